@@ -1,0 +1,25 @@
+"""The one error users meet: a sentence that says what was given, what is allowed, what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["RobotError", "SuppleError"]
+
+
+class SuppleError(ValueError):
+    """Bad input, told in one sentence; the command line prints it and exits with code 2."""
+
+
+class RobotError(SuppleError):
+    """Every fault of one robot description, a sentence each.
+
+    Attributes:
+        faults: the sentences, in the order of the file.
+    """
+
+    def __init__(self, faults: Sequence[str], where: str = "") -> None:
+        self.faults = tuple(faults)
+        self.where = where
+        prefix = f"{where}: " if where else ""
+        super().__init__("\n".join(prefix + fault for fault in self.faults))

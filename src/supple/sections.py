@@ -1,0 +1,205 @@
+"""Cross-sections: sizes in, geometric constants out. `depth` lies in the link's x-y plane.
+
+Sections are doubly symmetric. `second_moment_z` resists bending in x-y, `second_moment_y` in x-z.
+Shear coefficients default to Cowper's values for the shape, which depend on Poisson's ratio nu.
+Source: [Cowper1966], Table 1 (rectangle, circle, hollow circle, thin-walled box).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from .values import Pair, Positive, fault
+
+__all__ = ["Box", "Circle", "Constants", "General", "Rectangle", "Section", "Shape", "Tube"]
+
+
+class Constants(NamedTuple):
+    """Geometric constants of a section: area m^2, second moments m^4 (I_z: bending in x-y)."""
+
+    A: float
+    I_z: float
+    I_y: float
+    J_t: float
+    I_p: float
+
+
+def _shear_pair(value: Any) -> Any:
+    """Read one shear coefficient as the same in both planes."""
+    return (value, value) if isinstance(value, int | float) else value
+
+
+class Shape(BaseModel, ABC):
+    """A cross-section. Duties of a shape:
+
+    1. `constants()`: area, second moments, torsion constant (inf: no torsion), polar moment.
+    2. `cowper(nu)`: its default shear coefficients in x-y and x-z at Poisson's ratio nu.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    shear_coefficient: Annotated[Pair, BeforeValidator(_shear_pair)] | None = Field(
+        default=None, description="one value or [x-y, x-z]; Cowper's for the shape by default"
+    )
+
+    @model_validator(mode="after")
+    def _positive_shear(self) -> Self:
+        if self.shear_coefficient is not None and min(self.shear_coefficient) <= 0:
+            raise fault(
+                f"shear_coefficient is {list(self.shear_coefficient)}: "
+                "it must be positive, usually 0.4 to 1"
+            )
+        return self
+
+    @abstractmethod
+    def constants(self) -> Constants:
+        """Area, second moments, torsion constant and polar moment."""
+
+    @abstractmethod
+    def cowper(self, nu: float) -> tuple[float, float]:
+        """Shear coefficients in x-y and x-z by Cowper's formulas."""
+
+    def shear(self, nu: float) -> tuple[float, float]:
+        """Shear coefficients in x-y and x-z: those given, else Cowper's for Poisson's ratio nu."""
+        return self.shear_coefficient or self.cowper(nu)
+
+
+def rectangle_torsion(depth: float, width: float) -> float:
+    """Saint-Venant's torsion constant of a rectangle, a >= b.
+
+    J_t = a b^3 [1/3 - (64/pi^5) (b/a) sum_{n odd} tanh(n pi a / 2 b) / n^5].
+    """
+    a, b = max(depth, width), min(depth, width)
+    series = sum(math.tanh(n * math.pi * a / (2 * b)) / n**5 for n in range(1, 200, 2))
+    return a * b**3 * (1 / 3 - 64 / math.pi**5 * (b / a) * series)
+
+
+class Rectangle(Shape):
+    """A solid rectangle: `depth` in the x-y plane, `width` in the x-z plane."""
+
+    shape: Literal["rectangle"] = "rectangle"
+    depth: Positive
+    width: Positive
+
+    def constants(self) -> Constants:
+        h, b = self.depth, self.width
+        I_z, I_y = b * h**3 / 12, h * b**3 / 12
+        return Constants(h * b, I_z, I_y, rectangle_torsion(h, b), I_z + I_y)
+
+    def cowper(self, nu: float) -> tuple[float, float]:
+        value = 10 * (1 + nu) / (12 + 11 * nu)
+        return value, value
+
+
+def _box_shear(depth: float, width: float, nu: float) -> float:
+    """Cowper's thin-walled box of uniform wall, loaded along `depth` (mid-line sizes)."""
+    n = width / depth
+    m = n  # flange area over web area: equal walls
+    top = 10 * (1 + nu) * (1 + 3 * m) ** 2
+    bottom = 12 + 72 * m + 150 * m**2 + 90 * m**3 + nu * (11 + 66 * m + 135 * m**2 + 90 * m**3)
+    return top / (bottom + 10 * n**2 * ((3 + nu) * m + 3 * m**2))
+
+
+class Box(Shape):
+    """A rectangular tube of uniform wall; `depth` and `width` are outer sizes."""
+
+    shape: Literal["box"] = "box"
+    depth: Positive
+    width: Positive
+    wall: Positive
+
+    @model_validator(mode="after")
+    def _hollow(self) -> Self:
+        if 2 * self.wall >= min(self.depth, self.width):
+            raise fault(
+                f"wall is {self.wall:g}: it must be below half the smaller outer size "
+                f"{min(self.depth, self.width):g}; for a solid bar use shape: rectangle"
+            )
+        return self
+
+    def constants(self) -> Constants:
+        """Outer minus inner rectangle; torsion by Bredt, 2 t b^2 h^2 / (b + h) on the mid-line."""
+        h, b, t = self.depth, self.width, self.wall
+        hi, bi = h - 2 * t, b - 2 * t
+        I_z, I_y = (b * h**3 - bi * hi**3) / 12, (h * b**3 - hi * bi**3) / 12
+        hm, bm = h - t, b - t
+        J_t = 2 * t * (bm * hm) ** 2 / (bm + hm)
+        return Constants(h * b - hi * bi, I_z, I_y, J_t, I_z + I_y)
+
+    def cowper(self, nu: float) -> tuple[float, float]:
+        d, w = self.depth - self.wall, self.width - self.wall
+        return _box_shear(d, w, nu), _box_shear(w, d, nu)
+
+
+def _round(outer: float, inner: float) -> Constants:
+    second = math.pi * (outer**4 - inner**4) / 64
+    return Constants(math.pi * (outer**2 - inner**2) / 4, second, second, 2 * second, 2 * second)
+
+
+class Circle(Shape):
+    """A solid round bar."""
+
+    shape: Literal["circle"] = "circle"
+    diameter: Positive
+
+    def constants(self) -> Constants:
+        return _round(self.diameter, 0.0)
+
+    def cowper(self, nu: float) -> tuple[float, float]:
+        value = 6 * (1 + nu) / (7 + 6 * nu)
+        return value, value
+
+
+class Tube(Shape):
+    """A round tube; `diameter` is the outer one."""
+
+    shape: Literal["tube"] = "tube"
+    diameter: Positive
+    wall: Positive
+
+    @model_validator(mode="after")
+    def _hollow(self) -> Self:
+        if 2 * self.wall >= self.diameter:
+            raise fault(
+                f"wall is {self.wall:g}: it must be below half the diameter {self.diameter:g}; "
+                "for a solid bar use shape: circle"
+            )
+        return self
+
+    def constants(self) -> Constants:
+        return _round(self.diameter, self.diameter - 2 * self.wall)
+
+    def cowper(self, nu: float) -> tuple[float, float]:
+        m2 = (1 - 2 * self.wall / self.diameter) ** 2
+        s = (1 + m2) ** 2
+        value = 6 * (1 + nu) * s / ((7 + 6 * nu) * s + (20 + 12 * nu) * m2)
+        return value, value
+
+
+class General(Shape):
+    """A section by its constants; an absent torsion constant excludes torsion."""
+
+    shape: Literal["general"] = "general"
+    area: Positive
+    second_moment_z: Positive
+    second_moment_y: Positive | None = None
+    torsion_constant: Positive | None = None
+    polar_moment: Positive | None = None
+
+    def constants(self) -> Constants:
+        I_z = self.second_moment_z
+        I_y = self.second_moment_y or I_z
+        return Constants(
+            self.area, I_z, I_y, self.torsion_constant or math.inf, self.polar_moment or I_z + I_y
+        )
+
+    def cowper(self, nu: float) -> tuple[float, float]:
+        """5/6 in both planes: nothing is known of the shape."""
+        return 5 / 6, 5 / 6
+
+
+Section = Annotated[Rectangle | Box | Circle | Tube | General, Field(discriminator="shape")]

@@ -1,0 +1,85 @@
+"""Numbers as robot files and command lines write them: finite, SI, angles in radians or `45deg`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+__all__ = [
+    "Angle",
+    "NonNegative",
+    "Number",
+    "Pair",
+    "Positive",
+    "Triple",
+    "Vector",
+    "as_tuple",
+    "fault",
+    "faults",
+    "parse_angle",
+]
+
+_ANGLE = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(deg|rad)?")
+
+
+Place = tuple[str | int, ...]
+
+
+def fault(sentence: str) -> PydanticCustomError:
+    """Return a validation error whose whole text is one sentence for the user."""
+    return PydanticCustomError("supple", "{sentence}", {"sentence": sentence})
+
+
+def faults(found: Sequence[tuple[Place, str]]) -> PydanticCustomError:
+    """Return several faults of one description, each with its place, as one validation error."""
+    text = "; ".join(f"{'.'.join(map(str, place))}: {sentence}" for place, sentence in found)
+    return PydanticCustomError("supple_faults", "{sentence}", {"sentence": text, "faults": found})
+
+
+def parse_angle(text: str) -> float:
+    """Return an angle in radians from `0.785`, `45deg` or `0.785rad`."""
+    match = _ANGLE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"'{text}' is not an angle: write radians as 0.785 or degrees as 45deg")
+    value = float(match[1])
+    return math.radians(value) if match[2] == "deg" else value
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy scalars and arrays into plain numbers and lists; leave the rest alone."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _angle(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return parse_angle(value)
+        except ValueError as problem:
+            raise fault(str(problem)) from None
+    return _plain(value)
+
+
+def as_tuple(value: Any) -> Any:
+    """Turn lists and arrays into tuples, so that frozen descriptions compare and hash."""
+    value = _plain(value)
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+Number = Annotated[float, BeforeValidator(_plain), Field(strict=True, allow_inf_nan=False)]
+Positive = Annotated[Number, Field(gt=0)]
+NonNegative = Annotated[Number, Field(ge=0)]
+Angle = Annotated[
+    Number,
+    BeforeValidator(_angle),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^[-+0-9.eE]+ *(deg|rad)$"}]}
+    ),
+]
+Pair = Annotated[tuple[Number, Number], BeforeValidator(as_tuple)]
+Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(as_tuple)]
+Vector = Annotated[tuple[Number, ...], BeforeValidator(as_tuple)]
