@@ -1,0 +1,143 @@
+"""The house rules a machine can check: sizes, layers, no room that imports the front door."""
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "supple"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+SOURCE_IDS = [path.relative_to(PACKAGE).as_posix() for path in SOURCES]
+
+# Limits of docs/architecture.md, "Sizes".
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 60
+MAX_CLASS_LINES = 200
+MAX_PUBLIC_METHODS = 10
+
+each_source = pytest.mark.parametrize("path", SOURCES, ids=SOURCE_IDS)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def faults_of_size(text: str) -> Iterator[str]:
+    """Everything in a module's text that is over a limit, one sentence each."""
+    lines = len(text.splitlines())
+    if lines > MAX_FILE_LINES:
+        yield f"file: {lines} lines, allowed {MAX_FILE_LINES}"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, FUNCTIONS) and _length(node) > MAX_FUNCTION_LINES:
+            yield f"function {node.name}: {_length(node)} lines, allowed {MAX_FUNCTION_LINES}"
+        if isinstance(node, ast.ClassDef) and _length(node) > MAX_CLASS_LINES:
+            yield f"class {node.name}: {_length(node)} lines, allowed {MAX_CLASS_LINES}"
+        if isinstance(node, ast.ClassDef) and _public_methods(node) > MAX_PUBLIC_METHODS:
+            yield (
+                f"class {node.name}: {_public_methods(node)} public methods, "
+                f"allowed {MAX_PUBLIC_METHODS}"
+            )
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return (node.end_lineno or first) - first + 1
+
+
+def _public_methods(node: ast.ClassDef) -> int:
+    """Public functions of a class; properties and validators are data, not methods."""
+    return sum(
+        isinstance(item, FUNCTIONS) and not item.name.startswith("_") and not _is_data(item)
+        for item in node.body
+    )
+
+
+def _is_data(item: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    names = (ast.unparse(decorator) for decorator in item.decorator_list)
+    return any(re.search(r"property|validator|serializer|computed_field", name) for name in names)
+
+
+def faults_of_facade(tree: ast.AST, submodules: set[str]) -> Iterator[str]:
+    """Imports of the public names from inside the package, which would hide a cycle."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (
+                f"line {node.lineno}: import supple" for a in node.names if a.name == "supple"
+            )
+        elif isinstance(node, ast.ImportFrom) and node.module == "supple" and not node.level:
+            for alias in node.names:
+                if alias.name not in submodules:
+                    yield f"line {node.lineno}: from supple import {alias.name}"
+
+
+@each_source
+def test_sizes(path: Path) -> None:
+    faults = list(faults_of_size(path.read_text(encoding="utf-8")))
+    assert not faults, "\n".join(faults)
+
+
+@each_source
+def test_no_room_imports_the_front_door(path: Path) -> None:
+    submodules = {p.stem for p in PACKAGE.iterdir()}
+    faults = list(faults_of_facade(ast.parse(path.read_text(encoding="utf-8")), submodules))
+    assert not faults, "\n".join(faults)
+
+
+def test_the_size_check_can_fail() -> None:
+    long_function = "def f():\n" + "    x = 1\n" * 60
+    long_class = "class C:\n" + "    x = 1\n" * 200
+    wide_class = "class C:\n" + "".join(f"    def m{i}(self): ...\n" for i in range(11))
+    assert [*faults_of_size(long_function)] == ["function f: 61 lines, allowed 60"]
+    assert [*faults_of_size(long_class)] == ["class C: 201 lines, allowed 200"]
+    assert [*faults_of_size(wide_class)] == ["class C: 11 public methods, allowed 10"]
+    assert [*faults_of_size("x = 1\n" * 501)] == ["file: 501 lines, allowed 500"]
+    assert [*faults_of_size("x = 1\n" * 500)] == []
+
+
+def test_the_front_door_check_can_fail() -> None:
+    tree = ast.parse("import supple\nfrom supple import load\nfrom supple import files\n")
+    assert len([*faults_of_facade(tree, {"files"})]) == 2
+
+
+def test_import_layers() -> None:
+    found = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_architecture_page_lists_the_layers_of_the_linter() -> None:
+    """The map and the machine that checks it name the same rooms in the same order."""
+    config = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = re.search(r'containers = \["supple"\]\nlayers = \[(.*?)\]', config, re.DOTALL)
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listing = re.search(r"```text\nsrc/supple/\n(.*?)```", page, re.DOTALL)
+    assert layers is not None
+    assert listing is not None
+    linted = re.findall(r'"\((\w+)\)"', layers[1])
+    mapped = re.findall(r"^  (\w+)(?:\.py|/)", listing[1], re.MULTILINE)
+    rooms = [name for name in mapped if name not in ("__init__", "__main__")]
+    assert linted == rooms[::-1]
+
+
+def test_constraints_pin_every_dependency_without_addresses() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert [line for line in pins if not re.fullmatch(r"[\w.-]+==[\w.!+-]+", line)] == []
+    pinned = {_canonical(line.split("==")[0]) for line in pins}
+    required = {
+        _canonical(re.split(r"[\s\[<>=!~;]", requirement)[0])
+        for requirement in importlib.metadata.requires("supple") or []
+    }
+    assert required - {"supple"} <= pinned
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
