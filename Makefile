@@ -62,11 +62,15 @@ $(VENV)/.stamp-tools: pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt setuptools
 	@touch $@
 
-# Without build isolation the pinned setuptools is used, and nothing is downloaded for a rebuilt C file.
-$(VENV)/.stamp-build: $(VENV)/.stamp-tools setup.py $(C_SOURCES)
+# Without build isolation the pinned setuptools is used and nothing else is downloaded.
+$(VENV)/.stamp-install: $(VENV)/.stamp-tools setup.py
 	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
 	@touch $@
 
-$(VENV)/.stamp-bench: $(VENV)/.stamp-build
+$(VENV)/.stamp-build: $(VENV)/.stamp-install $(C_SOURCES)
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+$(VENV)/.stamp-bench: $(VENV)/.stamp-install
 	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev,bench]'
 	@touch $@
