@@ -1,0 +1,101 @@
+"""Geometry of one open chain: where every link's root is, for one or many configurations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from ..kernels.spatial import axis_rotation, rpy_rotation
+from ..robot import SerialRobot
+
+__all__ = ["Placement", "configuration", "place"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The undeformed arm: root frames and free lengths, base axes.
+
+    Attributes:
+        R: (B, n, 3, 3), link axes in base axes.  p: (B, n, 3), link roots.  L: (B, n), length
+        between root and end (the part outside for a prismatic link).
+    """
+
+    R: Array
+    p: Array
+    L: Array
+
+    @property
+    def tip(self) -> Array:
+        """(B, 3) end of the last link."""
+        end: Array = self.p[:, -1] + self.L[:, -1, None] * self.R[:, -1, :, 0]
+        return end
+
+
+def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
+    """Return theta as a (B, joints) array, checked; None means all joints at zero.
+
+    A prismatic joint has no zero position, so it must be given.
+    """
+    moving = robot.moving
+    if theta is None:
+        if any(link.joint.type == "prismatic" for link in moving):
+            raise SuppleError(f"theta is missing: give {_wanted(robot)}")
+        theta = np.zeros(len(moving))
+    try:
+        given = np.atleast_2d(np.asarray(theta, float))
+    except (TypeError, ValueError):
+        raise SuppleError(f"theta is not an array of numbers: give {_wanted(robot)}") from None
+    if given.ndim != 2 or given.shape[1] != len(moving):
+        raise SuppleError(f"theta has {given.shape[-1]} entries: give {_wanted(robot)}")
+    if not np.isfinite(given).all():
+        raise SuppleError("theta holds a value that is not finite: give plain numbers in radians")
+    for j, link in enumerate(moving):
+        if link.joint.type == "prismatic":
+            _check_stroke(link.name, given[:, j], link.length or 0.0)
+    return given
+
+
+def _wanted(robot: SerialRobot) -> str:
+    names = ", ".join(
+        f"{link.name} ({'m outside' if link.joint.type == 'prismatic' else 'rad'})"
+        for link in robot.moving
+    )
+    return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
+
+
+def _check_stroke(name: str, free: Array, total: float) -> None:
+    if (free <= 0).any() or (free > total).any():
+        raise SuppleError(
+            f"the free length of {name} is {free.min():g} to {free.max():g} m: it must lie above 0 "
+            f"and at most at the beam's length {total:g} m"
+        )
+
+
+def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
+    """Return the root frame of every link at the configurations theta, (joints,) or (B, joints).
+
+    root = previous end . Trans(xyz) . Rz Ry Rx . Rot(axis, theta); a beam runs along its +x.
+    """
+    given = configuration(robot, theta)
+    B, n = len(given), len(robot.links)
+    R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
+    R_end, p_end = np.broadcast_to(np.eye(3), (B, 3, 3)), np.zeros((B, 3))
+    column = 0
+    for i, link in enumerate(robot.links):
+        joint = link.joint
+        p[:, i] = p_end + R_end @ np.asarray(joint.mount.xyz)
+        R[:, i] = R_end @ rpy_rotation(joint.mount.rpy)
+        L[:, i] = link.length or 0.0
+        if joint.type == "revolute":
+            R[:, i] = R[:, i] @ axis_rotation(joint.direction, given[:, column])
+        elif joint.type == "prismatic":
+            L[:, i] = given[:, column]
+        column += joint.type != "fixed"
+        R_end = R[:, i]
+        p_end = p[:, i] + L[:, i, None] * R_end[:, :, 0]
+    return Placement(R, p, L)

@@ -1,0 +1,278 @@
+/* The one compiled kernel: exact dynamic stiffness, certified counts and roots of beam structures.
+   Arrays in, arrays out; stable ABI. The Python side is kernels/roots.py. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "_beam.h"
+
+#define MAX_CLOSURE 64
+
+/* A determinant m 2^e and the count of natural frequencies below omega. */
+typedef struct {
+    double m;
+    int64_t e, J;
+} Value;
+
+/* A batch of structures of one topology. R: 3 planar, 6 spatial; n segments, B configurations,
+   c closure rows. Shapes: beams (n), L (B, n), T (B, n, R, R), root (1 or B, n, R, R),
+   tip (n, R, R), releases (start[n], R + 3), rows (B, c, R) twice. */
+typedef struct {
+    int64_t R, n, B, c, root_stride;
+    const int32_t *parents, *start, *end_a, *end_b;
+    const Beam *beams;
+    const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b;
+    double *work;
+} Problem;
+
+static void normalise(Value *f)
+{
+    int e;
+    f->m = frexp(f->m, &e);
+    f->e += e;
+}
+
+/* Dynamic stiffness of a drive: k - w2 J, or the spring k in series with the rotor J. */
+static double release_stiffness(double w2, double k, double J, double series, Value *f)
+{
+    if (series == 0)
+        return k - w2 * J;
+    double d = k - w2 * J;
+    f->J += d < 0;
+    f->m *= fabs(d) / k;
+    return d == 0 ? INFINITY : -k * w2 * J / d;
+}
+
+/* Inertia and determinant of the closures' Schur complement F (c x c, symmetric, destroyed) by
+   Bunch-Parlett elimination. A closure is a constraint: each row takes one negative away. */
+static void closure_count(double *F, int c, Value *f)
+{
+    const double alpha = 0.6403882032022076;
+    f->J -= c;
+    for (int i = 0; i < c;) {
+        int d = i, p = i, q = i;
+        for (int j = i; j < c; ++j) {
+            if (fabs(F[j * c + j]) > fabs(F[d * c + d]))
+                d = j;
+            for (int k = i; k < j; ++k)
+                if (p == q || fabs(F[j * c + k]) > fabs(F[p * c + q]))
+                    p = j, q = k;
+        }
+        int two = p != q && fabs(F[d * c + d]) < alpha * fabs(F[p * c + q]);
+        int first = two ? q : d;
+        for (int s = 0; s <= two; ++s) {
+            int from = s ? p : first, to = i + s;
+            for (int k = 0; k < c; ++k) {
+                double t = F[from * c + k];
+                F[from * c + k] = F[to * c + k], F[to * c + k] = t;
+            }
+            for (int k = 0; k < c; ++k) {
+                double t = F[k * c + from];
+                F[k * c + from] = F[k * c + to], F[k * c + to] = t;
+            }
+        }
+        double a = F[i * c + i], b = two ? F[i * c + i + 1] : 0, e = two ? F[(i + 1) * c + i + 1] : 1;
+        double det = two ? a * e - b * b : a;
+        f->J += two ? 1 : a < 0;
+        f->m *= det == 0 ? 1e-300 : det;
+        normalise(f);
+        for (int j = i + 1 + two; j < c; ++j)
+            for (int k = i + 1 + two; k < c; ++k) {
+                double x = F[j * c + i], y = F[k * c + i];
+                if (two) {
+                    double u = F[j * c + i + 1], v = F[k * c + i + 1];
+                    F[j * c + k] -= (x * (e * y - b * v) + u * (a * v - b * y)) / det;
+                } else
+                    F[j * c + k] -= x * y / a;
+            }
+        i += 1 + two;
+    }
+}
+
+#define LOAD_CLOSURES(R)                                                                       \
+    static void load_closures##R(const Problem *P, int64_t b, double *E)                       \
+    {                                                                                          \
+        const int c = (int)P->c;                                                               \
+        memset(E, 0, sizeof(double) * P->n * R * c);                                           \
+        for (int k = 0; k < c; ++k)                                                            \
+            for (int i = 0; i < R; ++i) {                                                      \
+                if (P->end_a[k] >= 0)                                                          \
+                    E[(P->end_a[k] * R + i) * c + k] += P->rows_a[(b * c + k) * R + i];        \
+                if (P->end_b[k] >= 0)                                                          \
+                    E[(P->end_b[k] * R + i) * c + k] += P->rows_b[(b * c + k) * R + i];        \
+            }                                                                                  \
+    }
+LOAD_CLOSURES(3)
+LOAD_CLOSURES(6)
+
+#define R 3
+#include "_condense.h"
+#undef R
+#define R 6
+#include "_condense.h"
+#undef R
+
+static Value evaluate(const Problem *P, int64_t b, double omega)
+{
+    Value f = P->R == 3 ? evaluate3(P, b, omega) : evaluate6(P, b, omega);
+    normalise(&f);
+    return f;
+}
+
+#include "_roots.h"
+
+/* ---- Python ---- */
+
+static Beam *unpack_beams(const double *data, int64_t n)
+{
+    Beam *beams = malloc(sizeof(Beam) * (size_t)(n > 0 ? n : 1));
+    for (int64_t i = 0; beams && i < n; ++i) {
+        const double *x = data + 10 * i; /* m EA EIxy EIxz kGAxy kGAxz GJ rIxy rIxz rIp */
+        beams[i] = (Beam){x[0], x[1], {x[2], x[3]}, {1 / x[4], 1 / x[5]}, x[6], {x[7], x[8]}, x[9], 0};
+        beams[i].active = (isinf(x[1]) ? 0 : ACTIVE_U) | (isinf(x[2]) ? 0 : ACTIVE_XY) |
+                          (isinf(x[3]) ? 0 : ACTIVE_XZ) | (isinf(x[6]) ? 0 : ACTIVE_PHI);
+    }
+    return beams;
+}
+
+enum { PARENTS, START, END_A, END_B, BEAMS, LENGTHS, TRANSFORMS, ROOT, TIP, RELEASES, ROWS_A, ROWS_B,
+       INPUTS };
+
+typedef struct {
+    Problem P;
+    Py_buffer in[INPUTS];
+    int held;
+} Input;
+
+static void drop(Input *x)
+{
+    for (int i = 0; i < x->held; ++i)
+        PyBuffer_Release(&x->in[i]);
+    free((void *)x->P.beams);
+    free(x->P.work);
+}
+
+/* Read the structure: a tuple (R, n, B, c, per_configuration_root, twelve arrays). */
+static int take(PyObject *tuple, Input *x)
+{
+    memset(x, 0, sizeof *x);
+    Problem *P = &x->P;
+    PyObject *arrays;
+    if (!PyArg_ParseTuple(tuple, "LLLLLO!", &P->R, &P->n, &P->B, &P->c, &P->root_stride,
+                          &PyTuple_Type, &arrays))
+        return 0;
+    if (PyTuple_Size(arrays) != INPUTS || P->c > MAX_CLOSURE || (P->R != 3 && P->R != 6)) {
+        PyErr_SetString(PyExc_ValueError, "malformed structure");
+        return 0;
+    }
+    for (; x->held < INPUTS; ++x->held)
+        if (PyObject_GetBuffer(PyTuple_GetItem(arrays, x->held), &x->in[x->held], PyBUF_SIMPLE) < 0)
+            return 0;
+    P->parents = x->in[PARENTS].buf, P->start = x->in[START].buf;
+    P->end_a = x->in[END_A].buf, P->end_b = x->in[END_B].buf;
+    P->L = x->in[LENGTHS].buf, P->T = x->in[TRANSFORMS].buf;
+    P->root = x->in[ROOT].buf, P->tip = x->in[TIP].buf, P->releases = x->in[RELEASES].buf;
+    P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf;
+    P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
+    P->work = malloc(sizeof(double) * (size_t)(P->n * P->R * (P->R + P->c) + P->c * P->c + 1));
+    if (!P->beams || !P->work) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    return 1;
+}
+
+/* solve(structure, count, skip, guess, tolerance, omega, width, evaluations): fill (B, count). */
+static PyObject *solve(PyObject *self, PyObject *args)
+{
+    Input x;
+    PyObject *structure;
+    Py_buffer omega, width, evals;
+    long long count, skip;
+    double guess, tolerance;
+    if (!PyArg_ParseTuple(args, "O!LLddw*w*w*", &PyTuple_Type, &structure, &count, &skip, &guess,
+                          &tolerance, &omega, &width, &evals))
+        return NULL;
+    int64_t bad = -1;
+    int ok = take(structure, &x);
+    Point *points = ok ? malloc(sizeof(Point) * 2 * (size_t)count) : NULL;
+    if (ok && !points) {
+        PyErr_NoMemory();
+        ok = 0;
+    }
+    if (ok) {
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t b = 0; b < x.P.B && bad < 0; ++b) {
+            Search s = {&x.P, b, skip, count, 0, points, points + count};
+            if (!search(&s, guess, tolerance, (double *)omega.buf + b * count,
+                        (double *)width.buf + b * count))
+                bad = b;
+            ((int64_t *)evals.buf)[b] = s.evaluations;
+        }
+        Py_END_ALLOW_THREADS
+    }
+    free(points);
+    drop(&x);
+    PyBuffer_Release(&omega), PyBuffer_Release(&width), PyBuffer_Release(&evals);
+    return ok ? PyLong_FromLongLong(bad) : NULL;
+}
+
+/* count(structure, omega, J, mantissa, exponent): evaluate configuration b at omega[b]. */
+static PyObject *count(PyObject *self, PyObject *args)
+{
+    Input x;
+    PyObject *structure;
+    Py_buffer omega, J, m, e;
+    if (!PyArg_ParseTuple(args, "O!y*w*w*w*", &PyTuple_Type, &structure, &omega, &J, &m, &e))
+        return NULL;
+    int ok = take(structure, &x);
+    for (int64_t b = 0; ok && b < x.P.B; ++b) {
+        Value f = evaluate(&x.P, b, ((double *)omega.buf)[b]);
+        ((int64_t *)J.buf)[b] = f.J;
+        ((double *)m.buf)[b] = f.J & 1 ? -fabs(f.m) : fabs(f.m);
+        ((int64_t *)e.buf)[b] = f.e;
+    }
+    drop(&x);
+    PyBuffer_Release(&omega), PyBuffer_Release(&J), PyBuffer_Release(&m), PyBuffer_Release(&e);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* beam(numbers, length, omega, out): fill (12, 12) over (u0, d); returns the clamped count. */
+static PyObject *beam(PyObject *self, PyObject *args)
+{
+    Py_buffer numbers, out;
+    double L, omega, norm;
+    if (!PyArg_ParseTuple(args, "y*ddw*", &numbers, &L, &omega, &out))
+        return NULL;
+    Beam *b = unpack_beams(numbers.buf, 1);
+    Stiffness6 s;
+    double *K = out.buf;
+    int64_t J0 = b ? stiffness6(omega * omega, L, b, &s, &norm) : 0;
+    for (int i = 0; b && i < 6; ++i)
+        for (int j = 0; j < 6; ++j) {
+            K[i * 12 + j] = s.oo[i][j];
+            K[i * 12 + 6 + j] = K[(6 + j) * 12 + i] = s.od[i][j];
+            K[(6 + i) * 12 + 6 + j] = s.dd[i][j];
+        }
+    PyObject *answer = b ? PyLong_FromLongLong(J0) : PyErr_NoMemory();
+    free(b);
+    PyBuffer_Release(&numbers), PyBuffer_Release(&out);
+    return answer;
+}
+
+static PyMethodDef methods[] = {
+    {"solve", solve, METH_VARARGS, "Certified natural frequencies of a batch of structures."},
+    {"count", count, METH_VARARGS, "Wittrick-Williams count and pole-free determinant."},
+    {"beam", beam, METH_VARARGS, "Dynamic stiffness of one beam in relative coordinates."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_exact", NULL, -1, methods, NULL, NULL,
+                                    NULL, NULL};
+
+PyMODINIT_FUNC PyInit__exact(void)
+{
+    return PyModule_Create(&module);
+}

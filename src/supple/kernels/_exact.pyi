@@ -1,0 +1,15 @@
+from typing import Any
+
+def solve(
+    structure: tuple[Any, ...],
+    count: int,
+    skip: int,
+    guess: float,
+    tolerance: float,
+    omega: Any,
+    width: Any,
+    evaluations: Any,
+    /,
+) -> int: ...
+def count(structure: tuple[Any, ...], omega: Any, J: Any, m: Any, e: Any, /) -> None: ...
+def beam(numbers: Any, length: float, omega: float, out: Any, /) -> int: ...

@@ -1,0 +1,104 @@
+"""Certified natural frequencies of a tree of exact beams: the door to the compiled kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _exact
+
+__all__ = ["BeamTree", "Roots", "beam_stiffness", "count_below", "natural_frequencies"]
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-11  # half-width of the certified bracket, relative to the root
+
+
+@dataclass(frozen=True)
+class BeamTree:
+    """A batch of beam structures of one topology, on R = 3 (u, v, psi_z) or 6 coordinates.
+
+    n segments, B configurations, c closure rows. A segment is a joint (transform and releases)
+    followed by a beam; parents come first and -1 is the ground.
+
+    Attributes:
+        parents: (n,).  beams: (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy,
+        rI_xz, rI_p; inf excludes a deformation.  L: (B, n).  T: (B, n, R, R), motion of the
+        parent's end to motion of the root.  root: (1 or B, n, R, R).  tip: (n, R, R).
+        start: (n + 1,), slices of releases.  releases: (r, R + 3), direction, stiffness, rotor
+        inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
+        ground.  rows: (2, B, c, R) with rows[0] u_a + rows[1] u_b = 0.
+    """
+
+    parents: NDArray[np.int32]
+    beams: Array
+    L: Array
+    T: Array
+    root: Array
+    tip: Array
+    start: NDArray[np.int32]
+    releases: Array
+    ends: NDArray[np.int32]
+    rows: Array
+
+    def packed(self, part: slice = slice(None)) -> tuple[Any, ...]:
+        """Return the tuple the compiled kernel takes, for a part of the batch."""
+        R, n = self.T.shape[-1], len(self.parents)
+        L, T = self.L[part], self.T[part]
+        own = len(self.root) > 1
+        root = self.root[part] if own else self.root
+        floats = (self.beams, L, T, root, self.tip, self.releases, *self.rows[:, part])
+        ints = (self.parents, self.start, *self.ends)
+        arrays = (
+            *(np.ascontiguousarray(x, np.int32) for x in ints),
+            *(np.ascontiguousarray(x, np.float64) for x in floats),
+        )
+        return R, n, len(L), self.ends.shape[1], int(own), arrays
+
+
+@dataclass(frozen=True)
+class Roots:
+    """Certified roots: omega (B, count), relative bracket widths, and evaluations spent (B,)."""
+
+    omega: Array
+    width: Array
+    evaluations: NDArray[np.int64]
+
+
+def natural_frequencies(
+    tree: BeamTree, count: int, skip: int, guess: float, tolerance: float = TOLERANCE
+) -> Roots:
+    """Return the first `count` natural frequencies after `skip` zero ones, for every configuration.
+
+    J(omega) = sum J_0 + s(K(omega)) - c counts the natural frequencies below omega; a root is
+    reported only between a point where J = k - 1 and a point where J >= k.
+    Source: [Wittrick1971]. The answer of one configuration does not depend on the others.
+    """
+    B = len(tree.L)
+    omega, width = np.empty((B, count)), np.empty((B, count))
+    evaluations = np.zeros(B, np.int64)
+    bad = _exact.solve(tree.packed(), count, skip, guess, tolerance, omega, width, evaluations)
+    if bad >= 0:
+        raise ArithmeticError(f"configuration {bad} has fewer than {count} natural frequencies")
+    return Roots(omega, width, evaluations)
+
+
+def count_below(tree: BeamTree, omega: Array) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
+    """Return J at omega[b] of configuration b, and the determinant's mantissa and exponent."""
+    omega = np.ascontiguousarray(omega, float)
+    J, m, e = np.empty(len(omega), np.int64), np.empty(len(omega)), np.empty(len(omega), np.int64)
+    _exact.count(tree.packed(), omega, J, m, e)
+    return J, m, e
+
+
+def beam_stiffness(numbers: Array, L: float, omega: float) -> tuple[Array, int]:
+    """Return a beam's exact dynamic stiffness (12, 12) over (u0, d), and its clamped count.
+
+    u0 is the motion of the root and d the deformation of the end: u_end = X u0 + d.
+    `numbers` is a row of `BeamTree.beams`.
+    """
+    K = np.empty((12, 12))
+    J0: int = _exact.beam(np.ascontiguousarray(numbers, float), L, omega, K)
+    return K, J0

@@ -1,0 +1,70 @@
+"""Rotations, rigid transport and rigid masses; leading axes are batches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["axis_rotation", "body_mass", "cross_matrix", "motion_transform", "rpy_rotation", "turn"]
+
+Array = NDArray[np.float64]
+
+
+def cross_matrix(p: ArrayLike) -> Array:
+    """Return [p] with [p] w = p x w, shape (..., 3, 3)."""
+    p = np.asarray(p, float)
+    out = np.zeros((*p.shape[:-1], 3, 3))
+    out[..., 0, 1], out[..., 0, 2] = -p[..., 2], p[..., 1]
+    out[..., 1, 0], out[..., 1, 2] = p[..., 2], -p[..., 0]
+    out[..., 2, 0], out[..., 2, 1] = -p[..., 1], p[..., 0]
+    return out
+
+
+def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """Return Rot(axis, angle) for a unit axis (3,) and angles (...,), shape (..., 3, 3).
+
+    R = I + sin(angle) [a] + (1 - cos(angle)) [a]^2.
+    """
+    S = cross_matrix(axis)
+    angle = np.asarray(angle, float)[..., None, None]
+    rotation: Array = np.eye(3) + np.sin(angle) * S + 2 * np.sin(angle / 2) ** 2 * (S @ S)
+    return rotation
+
+
+def rpy_rotation(rpy: ArrayLike) -> Array:
+    """Return Rz(yaw) Ry(pitch) Rx(roll), (3, 3), as in URDF."""
+    roll, pitch, yaw = np.asarray(rpy, float)
+    rotation: Array = (
+        axis_rotation((0, 0, 1), yaw)
+        @ axis_rotation((0, 1, 0), pitch)
+        @ axis_rotation((1, 0, 0), roll)
+    )
+    return rotation
+
+
+def motion_transform(R_BA: Array, p_AB: Array) -> Array:
+    """Return T with u_B = T u_A for small motions u = (displacement, rotation) of one rigid body.
+
+    B's origin sits at p_AB (A axes) and R_BA turns A's axes into B's: displacement
+    R_BA (u + phi x p_AB), rotation R_BA phi. Shape (..., 6, 6).
+    """
+    T = np.zeros((*R_BA.shape[:-2], 6, 6))
+    T[..., :3, :3] = T[..., 3:, 3:] = R_BA
+    T[..., :3, 3:] = -R_BA @ cross_matrix(p_AB)
+    return T
+
+
+def body_mass(mass: float, com: ArrayLike, tensor: Array) -> Array:
+    """Return the (6, 6) mass of a rigid body about the point it sits on; tensor about its centre."""
+    C = cross_matrix(com)
+    M = np.zeros((6, 6))
+    M[:3, :3] = mass * np.eye(3)
+    M[:3, 3:], M[3:, :3] = -mass * C, mass * C
+    M[3:, 3:] = tensor - mass * C @ C
+    return M
+
+
+def turn(matrix: Array, R: Array) -> Array:
+    """Return a (6, 6) mass expressed in axes turned by R: blockdiag(R, R)' M blockdiag(R, R)."""
+    T = np.kron(np.eye(2), R)
+    return T.T @ matrix @ T
