@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = [
     "add", "axis_rotation", "combine", "congruence", "cos", "cross", "cross_matrix", "dot",
-    "identity", "ldl", "ldl_solve", "matmul", "matvec", "mul", "negate", "rotated_mass", "scale",
+    "identity", "known", "ldl", "ldl_solve", "matmul", "matvec", "mass_about_z", "mul", "negate", "rotated_mass", "scale",
     "sin", "sub", "total", "transpose", "vadd", "zeros",
 ]  # fmt: skip
 
@@ -23,6 +23,13 @@ Matrix = list[Vector]
 
 def _is(a: Scalar, value: float) -> bool:
     return isinstance(a, float) and a == value
+
+
+def known(a: Scalar | Vector | Matrix, value: Scalar | Vector | Matrix) -> bool:
+    """Whether a scalar, vector or matrix is this constant as a matter of structure."""
+    if isinstance(a, list):
+        return len(a) == len(value) and all(map(known, a, value))
+    return _is(a, value)
 
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
@@ -181,6 +188,29 @@ def rotated_mass(R: Matrix, M: Matrix) -> Matrix:
         for i in range(6)
     ]
     return congruence(block, M)
+
+
+def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
+    """`rotated_mass` for a turn about z, in a third of the multiplications.
+
+    With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes [[a - s t, c t - b], [.., d + s t]].
+    """
+    R = [[c, mul(-1.0, s), 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+    upper, lower = ([row[k : k + 3] for row in M[k : k + 3]] for k in (0, 3))
+    mixed = [row[3:] for row in M[:3]]
+    if not known(mixed, zeros(3, 3)):
+        mixed = matmul(matmul(R, mixed), transpose(R))
+    upper, lower = _tensor_about_z(c, s, upper), _tensor_about_z(c, s, lower)
+    top = [upper[a] + mixed[a] for a in range(3)]
+    return top + [[mixed[b][a] for b in range(3)] + lower[a] for a in range(3)]
+
+
+def _tensor_about_z(c: Scalar, s: Scalar, A: Matrix) -> Matrix:
+    a, b, d, e, f = A[0][0], A[0][1], A[1][1], A[0][2], A[1][2]
+    t = add(mul(s, sub(a, d)), mul(2.0, mul(c, b)))
+    off = sub(mul(c, t), b)
+    x, y = sub(mul(c, e), mul(s, f)), add(mul(s, e), mul(c, f))
+    return [[sub(a, mul(s, t)), off, x], [off, add(d, mul(s, t)), y], [x, y, A[2][2]]]
 
 
 def ldl(A: Matrix) -> tuple[Matrix, Vector]:

@@ -25,8 +25,10 @@ from .algebra import (
     cross_matrix,
     dot,
     identity,
+    known,
     ldl,
     ldl_solve,
+    mass_about_z,
     matmul,
     matvec,
     mul,
@@ -83,13 +85,14 @@ class Pose:
     """Where one link is and how its end moves with its elastic coordinates.
 
     Attributes:
-        R: this link's axes seen from the previous link's.  offset: from the previous end to this
+        R: this link's axes seen from the previous link's.  about_z: R is a turn about z.  offset: from the previous end to this
         root, previous axes.  z: eta and its products; Z = dz/deta.  turn: rotation of the end.
         arm: from root to end.  Jv, Jw: (3, k), displacement and rotation of the end with eta.
         angles: phi, psi_y, psi_z of the end.
     """
 
     R: Matrix
+    about_z: bool
     offset: Vector
     z: Vector
     Z: Matrix
@@ -135,7 +138,7 @@ def _between(link: Numbers, before: Pose | None, s: Scalar) -> Matrix:
     if link.axis is None:
         return matmul(before.turn, link.R_PM) if before else link.R_PM
     upright = link.axis == [0.0, 0.0, 1.0] and link.R_PM == identity(3)
-    if before and upright and before.angles[:2] == [0.0, 0.0]:
+    if before and upright and known(before.angles[:2], [0.0, 0.0]):
         return axis_rotation(link.axis, add(before.angles[2], s))
     fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
     return matmul(fixed, axis_rotation(link.axis, s))
@@ -150,6 +153,7 @@ def _pose(link: Numbers, R: Matrix, offset: Vector, eta: Vector) -> Pose:
     axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
     return Pose(
         R=R,
+        about_z=known(R[2], [0.0, 0.0, 1.0]),
         offset=offset,
         z=z,
         Z=Z,
@@ -284,9 +288,8 @@ def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]])
     for a in range(3):
         for b in range(3):
             rows.append(scale(W[a][b], H[b][a]))
-            turned = mul(2.0, S[a][b])
-            if not (isinstance(turned, float) and turned == 0.0):
-                rows.append(scale(turned, matvec(link.G[a][b], rate.zd)))
+            if not known(S[a][b], 0.0):
+                rows.append(scale(mul(2.0, S[a][b]), matvec(link.G[a][b], rate.zd)))
     if link.pairs:
         rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
     return matvec(transpose(pose.Z), vadd(*rows)) if w else []
@@ -294,7 +297,7 @@ def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]])
 
 def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:
     """Mass (6, 6) of the bodies on a link's end, about the end, link axes; their inertial force."""
-    if link.tip_mass == zeros(6, 6):
+    if known(link.tip_mass, zeros(6, 6)):
         return zeros(6, 6), [0.0] * 6
     M = rotated_mass(pose.turn, link.tip_mass)
     if rate is None:
@@ -318,6 +321,13 @@ def _moved(F: Vector, offset: Vector) -> Vector:
 
 def _turned(R: Matrix, F: Vector) -> Vector:
     return matvec(R, F[:3]) + matvec(R, F[3:])
+
+
+def _rotated(pose: Pose, M: Matrix) -> Matrix:
+    """A mass of this link in the axes of the previous one."""
+    if pose.about_z:
+        return mass_about_z(pose.R[0][0], pose.R[1][0], M)
+    return rotated_mass(pose.R, M)
 
 
 def _shift_map(offset: Vector) -> Matrix:
@@ -427,7 +437,7 @@ def mass_matrix(
             carried.append((i, 0, column))
             entries += [(i, 0, l, c, dot(link.axis, F[3:])) for l, c, F in carried]
         X = _shift_map(pose.offset)
-        beyond = congruence(X, rotated_mass(pose.R, [row[:6] for row in M[:6]]))
+        beyond = congruence(X, _rotated(pose, [row[:6] for row in M[:6]]))
         carried = [(l, c, _moved(_turned(pose.R, F), pose.offset)) for l, c, F in carried]
     return entries
 
@@ -505,10 +515,27 @@ def _eliminate(
     U = matvec([row[3:] for row in A], link.axis)
     D = add(dot(link.axis, U[3:]), link.rotor)
     u = sub(effort[0], dot(link.axis, p[3:]))
-    V = [mul(x, 1.0 / D) if not isinstance(x, float) or x else 0.0 for x in U]
-    A = [[sub(A[a][c], mul(U[a], V[c])) for c in range(6)] for a in range(6)]
-    p = [add(p[a], mul(V[a], u)) for a in range(6)]
-    return A, p, _Eliminated(factors, load, coupling, V, D, u)
+    V = scale(1.0 / D, U)
+    free = _free_axis(link)
+    if free is not None:
+        V[free] = 1.0
+    kept = _Eliminated(factors, load, coupling, V, D, u)
+    for a in range(6):
+        for c in range(a, 6):
+            A[a][c] = A[c][a] = 0.0 if free in (a, c) else sub(A[a][c], mul(U[a], V[c]))
+    p = [effort[0] if a == free else add(p[a], mul(V[a], u)) for a in range(6)]
+    return A, p, kept
+
+
+def _free_axis(link: Numbers) -> int | None:
+    """The moment (3, 4 or 5) that a joint about a coordinate axis passes on as its effort alone.
+
+    Without rotor inertia that row of the articulated mass vanishes: a structural zero.
+    """
+    units = identity(3)
+    if not known(link.rotor, 0.0) or link.axis not in units:
+        return None
+    return 3 + units.index(link.axis)
 
 
 def _to_previous(
@@ -516,7 +543,7 @@ def _to_previous(
 ) -> tuple[Matrix, Vector]:
     """Articulated mass and force at a root, carried to the previous end and its axes."""
     p = vadd(p, matvec([row[3:] for row in A], rate.root))
-    A, p = rotated_mass(pose.R, A), _turned(pose.R, p)
+    A, p = _rotated(pose, A), _turned(pose.R, p)
     p = vadd(p, matvec([row[:3] for row in A], _offset_bias(pose, before)))
     return congruence(_shift_map(pose.offset), A), _moved(p, pose.offset)
 

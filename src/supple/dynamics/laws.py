@@ -1,23 +1,22 @@
-"""The functions of a Chain as CasADi expressions: from q = [theta, eps, eta] to the equations.
+"""Laws: the equations of a Chain in terms of q = [theta, eps, eta], in any scalars.
 
-One function a quantity, made when it is first asked for. CasADi's virtual machine evaluates them;
-`compiled` turns one into C.
+`equations` knows links, joints and their elastic coordinates; here springs and rotors, stiffness
+and damping, energies and frames are added, and everything stands in the order of q.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .algebra import Scalar, Vector, add, matvec, mul, scale, sub, transpose, vadd
+from .algebra import Scalar, Vector, add, dot, matvec, mul, scale, sub, total, transpose, vadd
 from .chain import Chain, ChainLink
 from .equations import Numbers, forward, inverse, kinematics, mass_matrix
 
-__all__ = ["Laws", "joint_side", "mass_entries", "numbers"]
+__all__ = ["Laws", "laws_of", "numbers"]
 
 Array = NDArray[np.float64]
 
@@ -71,19 +70,6 @@ def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
     return out
 
 
-def mass_entries(chain: Chain, links: list[Numbers], q: Vector) -> list[Vector]:
-    """Return M(q) as a full nested list; a sprung joint's rotor stands on theta alone."""
-    s, eta = joint_side(chain, q)
-    M = [[0.0] * chain.size for _ in range(chain.size)]
-    for i, row, l, column, value in mass_matrix(links, s, eta):
-        for a in _places(chain, i, row):
-            for b in _places(chain, l, column):
-                M[a][b] = M[b][a] = value
-    for i, a in chain.theta.items():
-        M[a][a] = add(M[a][a], float(chain.links[i].rotor))
-    return M
-
-
 def _places(chain: Chain, link: int, row: int) -> list[int]:
     """Where entry `row` of a link (0 its joint, then its elastic coordinates) stands in q."""
     if row:
@@ -97,13 +83,25 @@ class Laws:
 
     Attributes:
         chain: the numbers.  links: the same as lists; symbols may stand in them.
-        K, D: nested lists (N, N).  friction: (joints,) Coulomb torques.
+        K, D: nested lists (N, N).
     """
 
     chain: Chain
     links: list[Numbers]
     K: list[Vector]
     D: list[Vector]
+
+    def mass(self, q: Vector) -> list[Vector]:
+        """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone."""
+        s, eta = joint_side(self.chain, q)
+        M = [[0.0] * self.chain.size for _ in range(self.chain.size)]
+        for i, row, l, column, value in mass_matrix(self.links, s, eta):
+            for a in _places(self.chain, i, row):
+                for b in _places(self.chain, l, column):
+                    M[a][b] = M[b][a] = value
+        for i, a in self.chain.theta.items():
+            M[a][a] = add(M[a][a], float(self.chain.links[i].rotor))
+        return M
 
     def inverse(
         self, q: Vector, qd: Vector, qdd: Vector, gravity: bool, wrench: Vector | None = None
@@ -126,24 +124,34 @@ class Laws:
     def forward(
         self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None
     ) -> Vector:
-        """Accelerations: a sprung joint's link side feels its spring, its rotor the motor."""
+        """Accelerations under efforts tau, (joints,) or on every coordinate (N,).
+
+        A sprung joint's link side feels its spring, its rotor the motor.
+        """
         chain = self.chain
         (s, eta), (sd, etad) = (joint_side(chain, x) for x in (q, qd))
         applied = self.forces(q, qd)
+        applied = vadd(applied, list(tau) + [0.0] * (chain.size - len(tau)))
         torque: Vector = [0.0] * len(chain.links)
         for i, place in chain.theta.items():
-            motor = add(tau[place], applied[place])
-            torque[i] = applied[chain.eps[i]] if i in chain.eps else motor
+            torque[i] = applied[chain.eps.get(i, place)]
         elastic = [applied[part] for part in chain.eta]
         g = list(map(float, chain.gravity))
         found = forward(self.links, (s, sd), (eta, etad), (torque, elastic), g, wrench)
         out = _gather(chain, *found)
         for i in chain.sprung:
             theta, eps = chain.theta[i], chain.eps[i]
-            motor = sub(add(tau[theta], applied[theta]), torque[i])
-            out[theta] = mul(motor, 1.0 / float(chain.links[i].rotor))
+            out[theta] = mul(sub(applied[theta], torque[i]), 1.0 / float(chain.links[i].rotor))
             out[eps] = sub(found[0][i], out[theta])
         return out
+
+    def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
+        """Position (3,) and axes (3, 3) of the last end in base axes."""
+        p, R, pose = self.frames(q)[-1]
+        back = transpose(_numbers_back(self.chain))
+        turned = [matvec(R, column) for column in transpose(pose.turn)]
+        axes = [vadd(*(scale(b[k], turned[k]) for k in range(3))) for b in back]
+        return vadd(p, matvec(R, pose.arm)), transpose(axes)
 
     def frames(self, q: Vector) -> list[tuple[Vector, list[Vector], Any]]:
         """Root position and axes in base axes of every link, and its pose."""
@@ -160,4 +168,43 @@ class Laws:
         return out
 
 
-Maker = Callable[[Mapping[str, Scalar]], list[Any]]
+
+    def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        """Kinetic, elastic and gravitational energy.
+
+        T = 1/2 qd' M qd through the inverse dynamics: M qd is the effort of qdd = qd at rest.
+        """
+        rest: Vector = [0.0] * self.chain.size
+        momentum = self.inverse(q, rest, list(qd), gravity=False)
+        kinetic = mul(0.5, dot(momentum, qd))
+        return kinetic, mul(0.5, dot(q, matvec(self.K, q))), self.height(q)
+
+    def height(self, q: Vector) -> Scalar:
+        """Potential of gravity, -g . sum of m r over beams and bodies."""
+        g = [float(x) for x in self.chain.gravity]
+        out: Scalar = 0.0
+        if not any(g):
+            return out
+        for link, (p, R, pose) in zip(self.links, self.frames(q), strict=True):
+            beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
+            root, tip = link.root_mass, link.tip_mass
+            moment = vadd(beam, first_moment(root), scale(tip[0][0], pose.arm))
+            moment = vadd(moment, matvec(pose.turn, first_moment(tip)))
+            mass = total([link.mass, root[0][0], tip[0][0]])
+            out = sub(out, add(mul(mass, dot(g, p)), dot(g, matvec(R, moment))))
+        return out
+
+
+def first_moment(M: list[Vector]) -> Vector:
+    """Mass times the place of the mass centre, from a (6, 6) mass."""
+    return [M[1][5], M[2][3], M[0][4]]
+
+
+def _numbers_back(chain: Chain) -> list[Vector]:
+    """Link axes of the last link seen from its segment axes."""
+    return np.where(np.abs(chain.links[-1].R_SL) < 1e-15, 0.0, chain.links[-1].R_SL).tolist()  # type: ignore[no-any-return]
+
+
+def laws_of(chain: Chain, D: Array) -> Laws:
+    """Return the equations of a chain with its own numbers."""
+    return Laws(chain, [numbers(link) for link in chain.links], chain.stiffness().tolist(), D.tolist())
