@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .architectures import serial
+from .beams.dynamic_stiffness import numbers
 from .beams.theory import Beam, beam_of, rod_mass
 from .errors import SuppleError
 from .kernels.roots import BeamTree
-from .kernels.spatial import axis_rotation, body_mass, motion_transform, turn
+from .kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
 from .robot import Link, Robot, SerialRobot
 
-__all__ = ["Joints", "Release", "Segment", "Structure", "structure_of"]
+__all__ = ["Closure", "Joints", "Release", "Segment", "Structure", "structure_of"]
 
 Array = NDArray[np.float64]
 Joints = Literal["locked", "free"]
@@ -149,7 +150,7 @@ class Structure:
         ]
         return BeamTree(
             parents=np.array([s.parent for s in self.segments], np.int32),
-            beams=np.array([beam_numbers(s.beam) for s in self.segments]),
+            beams=np.array([numbers(s.beam) for s in self.segments]),
             L=self.L,
             T=self.T[..., *square],
             root=self.root_mass[..., *square],
@@ -175,11 +176,6 @@ class Structure:
             self.gravity,
             closures,
         )
-
-
-def beam_numbers(beam: Beam) -> list[float]:
-    """Return a row of `BeamTree.beams`."""
-    return [beam.m, beam.EA, *beam.EI, *beam.kGA, beam.GJ, *beam.rI, beam.rIp]
 
 
 def structure_of(
@@ -258,8 +254,6 @@ def _hub_before(link: Link) -> Array:
     hub, mount = link.joint.hub, link.joint.mount
     if hub is None:
         return np.zeros((6, 6))
-    from .kernels.spatial import rpy_rotation
-
     T = motion_transform(rpy_rotation(mount.rpy).T, np.asarray(mount.xyz))
     mass: Array = T.T @ body_mass(hub.mass, hub.com, hub.tensor(tuple(link.joint.direction))) @ T
     return mass
