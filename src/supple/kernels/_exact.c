@@ -9,6 +9,11 @@
 #include "_beam.h"
 
 #define MAX_CLOSURE 64
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
 
 /* A determinant m 2^e and the count of natural frequencies below omega. */
 typedef struct {
@@ -25,6 +30,8 @@ typedef struct {
     const Beam *beams;
     const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b;
     double *work;
+    int *twins;  /* the next segment with the same beam, -1 for none */
+    void *cache; /* n beam stiffnesses at the current frequency */
 } Problem;
 
 static void normalise(Value *f)
@@ -32,6 +39,24 @@ static void normalise(Value *f)
     int e;
     f->m = frexp(f->m, &e);
     f->e += e;
+}
+
+/* Record one pivot, its sign in the count and its size in the determinant; return its inverse. */
+static inline double pivot(double p, Value *f)
+{
+    if (p == 0)
+        p = 1e-300;
+    f->J += p < 0;
+    f->m *= p;
+    return 1.0 / p;
+}
+
+/* F -= e e' / p for the closure forces. */
+static void closure_update(double *F, const double *e, double inv, int c)
+{
+    for (int i = 0; i < c; ++i)
+        for (int j = 0; j < c; ++j)
+            F[i * c + j] -= e[i] * e[j] * inv;
 }
 
 /* Dynamic stiffness of a drive: k - w2 J, or the spring k in series with the rotor J. */
@@ -152,6 +177,18 @@ static void drop(Input *x)
         PyBuffer_Release(&x->in[i]);
     free((void *)x->P.beams);
     free(x->P.work);
+    free(x->P.twins);
+    free(x->P.cache);
+}
+
+static void find_twins(Problem *P, const double *numbers)
+{
+    for (int64_t i = 0; i < P->n; ++i) {
+        P->twins[i] = -1;
+        for (int64_t j = i + 1; j < P->n && P->twins[i] < 0; ++j)
+            if (!memcmp(numbers + 10 * i, numbers + 10 * j, 10 * sizeof(double)))
+                P->twins[i] = (int)j;
+    }
 }
 
 /* Read the structure: a tuple (R, n, B, c, per_configuration_root, twelve arrays). */
@@ -177,10 +214,13 @@ static int take(PyObject *tuple, Input *x)
     P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf;
     P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
     P->work = malloc(sizeof(double) * (size_t)(P->n * P->R * (P->R + P->c) + P->c * P->c + 1));
-    if (!P->beams || !P->work) {
+    P->twins = malloc(sizeof(int) * (size_t)(P->n + 1));
+    P->cache = malloc(sizeof(Stiffness6) * (size_t)(P->n + 1));
+    if (!P->beams || !P->work || !P->twins || !P->cache) {
         PyErr_NoMemory();
         return 0;
     }
+    find_twins(P, x->in[BEAMS].buf);
     return 1;
 }
 
@@ -243,20 +283,21 @@ static PyObject *count(PyObject *self, PyObject *args)
 static PyObject *beam(PyObject *self, PyObject *args)
 {
     Py_buffer numbers, out;
-    double L, omega, norm;
+    double L, omega;
     if (!PyArg_ParseTuple(args, "y*ddw*", &numbers, &L, &omega, &out))
         return NULL;
     Beam *b = unpack_beams(numbers.buf, 1);
     Stiffness6 s;
     double *K = out.buf;
-    int64_t J0 = b ? stiffness6(omega * omega, L, b, &s, &norm) : 0;
+    if (b)
+        stiffness6(omega * omega, L, b, &s);
     for (int i = 0; b && i < 6; ++i)
         for (int j = 0; j < 6; ++j) {
             K[i * 12 + j] = s.oo[i][j];
             K[i * 12 + 6 + j] = K[(6 + j) * 12 + i] = s.od[i][j];
             K[(6 + i) * 12 + 6 + j] = s.dd[i][j];
         }
-    PyObject *answer = b ? PyLong_FromLongLong(J0) : PyErr_NoMemory();
+    PyObject *answer = b ? PyLong_FromLongLong(s.J0) : PyErr_NoMemory();
     free(b);
     PyBuffer_Release(&numbers), PyBuffer_Release(&out);
     return answer;
