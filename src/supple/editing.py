@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from .errors import RobotError
-from .faults import Fault, known_keys, models_at, robot_error, unknown_key, validated
+from .faults import MEANINGS, Fault, known_keys, models_at, robot_error, unknown_key, validated
 from .values import Place
 
 __all__ = ["dumped", "edited"]
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
+_ORDER = {key: i for i, key in enumerate(MEANINGS)}
 _ALWAYS = ("supple", "architecture", "shape")  # kept though they have defaults: they tell the kind
 
 
@@ -38,11 +39,10 @@ def dumped(part: Any) -> Any:
     """A description as mappings, lists and plain values, without what is the default anyway."""
     if isinstance(part, BaseModel):
         fields = type(part).model_fields
-        given = ((key, getattr(part, key), field) for key, field in fields.items())
         return {
-            key: _short(key, dumped(value))
-            for key, value, field in given
-            if key in _ALWAYS or value != field.get_default()
+            key: _short(key, dumped(getattr(part, key)))
+            for key in sorted(fields, key=lambda key: _ORDER.get(key, len(_ORDER)))
+            if key in _ALWAYS or getattr(part, key) != fields[key].get_default()
         }
     if isinstance(part, Mapping):
         return {key: dumped(value) for key, value in part.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from ..errors import RobotError
 from ..values import Place
 from .known import get
 from .mending import mended
-from .sentences import Fault, sentences
+from .sentences import Fault, sentences, without_typos
 
 __all__ = ["Fault", "robot_error", "validated"]
 
@@ -46,11 +47,10 @@ def robot_error(
 ) -> RobotError:
     """The error that tells the faults in the order of the file, each with its place and line."""
     numbered = [(_line(fault, lines or {}), fault) for fault in dict.fromkeys(found)]
-    if all(line for line, _ in numbered):
-        numbered.sort(key=lambda pair: pair[0])
+    numbered.sort(key=lambda pair: pair[0] or math.inf)
     texts = [_text(fault, data, line) for line, fault in numbered[:LIMIT]]
     if len(numbered) > LIMIT:
-        texts.append(f"there are {len(numbered) - LIMIT} more faults: mend the ones above first")
+        texts.append(_more(len(numbered) - LIMIT))
     return RobotError(texts, where)
 
 
@@ -62,13 +62,20 @@ def _every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]
             model.model_validate(data)
             break
         except ValidationError as problem:
-            errors = problem.errors(include_url=False)
-        for error in errors:
+            errors: list[Any] = problem.errors(include_url=False)
+        errors = without_typos(errors, model, data)
+        for error in errors[:LIMIT]:
             found.update(dict.fromkeys(sentences(error, model, data)))
-        if len(errors) > LIMIT or any(not error["loc"] for error in errors):
+        if len(errors) > LIMIT:
+            return [*found, Fault((), _more(len(errors) - LIMIT))]
+        if any(not error["loc"] for error in errors):
             break
         data = mended(data, errors, model)
     return list(found)
+
+
+def _more(count: int) -> str:
+    return f"there are {count} more faults: mend the ones above first"
 
 
 def _line(fault: Fault, lines: Mapping[Place, int]) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from ..values import Place
+from .meanings import MEANINGS
 
 __all__ = ["at", "get", "known_keys", "known_shapes", "models_at", "size_at"]
 
@@ -37,7 +38,8 @@ def models_at(model: type[BaseModel], data: Any, place: Place) -> list[type[Base
 def known_keys(model: type[BaseModel], data: Any, place: Place) -> list[str]:
     """The keys that may stand in the part at `place`; where any name may, those that do."""
     if options := models_at(model, data, place):
-        return list(dict.fromkeys(key for option in options for key in option.model_fields))
+        keys = {key for option in options for key in option.model_fields}
+        return [key for key in MEANINGS if key in keys] + sorted(keys - MEANINGS.keys())
     part = at(data, place)
     return [str(key) for key in part] if isinstance(part, Mapping) else []
 

@@ -12,7 +12,16 @@ from ..values import Place
 from .known import at, known_keys, known_shapes, size_at
 from .meanings import MEANINGS
 
-__all__ = ["Fault", "literals", "nearest", "place_of", "sentences", "shown", "unknown_key"]
+__all__ = [
+    "Fault",
+    "literals",
+    "nearest",
+    "place_of",
+    "sentences",
+    "shown",
+    "unknown_key",
+    "without_typos",
+]
 
 
 class Fault(NamedTuple):
@@ -27,14 +36,31 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
     """The faults that one pydantic error of `data` tells of."""
     place = place_of(error, data)
     if error["type"] == "supple_faults":
-        return [Fault((*place, *inner), sentence) for inner, sentence in error["ctx"]["faults"]]
+        return [_told((*place, *inner), text, data) for inner, text in error["ctx"]["faults"]]
     if error["type"] == "supple":
-        return [Fault(place, error["ctx"]["sentence"])]
+        return [_told(place, error["ctx"]["sentence"], data)]
     if is_element(place):
         return [Fault(place[:-2], _of_element(error, model, data, place), place[-2])]
     if isinstance(place[-1], int):
         return [Fault(place, f"this link is {shown(error['input'])}: {_allowed(error)}")]
     return [Fault(place[:-1], _of_key(error, model, data, place), place[-1])]
+
+
+def _told(place: Place, sentence: str, data: Any) -> Fault:
+    """A fault told by a description itself; its first word may be the key it is about."""
+    word, part = sentence.partition(" ")[0], at(data, place)
+    return Fault(place, sentence, word if isinstance(part, Mapping) and word in part else None)
+
+
+def without_typos(errors: list[Any], model: type[BaseModel], data: Any) -> list[Any]:
+    """The errors without `missing` ones of keys that are there, only misspelt."""
+    meant = set()
+    for error in errors:
+        if error["type"] == "extra_forbidden" and len(meant) < 50:
+            place = place_of(error, data)
+            near = nearest(str(place[-1]), known_keys(model, data, place[:-1]))
+            meant.add((*place[:-1], near))
+    return [e for e in errors if e["type"] != "missing" or place_of(e, data) not in meant]
 
 
 def place_of(error: Any, data: Any) -> Place:
