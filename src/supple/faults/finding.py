@@ -63,8 +63,7 @@ def _every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]
             break
         except ValidationError as problem:
             errors: list[Any] = problem.errors(include_url=False)
-        errors = without_typos(errors, model, data)
-        for error in errors[:LIMIT]:
+        for error in without_typos(errors[:LIMIT], model, data):
             found.update(dict.fromkeys(sentences(error, model, data)))
         if len(errors) > LIMIT:
             return [*found, Fault((), _more(len(errors) - LIMIT))]
