@@ -17,7 +17,7 @@ from ..values import Place
 __all__ = ["Document", "read", "resolved"]
 
 DEPTH_LIMIT = 30
-SIZE_LIMIT = 100_000  # values, aliases written out
+SIZE_LIMIT = 20_000  # values, aliases written out
 
 _INT = re.compile(r"[-+]?[0-9]+")
 _OCTAL_HEX = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
@@ -137,10 +137,8 @@ class _Builder:
 
     def _AliasEvent(self, event: Any, line: int) -> None:
         if event.anchor not in self._anchors:
-            wanted = f"an anchor &{event.anchor} before it"
-            raise self._refusal(
-                f"the alias *{event.anchor} stands for nothing: give {wanted}", line
-            )
+            told = f"the alias *{event.anchor} stands for nothing"
+            raise self._refusal(f"{told}: give an anchor &{event.anchor} before it", line)
         if self._is_key():
             raise self._refusal(f"the alias *{event.anchor} stands as a key: write it out", line)
         self._place(*self._anchors[event.anchor], line)
@@ -175,9 +173,7 @@ class _Builder:
         """Put a value where it belongs and return its place."""
         self._count += size
         if self._count > SIZE_LIMIT:
-            told = (
-                f"the file holds more than {SIZE_LIMIT:,} values once its aliases are written out"
-            )
+            told = f"the file holds more than {SIZE_LIMIT:,} values, its aliases written out"
             raise self._refusal(f"{told}: a robot needs far fewer", line)
         if not self._stack:
             self.root = value
