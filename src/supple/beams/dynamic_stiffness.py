@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..kernels.roots import beam_stiffness
 from .theory import Beam
 
-__all__ = ["carry", "exact_form", "numbers", "pieces_needed"]
+__all__ = ["carry", "exact_form", "numbers", "pieces_needed", "uniform_load"]
 
 Array = NDArray[np.float64]
 
@@ -70,13 +70,30 @@ def state_matrix(beam: Beam, omega: float) -> Array:
     return A
 
 
-def carry(beam: Beam, omega: float, x: ArrayLike) -> Array:
-    """Return exp(A x), (P, 12, 12): the state at x from the state at the root of a short piece."""
+def carry(
+    beam: Beam, omega: float, x: ArrayLike, state: Array, load: Array | None = None
+) -> Array:
+    """Return the states at x, (P, 12), from the state y (12,) at a short piece's root.
+
+    y(x) = exp(A x) y, and with a uniform load (force per length, (3,)) its particular solution.
+    """
     x = np.asarray(x, float)
-    step = state_matrix(beam, omega)[None] * x[:, None, None]
-    term = np.broadcast_to(np.eye(12), step.shape).copy()
-    total = term.copy()
-    for k in range(1, 40):
-        term = term @ step / k
-        total += term
-    return total
+    A, terms = state_matrix(beam, omega), [state]
+    for k in range(1, 30):
+        terms.append(A @ terms[-1] / k)
+        if k == 1 and load is not None:
+            terms[1][6:9] -= load
+    powers = x[:, None] ** np.arange(len(terms))
+    return powers @ np.array(terms)
+
+
+def uniform_load(L: float) -> Array:
+    """Return (3, 6): work of a unit force per length along x, y, z on the end deformations d.
+
+    The static shapes of an end deformation hold these integrals exactly, shear or not: L/2 for a
+    displacement, L^2/12 for a rotation.
+    """
+    W = np.zeros((3, 6))
+    W[0, 0] = W[1, 1] = W[2, 2] = L / 2
+    W[1, 5], W[2, 4] = -(L**2) / 12, L**2 / 12
+    return W
