@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,10 @@ from ..kernels.roots import natural_frequencies
 from ..robot import Robot, SerialRobot
 from ..structure import Joints, Structure, structure_of
 from .shapes import Shapes, exact_shapes
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -43,6 +47,11 @@ class Modes:
     width: Array
     rigid_modes: int
     structure: Structure = field(repr=False)
+
+    if TYPE_CHECKING:  # bound in answers.py
+
+        def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def to_xarray(self) -> xarray.Dataset: ...
 
     @property
     def frequency_hz(self) -> Array:

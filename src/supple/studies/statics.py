@@ -7,6 +7,7 @@ weight of a beam enters by the work it does on the beam's static shapes, which i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,9 @@ from ..errors import SuppleError
 from ..robot import Robot, SerialRobot
 from ..structure import Structure, structure_of
 from .shapes import dynamic_stiffness
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Statics", "statics"]
 
@@ -47,6 +51,10 @@ class Statics:
     displacement: Array
     root_force: Array
     root_moment: Array
+
+    if TYPE_CHECKING:  # bound in answers.py
+
+        def plot(self, path: Any = None) -> Figure: ...
 
 
 def statics(
