@@ -28,7 +28,6 @@ from .theory import Beam
 __all__ = ["ELEMENTS", "Element", "Mesh", "mesh"]
 
 Array = NDArray[np.float64]
-Basis = Callable[[Array], Array]  # Legendre coefficients (P, n, terms) to coordinates (P, m)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ ELEMENTS = {
 
 
 def mesh(beam: Beam, n: int, order: str = "cubic", L: float | None = None) -> Mesh:
-    """Return n elements on a beam; L is its free length where that is not beam.L (a sliding link)."""
+    """Return n elements on a beam; L is the free length of one that slides, else beam.L."""
     if order not in ELEMENTS:
         raise SuppleError(f"order is '{order}': choose one of {', '.join(ELEMENTS)}")
     if n < 1 or n != int(n):
@@ -77,9 +76,9 @@ def mesh(beam: Beam, n: int, order: str = "cubic", L: float | None = None) -> Me
 class Mesh:
     """n equal elements on one beam of length L: shapes, fields and the link's mass and stiffness.
 
-    The m coordinates w are strains: first those of bending in x-y (curvature, then shear where it is
-    free), then of bending in x-z, stretch, twist; within each by element, or by node and then by
-    element where strains are continuous. A deformation that the beam excludes has none.
+    The m coordinates w are strains: first those of bending in x-y (curvature, then shear where it
+    is free), then of bending in x-z, stretch, twist; within each by element, or by node and then
+    by element where strains are continuous. A deformation that the beam excludes has none.
     """
 
     beam: Beam
@@ -102,7 +101,8 @@ class Mesh:
         root_weights = np.sqrt(weights)[:, None, None]
         R = root_weights * np.sqrt(self.compliances)[:, None] * self.resultants(x)
         flat = R.reshape(-1, self.size)
-        return flat.T @ flat
+        K: Array = flat.T @ flat
+        return K
 
     @cached_property
     def mass(self) -> Array:
@@ -115,7 +115,8 @@ class Mesh:
         density = np.array([b.m, b.m, b.m, b.rIp, b.rI[1], b.rI[0]])
         H = np.concatenate([_transports(x), self.field(x)], axis=2)
         flat = (np.sqrt(weights[:, None] * density)[:, :, None] * H).reshape(-1, 6 + self.size)
-        return flat.T @ flat
+        M: Array = flat.T @ flat
+        return M
 
     @cached_property
     def end(self) -> Array:
@@ -125,7 +126,7 @@ class Mesh:
 
     @property
     def compliances(self) -> Array:
-        """(6,): 1/EA, 1/kGA_xy, 1/kGA_xz, 1/GJ, 1/EI_xz, 1/EI_xy, in the order of the resultants."""
+        """(6,) in the order of the resultants: 1/EA, 1/kGA_xy, 1/kGA_xz, 1/GJ, 1/EI_xz, 1/EI_xy."""
         b = self.beam
         return 1 / np.array([b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]])
 
@@ -186,9 +187,9 @@ def _transports(x: Array) -> Array:
 class Strain:
     """One strain along n elements of length l as Legendre polynomials, and its integrals.
 
-    In element k, at s = x/l - k, the strain is sum_i c_ki P_i(2 s - 1), i < terms. Continuous strains
-    have as coordinates their values at the n + 1 nodes and then, by element, the factors of the
-    bubbles P_i - P_(i-2), i >= 2; others the c_ki themselves.
+    In element k, at s = x/l - k, the strain is sum_i c_ki P_i(2 s - 1), i < terms. Continuous
+    strains have as coordinates their values at the n + 1 nodes and then, by element, the factors of
+    the bubbles P_i - P_(i-2), i >= 2; others the c_ki themselves.
     """
 
     n: int
@@ -209,7 +210,7 @@ class Strain:
 
     def slope(self, x: Array) -> Array:
         """Its derivative within the element, (P, size)."""
-        return self._local(x, polynomial.polyder(_LEGENDRE)) / self.l
+        return self._local(x, _SLOPE) / self.l
 
     def rise(self, x: Array) -> Array:
         """The integral of the slope from 0 to x, without the jumps between elements, (P, size)."""
@@ -250,16 +251,17 @@ class Strain:
         return np.concatenate([nodes, bubbles.reshape(P, -1)], axis=1)
 
 
-# Columns: P_0 .. P_3 of 2 s - 1 in powers of s, and their first and second integrals from s = 0.
-_LEGENDRE = np.array([[1.0, -1, 1, -1], [0, 2, -6, 12], [0, 0, 6, -30], [0, 0, 0, 20]])
-_ONCE = polynomial.polyint(_LEGENDRE)
-_TWICE = polynomial.polyint(_LEGENDRE, 2)
+# Columns: P_0 .. P_3 of 2 s - 1 in powers of s; their derivatives, first and second integrals.
+_LEGENDRE: Array = np.array([[1.0, -1, 1, -1], [0, 2, -6, 12], [0, 0, 6, -30], [0, 0, 0, 20]])
+_SLOPE = np.asarray(polynomial.polyder(_LEGENDRE), np.float64)
+_ONCE = np.asarray(polynomial.polyint(_LEGENDRE), np.float64)
+_TWICE = np.asarray(polynomial.polyint(_LEGENDRE, 2), np.float64)
 _AT_START = _LEGENDRE[0]
 
 
 def _evaluate(coefficients: Array, s: Array, terms: int) -> Array:
     """The first `terms` polynomials at s, shape (*s.shape, terms)."""
-    values: Array = polynomial.polyval(s, coefficients[:, :terms])
+    values = np.asarray(polynomial.polyval(s, coefficients[:, :terms]), np.float64)
     return np.moveaxis(values, 0, -1)
 
 
@@ -276,9 +278,11 @@ class _Rod:
         return self.strain.size
 
     def field(self, x: Array) -> dict[int, Array]:
+        """Rows of N(x) by component."""
         return {self.component: self.strain.first(x)}
 
     def resultants(self, x: Array) -> dict[int, Array]:
+        """Rows of the resultants by component."""
         return {self.component: self.stiffness * self.strain.value(x)}
 
 
@@ -303,6 +307,7 @@ class _Bending:
         return self.curvature.size + self.shear.size
 
     def field(self, x: Array) -> dict[int, Array]:
+        """Rows of N(x) by component."""
         v = self.sign * self.curvature.second(x)
         if self.shear.terms:
             v = np.hstack([v, self.shear.first(x)])
@@ -311,6 +316,7 @@ class _Bending:
         return {self.v: v, self.psi: self._padded(self.curvature.first(x))}
 
     def resultants(self, x: Array) -> dict[int, Array]:
+        """Rows of the resultants by component."""
         if self.shear.terms:
             zero = np.zeros((len(x), self.curvature.size))
             Q = np.hstack([zero, self.kGA * self.shear.value(x)])

@@ -115,7 +115,7 @@ def _largest(C: Array, count: int) -> tuple[Array, Array]:
     from scipy.linalg import eigh
 
     N = len(C)
-    found = _lanczos(C, count) if N > max(DENSE, 8 * count) else None
+    found = _lanczos(C, count) if max(DENSE, 8 * count) < N else None
     if found is None:
         found = eigh(C, subset_by_index=(N - count, N - 1))
     values, vectors = found

@@ -25,8 +25,8 @@ class ElementModes:
 
     Attributes:
         omega: (count,), rad/s, elastic modes only.  rigid: number of zero ones beside them.
-        vectors: (N, count), z' M z = 1, laid out by z.  z: the tree coordinates (`assembly`), with a
-        column of its own for every motor let go behind its spring.  meshes: one per segment.
+        vectors: (N, count), z' M z = 1, laid out by z.  z: the tree coordinates (`assembly`), with
+        a column of its own for every motor let go behind its spring.  meshes: one per segment.
 
     Spring k of segment i twists by `vectors[z.releases[i]][k]`.
     """
@@ -44,7 +44,8 @@ class ElementModes:
         """
         x = np.atleast_1d(np.asarray(x, float))
         X = np.array([transport(value) for value in x])
-        return X @ (self.z.root[i] @ self.vectors) + self.meshes[i].field(x) @ self._inner(i)
+        rigid: Array = X @ (self.z.root[i] @ self.vectors)
+        return rigid + self.meshes[i].field(x) @ self._inner(i)
 
     def resultants(self, i: int, x: ArrayLike) -> Array:
         """Return (N, Q_y, Q_z, T, M_y, M_z) of segment i at x, (P, 6, count)."""
