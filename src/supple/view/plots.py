@@ -35,14 +35,15 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
     if modes.omega.ndim > 1:
         return plot_frequencies(modes, path=path)
     shapes, count = modes.shape(points), len(modes.omega)
-    columns = min(count, 4 if count > 6 else 3)
+    columns = min(count, 5 if count > 8 else 4 if count > 6 else 3)
     rows = math.ceil(count / columns)
     spatial = not shapes.planar
+    box = _box(shapes)
     with styled():
         figure, axes = plt.subplots(
             rows,
             columns,
-            figsize=(3.1 * columns, (3.0 if spatial else 2.7) * rows + 0.5),
+            figsize=(2.8 * columns, _row_height(box, spatial) * rows + 0.4),
             squeeze=False,
             subplot_kw={"projection": "3d"} if spatial else {},
             layout="constrained",
@@ -52,8 +53,12 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
                 ax.remove()
                 continue
             _draw_shape(ax, shapes, mode)
-            _frame(ax, shapes, first=mode % columns == 0, last=mode >= count - columns)
-            ax.set_title(f"mode {mode + 1}: {_hertz(modes.frequency_hz[mode])} Hz\n{shapes.kind(mode)}")
+            if spatial:
+                _frame_spatial(ax, box)
+            else:
+                _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
+            hertz = _hertz(modes.frequency_hz[mode])
+            ax.set_title(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
         figure.suptitle(_heading(modes), fontsize=10)
         return finish(figure, path)
 
@@ -68,14 +73,31 @@ def _heading(modes: Modes) -> str:
     return f"{modes.robot.name} at ({angles}), joints {modes.joints}, {certified}"
 
 
-def _extent(shapes: Shapes) -> float:
-    points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
-    return float(np.ptp(points, axis=0).max()) or 1.0
+EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
+
+
+def _box(shapes: Shapes) -> Array:
+    """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
+    return _limits(shapes.position)
+
+
+def _row_height(box: Array, spatial: bool) -> float:
+    """Inches a row of panels needs so that nothing overlaps and little is left empty."""
+    width, height, _ = np.ptp(box, axis=1)
+    return 2.7 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
+
+
+def _limits(position: Array) -> Array:
+    points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = 1.3 * EXAGGERATION * ((high - low).max() or 1.0)
+    return np.stack([low - room, high + room], axis=1)
 
 
 def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
     moved = shapes.global_displacement[mode]
-    scale = 0.12 * _extent(shapes) / (np.abs(moved).max() or 1.0)
+    points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
+    scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
     axes = slice(0, 2) if shapes.planar else slice(0, 3)
     for i in range(len(shapes.names)):
         rest = shapes.position[i][:, axes].T
@@ -86,26 +108,27 @@ def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
         ax.plot(*bent[:, -1:], "o", color=COLOURS[1], markersize=3.5)
 
 
-def _frame(ax: Axes, shapes: Shapes, first: bool, last: bool) -> None:
-    if shapes.planar:
-        ax.set_aspect("equal", adjustable="datalim")
-        ax.margins(0.12)
-        ax.set_xlabel("x (m)" if last else "")
-        ax.set_ylabel("y (m)" if first else "")
-        return
-    every: Any = ax
-    every.set_box_aspect(None, zoom=0.9)
-    every.set_aspect("equal")
-    for name in "xyz":
-        getattr(every, f"set_{name}label")(f"{name} (m)", labelpad=-6)
-        every.tick_params(axis=name, pad=-3, labelsize=7)
-        getattr(every, f"{name}axis").set_major_locator(_few())
+def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
+    ax.set_xlim(*box[0])
+    ax.set_ylim(*box[1])
+    ax.set_aspect("equal")
+    ax.set_xlabel("x (m)" if last else "")
+    ax.set_ylabel("y (m)" if first else "")
+
+
+def _frame_spatial(ax: Any, box: Array) -> None:
+    for name, limits in zip("xyz", box, strict=True):
+        getattr(ax, f"set_{name}lim")(*limits)
+        getattr(ax, f"set_{name}label")(f"{name} (m)", labelpad=-4, fontsize=8)
+        getattr(ax, f"{name}axis").set_major_locator(_few())
+        ax.tick_params(axis=name, pad=-2, labelsize=7)
+    ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.95)
 
 
 def _few() -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(3)
+    return MaxNLocator(2)
 
 
 def plot_frequencies(
@@ -127,21 +150,24 @@ def plot_frequencies(
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
             ax.plot(along, values, color=COLOURS[mode % len(COLOURS)])
-            ax.annotate(
-                f"{mode + 1}",
-                (along[-1], values[-1]),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-                color=COLOURS[mode % len(COLOURS)],
-            )
+        _number_lines(ax, along[-1], modes.frequency_hz[-1])
         ax.set_yscale("log")
         ax.set_xlabel(name)
         ax.set_ylabel("natural frequency (Hz)")
         ax.set_title(f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes")
         _plain_log(ax)
         return finish(figure, path)
+
+
+def _number_lines(ax: Axes, x: float, values: Array) -> None:
+    """Write the mode numbers at the right end, apart from one another on the log scale."""
+    gap = 0.03 * math.log(np.max(values) / np.min(values) * 2)
+    height = -math.inf
+    for mode, value in enumerate(values):
+        height = max(math.log(value), height + gap)
+        colour = COLOURS[mode % len(COLOURS)]
+        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
+        ax.annotate(f"{mode + 1}", (x, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
 
 
 def _plain_log(ax: Axes) -> None:
@@ -169,19 +195,17 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
 
     if sag.tip_displacement.ndim > 1:
         raise SuppleError("sag is drawn for one configuration: give theta as (joints,)")
+    box, largest = _limits(sag.position), float(np.abs(sag.displacement).max())
     points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
-    extent, largest = float(np.ptp(points, axis=0).max()), float(np.abs(sag.displacement).max())
-    scale = 0.12 * extent / largest if largest else 1.0
+    extent = float(np.ptp(points, axis=0).max())
+    scale = EXAGGERATION * extent / largest if largest else 1.0
     with styled():
         figure = plt.figure(figsize=(5.4, 4.6), layout="constrained")
         ax: Any = figure.add_subplot(projection="3d")
         for rest, moved in zip(sag.position, sag.displacement, strict=True):
             ax.plot(*rest.T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
             ax.plot(*(rest + scale * moved).T, color=COLOURS[0], linewidth=2.2)
-        ax.set_aspect("equal")
-        for name in "xyz":
-            getattr(ax, f"set_{name}label")(f"{name} (m)")
-            getattr(ax, f"{name}axis").set_major_locator(_few())
+        _frame_spatial(ax, box)
         u = 1e3 * sag.tip_displacement
         ax.set_title(
             f"{sag.robot.name}: tip moves ({u[0]:.3g}, {u[1]:.3g}, {u[2]:.3g}) mm, drawn {scale:.3g} x"
