@@ -162,7 +162,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, or None when none is near."""
     plain = {name.casefold().replace("-", "_"): name for name in known}
     given = word[:80].casefold().replace("-", "_").replace(" ", "_")
-    found = difflib.get_close_matches(given, plain, n=1, cutoff=0.6)
+    begun = [name for name in plain if len(given) > 2 and name.startswith(given)]
+    found = begun or difflib.get_close_matches(given, plain, n=1, cutoff=0.6)
     return plain[found[0]] if found else None
 
 

@@ -17,6 +17,7 @@ AnyRobot = Annotated[SerialRobot | DeltaRobot, Field(discriminator="architecture
 def schema() -> dict[str, Any]:
     """Return the JSON schema of a robot file, serial or delta, each key with its meaning."""
     found = TypeAdapter(AnyRobot).json_schema(mode="validation")
+    _bounded(found)
     for part in found["$defs"].values():
         for key, value in part.get("properties", {}).items():
             value.pop("title", None)
@@ -26,3 +27,24 @@ def schema() -> dict[str, Any]:
         "title": "supple robot file",
         **found,
     }
+
+
+_BOUNDS = {
+    "gt": "exclusiveMinimum",
+    "ge": "minimum",
+    "lt": "exclusiveMaximum",
+    "le": "maximum",
+}
+
+
+def _bounded(part: Any) -> None:
+    """Write bounds in the words of JSON schema, in place; pydantic keeps its own on some fields."""
+    if isinstance(part, list):
+        for entry in part:
+            _bounded(entry)
+    elif isinstance(part, dict):
+        for bound in _BOUNDS.keys() & part.keys():
+            if isinstance(part[bound], int | float):
+                part[_BOUNDS[bound]] = part.pop(bound)
+        for entry in part.values():
+            _bounded(entry)
