@@ -89,11 +89,11 @@ def coordinates(
         if segment.parent >= 0:
             root[i] = structure.T[0, i] @ end[segment.parent]
         for k, release in enumerate(segment.releases):
-            root[i][:, at + k] += release.direction
+            root[i][:, at + k] += release.toward(0)
         releases.append(slice(at, at + counts[i][0]))
         at += counts[i][0]
         for k in extra[i]:
-            root[i][:, at] += segment.releases[k].direction
+            root[i][:, at] += segment.releases[k].toward(0)
             owners.append((i, k, at))
             at += 1
         inner.append(slice(at, at + counts[i][1]))

@@ -264,8 +264,9 @@ ALWAYS_INLINE Value FN(condense)(const Problem *P, int64_t b, double omega, int 
         const double *M = P->root + ((P->root_stride ? b : 0) * n + i) * R * R;
         for (int j = 0; j < R * R; ++j)
             ((double *)D[i])[j] -= w2 * M[j];
+        const double *releases = P->releases + (P->release_stride ? b : 0) * P->start[n] * (R + 3);
         for (int k = P->start[i]; k < P->start[i + 1]; ++k)
-            FN(release_step)(w2, P->releases + (size_t)k * (R + 3), D[i], Ei, F, c, &f);
+            FN(release_step)(w2, releases + (size_t)k * (R + 3), D[i], Ei, F, c, &f);
         if (P->parents[i] >= 0)
             FN(hand_down)(P->T + (b * n + i) * R * R, D[i], Ei, D[P->parents[i]],
                           E + (size_t)P->parents[i] * R * c, c);

@@ -23,9 +23,10 @@ typedef struct {
 
 /* A batch of structures of one topology. R: 3 planar, 6 spatial; n segments, B configurations,
    c closure rows. Shapes: beams (n), L (B, n), T (B, n, R, R), root (1 or B, n, R, R),
-   tip (n, R, R), releases (start[n], R + 3), rows (B, c, R) twice. */
+   tip (n, R, R), releases (1 or B, start[n], R + 3), rows (B, c, R) twice; *_stride tells
+   whether an array has an entry a configuration. */
 typedef struct {
-    int64_t R, n, B, c, root_stride;
+    int64_t R, n, B, c, root_stride, release_stride;
     const int32_t *parents, *start, *end_a, *end_b;
     const Beam *beams;
     const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b;
@@ -191,14 +192,14 @@ static void find_twins(Problem *P, const double *numbers)
     }
 }
 
-/* Read the structure: a tuple (R, n, B, c, per_configuration_root, twelve arrays). */
+/* Read the structure: a tuple (R, n, B, c, root_stride, release_stride, twelve arrays). */
 static int take(PyObject *tuple, Input *x)
 {
     memset(x, 0, sizeof *x);
     Problem *P = &x->P;
     PyObject *arrays;
-    if (!PyArg_ParseTuple(tuple, "LLLLLO!", &P->R, &P->n, &P->B, &P->c, &P->root_stride,
-                          &PyTuple_Type, &arrays))
+    if (!PyArg_ParseTuple(tuple, "LLLLLLO!", &P->R, &P->n, &P->B, &P->c, &P->root_stride,
+                          &P->release_stride, &PyTuple_Type, &arrays))
         return 0;
     if (PyTuple_Size(arrays) != INPUTS || P->c > MAX_CLOSURE || (P->R != 3 && P->R != 6)) {
         PyErr_SetString(PyExc_ValueError, "malformed structure");
