@@ -37,7 +37,8 @@ class Element:
     1. `rod`, `bending`: number of Legendre terms of the stretch u' and twist rate phi', and of the
        curvature psi', in one element.
     2. `shear`: number of terms of the shear strain; 0 ties it to the curvature by equilibrium,
-       gamma = -EI psi'' / kGA (Euler-Bernoulli beams have none in any case).
+       gamma = -EI psi'' / kGA (Euler-Bernoulli beams have none in any case). Source:
+       [Friedman1993], with stiffness and mass integrated in full.
     3. `continuous`: whether strains are continuous from element to element.
     4. `orders`: claims; the relative error of a natural frequency falls as (1/n)^order, by what
        moves: "rod" (stretching and twisting), "euler-bernoulli", "timoshenko" (bending).
@@ -100,7 +101,7 @@ class Mesh:
         x, weights = self.quadrature()
         root_weights = np.sqrt(weights)[:, None, None]
         R = root_weights * np.sqrt(self.compliances)[:, None] * self.resultants(x)
-        flat = R.reshape(-1, self.size)
+        flat = R.reshape(6 * len(x), self.size)
         K: Array = flat.T @ flat
         return K
 

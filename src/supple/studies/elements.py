@@ -14,7 +14,7 @@ from ..errors import SuppleError
 from ..kernels.eigen import natural_modes
 from ..structure import Structure
 
-__all__ = ["ElementModes", "element_matrices", "element_modes"]
+__all__ = ["ElementModes", "element_modes"]
 
 Array = NDArray[np.float64]
 
@@ -78,36 +78,65 @@ def element_modes(
     each = [n] * len(structure.segments) if isinstance(n, int) else list(n)
     if len(each) != len(structure.segments):
         raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
-    lengths = structure.L[0]
     meshes = tuple(
-        mesh(s.beam, k, order, L) for s, k, L in zip(structure.segments, each, lengths, strict=True)
+        mesh(s.beam, k, order, L)
+        for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
     )
-    z = coordinates(structure, [part.end for part in meshes], motors=True)
-    M, K = element_matrices(structure, z, meshes)
+    bases = [_end_first(part) for part in meshes]
+    y = coordinates(structure, [S for _, S in bases], motors=True)
+    M, K = _matrices(structure, y, meshes, [B for B, _ in bases])
     try:
-        found = natural_modes(K, M, count, z.closure)
+        found = natural_modes(K, M, count, y.closure)
     except ArithmeticError as problem:
         raise SuppleError(f"elements: {problem}") from None
-    return ElementModes(found.omega, found.vectors, found.rigid, z, meshes)
+    vectors = found.vectors.copy()
+    for (B, _), part in zip(bases, y.inner, strict=True):
+        vectors[part] = B @ found.vectors[part]
+    z = coordinates(structure, [part.end for part in meshes], motors=True)
+    return ElementModes(found.omega, vectors, found.rigid, z, meshes)
 
 
-def element_matrices(
-    structure: Structure, z: Coordinates, meshes: Sequence[Mesh]
+def _end_first(part: Mesh) -> tuple[Array, Array]:
+    """Return B (m, m), w = B y, and S B: coordinates with K = 1 of which few move the end.
+
+    What hangs on the end then meets these few only, and does not drown the small masses of the
+    others in its rounding: B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
+    """
+    d = np.sqrt(np.diag(part.stiffness))
+    G = np.linalg.cholesky(part.stiffness / np.outer(d, d)).T * d
+    free = part.beam.active()
+    inverse = np.linalg.inv(G)
+    Q, R = np.linalg.qr((part.end[free] @ inverse).T, mode="complete")
+    S = np.zeros((6, part.size))
+    S[free] = R.T
+    return inverse @ Q, S
+
+
+def _matrices(
+    structure: Structure, y: Coordinates, meshes: Sequence[Mesh], bases: Sequence[Array]
 ) -> tuple[Array, Array]:
-    """Return M and K (N, N) over z, closures still open.
+    """Return M and K (N, N) over y, closures still open.
 
     A spring without its motor, or a rotor without a spring in series, sits on its release: k, J. A
     motor let go behind its spring has a column of its own: the release is then the twist of the
     spring, with k, and the motor carries J.
     """
-    free = [np.zeros((6 + part.size, 6 + part.size)) for part in meshes]
-    for form, part in zip(free, meshes, strict=True):
-        form[6:, 6:] = part.stiffness
+    stiff = [np.diag(np.repeat((0.0, 1.0), (6, part.size))) for part in meshes]
+    masses = [_over_root_and(B, part.mass) for B, part in zip(bases, meshes, strict=True)]
     releases = [s.releases for s in structure.segments]
     springs = [[r.stiffness for r in some] for some in releases]
     rotors = [[0.0 if r.series else r.inertia for r in some] for some in releases]
-    K = assemble(structure, z, free, 0.0, springs)
-    M = assemble(structure, z, [part.mass for part in meshes], 1.0, rotors)
-    for i, k, column in z.motors:
+    K = assemble(structure, y, stiff, 0.0, springs)
+    M = assemble(structure, y, masses, 1.0, rotors)
+    for i, k, column in y.motors:
         M[column, column] += releases[i][k].inertia
     return M, K
+
+
+def _over_root_and(B: Array, mass: Array) -> Array:
+    """A form over (u_root, w) as one over (u_root, y), w = B y."""
+    out = mass.copy()
+    out[:6, 6:] = mass[:6, 6:] @ B
+    out[6:, :6] = out[:6, 6:].T
+    out[6:, 6:] = B.T @ mass[6:, 6:] @ B
+    return out
