@@ -1,4 +1,4 @@
-"""Binds `.plot` and `.to_xarray` to the answers, so that answers stay plain and nothing computes twice.
+"""Binds `.plot` and `.to_xarray` to the answers, so that the answers themselves stay plain.
 
 The one listed exception to the import rule: studies know no view, this file knows both.
 """

@@ -50,7 +50,7 @@ class Coordinates:
     @property
     def size(self) -> int:
         """Number of unknowns, N."""
-        return self.root.shape[-1]
+        return int(self.root.shape[-1])
 
     @cached_property
     def free(self) -> Array:
@@ -68,9 +68,7 @@ def exact_ends(structure: Structure) -> list[Array]:
     return [np.eye(6)[:, segment.beam.active()] for segment in structure.segments]
 
 
-def coordinates(
-    structure: Structure, ends: Sequence[Array], motors: bool = False
-) -> Coordinates:
+def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = False) -> Coordinates:
     """Lay out z for the first configuration of a structure; ends[i] is S of segment i, (6, m_i).
 
     With `motors`, a motor let go behind its spring gets a column of its own after the releases of

@@ -30,7 +30,8 @@ def exact_form(beam: Beam, L: float, omega: float) -> Array:
     """Return the dynamic stiffness over (u0, allowed d), (6 + m, 6 + m)."""
     keep = np.concatenate([np.ones(6, bool), beam.active()])
     K, _ = beam_stiffness(np.array(numbers(beam)), L, omega)
-    return K[np.ix_(keep, keep)]
+    form: Array = K[np.ix_(keep, keep)]
+    return form
 
 
 def wave_number(beam: Beam, omega: float) -> float:
@@ -70,9 +71,7 @@ def state_matrix(beam: Beam, omega: float) -> Array:
     return A
 
 
-def carry(
-    beam: Beam, omega: float, x: ArrayLike, state: Array, load: Array | None = None
-) -> Array:
+def carry(beam: Beam, omega: float, x: ArrayLike, state: Array, load: Array | None = None) -> Array:
     """Return the states at x, (P, 12), from the state y (12,) at a short piece's root.
 
     y(x) = exp(A x) y, and with a uniform load (force per length, (3,)) its particular solution.
@@ -83,8 +82,9 @@ def carry(
         terms.append(A @ terms[-1] / k)
         if k == 1 and load is not None:
             terms[1][6:9] -= load
-    powers = x[:, None] ** np.arange(len(terms))
-    return powers @ np.array(terms)
+    powers = x[:, None] ** np.arange(float(len(terms)))
+    states: Array = powers @ np.array(terms)
+    return states
 
 
 def uniform_load(L: float) -> Array:

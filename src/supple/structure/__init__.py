@@ -18,9 +18,7 @@ from .serial import serial_structure
 __all__ = ["Closure", "Joints", "Release", "Segment", "Structure", "structure_of"]
 
 
-def structure_of(
-    robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked"
-) -> Structure:
+def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
     """Return a robot at one configuration, or at many with a leading axis, as a Structure.
 
     `at` holds the joint coordinates of a serial arm, (joints,) or (B, joints), None for zeros; or

@@ -104,9 +104,7 @@ def _elbow(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int) -> tuple[Relea
     return (Release(np.concatenate([np.zeros_like(arm_y), arm_y], axis=-1)), Release(ROTATION[2]))
 
 
-def _wrist(
-    robot: DeltaRobot, at: delta.DeltaPlacement, leg: int, side: float, rod: int
-) -> Closure:
+def _wrist(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int, side: float, rod: int) -> Closure:
     """Rows that hold the rod's end to the platform at D: place, and the rotation the joint carries.
 
     single: about tangent x rod z (a universal joint).  twist: about the rod itself.
@@ -122,9 +120,7 @@ def _wrist(
     if robot.lower.rods == "parallelogram":
         return Closure(rod, -1, _rolled(rows_a, robot), rows_b)
     carried = (
-        R[:, :, 0]
-        if robot.lower.rods == "twist"
-        else np.cross(at.R_leg[leg, :, 1], R[:, :, 2])
+        R[:, :, 0] if robot.lower.rods == "twist" else np.cross(at.R_leg[leg, :, 1], R[:, :, 2])
     )
     about_a, about_b = np.zeros((B, 1, 6)), np.zeros((B, 1, 6))
     about_a[:, 0, 3:] = np.einsum("bji,bj->bi", R, carried)
@@ -144,4 +140,6 @@ def _rolled(rows: Array, robot: DeltaRobot) -> Array:
 
 def _platform_mass(robot: DeltaRobot) -> Array:
     bodies = [robot.platform.body] + ([robot.payload] if robot.payload is not None else [])
-    return np.sum([body_mass(b.mass, b.com, b.tensor()) for b in bodies], axis=0)
+    masses = [body_mass(b.mass, b.com, b.tensor()) for b in bodies]
+    total: Array = np.sum(masses, axis=0)
+    return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,7 +111,8 @@ class Structure:
     def rigid_modes(self) -> int:
         """Number of zero natural frequencies: the releases that nothing holds."""
         rows = sum(c.rows_a.shape[1] for c in self.closures)
-        return sum(r.floating for s in self.segments for r in s.releases) - rows
+        loose = sum(r.floating for s in self.segments for r in s.releases)
+        return loose - int(rows)
 
     @cached_property
     def T(self) -> Array:
@@ -130,7 +131,7 @@ class Structure:
     def tree(self) -> BeamTree:
         """Return the arrays of the compiled kernel, restricted to the structure's axes."""
         keep = np.asarray(self.axes)
-        square = np.ix_(keep, keep)
+        square: Any = (..., *np.ix_(keep, keep))
         releases = [r for s in self.segments for r in s.releases]
         counts = [len(s.releases) for s in self.segments]
         ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
@@ -146,8 +147,8 @@ class Structure:
             parents=np.array([s.parent for s in self.segments], np.int32),
             beams=np.array([numbers(s.beam) for s in self.segments]),
             L=self.L,
-            T=self.T[..., *square],
-            root=self.root_mass[..., *square],
+            T=self.T[square],
+            root=self.root_mass[square],
             tip=np.array([s.tip_mass[square] for s in self.segments]),
             start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             releases=self._release_table(releases, keep),

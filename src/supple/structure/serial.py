@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ Array = NDArray[np.float64]
 
 
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
+    """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
     placement = serial.place(robot, theta)
     segments, roots, R = [], [], placement.R.copy()
     for i, link in enumerate(robot.links):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.serial import configuration
 from ..errors import SuppleError
 from ..kernels.roots import natural_frequencies
-from ..robot import Robot, SerialRobot
+from ..robot import Robot
 from ..structure import Joints, Structure, structure_of
-from .shapes import Shapes, exact_shapes
+from .asking import where
+from .elements import ElementModes, element_modes
+from .shapes import Shapes, element_shapes, exact_shapes
 
 if TYPE_CHECKING:
     import xarray
@@ -33,20 +34,23 @@ class Modes:
     """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
 
     Attributes:
-        robot: the robot asked about.  theta: (joints,) or (B, joints).  method, joints: as asked.
+        robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor
+        robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor angles.
         omega: (count,) or (B, count), rad/s, elastic modes only.  rigid_modes: how many zero ones
-        there are beside them.  width: relative width of the certified bracket around each root
-        (zero width is not claimed: infinite for methods that certify nothing).
+        there are beside them.  width: relative width of the certified bracket around each root,
+        infinite for methods that certify nothing.
     """
 
     robot: Robot
     theta: Array
+    position: Array | None
     method: str
     joints: str
     omega: Array
     width: Array
     rigid_modes: int
     structure: Structure = field(repr=False)
+    parts: tuple[ElementModes, ...] = field(default=(), repr=False)
 
     if TYPE_CHECKING:  # bound in answers.py
 
@@ -61,7 +65,7 @@ class Modes:
 
     @property
     def certified(self) -> bool:
-        """Whether every root is proven to be the one of its number, by the Wittrick-Williams count."""
+        """Whether the Wittrick-Williams count proves every root to be the one of its number."""
         return bool((self.width <= WIDTH).all())
 
     @cached_property
@@ -73,6 +77,10 @@ class Modes:
         """Return the mode shapes at `points` stations along every link, of one configuration."""
         if self.omega.ndim > 1:
             raise SuppleError("shapes are of one configuration: ask modes.at(b).shapes")
+        if points < 2:
+            raise SuppleError(f"points is {points}: give 2 or more stations a link")
+        if self.parts:
+            return element_shapes(self.structure, self.parts[0], points)
         return exact_shapes(self.structure, self.omega, points)
 
     @property
@@ -82,15 +90,16 @@ class Modes:
 
     def at(self, b: int) -> Modes:
         """Return configuration b of a batch."""
-        return Modes(
-            self.robot,
-            self.theta[b],
-            self.method,
-            self.joints,
-            self.omega[b],
-            self.width[b],
-            self.rigid_modes,
-            self.structure.at(b),
+        if self.omega.ndim == 1:
+            raise SuppleError("these modes are of one configuration already")
+        return replace(
+            self,
+            theta=self.theta[b],
+            position=None if self.position is None else self.position[b],
+            omega=self.omega[b],
+            width=self.width[b],
+            structure=self.structure.at(b),
+            parts=self.parts[b : b + 1],
         )
 
 
@@ -100,53 +109,83 @@ def modes(
     count: int = 10,
     method: Method = "exact",
     joints: Joints = "locked",
+    *,
+    position: ArrayLike | None = None,
+    elements: int = 8,
+    order: str = "cubic",
 ) -> Modes:
-    """Return the first `count` elastic natural frequencies of a robot at theta.
+    """Return the first `count` elastic natural frequencies of a robot.
 
-    theta is (joints,), or (B, joints) for many configurations at once; None means all zero.
-    `exact` solves the beam equations and certifies every root.
+    A serial arm is asked at theta, (joints,) or (B, joints) for many configurations at once, None
+    meaning all zero; a Delta at the position of its platform, (3,) or (B, 3).
+    `exact` solves the beam equations and certifies every root; `elements` puts that many elements
+    of that order on every link and lies above the exact frequencies.
     """
     _check(count, method, joints)
-    structure = structure_of(robot, theta, joints)
-    if all(s.beam.rigid and not _sprung(s.releases) for s in structure.segments):
-        raise SuppleError(f"{robot.name} has nothing elastic: all links are rigid, no joint sprung")
-    single = theta is None or np.ndim(theta) == 1
-    found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
-    if not np.isfinite(found.omega).all():
-        raise SuppleError(f"{robot.name}: a free joint carries no inertia, so its motion is not defined")
-    take = 0 if single else slice(None)
-    given = configuration(robot, theta) if isinstance(robot, SerialRobot) else np.asarray(theta)
+    asked = where(robot, theta, position)
+    structure = structure_of(robot, asked.at, joints)
+    if not _elastic(structure):
+        raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
+    found = _by_elements if method == "elements" else _exact
+    omega, width, parts = found(robot, structure, count, elements, order)
     return Modes(
         robot,
-        given[take],
+        asked.take(asked.theta),
+        None if asked.position is None else asked.take(asked.position),
         method,
         joints,
-        found.omega[take],
-        found.width[take],
+        asked.take(omega),
+        asked.take(width),
         structure.rigid_modes,
         structure,
+        parts,
     )
 
 
-def _sprung(releases: object) -> bool:
-    return any(r.stiffness > 0 for r in releases)  # type: ignore[attr-defined]
+Found = tuple[Array, Array, tuple[ElementModes, ...]]
+
+
+def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
+    found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
+    if not np.isfinite(found.omega).all():
+        raise SuppleError(
+            f"{robot.name}: a joint that is let go carries no inertia; give its link mass"
+        )
+    return found.omega, found.width, ()
+
+
+def _by_elements(
+    robot: Robot, structure: Structure, count: int, elements: int, order: str
+) -> Found:
+    each = tuple(
+        element_modes(structure.at(b), count, elements, order) for b in range(structure.size)
+    )
+    omega = np.array([part.omega for part in each])
+    return omega, np.full_like(omega, math.inf), each
 
 
 def _check(count: int, method: str, joints: str) -> None:
     if not isinstance(count, int) or not 1 <= count <= 10_000:
         raise SuppleError(f"count is {count}: give a whole number from 1 to 10000")
-    if method not in ("exact", "elements", "assumed"):
-        raise SuppleError(f"method is '{method}': it must be exact, elements or assumed")
-    if joints not in ("locked", "free"):
+    if method not in get_args(Method):
+        raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
+    if method == "assumed":
+        raise SuppleError("method is 'assumed': it is not there yet; try exact or elements")
+    if joints not in get_args(Joints):
         raise SuppleError(f"joints is '{joints}': it must be locked or free")
+
+
+def _elastic(structure: Structure) -> bool:
+    return any(
+        not s.beam.rigid or any(r.stiffness > 0 for r in s.releases) for s in structure.segments
+    )
 
 
 def _guess(structure: Structure) -> float:
     """A first frequency to look at, from the robot alone: the softest beam as a cantilever."""
-    guesses = [1e3]
-    for segment in structure.segments:
-        beam = segment.beam
-        finite = [EI for EI in beam.EI if math.isfinite(EI)]
-        if finite and beam.L > 0:
-            guesses.append(3.5 * math.sqrt(min(finite) / (beam.m * beam.L**4)))
-    return min(guesses[1:], default=guesses[0])
+    guesses = [
+        3.5 * math.sqrt(min(s.beam.EI) / (s.beam.m * s.beam.L**4))
+        for s in structure.segments
+        if math.isfinite(min(s.beam.EI))
+    ]
+    return min(guesses, default=100.0)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ..assembly import Coordinates, assemble, coordinates, exact_ends, transport
 from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
-from ..structure import Release, Structure
+from ..structure import Release, Segment, Structure
+from .elements import ElementModes
 
-__all__ = ["ENERGIES", "Shapes", "exact_shapes"]
+__all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes"]
 
 Array = NDArray[np.float64]
 ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
@@ -34,7 +35,8 @@ class Shapes:
         share: (modes, n, 7), part of the strain energy per link and kind, in the order of ENERGIES.
         planar: whether the robot moves in x-y only.
         residual: (modes,), largest mismatch of motion and of section forces where beams meet
-        bodies and joints, relative to the largest in the mode.
+        bodies and joints, relative to the largest in the mode (nan by elements, which meet there by
+        construction).
 
     Normalisation: the mode's mass is one, the integral of m |u|^2 plus the rotary inertia of
     sections, bodies and rotors. Sign: of all displacements of link ends in base axes, the largest
@@ -68,7 +70,7 @@ class Shapes:
             "joint spring": share[:, 6],
         }
         name = max(merged, key=lambda key: merged[key].sum())
-        link = int(np.argmax(merged[name]))
+        link = int(np.argmax(merged[name] >= (1 - 1e-6) * merged[name].max()))
         word = name.replace(" x-y", "") if self.planar else name
         part = round(100 * merged[name].sum())
         if len(self.names) == 1:
@@ -84,7 +86,9 @@ def dynamic_spring(release: Release, omega: float) -> float:
 
 def refined(structure: Structure, omega: float) -> tuple[Structure, list[list[int]]]:
     """Cut every beam into pieces shorter than half a wave; also return each link's pieces."""
-    segments, R, p, L, mass, owners = [], [], [], [], [], []
+    segments: list[Segment] = []
+    owners: list[list[int]] = []
+    R, p, L, mass = [], [], [], []
     for i, segment in enumerate(structure.segments):
         length = structure.L[0, i]
         count = pieces_needed(segment.beam, length, omega)
@@ -108,11 +112,20 @@ def refined(structure: Structure, omega: float) -> tuple[Structure, list[list[in
         replace(c, a=owners[c.a][-1] if c.a >= 0 else -1, b=owners[c.b][-1] if c.b >= 0 else -1)
         for c in structure.closures
     )
-    arrays = (np.array(x)[None] for x in (R, p, L, mass))
-    return (
-        Structure(tuple(segments), *arrays, structure.planar, structure.gravity, closures),
-        owners,
+    fine = Structure(
+        tuple(segments),
+        *_batched(R, p, L, mass),
+        planar=structure.planar,
+        gravity=structure.gravity,
+        closures=closures,
     )
+    return fine, owners
+
+
+def _batched(
+    R: list[Array], p: list[Array], L: list[float], mass: list[Array]
+) -> tuple[Array, Array, Array, Array]:
+    return np.array(R)[None], np.array(p)[None], np.array(L)[None], np.array(mass)[None]
 
 
 def dynamic_stiffness(structure: Structure, z: Coordinates, omega: float) -> Array:
@@ -186,9 +199,9 @@ class _Carrier:
         for c in self.fine.closures:
             rows = closing[at : at + c.rows_a.shape[1]]
             at += len(rows)
-            for segment, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
-                if segment >= 0:
-                    end[segment] += tied.T @ rows
+            for j, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
+                if j >= 0:
+                    end[j] += tied.T @ rows
         for i in reversed(range(n)):
             segment = self.fine.segments[i]
             u0, w = self.z.root[i] @ vector, vector[self.z.inner[i]]
@@ -297,13 +310,48 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
             rotation.append(motion[..., 3:])
             share.append(strain / strain.sum())
             residual.append(fields.residual)
+    return _shapes(structure, displacement, rotation, share, residual)
+
+
+def element_shapes(structure: Structure, found: ElementModes, points: int = 21) -> Shapes:
+    """Return the shapes of modes found by elements, normalised and told as exact ones are."""
+    displacement, rotation, share = [], [], []
+    x = np.linspace(0, 1, points) * structure.L[0][:, None]
+    n, count = len(structure.segments), len(found.omega)
+    stations = np.array([found.motion(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
+    energy = np.array([found.energies(i) for i in range(n)])  # (n, 6, modes): N Qy Qz T My Mz
+    for mode in range(count):
+        motion = stations[..., mode]
+        motion = _link_axes(structure, motion * _sign(structure, motion))
+        displacement.append(motion[..., :3])
+        rotation.append(motion[..., 3:])
+        N, Qy, Qz, T, My, Mz = energy[..., mode].T
+        springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
+        strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
+        share.append(strain / strain.sum())
+    return _shapes(structure, displacement, rotation, share, [np.nan] * count)
+
+
+def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int) -> float:
+    twist = found.vectors[found.z.releases[i], mode]
+    k = np.array([r.stiffness for r in structure.segments[i].releases])
+    return float((k * twist**2).sum() / 2)
+
+
+def _shapes(
+    structure: Structure,
+    displacement: list[Array],
+    rotation: list[Array],
+    share: list[Array],
+    residual: list[float],
+) -> Shapes:
+    points = displacement[0].shape[1]
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
     R = np.array([structure.R[0, i] @ s.R_LS.T for i, s in enumerate(structure.segments)])
-    position = structure.p[0][:, None] + x[..., None] * R[:, None, :, 0]
     return Shapes(
         tuple(s.name for s in structure.segments),
         x,
-        position,
+        structure.p[0][:, None] + x[..., None] * R[:, None, :, 0],
         R,
         np.array(displacement),
         np.array(rotation),
@@ -340,7 +388,7 @@ def _sign(structure: Structure, stations: Array) -> float:
 
 
 def _link_axes(structure: Structure, stations: Array) -> Array:
-    """Turn motions (n, P, 12) from section axes to link axes, (n, P, 6)."""
+    """Turn motions (n, P, 6 or 12) from section axes to link axes, (n, P, 6)."""
     turns = np.array([s.R_LS for s in structure.segments])
     return np.concatenate(
         [np.einsum("nij,npj->npi", turns, stations[..., k : k + 3]) for k in (0, 3)], axis=-1

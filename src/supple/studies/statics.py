@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.serial import configuration
 from ..assembly import Coordinates, coordinates, exact_ends, transport
 from ..beams.dynamic_stiffness import carry, uniform_load
 from ..errors import SuppleError
-from ..robot import Robot, SerialRobot
+from ..robot import Robot
 from ..structure import Structure, structure_of
+from .asking import where
 from .shapes import dynamic_stiffness
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class Statics:
 
     robot: Robot
     theta: Array
+    names: tuple[str, ...]
     tip_displacement: Array
     tip_rotation: Array
     compliance: Array
-    names: tuple[str, ...]
     x: Array
     position: Array
     displacement: Array
@@ -63,31 +63,36 @@ def statics(
     force: ArrayLike = (0.0, 0.0, 0.0),
     moment: ArrayLike = (0.0, 0.0, 0.0),
     gravity: ArrayLike | None = None,
+    *,
+    position: ArrayLike | None = None,
     points: int = 21,
 ) -> Statics:
     """Return the sag under gravity and a tip load (base axes), motors held, springs at work.
 
-    gravity is the acceleration, base axes; None takes the robot's own.
+    gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
+    theta, a Delta at the position of its platform, which is its tip.
     """
     load = np.concatenate([_vector(force, "force"), _vector(moment, "moment")])
     g = _vector(robot.gravity if gravity is None else gravity, "gravity")
-    structure = structure_of(robot, theta)
-    given = configuration(robot, theta) if isinstance(robot, SerialRobot) else np.asarray(theta)
+    asked = where(robot, theta, position)
+    structure = structure_of(robot, asked.at)
     each = [_sagged(structure.at(b), load, g, points) for b in range(structure.size)]
-    single = theta is None or np.ndim(theta) == 1
-    arrays = [np.array(parts)[0] if single else np.array(parts) for parts in zip(*each, strict=True)]
-    names = tuple(s.name for s in structure.segments)
-    return Statics(robot, given[0] if single else given, *arrays[:3], names, *arrays[3:])
+    return Statics(
+        robot,
+        asked.take(asked.theta),
+        tuple(s.name for s in structure.segments),
+        **{key: asked.take(np.array([sag[key] for sag in each])) for key in each[0]},
+    )
 
 
 def _vector(value: ArrayLike, name: str) -> Array:
     vector = np.asarray(value, float)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise SuppleError(f"{name} is {value}: give three finite numbers, base axes")
+        raise SuppleError(f"{name} is {value!r}: give three finite numbers, base axes")
     return vector
 
 
-def _sagged(structure: Structure, load: Array, g: Array, points: int) -> tuple[Array, ...]:
+def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:
     z = coordinates(structure, exact_ends(structure))
     weights = _weights(structure, g)
     turn = np.kron(np.eye(2), structure.R[0, -1])
@@ -107,7 +112,16 @@ def _sagged(structure: Structure, load: Array, g: Array, points: int) -> tuple[A
     force = np.array([R @ c[:3] for R, c in zip(turns, carried, strict=True)])
     moment = np.array([R @ c[3:] for R, c in zip(turns, carried, strict=True)])
     u = tip @ moved
-    return u[:3], u[3:], flexibility, x, position, field, -force, -moment
+    return {
+        "tip_displacement": u[:3],
+        "tip_rotation": u[3:],
+        "compliance": flexibility,
+        "x": x,
+        "position": position,
+        "displacement": field,
+        "root_force": -force,
+        "root_moment": -moment,
+    }
 
 
 def _weights(structure: Structure, g: Array) -> list[tuple[Array, Array, Array]]:

@@ -144,7 +144,9 @@ def plot_frequencies(
     import matplotlib.pyplot as plt
 
     if modes.omega.ndim == 1:
-        raise SuppleError("frequencies are drawn along many configurations: give theta as (B, joints)")
+        raise SuppleError(
+            "frequencies are drawn along many configurations: give theta as (B, joints)"
+        )
     along, name = (np.asarray(x, float), label or "x") if x is not None else _running(modes)
     with styled():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
@@ -206,8 +208,7 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
             ax.plot(*rest.T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
             ax.plot(*(rest + scale * moved).T, color=COLOURS[0], linewidth=2.2)
         _frame_spatial(ax, box)
-        u = 1e3 * sag.tip_displacement
-        ax.set_title(
-            f"{sag.robot.name}: tip moves ({u[0]:.3g}, {u[1]:.3g}, {u[2]:.3g}) mm, drawn {scale:.3g} x"
-        )
+        x, y, z = 1e3 * sag.tip_displacement
+        moved = f"tip moves ({x:.3g}, {y:.3g}, {z:.3g}) mm"
+        ax.set_title(f"{sag.robot.name}: {moved}, drawn {scale:.3g} times larger")
         return finish(figure, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
 
@@ -18,7 +18,7 @@ __all__ = ["COLOURS", "finish", "styled"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 QUIET = "#9aa0a6"
 
-RC = {
+RC: dict[str, object] = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,
@@ -44,19 +44,20 @@ def styled() -> Iterator[None]:
     import matplotlib as mpl
     from cycler import cycler
 
-    with mpl.rc_context({**RC, "axes.prop_cycle": cycler(color=COLOURS)}):
+    settings: Any = {**RC, "axes.prop_cycle": cycler(color=COLOURS)}
+    with mpl.rc_context(settings):
         yield
 
 
 def finish(figure: Figure, path: str | Path | None) -> Figure:
-    """Save the figure when a path is given (png, svg, pdf by its ending); show it without blocking."""
+    """Save the figure when a path is given, by its ending; else show it without blocking."""
     import matplotlib.pyplot as plt
 
     if path is not None:
         known = figure.canvas.get_supported_filetypes()
         ending = Path(path).suffix.lstrip(".").lower()
         if ending not in known:
-            raise SuppleError(f"'{path}' does not end in a known picture format: try .png, .svg, .pdf")
+            raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
         try:
             figure.savefig(path)
         except OSError as problem:
