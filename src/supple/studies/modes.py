@@ -35,7 +35,8 @@ class Modes:
 
     Attributes:
         robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor
-        robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor angles.
+        angles.  position: of a Delta's platform, (3,) or (B, 3), else None.
+        method, joints: as asked.
         omega: (count,) or (B, count), rad/s, elastic modes only.  rigid_modes: how many zero ones
         there are beside them.  width: relative width of the certified bracket around each root,
         infinite for methods that certify nothing.
