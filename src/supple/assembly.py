@@ -59,7 +59,7 @@ class Coordinates:
 
 
 def kept_shut(closure: Array, size: int) -> Array:
-    """Return an orthonormal basis (size, size - rank) of the vectors that closure rows send to 0."""
+    """Return an orthonormal basis (size, size - rank) of what the closure rows send to zero."""
     if not len(closure):
         return np.eye(size)
     _, values, Vt = np.linalg.svd(closure)
