@@ -5,11 +5,10 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 KERNELS = Path("src/supple/kernels")
-SOURCE = KERNELS / "_exact.c"
 
 exact = Extension(
     "supple.kernels._exact",
-    sources=[SOURCE.as_posix()],
+    sources=[(KERNELS / "_exact.c").as_posix()],
     depends=sorted(path.as_posix() for path in KERNELS.glob("*.h")),
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,
@@ -19,6 +18,6 @@ exact = Extension(
 )
 
 setup(
-    ext_modules=[exact] if SOURCE.exists() else [],
+    ext_modules=[exact],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -1,0 +1,101 @@
+"""supple: robots whose links bend. How do they vibrate, sag and move?
+
+Public names are found when first used: `import supple` alone loads nothing, and the first name of a
+group brings its whole group, so that no later call pays for an import.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import RobotError, SuppleError
+    from .files import dump, load, loads, schema
+    from .robot import (
+        Body,
+        DeltaRobot,
+        Joint,
+        Link,
+        LowerLink,
+        Material,
+        Motor,
+        Mount,
+        Platform,
+        Robot,
+        SerialRobot,
+        UpperLink,
+    )
+    from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.modes import Modes, modes
+    from .studies.statics import Statics, statics
+
+    __version__: str
+
+__all__ = [
+    "Body",
+    "Box",
+    "Circle",
+    "DeltaRobot",
+    "General",
+    "Joint",
+    "Link",
+    "LowerLink",
+    "Material",
+    "Modes",
+    "Motor",
+    "Mount",
+    "Platform",
+    "Rectangle",
+    "Robot",
+    "RobotError",
+    "SerialRobot",
+    "Statics",
+    "SuppleError",
+    "Tube",
+    "UpperLink",
+    "__version__",
+    "dump",
+    "load",
+    "loads",
+    "modes",
+    "schema",
+    "statics",
+]
+
+# Each group is loaded as one: its modules, and the public names each of them holds.
+_CORE = {
+    "errors": ("RobotError", "SuppleError"),
+    "robot": (
+        *("Body", "DeltaRobot", "Joint", "Link", "LowerLink", "Material", "Motor", "Mount"),
+        *("Platform", "Robot", "SerialRobot", "UpperLink"),
+    ),
+    "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "files": ("dump", "load", "loads", "schema"),
+    "studies.modes": ("Modes", "modes"),
+    "studies.statics": ("Statics", "statics"),
+}
+_GROUPS = (_CORE,)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("supple")
+    for group in _GROUPS:
+        if any(name in names for names in group.values()):
+            _load(group)
+            return globals()[name]
+    raise AttributeError(f"module 'supple' has no attribute '{name}'")
+
+
+def _load(group: dict[str, tuple[str, ...]]) -> None:
+    """Import the modules of a group and make their public names those of this one."""
+    for module, names in group.items():
+        found = import_module(f".{module}", __name__)
+        globals().update({name: getattr(found, name) for name in names})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from .editing import edited
 from .sections import Section, Shape
 from .values import (
     Angle,
@@ -99,6 +100,9 @@ def _six(value: Any) -> Any:
     return value
 
 
+Inertia = Annotated[Vector, BeforeValidator(_six, json_schema_input_type=float | Vector)]
+
+
 class Body(Description):
     """A rigid body fixed to a point: mass, place of its mass centre, inertia about that centre.
 
@@ -108,7 +112,7 @@ class Body(Description):
 
     mass: NonNegative = 0.0
     com: Triple = (0.0, 0.0, 0.0)
-    inertia: Annotated[Vector, BeforeValidator(_six)] = (0.0,)
+    inertia: Inertia = (0.0,)
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
@@ -167,10 +171,10 @@ class Joint(Description):
 
     @property
     def direction(self) -> np.ndarray:
-        """Unit vector of the axis in mounted axes, (3,): z unless given, x for a prismatic joint."""
+        """Unit vector of the axis, mounted axes, (3,): z unless given, x for a prismatic joint."""
         default = (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
         a = np.asarray(self.axis or default)
-        return a / np.linalg.norm(a)
+        return np.asarray(a / np.linalg.norm(a))
 
 
 def _named_or(kind: str) -> Discriminator:
@@ -195,7 +199,10 @@ def _pair(value: Any) -> Any:
     return (value, value) if isinstance(value, int | float) else value
 
 
-PositivePair = Annotated[tuple[Positive, Positive], BeforeValidator(_pair)]
+PositivePair = Annotated[
+    tuple[Positive, Positive],
+    BeforeValidator(_pair, json_schema_input_type=Positive | tuple[Positive, Positive]),
+]
 
 
 class Elastic(Description, ABC):
@@ -224,7 +231,9 @@ class Elastic(Description, ABC):
     @property
     def direct(self) -> bool:
         """Whether the beam is given by its stiffnesses, without material and section."""
-        return self.mass_per_length is not None or any(getattr(self, k) is not None for k in _DIRECT)
+        return self.mass_per_length is not None or any(
+            getattr(self, k) is not None for k in _DIRECT
+        )
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -242,7 +251,8 @@ class Elastic(Description, ABC):
         if self.rigid:
             return None
         if not self.length:
-            return f"length is {self.length}: a link that bends needs a positive length in metres"
+            given = "missing" if self.length is None else f"{self.length:g}"
+            return f"length is {given}: a link that bends needs a positive length in metres"
         if self.direct and self.mass_per_length is None:
             return "mass_per_length is missing: it goes with the stiffnesses"
         if self.direct and self.bending_stiffness is None:
@@ -293,11 +303,11 @@ class Platform(Description):
     radius: Positive
     thickness: Positive
     mass: NonNegative
-    inertia: Annotated[Vector, BeforeValidator(_six)] | None = None
+    inertia: Inertia | None = None
 
     @property
     def body(self) -> Body:
-        """The platform as a Body about its centre: I_z = m r^2 / 2, I_x = I_y = m (3 r^2 + h^2)/12."""
+        """The platform about its centre: I_z = m r^2 / 2, I_x = I_y = m (3 r^2 + h^2) / 12."""
         if self.inertia is not None:
             return Body(mass=self.mass, inertia=self.inertia)
         side = self.mass * (3 * self.radius**2 + self.thickness**2) / 12
@@ -339,28 +349,28 @@ class Robot(Description, ABC):
         A path is dotted, `links.link2.section.depth`; a path through a shared name makes a
         private copy of the shared material or section for that link.
         """
-        from .editing import edited
-
         return edited(self, path if isinstance(path, Mapping) else {path: value})
 
-    def _beam_problem(self, link: Elastic) -> str | None:
-        """What is wrong with a link's references, as a sentence."""
-        known = {"material": self.materials, "section": self.sections}
-        for key, table in known.items():
+    def _beam_problems(self, link: Elastic) -> list[str]:
+        """What is wrong with a link's references, a sentence each."""
+        problems = []
+        for key, table in (("material", [*self.materials]), ("section", [*self.sections])):
             given = getattr(link, key)
             if isinstance(given, str) and given not in table:
-                return f"{key} '{given}' is not among {key}s: {', '.join(table) or 'none is given'}"
-        material = self.material(link)
+                known = ", ".join(table) or "none is given"
+                problems.append(f"{key} '{given}' is not among {key}s: {known}")
+        lost = isinstance(link.material, str) and link.material not in self.materials
+        material = None if lost else self.material(link)
         if link.theory == "timoshenko" and material is not None and material.G is None:
-            return "theory timoshenko needs poisson_ratio or shear_modulus in its material"
-        return None
+            problems.append("theory timoshenko needs poisson_ratio or shear_modulus in material")
+        return problems
 
 
 class SerialRobot(Robot):
     """One open chain of links, planar or spatial."""
 
     architecture: Literal["serial"] = "serial"
-    planar: bool = False
+    planar: Annotated[bool, Field(strict=True)] = False
     links: Annotated[tuple[Link, ...], BeforeValidator(as_tuple), Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -372,21 +382,21 @@ class SerialRobot(Robot):
             if link.name in names[:i]
         ]
         for i, link in enumerate(self.links):
-            found = self._beam_problem(link) or (self._planar_problem(link) if self.planar else None)
-            if found:
-                problems.append((("links", i), found))
+            found = self._beam_problems(link) + (self._planar_problems(link) if self.planar else [])
+            problems += [(("links", i), sentence) for sentence in found]
         if problems:
             raise faults(problems)
         return self
 
     @staticmethod
-    def _planar_problem(link: Link) -> str | None:
-        joint = link.joint
+    def _planar_problems(link: Link) -> list[str]:
+        joint, found = link.joint, []
         if joint.type == "revolute" and math.hypot(*joint.direction[:2]) > 1e-12:
-            return f"axis {list(joint.axis or ())} is not z: in a planar arm joints turn about z"
+            axis = list(joint.axis or ())
+            found.append(f"axis {axis} is not z: in a planar arm joints turn about z")
         if any(joint.mount.rpy[:2]) or joint.mount.xyz[2]:
-            return "mount leaves the plane: in a planar arm only x, y and yaw may be given"
-        return None
+            found.append("mount leaves the plane: in a planar arm only x, y and yaw may be given")
+        return found
 
     @property
     def moving(self) -> tuple[Link, ...]:
@@ -412,7 +422,9 @@ class DeltaRobot(Robot):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         parts = {"upper": self.upper, "lower": self.lower}
-        found = [((key,), self._beam_problem(part)) for key, part in parts.items()]
-        if problems := [(place, text) for place, text in found if text]:
+        problems: list[tuple[tuple[str | int, ...], str]] = [
+            ((key,), text) for key, part in parts.items() for text in self._beam_problems(part)
+        ]
+        if problems:
             raise faults(problems)
         return self

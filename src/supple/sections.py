@@ -33,6 +33,9 @@ def _shear_pair(value: Any) -> Any:
     return (value, value) if isinstance(value, int | float) else value
 
 
+ShearPair = Annotated[Pair, BeforeValidator(_shear_pair, json_schema_input_type=float | Pair)]
+
+
 class Shape(BaseModel, ABC):
     """A cross-section. Duties of a shape:
 
@@ -42,7 +45,7 @@ class Shape(BaseModel, ABC):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    shear_coefficient: Annotated[Pair, BeforeValidator(_shear_pair)] | None = Field(
+    shear_coefficient: ShearPair | None = Field(
         default=None, description="one value or [x-y, x-z]; Cowper's for the shape by default"
     )
 

@@ -1,7 +1,9 @@
 """The house rules a machine can check: sizes, layers, no room that imports the front door."""
 
 import ast
+import importlib
 import importlib.metadata
+import inspect
 import re
 import subprocess
 import sys
@@ -100,6 +102,24 @@ def test_the_size_check_can_fail() -> None:
 def test_the_front_door_check_can_fail() -> None:
     tree = ast.parse("import supple\nfrom supple import load\nfrom supple import files\n")
     assert len([*faults_of_facade(tree, {"files"})]) == 2
+
+
+@each_source
+def test_public_methods_are_documented(path: Path) -> None:
+    """Where they are defined, or by the abstract class whose duty they fulfil."""
+    name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    if name.endswith("__main__"):
+        return
+    module = importlib.import_module(name.removesuffix(".__init__"))
+    missing = [
+        f"{cls.__qualname__}.{attribute}"
+        for cls in vars(module).values()
+        if inspect.isclass(cls) and cls.__module__ == module.__name__
+        for attribute, value in vars(cls).items()
+        if not attribute.startswith("_") and inspect.isroutine(value)
+        if not inspect.getdoc(getattr(cls, attribute))
+    ]
+    assert not missing, "no docstring: " + ", ".join(missing)
 
 
 def test_import_layers() -> None:

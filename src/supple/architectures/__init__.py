@@ -1,0 +1,1 @@
+"""One family of robots a file: where its links are, in closed form."""

@@ -1,0 +1,1 @@
+"""One elastic link on its own: theory, exact stiffness, bases."""

@@ -64,9 +64,7 @@ def rod_mass(
     m: float, rI: tuple[float, float], rIp: float, start: float, stop: float
 ) -> np.ndarray:
     """Return the (6, 6) rigid mass about x = 0 of a uniform rod from x = start to x = stop."""
-    first, second, third = (
-        (stop ** (k + 1) - start ** (k + 1)) / (k + 1) * m for k in range(3)
-    )
+    first, second, third = ((stop ** (k + 1) - start ** (k + 1)) / (k + 1) * m for k in range(3))
     length = stop - start
     M = np.diag([first, first, first, rIp * length, third, third])
     M[4, 4] += rI[1] * length

@@ -64,7 +64,8 @@ static Tangent tangent(double y)
             t.less = y * sine_remainder(y) / cosh(x);
             t.tau = 1.0 + t.less;
         } else {
-            t.tau = (x < 20 ? tanh(x) : 1.0) / x;
+            double e = x < 20 ? exp(-2 * x) : 0.0;
+            t.tau = (1 - e) / ((1 + e) * x);
             t.less = t.tau - 1.0;
         }
     }

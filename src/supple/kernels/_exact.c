@@ -3,12 +3,18 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "_beam.h"
 
 #define MAX_CLOSURE 64
+#if defined(__GNUC__)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
 
 /* A determinant m 2^e and the count of natural frequencies below omega. */
 typedef struct {
@@ -18,13 +24,16 @@ typedef struct {
 
 /* A batch of structures of one topology. R: 3 planar, 6 spatial; n segments, B configurations,
    c closure rows. Shapes: beams (n), L (B, n), T (B, n, R, R), root (1 or B, n, R, R),
-   tip (n, R, R), releases (start[n], R + 3), rows (B, c, R) twice. */
+   tip (n, R, R), releases (1 or B, start[n], R + 3), rows (B, c, R) twice; *_stride tells
+   whether an array has an entry a configuration. */
 typedef struct {
-    int64_t R, n, B, c, root_stride;
+    int64_t R, n, B, c, root_stride, release_stride;
     const int32_t *parents, *start, *end_a, *end_b;
     const Beam *beams;
     const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b;
     double *work;
+    int *twins;  /* the next segment with the same beam, -1 for none */
+    void *cache; /* n beam stiffnesses at the current frequency */
 } Problem;
 
 static void normalise(Value *f)
@@ -32,6 +41,24 @@ static void normalise(Value *f)
     int e;
     f->m = frexp(f->m, &e);
     f->e += e;
+}
+
+/* Record one pivot, its sign in the count and its size in the determinant; return its inverse. */
+static inline double pivot(double p, Value *f)
+{
+    if (p == 0)
+        p = 1e-300;
+    f->J += p < 0;
+    f->m *= p;
+    return 1.0 / p;
+}
+
+/* F -= e e' / p for the closure forces. */
+static void closure_update(double *F, const double *e, double inv, int c)
+{
+    for (int i = 0; i < c; ++i)
+        for (int j = 0; j < c; ++j)
+            F[i * c + j] -= e[i] * e[j] * inv;
 }
 
 /* Dynamic stiffness of a drive: k - w2 J, or the spring k in series with the rotor J. */
@@ -114,10 +141,18 @@ LOAD_CLOSURES(6)
 #include "_condense.h"
 #undef R
 
+/* A pivot of exactly zero is a pole of what hangs beyond it (a decoupled axial root of a straight arm
+   is one) and leaves nothing finite: such a frequency is seen from its neighbour, 1e-15 above. */
 static Value evaluate(const Problem *P, int64_t b, double omega)
 {
-    Value f = P->R == 3 ? evaluate3(P, b, omega) : evaluate6(P, b, omega);
-    normalise(&f);
+    Value f;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        f = P->R == 3 ? evaluate3(P, b, omega) : evaluate6(P, b, omega);
+        normalise(&f);
+        if (isfinite(f.m) && f.m != 0)
+            break;
+        omega *= 1 + 4 * DBL_EPSILON;
+    }
     return f;
 }
 
@@ -152,16 +187,28 @@ static void drop(Input *x)
         PyBuffer_Release(&x->in[i]);
     free((void *)x->P.beams);
     free(x->P.work);
+    free(x->P.twins);
+    free(x->P.cache);
 }
 
-/* Read the structure: a tuple (R, n, B, c, per_configuration_root, twelve arrays). */
+static void find_twins(Problem *P, const double *numbers)
+{
+    for (int64_t i = 0; i < P->n; ++i) {
+        P->twins[i] = -1;
+        for (int64_t j = i + 1; j < P->n && P->twins[i] < 0; ++j)
+            if (!memcmp(numbers + 10 * i, numbers + 10 * j, 10 * sizeof(double)))
+                P->twins[i] = (int)j;
+    }
+}
+
+/* Read the structure: a tuple (R, n, B, c, root_stride, release_stride, twelve arrays). */
 static int take(PyObject *tuple, Input *x)
 {
     memset(x, 0, sizeof *x);
     Problem *P = &x->P;
     PyObject *arrays;
-    if (!PyArg_ParseTuple(tuple, "LLLLLO!", &P->R, &P->n, &P->B, &P->c, &P->root_stride,
-                          &PyTuple_Type, &arrays))
+    if (!PyArg_ParseTuple(tuple, "LLLLLLO!", &P->R, &P->n, &P->B, &P->c, &P->root_stride,
+                          &P->release_stride, &PyTuple_Type, &arrays))
         return 0;
     if (PyTuple_Size(arrays) != INPUTS || P->c > MAX_CLOSURE || (P->R != 3 && P->R != 6)) {
         PyErr_SetString(PyExc_ValueError, "malformed structure");
@@ -177,10 +224,13 @@ static int take(PyObject *tuple, Input *x)
     P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf;
     P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
     P->work = malloc(sizeof(double) * (size_t)(P->n * P->R * (P->R + P->c) + P->c * P->c + 1));
-    if (!P->beams || !P->work) {
+    P->twins = malloc(sizeof(int) * (size_t)(P->n + 1));
+    P->cache = malloc(sizeof(Stiffness6) * (size_t)(P->n + 1));
+    if (!P->beams || !P->work || !P->twins || !P->cache) {
         PyErr_NoMemory();
         return 0;
     }
+    find_twins(P, x->in[BEAMS].buf);
     return 1;
 }
 
@@ -243,20 +293,21 @@ static PyObject *count(PyObject *self, PyObject *args)
 static PyObject *beam(PyObject *self, PyObject *args)
 {
     Py_buffer numbers, out;
-    double L, omega, norm;
+    double L, omega;
     if (!PyArg_ParseTuple(args, "y*ddw*", &numbers, &L, &omega, &out))
         return NULL;
     Beam *b = unpack_beams(numbers.buf, 1);
     Stiffness6 s;
     double *K = out.buf;
-    int64_t J0 = b ? stiffness6(omega * omega, L, b, &s, &norm) : 0;
+    if (b)
+        stiffness6(omega * omega, L, b, &s);
     for (int i = 0; b && i < 6; ++i)
         for (int j = 0; j < 6; ++j) {
             K[i * 12 + j] = s.oo[i][j];
             K[i * 12 + 6 + j] = K[(6 + j) * 12 + i] = s.od[i][j];
             K[(6 + i) * 12 + 6 + j] = s.dd[i][j];
         }
-    PyObject *answer = b ? PyLong_FromLongLong(J0) : PyErr_NoMemory();
+    PyObject *answer = b ? PyLong_FromLongLong(s.J0) : PyErr_NoMemory();
     free(b);
     PyBuffer_Release(&numbers), PyBuffer_Release(&out);
     return answer;

@@ -58,8 +58,8 @@ static double converge(Search *s, int64_t k, double tolerance)
     for (int step = 0; step < 200; ++step) {
         double best = fabs(fa) < fabs(fb) ? a.w : b.w;
         double half = tolerance * best / fabs(b.w - a.w);
-        if (half > 0.5 || fa == 0 || fb == 0)
-            return fa == 0 ? a.w : fb == 0 ? b.w : best;
+        if (half > 0.5)
+            return a.w + fa / (fa - fb) * (b.w - a.w);
         if (t < half)
             t = half;
         if (t > 1 - half)

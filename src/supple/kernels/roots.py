@@ -27,8 +27,8 @@ class BeamTree:
         parents: (n,).  beams: (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy,
         rI_xz, rI_p; inf excludes a deformation.  L: (B, n).  T: (B, n, R, R), motion of the
         parent's end to motion of the root.  root: (1 or B, n, R, R).  tip: (n, R, R).
-        start: (n + 1,), slices of releases.  releases: (r, R + 3), direction, stiffness, rotor
-        inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
+        start: (n + 1,), slices of releases.  releases: (1 or B, r, R + 3), direction, stiffness,
+        rotor inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
         ground.  rows: (2, B, c, R) with rows[0] u_a + rows[1] u_b = 0.
     """
 
@@ -47,15 +47,16 @@ class BeamTree:
         """Return the tuple the compiled kernel takes, for a part of the batch."""
         R, n = self.T.shape[-1], len(self.parents)
         L, T = self.L[part], self.T[part]
-        own = len(self.root) > 1
-        root = self.root[part] if own else self.root
-        floats = (self.beams, L, T, root, self.tip, self.releases, *self.rows[:, part])
+        root = self.root[part] if len(self.root) > 1 else self.root
+        releases = self.releases[part] if len(self.releases) > 1 else self.releases
+        floats = (self.beams, L, T, root, self.tip, releases, *self.rows[:, part])
         ints = (self.parents, self.start, *self.ends)
         arrays = (
             *(np.ascontiguousarray(x, np.int32) for x in ints),
             *(np.ascontiguousarray(x, np.float64) for x in floats),
         )
-        return R, n, len(L), self.ends.shape[1], int(own), arrays
+        own = (int(len(root) > 1), int(len(releases) > 1))
+        return R, n, len(L), self.ends.shape[1], *own, arrays
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def motion_transform(R_BA: Array, p_AB: Array) -> Array:
 
 
 def body_mass(mass: float, com: ArrayLike, tensor: Array) -> Array:
-    """Return the (6, 6) mass of a rigid body about the point it sits on; tensor about its centre."""
+    """Return the (6, 6) mass of a body about the point it sits on; tensor about its centre."""
     C = cross_matrix(com)
     M = np.zeros((6, 6))
     M[:3, :3] = mass * np.eye(3)

@@ -1,0 +1,69 @@
+"""Binds `.plot` and `.to_xarray` to the answers, so that the answers themselves stay plain.
+
+The one listed exception to the import rule: studies know no view, this file knows both.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .studies.modes import Modes
+from .studies.statics import Statics
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["bind"]
+
+
+def _plot_modes(self: Modes, path: str | Path | None = None, **options: Any) -> Figure:
+    """Draw the mode shapes of one configuration, or the frequencies of many; never blocks."""
+    from .view.plots import plot_frequencies, plot_modes
+
+    draw: Any = plot_modes if self.omega.ndim == 1 else plot_frequencies
+    figure: Figure = draw(self, path=path, **options)
+    return figure
+
+
+def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
+    """Draw the arm at rest and sagged; never blocks."""
+    from .view.plots import plot_statics
+
+    return plot_statics(self, path)
+
+
+def _modes_to_xarray(self: Modes) -> xarray.Dataset:
+    """Return frequencies, configurations and brackets as a labelled Dataset."""
+    import numpy as np
+    import xarray
+
+    joints = [link.name for link in getattr(self.robot, "moving", ())]
+    lead = () if self.omega.ndim == 1 else ("configuration",)
+    return xarray.Dataset(
+        {
+            "omega": ((*lead, "mode"), self.omega, {"units": "rad/s"}),
+            "frequency_hz": ((*lead, "mode"), self.frequency_hz, {"units": "Hz"}),
+            "width": ((*lead, "mode"), self.width, {"long_name": "relative certified bracket"}),
+            "theta": ((*lead, "joint"), self.theta, {"units": "rad or m"}),
+        },
+        coords={"mode": np.arange(1, self.omega.shape[-1] + 1), "joint": joints},
+        attrs={
+            "robot": self.robot.name,
+            "method": self.method,
+            "joints": self.joints,
+            "rigid_modes": self.rigid_modes,
+            "certified": int(self.certified),
+        },
+    )
+
+
+def bind() -> None:
+    """Attach the methods; called once when the public names are first used."""
+    for answer, names in (
+        (Modes, {"plot": _plot_modes, "to_xarray": _modes_to_xarray}),
+        (Statics, {"plot": _plot_statics}),
+    ):
+        for name, function in names.items():
+            setattr(answer, name, function)

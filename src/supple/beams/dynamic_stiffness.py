@@ -1,0 +1,99 @@
+"""One exact beam at a circular frequency: its stiffness over (u0, d) and its fields along x.
+
+The stiffness and the clamped-clamped count come from the compiled kernel. Fields follow the beam
+equations as a state (motion, resultants) carried along x by the matrix exponential; a beam is first
+cut into pieces so short that none of them has a natural frequency of its own below omega, so that
+nothing grows and nothing is near a resonance.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..kernels.roots import beam_stiffness
+from .theory import Beam
+
+__all__ = ["carry", "exact_form", "numbers", "pieces_needed", "uniform_load"]
+
+Array = NDArray[np.float64]
+
+
+def numbers(beam: Beam) -> list[float]:
+    """Return the beam as a row of `kernels.roots.BeamTree.beams`."""
+    return [beam.m, beam.EA, *beam.EI, *beam.kGA, beam.GJ, *beam.rI, beam.rIp]
+
+
+def exact_form(beam: Beam, L: float, omega: float) -> Array:
+    """Return the dynamic stiffness over (u0, allowed d), (6 + m, 6 + m)."""
+    keep = np.concatenate([np.ones(6, bool), beam.active()])
+    K, _ = beam_stiffness(np.array(numbers(beam)), L, omega)
+    form: Array = K[np.ix_(keep, keep)]
+    return form
+
+
+def wave_number(beam: Beam, omega: float) -> float:
+    """Return the largest wave number of the beam at omega, 1/m, over all its motions."""
+    w2 = omega * omega
+    best = [math.sqrt(w2 * beam.m / beam.EA), math.sqrt(w2 * beam.rIp / beam.GJ)]
+    for EI, kGA, rI in zip(beam.EI, beam.kGA, beam.rI, strict=True):
+        B = w2 * (rI / EI + beam.m / kGA)
+        C = w2 * beam.m / EI * (1 - w2 * rI / kGA)
+        best.append(math.sqrt((B + math.sqrt(B * B + 4 * C)) / 2))
+    return max(best)
+
+
+def pieces_needed(beam: Beam, L: float, omega: float) -> int:
+    """Return into how many equal pieces to cut so that each is shorter than half a wave."""
+    return 1 + math.floor(wave_number(beam, omega) * L / (0.9 * math.pi))
+
+
+def state_matrix(beam: Beam, omega: float) -> Array:
+    """Return A (12, 12) of y' = A y, y = (u, v, w, phi_x, psi_y, psi_z, N, Q_y, Q_z, T, M_y, M_z).
+
+    u' = N/EA, v' = psi_z + Q_y/kGA_xy, w' = -psi_y + Q_z/kGA_xz, phi' = T/GJ, psi_y' = M_y/EI_xz,
+    psi_z' = M_z/EI_xy; N' = -omega^2 m u and so on; M_z' = -Q_y - omega^2 rI psi_z,
+    M_y' = Q_z - omega^2 rI psi_y.
+    Source: [DiCastri2011], Eqs. (2), (3).
+    """
+    w2 = omega * omega
+    A = np.zeros((12, 12))
+    A[0, 6], A[3, 9] = 1 / beam.EA, 1 / beam.GJ
+    A[1, 5], A[1, 7] = 1, 1 / beam.kGA[0]
+    A[2, 4], A[2, 8] = -1, 1 / beam.kGA[1]
+    A[4, 10], A[5, 11] = 1 / beam.EI[1], 1 / beam.EI[0]
+    A[6, 0] = A[7, 1] = A[8, 2] = -w2 * beam.m
+    A[9, 3] = -w2 * beam.rIp
+    A[10, 8], A[10, 4] = 1, -w2 * beam.rI[1]
+    A[11, 7], A[11, 5] = -1, -w2 * beam.rI[0]
+    return A
+
+
+def carry(beam: Beam, omega: float, x: ArrayLike, state: Array, load: Array | None = None) -> Array:
+    """Return the states at x, (P, 12), from the state y (12,) at a short piece's root.
+
+    y(x) = exp(A x) y, and with a uniform load (force per length, (3,)) its particular solution.
+    """
+    x = np.asarray(x, float)
+    A, terms = state_matrix(beam, omega), [state]
+    for k in range(1, 30):
+        terms.append(A @ terms[-1] / k)
+        if k == 1 and load is not None:
+            terms[1][6:9] -= load
+    powers = x[:, None] ** np.arange(float(len(terms)))
+    states: Array = powers @ np.array(terms)
+    return states
+
+
+def uniform_load(L: float) -> Array:
+    """Return (3, 6): work of a unit force per length along x, y, z on the end deformations d.
+
+    The static shapes of an end deformation hold these integrals exactly, shear or not: L/2 for a
+    displacement, L^2/12 for a rotation.
+    """
+    W = np.zeros((3, 6))
+    W[0, 0] = W[1, 1] = W[2, 2] = L / 2
+    W[1, 5], W[2, 4] = -(L**2) / 12, L**2 / 12
+    return W

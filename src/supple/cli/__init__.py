@@ -1,0 +1,73 @@
+"""The command line: parse, call, print. `supple --help` imports nothing heavy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from ..errors import SuppleError
+from .modes import modes
+from .robots import check, robots, schema
+from .statics import statics
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="supple",
+    help="Robots whose links bend: how do they vibrate, sag and move?",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "robots": robots,
+    "check": check,
+    "schema": schema,
+    "modes": modes,
+    "statics": statics,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
+
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer keeps its name to itself
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"supple {version('supple')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Robots whose links bend: how do they vibrate, sag and move?"""
+
+
+def main() -> None:
+    """Run the command line; bad input ends with one sentence a fault and exit code 2."""
+    arguments = sys.argv[1:] or ["--help"]
+    try:
+        code = app(arguments, prog_name="supple", standalone_mode=False)
+    except SuppleError as problem:
+        typer.echo(str(problem), err=True)
+        code = 2
+    except _UsageError as problem:
+        text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
+        typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
+        code = 2
+    sys.exit(code)
+
+
+def _asked() -> str:
+    """The command that was asked for, as far as it is one."""
+    return " ".join(["supple", *(word for word in sys.argv[1:2] if word in COMMANDS)])

@@ -1,0 +1,48 @@
+"""Printing: one JSON document, or a table to read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+
+__all__ = ["digits", "print_json", "print_table", "told_angles"]
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document, numbers with every digit."""
+    typer.echo(json.dumps(document, default=_plain, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy arrays and scalars as lists and numbers."""
+    return value.tolist()
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; columns whose name ends with `>` are flush right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False, soft_wrap=True).print(table)
+
+
+def digits(value: float) -> str:
+    """A number with six digits, trailing zeros kept."""
+    return f"{value:#.6g}".rstrip(".")
+
+
+def told_angles(theta: Iterable[float], prismatic: Iterable[bool]) -> str:
+    """Joint coordinates as one reads them: degrees, or metres for a prismatic joint."""
+    return ", ".join(
+        f"{value:g} m" if slides else f"{math.degrees(value):g} deg"
+        for value, slides in zip(theta, prismatic, strict=True)
+    )

@@ -1,0 +1,125 @@
+"""A changed copy of a description, and a description as minimal plain data.
+
+Nothing here knows a robot by name: descriptions are pydantic models, whatever they describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from .errors import RobotError
+from .faults import MEANINGS, Fault, known_keys, models_at, robot_error, unknown_key, validated
+from .values import Place
+
+__all__ = ["dumped", "edited"]
+
+AnyModel = TypeVar("AnyModel", bound=BaseModel)
+
+_ORDER = {key: i for i, key in enumerate(MEANINGS)}
+_ALWAYS = ("supple", "architecture", "shape")  # kept though they have defaults: they tell the kind
+
+
+def edited(robot: AnyModel, changes: Mapping[str, Any]) -> AnyModel:
+    """Return a copy of the robot with the fields at dotted paths changed, validated as a whole.
+
+    A path runs through keys, names and numbers: `links.link2.section.depth`, `gravity.2`. Absent
+    parts are made on the way; a shared material or section becomes the link's own copy.
+    """
+    data = _plain(robot)
+    for path, value in changes.items():
+        _set(type(robot), data, path, _plain(value))
+    return validated(type(robot), data)
+
+
+def dumped(part: Any) -> Any:
+    """A description as mappings, lists and plain values, without what is the default anyway."""
+    if isinstance(part, BaseModel):
+        fields = type(part).model_fields
+        return {
+            key: _short(key, dumped(getattr(part, key)))
+            for key in sorted(fields, key=lambda key: _ORDER.get(key, len(_ORDER)))
+            if key in _ALWAYS or getattr(part, key) != fields[key].get_default()
+        }
+    if isinstance(part, Mapping):
+        return {key: dumped(value) for key, value in part.items()}
+    return [dumped(value) for value in part] if isinstance(part, tuple) else part
+
+
+def _short(key: str, value: Any) -> Any:
+    """One number for an inertia about z, or for a pair of alike values in both bending planes."""
+    alike = key == "inertia" and len(value) == 1
+    if key in ("shear_coefficient", "bending_stiffness", "shear_stiffness"):
+        alike = value is not None and value[0] == value[1]
+    return value[0] if alike else value
+
+
+def _plain(part: Any) -> Any:
+    """A description as mappings and lists, complete with its defaults."""
+    if isinstance(part, BaseModel):
+        return {key: _plain(getattr(part, key)) for key in type(part).model_fields}
+    if isinstance(part, Mapping):
+        return {key: _plain(value) for key, value in part.items()}
+    return [_plain(value) for value in part] if isinstance(part, tuple | list) else part
+
+
+def _set(model: type[BaseModel], data: dict[str, Any], path: str, value: Any) -> None:
+    """Set the value at a path of the data, in place."""
+    place: Place = ()
+    holder: Any = data
+    rest = path.split(".")
+    while True:
+        key, rest = _step(model, data, holder, place, rest, path)
+        if not rest:
+            holder[key] = value
+            return
+        place = (*place, key)
+        part = holder.get(key) if isinstance(holder, dict) else holder[key]
+        holder[key] = _opened(model, data, part, place, path)
+        holder = holder[key]
+
+
+def _step(
+    model: type[BaseModel], data: Any, holder: Any, place: Place, rest: list[str], path: str
+) -> tuple[Any, list[str]]:
+    """The key or index that comes next on a path, and what is left of the path after it."""
+    if isinstance(holder, list):
+        return _index(data, holder, rest[0], place, path), rest[1:]
+    known = known_keys(model, data, place)
+    for count in range(len(rest), 0, -1):  # names of materials and sections may have dots
+        if (key := ".".join(rest[:count])) in known:
+            return key, rest[count:]
+    is_table = isinstance(holder, dict) and not models_at(model, data, place)
+    if is_table and len(rest) == 1 and place:
+        return rest[0], []  # a new material or section
+    raise _refusal(data, place, unknown_key(rest[0], known), path)
+
+
+def _index(data: Any, holder: list[Any], part: str, place: Place, path: str) -> int:
+    """The index of a list entry by its name or by its number from 0."""
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in holder]
+    if part in names:
+        return names.index(part)
+    if part.isascii() and part.isdigit() and int(part) < len(holder):
+        return int(part)
+    words = [name for name in names if isinstance(name, str)] or [str(i) for i in range(len(names))]
+    raise _refusal(data, place, unknown_key(part, words), path)
+
+
+def _opened(model: type[BaseModel], data: Any, part: Any, place: Place, path: str) -> Any:
+    """The part at a place, ready to be changed inside: made if absent, copied if shared."""
+    if isinstance(part, str) and place[-1] in ("material", "section"):
+        return deepcopy(data[f"{place[-1]}s"][part])
+    if part is None and (options := models_at(model, data, place)):
+        fields = options[0].model_fields if len(options) == 1 else {}
+        return {k: _plain(f.get_default()) for k, f in fields.items() if not f.is_required()}
+    if isinstance(part, dict | list):
+        return part
+    raise _refusal(data, place, "this is a plain value and has no parts", path)
+
+
+def _refusal(data: Any, place: Place, sentence: str, path: str) -> RobotError:
+    return robot_error([Fault(place, f"{sentence} (in the path '{path}')")], data)

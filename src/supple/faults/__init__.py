@@ -1,0 +1,18 @@
+"""Faults of a description as sentences: the place, what was given, what is allowed, what to try."""
+
+from .finding import Fault, robot_error, validated
+from .known import known_keys, models_at
+from .meanings import MEANINGS
+from .sentences import nearest, shown, unknown_key
+
+__all__ = [
+    "MEANINGS",
+    "Fault",
+    "known_keys",
+    "models_at",
+    "nearest",
+    "robot_error",
+    "shown",
+    "unknown_key",
+    "validated",
+]

@@ -1,0 +1,101 @@
+"""From plain data to a description, or to one error with every fault, its place and its line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ..errors import RobotError
+from ..values import Place
+from .known import get
+from .mending import mended
+from .sentences import Fault, sentences, without_typos
+
+__all__ = ["Fault", "robot_error", "validated"]
+
+AnyModel = TypeVar("AnyModel", bound=BaseModel)
+
+LIMIT = 50  # sentences printed of one description
+
+
+def validated(
+    model: type[AnyModel],
+    data: Mapping[str, Any],
+    lines: Mapping[Place, int] | None = None,
+    where: str = "",
+    earlier: Iterable[Fault] = (),
+) -> AnyModel:
+    """Return the description that `data` holds, or raise RobotError with every fault of it.
+
+    `lines` gives the line of each place in the file, `earlier` the faults found while reading it.
+    """
+    found = list(earlier)
+    try:
+        made = model.model_validate(data)
+    except ValidationError:
+        found += _every_fault(model, data)
+    if found:
+        raise robot_error(found, data, lines, where)
+    return made
+
+
+def robot_error(
+    found: Iterable[Fault], data: Any, lines: Mapping[Place, int] | None = None, where: str = ""
+) -> RobotError:
+    """The error that tells the faults in the order of the file, each with its place and line."""
+    numbered = [(_line(fault, lines or {}), fault) for fault in dict.fromkeys(found)]
+    numbered.sort(key=lambda pair: pair[0] or math.inf)
+    texts = [_text(fault, data, line) for line, fault in numbered[:LIMIT]]
+    if len(numbered) > LIMIT:
+        texts.append(_more(len(numbered) - LIMIT))
+    return RobotError(texts, where)
+
+
+def _every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
+    """Faults of the data as it is, then with those mended, until the whole has been checked."""
+    found: dict[Fault, None] = {}
+    for _ in range(5):
+        try:
+            model.model_validate(data)
+            break
+        except ValidationError as problem:
+            errors: list[Any] = problem.errors(include_url=False)
+        for error in without_typos(errors[:LIMIT], model, data):
+            found.update(dict.fromkeys(sentences(error, model, data)))
+        if len(errors) > LIMIT:
+            return [*found, Fault((), _more(len(errors) - LIMIT))]
+        if any(not error["loc"] for error in errors):
+            break
+        data = mended(data, errors, model)
+    return list(found)
+
+
+def _more(count: int) -> str:
+    return f"there are {count} more faults: mend the ones above first"
+
+
+def _line(fault: Fault, lines: Mapping[Place, int]) -> int:
+    """Line of the key a fault is about, else of the part that holds it; 0 when not known."""
+    place: Place = fault.place if fault.key is None else (*fault.place, fault.key)
+    while place and place not in lines:
+        place = place[:-1]
+    return lines.get(place, 0)
+
+
+def _text(fault: Fault, data: Any, line: int) -> str:
+    place = _named(fault.place, data)
+    prefix = f"{place}: " if place else ""
+    return prefix + fault.sentence + (f" (line {line})" if line else "")
+
+
+def _named(place: Place, data: Any) -> str:
+    """A place as a dotted path, links by their name where they have one."""
+    parts: list[str] = []
+    for key in place:
+        data = get(data, key)
+        name = get(data, "name") if parts == ["links"] else None
+        parts.append(name if isinstance(name, str) and name.strip() else str(key))
+    return ".".join(parts)

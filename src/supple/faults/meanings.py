@@ -1,0 +1,80 @@
+"""What each key of a robot file means, with its unit: shown in faults and by editors."""
+
+from __future__ import annotations
+
+__all__ = ["MEANINGS"]
+
+MEANINGS: dict[str, str] = {
+    # robot
+    "supple": "format version: 1",
+    "name": "one word, such as link1",
+    "source": "where the numbers come from",
+    "architecture": "serial or delta",
+    "planar": "true: joints turn about z, bending in the x-y plane only",
+    "gravity": "acceleration in the base frame [x, y, z], m/s^2",
+    "materials": "materials by name",
+    "sections": "cross-sections by name",
+    "links": "the links from the base to the tip",
+    "payload": "a body added to the last tip, or to the platform",
+    # material
+    "young_modulus": "pascals, such as 70e9",
+    "poisson_ratio": "above -1, up to 0.5, such as 0.3",
+    "shear_modulus": "pascals, such as 26e9; instead of poisson_ratio",
+    "density": "kg/m^3, such as 2700",
+    "damping_ratio": "of critical, such as 0.01",
+    # section
+    "shape": "rectangle, box, circle, tube or general",
+    "depth": "outer size in the local x-y plane, metres",
+    "width": "outer size in the local x-z plane, metres",
+    "diameter": "outer diameter, metres",
+    "wall": "wall thickness, metres",
+    "area": "m^2",
+    "second_moment_z": "m^4, for bending in x-y",
+    "second_moment_y": "m^4, for bending in x-z",
+    "torsion_constant": "m^4; absent: no torsion",
+    "polar_moment": "m^4",
+    "shear_coefficient": "one value or [x-y, x-z], usually 0.4 to 1",
+    # link
+    "joint": "what moves the link: type, axis, mount, stiffness, hub, ...",
+    "length": "metres, such as 1.5; the total length of a prismatic link",
+    "material": "a name among materials, or the mapping itself",
+    "section": "a name among sections, or the mapping itself",
+    "theory": "timoshenko, euler-bernoulli, inextensible or rigid",
+    "roll": "angle of the section about the link's x, radians or 45deg",
+    "tip": "a body fixed to the link's end",
+    "body": "a body instead of a beam, for rigid links",
+    "mass_per_length": "kg/m",
+    "bending_stiffness": "N m^2, one value or [in x-y, in x-z]",
+    "axial_stiffness": "N",
+    "shear_stiffness": "N, one value or [in x-y, in x-z]",
+    "torsional_stiffness": "N m^2",
+    "rotary_inertia_per_length": "kg m, about y and z",
+    "polar_inertia_per_length": "kg m, about x",
+    # joint
+    "type": "revolute, prismatic or fixed",
+    "axis": "direction [x, y, z] in mounted axes, [0, 0, 1] by default",
+    "mount": "fixed transform from the previous end, {xyz, rpy}",
+    "xyz": "[x, y, z] in metres",
+    "rpy": "[roll, pitch, yaw], radians or 45deg",
+    "stiffness": "spring in series, N m/rad; absent means rigid",
+    "rotor_inertia": "reflected, motor side, kg m^2",
+    "damping": "N m s/rad",
+    "friction": "N m",
+    "limits": "[lower, upper]",
+    "hub": "a body that moves with the link's root",
+    # body
+    "mass": "kg",
+    "com": "mass centre [x, y, z] in link axes, metres",
+    "inertia": "about the mass centre, kg m^2; one value about z, three, or six",
+    # delta
+    "base_radius": "metres from the base centre to the motor axes",
+    "platform": "the moving plate: radius, thickness, mass, optionally inertia",
+    "radius": "metres",
+    "thickness": "metres",
+    "upper": "the three upper arms, alike",
+    "lower": "the three lower links, alike",
+    "rods": "single, twist or parallelogram",
+    "spacing": "metres between the two rods of a parallelogram",
+    "motor": "the three motors, alike; clamped without stiffness",
+    "angles": "of the three legs about z, radians or 120deg",
+}

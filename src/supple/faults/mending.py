@@ -1,0 +1,105 @@
+"""Harmless values in place of faulty ones, so that what holds them can be checked as well.
+
+pydantic checks a part as a whole only when its fields are sound, and a robot as a whole only when
+its parts are. Mending what was reported and looking again brings every fault to light at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..values import Place
+from .known import at, known_keys
+from .meanings import MEANINGS
+from .sentences import is_element, literals, nearest, place_of
+
+__all__ = ["mended"]
+
+_MATERIAL = {"young_modulus": 1.0, "density": 1.0, "poisson_ratio": 0.3}
+_SECTION = {"shape": "circle", "diameter": 1.0}
+_PARTS: dict[str, Any] = {"material": _MATERIAL, "section": _SECTION}
+# What must be there, or whose absence would be a fault of its own; anything else is left out.
+_SOUND: dict[str, Any] = {
+    **_PARTS,
+    "poisson_ratio": 0.3,
+    "wall": 1e-200,
+    "body": {},
+    "platform": {"radius": 1.0, "thickness": 1.0, "mass": 1.0},
+    "links": [{"name": "_", "theory": "rigid"}],
+}
+_ONES = {"young_modulus", "density", "shear_modulus", "second_moment_z", "base_radius", "spacing"}
+_ONES |= {"depth", "width", "diameter", "area", "radius", "thickness", "mass", "length"}
+_ONES |= {key for key in MEANINGS if key.endswith(("_stiffness", "_per_length"))}
+
+
+def mended(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel]) -> Any:
+    """A copy of the data in which faulty values are harmless and near keys are as meant."""
+    copy = deepcopy(dict(data))
+    for error in errors:
+        place = place_of(error, copy)
+        _mend(copy, place[:-1] if is_element(place) else place, error, model)
+    return copy
+
+
+def _mend(data: dict[str, Any], place: Place, error: Any, model: type[BaseModel]) -> None:
+    """Replace the value at a place, or leave it out."""
+    holder, key = at(data, place[:-1]), place[-1]
+    if isinstance(holder, list):
+        holder[int(key)] = _sound(data, place, holder[int(key)])
+        return
+    if not isinstance(holder, dict) or (key not in holder and error["type"] != "missing"):
+        return  # mended already, with an earlier fault
+    given = holder.pop(key, None)
+    renamed, sound = _meant(data, place, error, model, given)
+    if sound is not None and renamed not in holder:
+        holder[renamed] = deepcopy(sound)
+
+
+def _meant(
+    data: dict[str, Any], place: Place, error: Any, model: type[BaseModel], given: Any
+) -> tuple[str | int, Any]:
+    """The key and value that were probably meant; a value of None leaves the key out."""
+    if error["type"] == "extra_forbidden":
+        near = nearest(str(place[-1]), known_keys(model, data, place[:-1]))
+        return near or place[-1], given if near else None
+    if error["type"] == "literal_error":
+        return place[-1], nearest(str(given), literals(error))
+    return place[-1], _sound(data, place, given)
+
+
+def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
+    """A harmless value for a place."""
+    key = place[-1]
+    if place in (("materials",), ("sections",)):
+        kind = str(key)[:-1]
+        return dict.fromkeys(_references(data, kind), _PARTS[kind])
+    if place[0] in ("materials", "sections") and len(place) == 2:
+        return _PARTS[place[0][:-1]]
+    if place in (("upper",), ("lower",)) or (place[0] == "links" and len(place) == 2):
+        return _sound_link(given, place)
+    if key == "name":
+        return f"_{''.join(map(str, place))}"
+    return 1.0 if key in _ONES else _SOUND.get(str(key))
+
+
+def _references(data: dict[str, Any], kind: str) -> list[str]:
+    links = data.get("links")
+    parts = [*(links if isinstance(links, list) else ()), data.get("upper"), data.get("lower")]
+    names = [part.get(kind) for part in parts if isinstance(part, dict)]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _sound_link(given: Any, place: Place) -> dict[str, Any]:
+    """A rigid link with the name, the joint and the references of the one given."""
+    given = given if isinstance(given, dict) else {}
+    named = {key: given[key] for key in _PARTS if isinstance(given.get(key), str)}
+    link = {"theory": "rigid", **(_PARTS | named if named else {})}
+    if place[0] == "links":
+        name = given.get("name")
+        link["name"] = name if isinstance(name, str) else f"_{place[-1]}"
+        link["joint"] = given.get("joint", {})
+    return link

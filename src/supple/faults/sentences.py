@@ -1,0 +1,185 @@
+"""One pydantic error as a sentence: what was given, what is allowed, what to try."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from ..values import Place
+from .known import at, known_keys, known_shapes, size_at
+from .meanings import MEANINGS
+
+__all__ = [
+    "Fault",
+    "literals",
+    "nearest",
+    "place_of",
+    "sentences",
+    "shown",
+    "unknown_key",
+    "without_typos",
+]
+
+
+class Fault(NamedTuple):
+    """One fault: the place of the part it is in, a sentence, and the key it is about, if any."""
+
+    place: Place
+    sentence: str
+    key: str | int | None = None
+
+
+def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
+    """The faults that one pydantic error of `data` tells of."""
+    place = place_of(error, data)
+    if error["type"] == "supple_faults":
+        return [_told((*place, *inner), text, data) for inner, text in error["ctx"]["faults"]]
+    if error["type"] == "supple":
+        return [_told(place, error["ctx"]["sentence"], data)]
+    if is_element(place):
+        return [Fault(place[:-2], _of_element(error, model, data, place), place[-2])]
+    if isinstance(place[-1], int):
+        return [Fault(place, f"this link is {shown(error['input'])}: {_allowed(error)}")]
+    return [Fault(place[:-1], _of_key(error, model, data, place), place[-1])]
+
+
+def _told(place: Place, sentence: str, data: Any) -> Fault:
+    """A fault told by a description itself; its first word may be the key it is about."""
+    word, part = sentence.partition(" ")[0], at(data, place)
+    return Fault(place, sentence, word if isinstance(part, Mapping) and word in part else None)
+
+
+def without_typos(errors: list[Any], model: type[BaseModel], data: Any) -> list[Any]:
+    """The errors without `missing` ones of keys that are there, only misspelt."""
+    meant: set[Place] = set()
+    for error in errors:
+        if error["type"] == "extra_forbidden":
+            place = place_of(error, data)
+            near = nearest(str(place[-1]), known_keys(model, data, place[:-1]))
+            meant.add((*place[:-1], near or ""))
+    return [e for e in errors if e["type"] != "missing" or place_of(e, data) not in meant]
+
+
+def place_of(error: Any, data: Any) -> Place:
+    """Where an error is in the data: pydantic's location without the tags of its unions."""
+    place: list[str | int] = []
+    for i, key in enumerate(error["loc"]):
+        absent = error["type"] == "missing" and i == len(error["loc"]) - 1
+        holds = isinstance(data, Mapping) and (key in data or absent)
+        tag = place[-1:] in (["material"], ["section"]) and len(place) == i
+        if not tag and (holds or (isinstance(data, list | tuple) and isinstance(key, int))):
+            place.append(key)
+            data = at(data, (key,))
+    return tuple(place)
+
+
+def is_element(place: Place) -> bool:
+    """Whether a place is one element of a list of numbers, not a link."""
+    return isinstance(place[-1], int) and place[:-1] != ("links",)
+
+
+def _of_element(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
+    """A fault in one element of a list, told of the list."""
+    key = place[-2]
+    if error["type"] == "missing":
+        given, size = len(at(data, place[:-1])), size_at(model, data, place[:-1])
+        return f"{key} has {given} values: it must have {size}{_meaning(key)}"
+    return f"{key} holds {shown(error['input'])}: {_allowed(error)}{_meaning(key)}"
+
+
+def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
+    """What is wrong with the key at the end of `place`."""
+    key, kind = place[-1], error["type"]
+    if kind == "extra_forbidden":
+        return unknown_key(str(key), known_keys(model, data, place[:-1]))
+    if kind == "missing":
+        return f"{key} is missing: add it{_meaning(key)}"
+    if kind == "union_tag_not_found":
+        shapes = ", ".join(known_shapes(model, place))
+        return f"{key} has no shape: add shape, one of {shapes}"
+    if kind == "union_tag_invalid":
+        return f"{key} has shape {_one_of(error['ctx']['tag'], known_shapes(model, place))}"
+    if kind == "too_long":
+        size = error["ctx"]["max_length"]
+        return f"{key} has {len(error['input'])} values: it must have {size}{_meaning(key)}"
+    hint = "" if kind == "literal_error" else _meaning(key)
+    return f"{key} is {shown(error['input'])}: {_allowed(error)}{hint}"
+
+
+def _allowed(error: Any) -> str:
+    """What a value must be, from the kind of error."""
+    ctx = error.get("ctx", {})
+    if error["type"] == "literal_error":
+        return _one_of(error["input"], literals(error)).partition(": ")[2]
+    for bound, words in _BOUNDS.items():
+        if bound in ctx:
+            return f"it must be {words} {ctx[bound]:g}"
+    message: str = error["msg"]
+    return _ALLOWED.get(error["type"], message[:1].lower() + message[1:])
+
+
+_BOUNDS = {"gt": "greater than", "ge": "at least", "lt": "below", "le": "at most"}
+_MAPPING = "it must be a mapping of keys to values"
+_ALLOWED = {
+    "float_type": "it must be a number without a unit",
+    "finite_number": "it must be a finite number",
+    "string_type": "it must be a text",
+    "string_too_short": "it must not be empty",
+    "string_pattern_mismatch": "it must have neither dots nor spaces",
+    "bool_type": "it must be true or false",
+    "dict_type": _MAPPING,
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "tuple_type": "it must be a list of values",
+    "too_short": "it must have at least one entry",
+}
+
+
+def literals(error: Any) -> list[str]:
+    """The words that a literal error allows."""
+    text: str = error["ctx"]["expected"]
+    return text.replace("'", "").replace(" or ", ", ").split(", ")
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """A sentence for a key that is not known, with the nearest one that is."""
+    keys = list(known)
+    if near := nearest(key, keys):
+        return f"unknown key {shown(key)}: did you mean '{near}'?"
+    return f"unknown key {shown(key)}: known here are {', '.join(keys) or 'none'}"
+
+
+def _one_of(given: Any, allowed: list[str]) -> str:
+    near = nearest(str(given), allowed)
+    hint = f"; did you mean '{near}'?" if near else ""
+    return f"{shown(given)}: it must be one of {', '.join(allowed)}{hint}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like `word`, or None when none is near."""
+    plain = {name.casefold().replace("-", "_"): name for name in known}
+    given = word[:80].casefold().replace("-", "_").replace(" ", "_")
+    begun = [name for name in plain if len(given) > 2 and name.startswith(given)]
+    found = begun or difflib.get_close_matches(given, plain, n=1, cutoff=0.6)
+    return plain[found[0]] if found else None
+
+
+def shown(value: Any) -> str:
+    """A value as a fault shows it: short, texts in quotes, true and false as in YAML."""
+    if isinstance(value, Mapping) or value is None:
+        return "empty" if value is None else "a mapping"
+    if isinstance(value, bool):
+        return str(value).lower()
+    plain = list(value) if isinstance(value, tuple) else value
+    text = value if isinstance(value, str) else str(plain)
+    text = "".join(c if c.isprintable() else "?" for c in text[:41])
+    text = text if len(text) <= 40 else text[:37] + "..."
+    return f"'{text}'" if isinstance(value, str) else text
+
+
+def _meaning(key: str | int) -> str:
+    text = MEANINGS.get(str(key))
+    return f" ({text})" if text else ""

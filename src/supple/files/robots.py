@@ -1,0 +1,119 @@
+"""Robot files: `load`, `loads` and `dump`. Every fault of a file is told at once, with its line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import library
+from ..editing import dumped
+from ..errors import RobotError, SuppleError
+from ..faults import nearest, shown, validated
+from ..robot import DeltaRobot, Robot, SerialRobot
+from .reading import Document, read
+from .writing import write
+
+__all__ = ["ARCHITECTURES", "dump", "load", "loads"]
+
+BYTES_LIMIT = 1_000_000
+VERSION = 1
+ARCHITECTURES: dict[str, type[Robot]] = {"serial": SerialRobot, "delta": DeltaRobot}
+
+
+def load(source: str | os.PathLike[str]) -> Robot:
+    """Return the Robot of a robot file, or of the library by its name.
+
+    A file of that name wins over the library. Raises RobotError with every fault of the file.
+    """
+    name = os.fspath(source)
+    if name in library.names() and not os.path.isfile(name):
+        return loads(library.path(name).read_text(encoding="utf-8"), where=name)
+    return loads(_text(name), where=name)
+
+
+def loads(text: str, where: str = "") -> Robot:
+    """Return the Robot that the text of a robot file describes; `where` names it in faults."""
+    document = read(text, where)
+    model = _model(document, where)
+    return validated(model, document.data, document.lines, where, document.faults)
+
+
+def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
+    """Return the robot as the text of a robot file, and write it to `path` if one is given.
+
+    Defaults are left out and numbers keep every digit: `loads(dump(robot)) == robot`.
+    """
+    text = write(dumped(robot))
+    if path is not None:
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as problem:
+            raise SuppleError(f"{path}: cannot be written: {_said(problem)}") from None
+    return text
+
+
+def _model(document: Document, where: str) -> type[Robot]:
+    """The class of the robot, after the checks that make sense of the rest."""
+    data = document.data
+    if data is None:
+        raise RobotError(["the file is empty: it must hold a robot, see `supple robots`"], where)
+    if not isinstance(data, Mapping):
+        raise RobotError(
+            [f"this is {_kind(data)}, not a robot: keys such as name: come first"], where
+        )
+    version, architecture = data.get("supple", VERSION), data.get("architecture", "serial")
+    if version != VERSION or isinstance(version, bool):
+        told = f"supple is {shown(version)}: this release reads format version {VERSION}"
+        raise RobotError([f"{told}; write supple: {VERSION}{_at(document, 'supple')}"], where)
+    if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
+        near = nearest(str(architecture), ARCHITECTURES)
+        told = (
+            f"architecture is {shown(architecture)}: it must be one of {', '.join(ARCHITECTURES)}"
+        )
+        hint = f"; did you mean '{near}'?" if near else ""
+        raise RobotError([told + hint + _at(document, "architecture")], where)
+    if "architecture" not in data and "links" not in data and {"upper", "lower"} & set(data):
+        raise RobotError(["architecture is missing: for this robot add architecture: delta"], where)
+    return ARCHITECTURES[architecture]
+
+
+def _at(document: Document, key: str) -> str:
+    return f" (line {document.lines[(key,)]})" if (key,) in document.lines else ""
+
+
+def _kind(data: Any) -> str:
+    return "a list" if isinstance(data, list) else f"only {shown(data)}"
+
+
+def _text(name: str) -> str:
+    """The text of a file, never more of it than a robot file may hold."""
+    try:
+        with open(name, "rb") as file:
+            raw = file.read(BYTES_LIMIT + 1)
+    except FileNotFoundError:
+        raise SuppleError(_not_found(name)) from None
+    except (OSError, ValueError) as problem:
+        raise SuppleError(f"{shown(name)} cannot be read: {_said(problem)}") from None
+    if len(raw) > BYTES_LIMIT:
+        raise RobotError(["the file is larger than 1 MB: this is not a robot file"], name)
+    if b"\0" in raw:
+        raise RobotError(["the file is binary: a robot file is YAML text"], name)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = raw[: problem.start].count(b"\n") + 1
+        raise RobotError([f"the file is not UTF-8 text (line {line})"], name) from None
+
+
+def _not_found(name: str) -> str:
+    known = library.names()
+    near = nearest(Path(name).name.removesuffix(".yaml"), known)
+    hint = f"did you mean '{near}'?" if near else f"the library holds {', '.join(known)}"
+    return f"{shown(name)} is neither a file nor a robot of the library: {hint}"
+
+
+def _said(problem: Exception) -> str:
+    text = getattr(problem, "strerror", None) or str(problem)
+    return text[:1].lower() + text[1:]

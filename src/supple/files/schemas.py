@@ -1,0 +1,50 @@
+"""The JSON schema of robot files, for editors that check YAML while one types."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from ..faults import MEANINGS
+from ..robot import DeltaRobot, SerialRobot
+
+__all__ = ["schema"]
+
+AnyRobot = Annotated[SerialRobot | DeltaRobot, Field(discriminator="architecture")]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a robot file, serial or delta, each key with its meaning."""
+    found = TypeAdapter(AnyRobot).json_schema(mode="validation")
+    _bounded(found)
+    for part in found["$defs"].values():
+        for key, value in part.get("properties", {}).items():
+            value.pop("title", None)
+            value.setdefault("description", MEANINGS.get(key, ""))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "supple robot file",
+        **found,
+    }
+
+
+_BOUNDS = {
+    "gt": "exclusiveMinimum",
+    "ge": "minimum",
+    "lt": "exclusiveMaximum",
+    "le": "maximum",
+}
+
+
+def _bounded(part: Any) -> None:
+    """Write bounds in the words of JSON schema, in place; pydantic keeps its own on some fields."""
+    if isinstance(part, list):
+        for entry in part:
+            _bounded(entry)
+    elif isinstance(part, dict):
+        for bound in _BOUNDS.keys() & part.keys():
+            if isinstance(part[bound], int | float):
+                part[_BOUNDS[bound]] = part.pop(bound)
+        for entry in part.values():
+            _bounded(entry)

@@ -1,0 +1,85 @@
+"""Plain data to YAML text that YAML 1.2 and YAML 1.1 readers understand alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["write"]
+
+_WIDTH = 96
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NOT_PLAIN = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+
+
+def write(data: Mapping[str, Any]) -> str:
+    """Plain data as YAML: short parts on one line, numbers with every digit."""
+    return "".join(line + "\n" for line in _block(data, ""))
+
+
+def _block(data: Mapping[str, Any], indent: str) -> list[str]:
+    lines = []
+    for key, value in data.items():
+        head, flow = _head(key, indent), _flow(value)
+        if not isinstance(value, dict | list) or _fits(head, flow, key):
+            lines.append(f"{head} {flow}")
+        elif isinstance(value, dict):
+            lines += [head, *_block(value, indent + "  ")]
+        else:
+            lines += [head, *(line for entry in value for line in _entry(entry, indent + "  "))]
+    return lines
+
+
+def _fits(head: str, flow: str, key: str) -> bool:
+    """Whether a part may stand on one line; tables and links never do."""
+    tables = ("materials", "sections", "links")
+    return key not in tables and len(head) + len(flow) < _WIDTH
+
+
+def _entry(value: Any, indent: str) -> list[str]:
+    """One entry of a list."""
+    if not isinstance(value, dict) or not value:
+        return [f"{indent}- {_flow(value)}"]
+    first, *rest = _block(value, indent + "  ")
+    return [f"{indent}- {first.lstrip()}", *rest]
+
+
+def _head(key: str, indent: str) -> str:
+    """A key and its colon; a very long one in YAML's explicit form."""
+    text = _scalar(key)
+    return f"{indent}{text}:" if len(text) < 500 else f"{indent}? {text}\n{indent}:"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_scalar(key)}: {_flow(v)}" for key, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, int) or (_PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN):
+        return str(value)
+    return '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _number(value: float) -> str:
+    """A float with every digit: whole ones short, exponents with a dot for readers of YAML 1.1."""
+    text = repr(value)
+    if text.endswith(".0") and text != "-0.0":
+        return text[:-2]
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
+
+
+def _escaped(c: str) -> str:
+    if c in _ESCAPES:
+        return _ESCAPES[c]
+    return c if c.isprintable() else f"\\U{ord(c):08x}"

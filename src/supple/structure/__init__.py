@@ -1,0 +1,33 @@
+"""Structure: a Robot at a Configuration as exact beams, rigid bodies, joints and closures.
+
+The joints are locked, sprung or free; nothing moves yet. A Structure holds a batch of
+configurations of one robot, so that ten thousand poses cost one set of arrays. The exact solver
+(`kernels.roots`) and any basis (`assembly`) read the same Structure.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Robot, SerialRobot
+from .delta import delta_structure
+from .parts import Closure, Joints, Release, Segment, Structure
+from .serial import serial_structure
+
+__all__ = ["Closure", "Joints", "Release", "Segment", "Structure", "structure_of"]
+
+
+def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
+    """Return a robot at one configuration, or at many with a leading axis, as a Structure.
+
+    `at` holds the joint coordinates of a serial arm, (joints,) or (B, joints), None for zeros; or
+    the platform's position of a Delta, (3,) or (B, 3).
+    """
+    if isinstance(robot, SerialRobot):
+        return serial_structure(robot, at, joints)
+    if isinstance(robot, DeltaRobot):
+        if at is None:
+            raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
+        return delta_structure(robot, at, joints)
+    raise SuppleError(f"{type(robot).__name__} is not an architecture known here")

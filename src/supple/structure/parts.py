@@ -1,0 +1,187 @@
+"""What a Structure is made of: segments, releases, closures, and where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..beams.dynamic_stiffness import numbers
+from ..beams.theory import Beam
+from ..kernels.roots import BeamTree
+from ..kernels.spatial import motion_transform
+
+__all__ = ["Closure", "Joints", "Release", "Segment", "Structure"]
+
+Array = NDArray[np.float64]
+Joints = Literal["locked", "free"]
+PLANAR = (0, 1, 5)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A motion let go at a segment's root: k - omega^2 J, or k and J in series.
+
+    Attributes:
+        direction: (6,) or, where it changes with the pose, (B, 6): unit displacement or rotation,
+        segment axes.  stiffness: N m/rad or N/m.  inertia: of the rotor.  series: whether rotor
+        and spring are in series (a motor let go).
+    """
+
+    direction: ArrayLike
+    stiffness: float = 0.0
+    inertia: float = 0.0
+    series: bool = False
+
+    @property
+    def floating(self) -> bool:
+        """Whether nothing holds it at rest, so that it brings a rigid-body mode."""
+        return self.stiffness == 0.0 or self.series
+
+    def toward(self, b: slice | int) -> Array:
+        """Return the direction at configuration b, (6,), or of a part of the batch, (B, 6)."""
+        direction = np.asarray(self.direction, float)
+        return direction[b] if direction.ndim == 2 else direction
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One link of a Structure: releases at its root, a beam along x, bodies at root and end.
+
+    Attributes:
+        parent: index of the segment whose end carries it, -1 for the ground.  R_LS: (3, 3),
+        segment axes (section axes, after `roll`) in link axes.  tip_mass: (6, 6), segment axes.
+    """
+
+    name: str
+    parent: int
+    beam: Beam
+    releases: tuple[Release, ...]
+    R_LS: Array
+    tip_mass: Array
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Rows that tie the ends of two segments: rows_a u_a + rows_b u_b = 0, segment axes.
+
+    Attributes:
+        a, b: segments (-1: ground).  rows_a, rows_b: (B, r, 6).
+    """
+
+    a: int
+    b: int
+    rows_a: Array
+    rows_b: Array
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Segments, and where they are in each of B configurations.
+
+    Attributes:
+        R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots.  L: (B, n),
+        lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
+        gravity: (3,), base axes.
+    """
+
+    segments: tuple[Segment, ...]
+    R: Array
+    p: Array
+    L: Array
+    root_mass: Array
+    planar: bool = False
+    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    closures: tuple[Closure, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Number of configurations, B."""
+        return len(self.p)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The coordinates of a motion that the structure uses: all six, or u, v, psi_z."""
+        return PLANAR if self.planar else tuple(range(6))
+
+    @property
+    def rigid_modes(self) -> int:
+        """Number of zero natural frequencies: the releases that nothing holds."""
+        rows = sum(c.rows_a.shape[1] for c in self.closures)
+        loose = sum(r.floating for s in self.segments for r in s.releases)
+        return loose - int(rows)
+
+    @cached_property
+    def T(self) -> Array:
+        """(B, n, 6, 6): motion of the parent's end (ground: base) to motion of the root."""
+        T = np.empty((*self.L.shape, 6, 6))
+        for i, segment in enumerate(self.segments):
+            j = segment.parent
+            R_A = self.R[:, j] if j >= 0 else np.broadcast_to(np.eye(3), (self.size, 3, 3))
+            end = self.p[:, j] + self.L[:, j, None] * R_A[:, :, 0] if j >= 0 else np.zeros(3)
+            R_AW = R_A.transpose(0, 2, 1)
+            offset = np.einsum("bij,bj->bi", R_AW, self.p[:, i] - end)
+            R_BA = self.R[:, i].transpose(0, 2, 1) @ R_A
+            T[:, i] = motion_transform(R_BA, offset)
+        return T
+
+    def tree(self) -> BeamTree:
+        """Return the arrays of the compiled kernel, restricted to the structure's axes."""
+        keep = np.asarray(self.axes)
+        square: Any = (..., *np.ix_(keep, keep))
+        releases = [r for s in self.segments for r in s.releases]
+        counts = [len(s.releases) for s in self.segments]
+        ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
+        rows = [
+            np.concatenate(
+                [np.zeros((self.size, 0, len(keep)))]
+                + [getattr(c, f"rows_{k}")[..., keep] for c in self.closures],
+                axis=1,
+            )
+            for k in "ab"
+        ]
+        return BeamTree(
+            parents=np.array([s.parent for s in self.segments], np.int32),
+            beams=np.array([numbers(s.beam) for s in self.segments]),
+            L=self.L,
+            T=self.T[square],
+            root=self.root_mass[square],
+            tip=np.array([s.tip_mass[square] for s in self.segments]),
+            start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            releases=self._release_table(releases, keep),
+            ends=np.array(ends, np.int32).reshape(2, -1),
+            rows=np.array(rows),
+        )
+
+    def _release_table(self, releases: list[Release], keep: NDArray[np.int64]) -> Array:
+        """(1 or B, r, R + 3): directions, stiffness, rotor inertia, whether in series."""
+        each = [r.toward(slice(None)) for r in releases]
+        B = max((len(d) for d in each if d.ndim == 2), default=1)
+        table = np.empty((B, len(releases), len(keep) + 3))
+        for k, (release, direction) in enumerate(zip(releases, each, strict=True)):
+            table[:, k, :-3] = direction[..., keep]
+            table[:, k, -3:] = release.stiffness, release.inertia, release.series
+        return table
+
+    def at(self, b: int) -> Structure:
+        """Return the structure of one configuration."""
+        part = slice(b, b + 1)
+        segments = tuple(
+            replace(s, releases=tuple(replace(r, direction=r.toward(b)) for r in s.releases))
+            for s in self.segments
+        )
+        mass = self.root_mass[part] if len(self.root_mass) > 1 else self.root_mass
+        closures = tuple(Closure(c.a, c.b, c.rows_a[part], c.rows_b[part]) for c in self.closures)
+        return Structure(
+            segments,
+            self.R[part],
+            self.p[part],
+            self.L[part],
+            mass,
+            self.planar,
+            self.gravity,
+            closures,
+        )

@@ -1,0 +1,107 @@
+"""A serial arm at its configurations as a Structure: one chain, joints locked, sprung or free."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures import serial
+from ..beams.theory import Beam, beam_of, rod_mass
+from ..errors import SuppleError
+from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
+from ..robot import Link, SerialRobot
+from .parts import Joints, Release, Segment, Structure
+
+__all__ = ["serial_structure"]
+
+Array = NDArray[np.float64]
+
+
+def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
+    """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
+    placement = serial.place(robot, theta)
+    segments, roots, R = [], [], placement.R.copy()
+    for i, link in enumerate(robot.links):
+        R_LS = _section_axes(robot, link)
+        R[:, i] = R[:, i] @ R_LS
+        last = robot.payload if i == len(robot.links) - 1 else None
+        masses = [body_mass(b.mass, b.com, b.tensor()) for b in (link.tip, last) if b is not None]
+        following = robot.links[i + 1] if i + 1 < len(robot.links) else None
+        if following is not None and following.joint.type == "prismatic":
+            masses.append(_hub_before(following))
+        tip = turn(sum(masses, np.zeros((6, 6))), R_LS)
+        beam = _planar_beam(robot, link) if robot.planar else beam_of(robot, link)
+        releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
+        segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
+        roots.append(_root_mass(link, beam, placement.L[:, i], R_LS))
+    root = np.stack(np.broadcast_arrays(*roots), axis=1)
+    return Structure(
+        tuple(segments), R, placement.p, placement.L, root, robot.planar, robot.gravity
+    )
+
+
+def _section_axes(robot: SerialRobot, link: Link) -> Array:
+    """Segment axes in link axes: turned by roll about x; a planar arm swaps planes instead."""
+    return np.eye(3) if robot.planar else axis_rotation((1, 0, 0), link.roll)
+
+
+def _planar_beam(robot: SerialRobot, link: Link) -> Beam:
+    """The beam as the plane sees it: bending in x-y only, planes swapped by a quarter turn."""
+    beam = beam_of(robot, link)
+    quarters = link.roll / (math.pi / 2)
+    if abs(quarters - round(quarters)) > 1e-9:
+        raise SuppleError(
+            f"links.{link.name}.roll is {link.roll:g} rad: a planar arm bends in its plane only "
+            "if roll is a multiple of 90deg; set planar: false for other values"
+        )
+    i = round(quarters) % 2
+    return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
+                math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
+
+
+def _turned(release: Release, R_LS: Array) -> Release:
+    d = release.toward(0)
+    return replace(release, direction=np.concatenate([R_LS.T @ d[:3], R_LS.T @ d[3:]]))
+
+
+def _releases(link: Link, joints: Joints) -> list[Release]:
+    """What a joint lets go: nothing when locked, its spring, or itself when free."""
+    joint = link.joint
+    zero, a = (0.0, 0.0, 0.0), tuple(joint.direction)
+    direction = (*a, *zero) if joint.type == "prismatic" else (*zero, *a)
+    k, J = joint.stiffness, joint.rotor_inertia
+    if joint.type == "fixed":
+        return []
+    if joints == "locked":
+        return [] if k is None else [Release(direction, k)]
+    if k is None:
+        return [Release(direction, 0.0, J)]
+    return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
+
+
+def _hub_before(link: Link) -> Array:
+    """(6, 6) mass of the hub a prismatic link slides through, about the previous end."""
+    hub, mount = link.joint.hub, link.joint.mount
+    if hub is None:
+        return np.zeros((6, 6))
+    T = motion_transform(rpy_rotation(mount.rpy).T, np.asarray(mount.xyz))
+    mass: Array = T.T @ body_mass(hub.mass, hub.com, hub.tensor(tuple(link.joint.direction))) @ T
+    return mass
+
+
+def _root_mass(link: Link, beam: Beam, L: Array, R_LS: Array) -> Array:
+    """(1 or B, 6, 6) what moves with the root: hub, body, and a prismatic beam's part inside."""
+    joint = link.joint
+    if joint.type == "prismatic":
+        inside = [rod_mass(beam.m, beam.rI, beam.rIp, x - beam.L, 0.0) for x in L]
+        return np.array(inside)
+    M = np.zeros((6, 6))
+    if joint.hub is not None:
+        axis = tuple(joint.direction)
+        M += body_mass(joint.hub.mass, joint.hub.com, joint.hub.tensor(axis))
+    if link.body is not None:
+        M += body_mass(link.body.mass, link.body.com, link.body.tensor())
+    return turn(M, R_LS)[None]

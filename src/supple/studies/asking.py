@@ -1,0 +1,50 @@
+"""Where a question is asked: one configuration or many, of any architecture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures import delta, serial
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Robot, SerialRobot
+
+__all__ = ["Where", "where"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Where:
+    """The configurations asked about.
+
+    Attributes:
+        at: what `structure_of` takes, (B, joints) or (B, 3).  theta: (B, joints), for a Delta its
+        motor angles.  position: (B, 3) of a Delta's platform, else None.  single: whether one
+        configuration was given without a leading axis.
+    """
+
+    at: Array
+    theta: Array
+    position: Array | None
+    single: bool
+
+    def take(self, batch: Array) -> Array:
+        """Return a batch of answers, or the only one where one was asked for."""
+        answer: Array = batch[0] if self.single else batch
+        return answer
+
+
+def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = None) -> Where:
+    """Check and complete what was given: theta of a serial arm, position of a Delta."""
+    if isinstance(robot, SerialRobot):
+        if position is not None:
+            raise SuppleError(f"position is for a Delta: {robot.name} is a serial arm, give theta")
+        angles = serial.configuration(robot, theta)
+        return Where(angles, angles, None, theta is None or np.ndim(theta) == 1)
+    if not isinstance(robot, DeltaRobot) or theta is not None or position is None:
+        raise SuppleError(f"{robot.name} is a Delta: give position=[x, y, z] of its platform")
+    placed = delta.place(robot, position)
+    return Where(placed.position, placed.phi[..., 0], placed.position, np.ndim(position) == 1)

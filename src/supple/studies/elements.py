@@ -1,0 +1,142 @@
+"""How does it vibrate here, by finite elements: the independent check of the exact modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..assembly import Coordinates, assemble, coordinates, transport
+from ..beams.elements import Mesh, mesh
+from ..errors import SuppleError
+from ..kernels.eigen import natural_modes
+from ..structure import Structure
+
+__all__ = ["ElementModes", "element_modes"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ElementModes:
+    """Natural modes of one configuration by finite elements; everything is in segment axes.
+
+    Attributes:
+        omega: (count,), rad/s, elastic modes only.  rigid: number of zero ones beside them.
+        vectors: (N, count), z' M z = 1, laid out by z.  z: the tree coordinates (`assembly`), with
+        a column of its own for every motor let go behind its spring.  meshes: one per segment.
+
+    Spring k of segment i twists by `vectors[z.releases[i]][k]`.
+    """
+
+    omega: Array
+    vectors: Array
+    rigid: int
+    z: Coordinates
+    meshes: tuple[Mesh, ...]
+
+    def motion(self, i: int, x: ArrayLike) -> Array:
+        """Return displacement and section rotation of segment i at x, (P, 6, count).
+
+        u(x) = X(x) u_root + N(x) w.
+        """
+        x = np.atleast_1d(np.asarray(x, float))
+        X = np.array([transport(value) for value in x])
+        rigid: Array = X @ (self.z.root[i] @ self.vectors)
+        return rigid + self.meshes[i].field(x) @ self._inner(i)
+
+    def resultants(self, i: int, x: ArrayLike) -> Array:
+        """Return (N, Q_y, Q_z, T, M_y, M_z) of segment i at x, (P, 6, count)."""
+        return self.meshes[i].resultants(x) @ self._inner(i)
+
+    def energies(self, i: int) -> Array:
+        """Return the strain energies of segment i, (6, count): of N, Q_y, Q_z, T, M_y, M_z.
+
+        int N^2 / 2 EA dx and so on, at Gauss points that make it exact; a mode's energies, those of
+        its springs included, add up to omega^2 / 2.
+        """
+        x, weights = self.meshes[i].quadrature()
+        energy: Array = np.einsum("p,pcj->cj", weights / 2, self.resultants(i, x) ** 2)
+        return energy * self.meshes[i].compliances[:, None]
+
+    def _inner(self, i: int) -> Array:
+        part: Array = self.vectors[self.z.inner[i]]
+        return part
+
+
+def element_modes(
+    structure: Structure, count: int, n: int | Sequence[int] = 8, order: str = "cubic"
+) -> ElementModes:
+    """Return the first `count` elastic modes of a structure's first configuration by elements.
+
+    n elements on every link, or n[i] on link i; order "cubic" (axial and torsion linear, bending
+    cubic) or "quintic" (cubic and quintic). Frequencies lie above the exact ones. What an element
+    kind claims stands in `beams.elements.ELEMENTS`.
+    """
+    each = [n] * len(structure.segments) if isinstance(n, int) else list(n)
+    if len(each) != len(structure.segments):
+        raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
+    meshes = tuple(
+        mesh(s.beam, k, order, L)
+        for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
+    )
+    bases = [_end_first(part) for part in meshes]
+    y = coordinates(structure, [S for _, S in bases], motors=True)
+    M, K = _matrices(structure, y, meshes, [B for B, _ in bases])
+    try:
+        found = natural_modes(K, M, count, y.closure)
+    except ArithmeticError as problem:
+        raise SuppleError(f"elements: {problem}") from None
+    vectors = found.vectors.copy()
+    for (B, _), part in zip(bases, y.inner, strict=True):
+        vectors[part] = B @ found.vectors[part]
+    z = coordinates(structure, [part.end for part in meshes], motors=True)
+    return ElementModes(found.omega, vectors, found.rigid, z, meshes)
+
+
+def _end_first(part: Mesh) -> tuple[Array, Array]:
+    """Return B (m, m), w = B y, and S B: coordinates with K = 1 of which few move the end.
+
+    What hangs on the end then meets these few only, and does not drown the small masses of the
+    others in its rounding: B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
+    """
+    d = np.sqrt(np.diag(part.stiffness))
+    G = np.linalg.cholesky(part.stiffness / np.outer(d, d)).T * d
+    free = part.beam.active()
+    inverse = np.linalg.inv(G)
+    Q, R = np.linalg.qr((part.end[free] @ inverse).T, mode="complete")
+    S = np.zeros((6, part.size))
+    S[free] = R.T
+    return inverse @ Q, S
+
+
+def _matrices(
+    structure: Structure, y: Coordinates, meshes: Sequence[Mesh], bases: Sequence[Array]
+) -> tuple[Array, Array]:
+    """Return M and K (N, N) over y, closures still open.
+
+    A spring without its motor, or a rotor without a spring in series, sits on its release: k, J. A
+    motor let go behind its spring has a column of its own: the release is then the twist of the
+    spring, with k, and the motor carries J.
+    """
+    stiff = [np.diag(np.repeat((0.0, 1.0), (6, part.size))) for part in meshes]
+    masses = [_over_root_and(B, part.mass) for B, part in zip(bases, meshes, strict=True)]
+    releases = [s.releases for s in structure.segments]
+    springs = [[r.stiffness for r in some] for some in releases]
+    rotors = [[0.0 if r.series else r.inertia for r in some] for some in releases]
+    K = assemble(structure, y, stiff, 0.0, springs)
+    M = assemble(structure, y, masses, 1.0, rotors)
+    for i, k, column in y.motors:
+        M[column, column] += releases[i][k].inertia
+    return M, K
+
+
+def _over_root_and(B: Array, mass: Array) -> Array:
+    """A form over (u_root, w) as one over (u_root, y), w = B y."""
+    out = mass.copy()
+    out[:6, 6:] = mass[:6, 6:] @ B
+    out[6:, :6] = out[:6, 6:].T
+    out[6:, 6:] = B.T @ mass[6:, 6:] @ B
+    return out

@@ -1,0 +1,211 @@
+"""How does it sag: gravity, tip loads and the compliance at the tip, joints held.
+
+The Structure at zero frequency: the static limit of the exact beams needs no mesh, and the uniform
+weight of a beam enters by the work it does on the beam's static shapes, which is exact too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..assembly import Coordinates, coordinates, exact_ends, kept_shut, transport
+from ..beams.dynamic_stiffness import carry, uniform_load
+from ..errors import SuppleError
+from ..robot import Robot
+from ..structure import Structure, structure_of
+from .asking import where
+from .shapes import dynamic_stiffness
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Statics", "statics"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Statics:
+    """The sagged arm at one configuration, or many (a leading axis B on every array but names).
+
+    Attributes:
+        robot, theta: as asked.  tip_displacement, tip_rotation: (3,), base axes, m and rad.
+        compliance: (6, 6), motion of the tip per unit force and moment there, base axes.
+        names: links.  x: (n, P), stations.  position: (n, P, 3), undeformed, base axes.
+        displacement: (n, P, 3), base axes.  root_force, root_moment: (n, 3), what each link's root
+        carries, link axes: force on the link and moment about its root.
+    """
+
+    robot: Robot
+    theta: Array
+    names: tuple[str, ...]
+    tip_displacement: Array
+    tip_rotation: Array
+    compliance: Array
+    x: Array
+    position: Array
+    displacement: Array
+    root_force: Array
+    root_moment: Array
+
+    if TYPE_CHECKING:  # bound in answers.py
+
+        def plot(self, path: Any = None) -> Figure: ...
+
+
+def statics(
+    robot: Robot,
+    theta: ArrayLike | None = None,
+    force: ArrayLike = (0.0, 0.0, 0.0),
+    moment: ArrayLike = (0.0, 0.0, 0.0),
+    gravity: ArrayLike | None = None,
+    *,
+    position: ArrayLike | None = None,
+    points: int = 21,
+) -> Statics:
+    """Return the sag under gravity and a tip load (base axes), motors held, springs at work.
+
+    gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
+    theta, a Delta at the position of its platform, which is its tip.
+    """
+    load = np.concatenate([_vector(force, "force"), _vector(moment, "moment")])
+    g = _vector(robot.gravity if gravity is None else gravity, "gravity")
+    asked = where(robot, theta, position)
+    structure = structure_of(robot, asked.at)
+    each = [_sagged(structure.at(b), load, g, points) for b in range(structure.size)]
+    return Statics(
+        robot,
+        asked.take(asked.theta),
+        tuple(s.name for s in structure.segments),
+        **{key: asked.take(np.array([sag[key] for sag in each])) for key in each[0]},
+    )
+
+
+def _vector(value: ArrayLike, name: str) -> Array:
+    try:
+        vector = np.asarray(value, float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise SuppleError(f"{name} is {value!r}: give three finite numbers, base axes")
+    return vector
+
+
+def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:
+    z = coordinates(structure, exact_ends(structure))
+    weights = _weights(structure, g)
+    turn = np.kron(np.eye(2), structure.R[0, -1])
+    tip = turn @ z.end[-1]
+    K = dynamic_stiffness(structure, z, 0.0)
+    f = tip.T @ load + sum(
+        (z.root[i].T @ w[0] + _at(z, i, w[1]) + z.end[i].T @ w[2] for i, w in enumerate(weights)),
+        np.zeros(z.size),
+    )
+    solution = _solve(K, z, np.column_stack([f, tip.T]))
+    moved, flexibility = solution[:, 0], tip @ solution[:, 1:]
+    ends = [w[2] for w in weights]
+    ends[-1] = ends[-1] + turn.T @ load
+    carried = _carried(structure, z, K, moved, weights, ends)
+    x, position, field = _fields(structure, z, moved, carried, g, points)
+    turns = [s.R_LS for s in structure.segments]
+    force = np.array([R @ c[:3] for R, c in zip(turns, carried, strict=True)])
+    moment = np.array([R @ c[3:] for R, c in zip(turns, carried, strict=True)])
+    u = tip @ moved
+    return {
+        "tip_displacement": u[:3],
+        "tip_rotation": u[3:],
+        "compliance": flexibility,
+        "x": x,
+        "position": position,
+        "displacement": field,
+        "root_force": -force,
+        "root_moment": -moment,
+    }
+
+
+def _weights(structure: Structure, g: Array) -> list[tuple[Array, Array, Array]]:
+    """Per segment: weight on the root, on the allowed deformations, and on the end, (6,) each."""
+    out = []
+    for i, segment in enumerate(structure.segments):
+        local = structure.R[0, i].T @ g
+        beam, L = segment.beam, structure.L[0, i]
+        fall = np.concatenate([local, np.zeros(3)])
+        own = np.zeros(6)
+        own[:3] = beam.m * L * local
+        own[4], own[5] = -beam.m * L**2 / 2 * local[2], beam.m * L**2 / 2 * local[1]
+        inner = (beam.m * local @ uniform_load(L))[beam.active()]
+        out.append((own + structure.root_mass[0, i] @ fall, inner, segment.tip_mass @ fall))
+    return out
+
+
+def _at(z: Coordinates, i: int, inner: Array) -> Array:
+    out = np.zeros(z.size)
+    out[z.inner[i]] = inner
+    return out
+
+
+def _solve(K: Array, z: Coordinates, loads: Array) -> Array:
+    """Solve K z = loads with the closures shut; scaled so that soft and stiff count alike."""
+    if not z.size:
+        return np.zeros_like(loads)
+    s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
+    basis = s[:, None] * kept_shut(z.closure * s, z.size)
+    inner = basis.T @ K @ basis
+    try:
+        solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)
+    except np.linalg.LinAlgError:
+        raise SuppleError("the arm is not held: a joint without spring lets it fall") from None
+    return solution
+
+
+def _carried(
+    structure: Structure,
+    z: Coordinates,
+    K: Array,
+    moved: Array,
+    weights: list[tuple[Array, Array, Array]],
+    ends: list[Array],
+) -> list[Array]:
+    """Loads that each root carries for all that lies beyond, (6,) each, segment axes."""
+    beyond = [e.copy() for e in ends]
+    if len(z.closure):
+        total = sum((z.end[i].T @ e for i, e in enumerate(ends)), np.zeros(z.size))
+        for i, w in enumerate(weights):
+            total += z.root[i].T @ w[0] + _at(z, i, w[1])
+        closing = np.linalg.lstsq(z.closure.T, total - K @ moved, rcond=None)[0]
+        at = 0
+        for c in structure.closures:
+            rows = closing[at : at + c.rows_a.shape[1]]
+            at += len(rows)
+            for segment, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
+                if segment >= 0:
+                    beyond[segment] -= tied.T @ rows
+    carried = [np.zeros(6)] * len(ends)
+    for i in reversed(range(len(ends))):
+        own = transport(structure.L[0, i]).T @ beyond[i]
+        carried[i] = own + weights[i][0]
+        parent = structure.segments[i].parent
+        if parent >= 0:
+            beyond[parent] = beyond[parent] + structure.T[0, i].T @ carried[i]
+    return carried
+
+
+def _fields(
+    structure: Structure, z: Coordinates, moved: Array, carried: list[Array], g: Array, points: int
+) -> tuple[Array, Array, Array]:
+    """Stations, undeformed positions and displacements in base axes."""
+    x = np.linspace(0, 1, points) * structure.L[0][:, None]
+    position, field = [], []
+    for i, segment in enumerate(structure.segments):
+        R = structure.R[0, i]
+        weight = R.T @ g
+        hub = structure.root_mass[0, i] @ np.concatenate([weight, np.zeros(3)])
+        state = np.concatenate([z.root[i] @ moved, carried[i] - hub])
+        states = carry(segment.beam, 0.0, x[i], state, segment.beam.m * weight)
+        position.append(structure.p[0, i] + x[i][:, None] * R[:, 0])
+        field.append(states[:, :3] @ R.T)
+    return x, np.array(position), np.array(field)

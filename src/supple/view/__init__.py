@@ -1,0 +1,1 @@
+"""Draws answers; computes nothing."""

@@ -1,0 +1,214 @@
+"""Figures of answers: mode-shape grids, frequencies along a path, sag. Nothing is computed here."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from ..studies.modes import Modes
+from ..studies.shapes import Shapes
+from ..studies.statics import Statics
+from .style import COLOURS, QUIET, finish, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_frequencies", "plot_modes", "plot_statics"]
+
+Array = NDArray[np.float64]
+
+
+def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -> Figure:
+    """Draw every mode of one configuration: undeformed arm, deformed arm, Hz and kind.
+
+    As in [DiCastri2011], Figure 5. The deformation is scaled so that the largest displacement is
+    12 % of the arm's extent; only its form has a meaning.
+    """
+    import matplotlib.pyplot as plt
+
+    if modes.omega.ndim > 1:
+        return plot_frequencies(modes, path=path)
+    shapes, count = modes.shape(points), len(modes.omega)
+    columns = min(count, 5 if count > 8 else 4 if count > 6 else 3)
+    rows = math.ceil(count / columns)
+    spatial = not shapes.planar
+    box = _box(shapes)
+    with styled():
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(2.8 * columns, _row_height(box, spatial) * rows + 0.4),
+            squeeze=False,
+            subplot_kw={"projection": "3d"} if spatial else {},
+            layout="constrained",
+        )
+        for mode, ax in enumerate(axes.flat):
+            if mode >= count:
+                ax.remove()
+                continue
+            _draw_shape(ax, shapes, mode)
+            if spatial:
+                _frame_spatial(ax, box)
+            else:
+                _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
+            hertz = _hertz(modes.frequency_hz[mode])
+            ax.set_title(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
+        figure.suptitle(_heading(modes), fontsize=10)
+        return finish(figure, path)
+
+
+def _hertz(value: float) -> str:
+    return f"{value:.4g}" if value < 1e4 else f"{value:.5g}"
+
+
+def _heading(modes: Modes) -> str:
+    angles = ", ".join(f"{math.degrees(a):.4g}°" for a in np.atleast_1d(modes.theta))
+    certified = "certified" if modes.certified else f"by {modes.method}, not certified"
+    return f"{modes.robot.name} at ({angles}), joints {modes.joints}, {certified}"
+
+
+EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
+
+
+def _box(shapes: Shapes) -> Array:
+    """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
+    return _limits(shapes.position)
+
+
+def _row_height(box: Array, spatial: bool) -> float:
+    """Inches a row of panels needs so that nothing overlaps and little is left empty."""
+    width, height, _ = np.ptp(box, axis=1)
+    return 2.7 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
+
+
+def _limits(position: Array) -> Array:
+    points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = 1.3 * EXAGGERATION * ((high - low).max() or 1.0)
+    return np.stack([low - room, high + room], axis=1)
+
+
+def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
+    moved = shapes.global_displacement[mode]
+    points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
+    scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
+    axes = slice(0, 2) if shapes.planar else slice(0, 3)
+    for i in range(len(shapes.names)):
+        rest = shapes.position[i][:, axes].T
+        bent = (shapes.position[i] + scale * moved[i])[:, axes].T
+        ax.plot(*rest, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
+        ax.plot(*bent, color=COLOURS[0], linewidth=2.0)
+        ax.plot(*bent[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
+        ax.plot(*bent[:, -1:], "o", color=COLOURS[1], markersize=3.5)
+
+
+def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
+    ax.set_xlim(*box[0])
+    ax.set_ylim(*box[1])
+    ax.set_aspect("equal")
+    ax.set_xlabel("x (m)" if last else "")
+    ax.set_ylabel("y (m)" if first else "")
+
+
+def _frame_spatial(ax: Any, box: Array) -> None:
+    for name, limits in zip("xyz", box, strict=True):
+        getattr(ax, f"set_{name}lim")(*limits)
+        getattr(ax, f"set_{name}label")(f"{name} (m)", labelpad=-4, fontsize=8)
+        getattr(ax, f"{name}axis").set_major_locator(_few())
+        ax.tick_params(axis=name, pad=-2, labelsize=7)
+    ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.95)
+
+
+def _few() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(2)
+
+
+def plot_frequencies(
+    modes: Modes,
+    x: ArrayLike | None = None,
+    label: str | None = None,
+    path: str | Path | None = None,
+) -> Figure:
+    """Draw the frequencies of a batch of configurations, Hz, along x.
+
+    x defaults to the one joint that changes; with several, to the number of the configuration.
+    """
+    import matplotlib.pyplot as plt
+
+    if modes.omega.ndim == 1:
+        raise SuppleError(
+            "frequencies are drawn along many configurations: give theta as (B, joints)"
+        )
+    along, name = (np.asarray(x, float), label or "x") if x is not None else _running(modes)
+    with styled():
+        figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+        for mode, values in enumerate(modes.frequency_hz.T):
+            ax.plot(along, values, color=COLOURS[mode % len(COLOURS)])
+        _number_lines(ax, along[-1], modes.frequency_hz[-1])
+        ax.set_yscale("log")
+        ax.set_xlabel(name)
+        ax.set_ylabel("natural frequency (Hz)")
+        ax.set_title(f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes")
+        _plain_log(ax)
+        return finish(figure, path)
+
+
+def _number_lines(ax: Axes, x: float, values: Array) -> None:
+    """Write the mode numbers at the right end, apart from one another on the log scale."""
+    gap = 0.03 * math.log(np.max(values) / np.min(values) * 2)
+    height = -math.inf
+    for mode, value in enumerate(values):
+        height = max(math.log(value), height + gap)
+        colour = COLOURS[mode % len(COLOURS)]
+        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
+        ax.annotate(f"{mode + 1}", (x, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
+
+
+def _plain_log(ax: Axes) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _running(modes: Modes) -> tuple[Array, str]:
+    changing = np.flatnonzero(np.ptp(modes.theta, axis=0) > 0)
+    if len(changing) != 1:
+        return np.arange(len(modes.theta), dtype=float), "configuration"
+    joint = int(changing[0])
+    moving = [link for link in getattr(modes.robot, "moving", ()) if link.joint.type != "fixed"]
+    if moving[joint].joint.type == "prismatic":
+        return modes.theta[:, joint], f"free length of {moving[joint].name} (m)"
+    return np.degrees(modes.theta[:, joint]), f"angle of {moving[joint].name} (deg)"
+
+
+def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
+    """Draw the arm at rest and sagged, exaggerated so that the sag is 12 % of its extent."""
+    import matplotlib.pyplot as plt
+
+    if sag.tip_displacement.ndim > 1:
+        raise SuppleError("sag is drawn for one configuration: give theta as (joints,)")
+    box, largest = _limits(sag.position), float(np.abs(sag.displacement).max())
+    points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
+    extent = float(np.ptp(points, axis=0).max())
+    scale = EXAGGERATION * extent / largest if largest else 1.0
+    with styled():
+        figure = plt.figure(figsize=(5.4, 4.6), layout="constrained")
+        ax: Any = figure.add_subplot(projection="3d")
+        for rest, moved in zip(sag.position, sag.displacement, strict=True):
+            ax.plot(*rest.T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
+            ax.plot(*(rest + scale * moved).T, color=COLOURS[0], linewidth=2.2)
+        _frame_spatial(ax, box)
+        x, y, z = 1e3 * sag.tip_displacement
+        moved = f"tip moves ({x:.3g}, {y:.3g}, {z:.3g}) mm"
+        ax.set_title(f"{sag.robot.name}: {moved}, drawn {scale:.3g} times larger")
+        return finish(figure, path)

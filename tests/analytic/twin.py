@@ -1,0 +1,283 @@
+"""A second evaluation of planar arms, in many digits and by another road, for tests only.
+
+Nothing of `supple` is used but the Robot's fields. Where the kernel condenses dynamic stiffnesses
+in relative coordinates with tau functions, this walks from the ground to the tip with transfer
+matrices in absolute coordinates. The state is (u, v, psi, N, T, M); along a beam
+
+    u' = N / EA,  v' = psi + T / kGA,  psi' = M / EI,
+    N' = -w^2 m u,  T' = -w^2 m v,  M' = -T - w^2 rI psi,
+
+so that a theory is a choice of flexibilities (1/EA = 0, 1/kGA = 0, rI = 0, 1/EI = 0). Its
+exponential is written in cosh and sinh of complex arguments. Unknowns are the three forces at the
+ground and one angle per joint let go; f(z), z = w^2, is the determinant of the three conditions at
+the tip and one per such joint; a spring alone is a jump of psi by M / k. f is entire and its zeros
+are the squared natural frequencies, rigid-body ones included, so the number of zeros below R is the
+winding of f along |z| = R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mpmath import mp, mpf
+
+from supple.beams.theory import theory_of
+from supple.robot import Body, Link, SerialRobot
+
+Matrix = list[list[Any]]  # of mpf or mpc
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One link: flexibilities a (1/EA), b (1/EI), s (1/kGA), bodies (3, 3), and its joint."""
+
+    L: Any
+    m: Any
+    rI: Any
+    a: Any
+    b: Any
+    s: Any
+    hub: Matrix
+    tip: Matrix
+    angle: Any
+    offset: tuple[Any, Any]
+    released: bool
+    k: Any
+    J: Any
+    series: bool
+
+
+def pieces(robot: SerialRobot, theta: Sequence[float], joints: str = "locked") -> list[Piece]:
+    """The links of a planar arm at one configuration."""
+    assert robot.planar
+    angles, found = iter(theta), []
+    for link in robot.links:
+        joint = link.joint
+        assert joint.type in ("revolute", "fixed")
+        turned = mpf(joint.mount.rpy[2]) + (mpf(next(angles)) if joint.type == "revolute" else 0)
+        tip = _sum(_body(link.tip), _body(robot.payload if link is robot.links[-1] else None))
+        free = joints == "free" and joint.type == "revolute"
+        k, J = mpf(joint.stiffness or 0), mpf(joint.rotor_inertia)
+        series = free and k > 0 and J > 0
+        if free and not series:
+            k = mpf(0)  # a spring without a rotor carries nothing once the motor is let go
+        if not free:
+            J = mpf(0)
+        released = free or joint.stiffness is not None
+        offset = (mpf(joint.mount.xyz[0]), mpf(joint.mount.xyz[1]))
+        hub = _sum(_body(joint.hub), _body(link.body))
+        beam = _beam(robot, link)
+        found.append(Piece(*beam, hub, tip, turned, offset, released, k, J, series))
+    return found
+
+
+def _beam(robot: SerialRobot, link: Link) -> tuple[Any, ...]:
+    """L, m, rI and the flexibilities 1/EA, 1/EI, 1/kGA under the link's theory."""
+    L, theory = mpf(link.length or 0), theory_of(robot, link)
+    if link.body is not None or (link.material is None and link.mass_per_length is None):
+        return L, mpf(0), mpf(0), mpf(0), mpf(0), mpf(0)
+    m, EA, EI, kGA, rI = _section(robot, link) if link.material is not None else _direct(link)
+    if theory == "rigid":
+        return L, m, rI, mpf(0), mpf(0), mpf(0)
+    if theory == "timoshenko":
+        return L, m, rI, EA, EI, kGA
+    return L, m, mpf(0), mpf(0) if theory == "inextensible" else EA, EI, mpf(0)
+
+
+def _section(robot: SerialRobot, link: Link) -> tuple[Any, ...]:
+    """m, 1/EA, 1/EI, 1/kGA, rI of a rectangle or a box that gives its shear coefficient."""
+    material, shape = robot.material(link), robot.section(link)
+    E, rho, h, b = map(mpf, (material.young_modulus, material.density, shape.depth, shape.width))
+    t = mpf(getattr(shape, "wall", 0))
+    hi, bi = (h - 2 * t, b - 2 * t) if t else (mpf(0), mpf(0))
+    A, I = h * b - hi * bi, (b * h**3 - bi * hi**3) / 12
+    G = E / (2 * (1 + mpf(material.poisson_ratio)))
+    return rho * A, 1 / (E * A), 1 / (E * I), 1 / (mpf(shape.shear_coefficient[0]) * G * A), rho * I
+
+
+def _direct(link: Link) -> tuple[Any, ...]:
+    """The same from stiffnesses given directly; an absent one excludes its deformation."""
+    EA, kGA, r = link.axial_stiffness, link.shear_stiffness, link.rotary_inertia_per_length
+    flexible = [1 / mpf(x) if x else mpf(0) for x in (EA, (link.bending_stiffness or [0])[0])]
+    return mpf(link.mass_per_length), *flexible, 1 / mpf(kGA[0]) if kGA else mpf(0), mpf(r or 0)
+
+
+def _body(body: Body | None) -> Matrix:
+    """(3, 3) mass over (u, v, psi) about the point the body sits on."""
+    if body is None:
+        return [[mpf(0)] * 3 for _ in range(3)]
+    m, x, y = mpf(body.mass), mpf(body.com[0]), mpf(body.com[1])
+    J = mpf(body.inertia[0] if len(body.inertia) == 1 else body.inertia[2])
+    return [
+        [m, mpf(0), -m * y],
+        [mpf(0), m, m * x],
+        [-m * y, m * x, J + m * (x * x + y * y)],
+    ]
+
+
+def _sum(a: Matrix, b: Matrix) -> Matrix:
+    return [[x + y for x, y in zip(p, q, strict=True)] for p, q in zip(a, b, strict=True)]
+
+
+def _times(a: Matrix, b: Matrix) -> Matrix:
+    columns = list(zip(*b, strict=True))
+    return [[mp.fdot(row, column) for column in columns] for row in a]
+
+
+def _even(X: Any, L: Any) -> tuple[Any, Any]:
+    """cosh(sqrt(X) L) and sinh(sqrt(X) L) / sqrt(X): both entire in X, whatever the branch."""
+    root = mp.sqrt(X)
+    return (mp.cosh(root * L), mp.sinh(root * L) / root) if X != 0 else (mpf(1), L)
+
+
+def bending(z: Any, p: Piece) -> Matrix:
+    """exp(A L) over (v, psi, T, M); A^2 has double eigenvalues X, Y, the textbook's lambda^2."""
+    A = [[0, 1, p.s, 0], [0, 0, 0, p.b], [-z * p.m, 0, 0, 0], [0, -z * p.rI, -1, 0]]
+    Q = _times(A, A)
+    half, last = -z * (p.rI * p.b + p.m * p.s) / 2, z * p.m * p.b * (z * p.rI * p.s - 1)
+    split = mp.sqrt(half * half - last)
+    if split == 0:  # a link that does not bend: A is nilpotent
+        cubic = _times(A, Q)
+        series = zip((A, Q, cubic), (p.L, p.L**2 / 2, p.L**3 / 6), strict=True)
+        C = [[mpf(int(i == j)) for j in range(4)] for i in range(4)]
+        for part, factor in series:
+            C = _sum(C, [[factor * x for x in row] for row in part])
+        return C
+    X, Y = half + split, half - split
+    (cx, sx), (cy, sy) = _even(X, p.L), _even(Y, p.L)
+    d = X - Y
+    even = _combination((cx - cy) / d, (X * cy - Y * cx) / d, Q)
+    odd = _combination((sx - sy) / d, (X * sy - Y * sx) / d, Q)
+    return _sum(even, _times(A, odd))
+
+
+def _combination(q: Any, one: Any, Q: Matrix) -> Matrix:
+    return [[q * Q[i][j] + (one if i == j else 0) for j in range(4)] for i in range(4)]
+
+
+def _along(z: Any, p: Piece, Y: Matrix) -> Matrix:
+    """The states at a beam's end from those at its root."""
+    c, s = _even(-z * p.m * p.a, p.L)
+    u, v, psi, N, T, M = Y
+    e = _times(bending(z, p), [v, psi, T, M])
+    end_u = [c * x + p.a * s * n for x, n in zip(u, N, strict=True)]
+    end_N = [-z * p.m * s * x + c * n for x, n in zip(u, N, strict=True)]
+    return [end_u, e[0], e[1], end_N, e[2], e[3]]
+
+
+def _past_body(z: Any, mass: Matrix, Y: Matrix) -> Matrix:
+    """Forces on the far side of a rigid body: f - z M d."""
+    pulled = _times(mass, Y[:3])
+    return Y[:3] + [
+        [f - z * q for f, q in zip(row, more, strict=True)]
+        for row, more in zip(Y[3:], pulled, strict=True)
+    ]
+
+
+def _past_mount(p: Piece, Y: Matrix) -> Matrix:
+    """From the previous end to this root: offset in the previous axes, then turned axes."""
+    (x, y), c, s = p.offset, mp.cos(p.angle), mp.sin(p.angle)
+    u, v, psi, N, T, M = Y
+    u = [a - y * q for a, q in zip(u, psi, strict=True)]
+    v = [a + x * q for a, q in zip(v, psi, strict=True)]
+    M = [a - x * t + y * n for a, t, n in zip(M, T, N, strict=True)]
+    return [
+        [c * a + s * b for a, b in zip(u, v, strict=True)],
+        [c * b - s * a for a, b in zip(u, v, strict=True)],
+        psi,
+        [c * a + s * b for a, b in zip(N, T, strict=True)],
+        [c * b - s * a for a, b in zip(N, T, strict=True)],
+        M,
+    ]
+
+
+def determinant(arm: Sequence[Piece], z: Any) -> Any:
+    """f(z): zero exactly at the squared natural frequencies, with their multiplicity."""
+    zero, one = mpf(0), mpf(1)
+    Y = [[zero] * 3 for _ in range(3)] + [
+        [one if i == j else zero for j in range(3)] for i in range(3)
+    ]
+    conditions: Matrix = []
+    for i, p in enumerate(arm):
+        if i:
+            Y = _past_body(z, arm[i - 1].tip, Y)
+        Y = _past_mount(p, Y)
+        if p.released and not p.J and p.k:  # a spring alone: psi jumps by M / k
+            Y[2] = [x + q / p.k for x, q in zip(Y[2], Y[5], strict=True)]
+        elif p.released:  # M = (k - z J) eps, or k and -z J in series
+            factor, K = (p.k - z * p.J, -z * p.k * p.J) if p.series else (one, p.k - z * p.J)
+            conditions.append([factor * x for x in Y[5]] + [-K])
+            Y = [[*row, one if j == 2 else zero] for j, row in enumerate(Y)]
+        Y = _along(z, p, _past_body(z, p.hub, Y))
+    conditions += _past_body(z, arm[-1].tip, Y)[3:]
+    width = len(Y[0])
+    f = _det([row + [zero] * (width - len(row)) for row in conditions])
+    return mp.re(f) if mp.im(z) == 0 else f
+
+
+def _det(A: Matrix) -> Any:
+    """Determinant by elimination with partial pivoting."""
+    A, n, det = [list(row) for row in A], len(A), mpf(1)
+    for i in range(n):
+        k = max(range(i, n), key=lambda r: abs(A[r][i]))
+        if A[k][i] == 0:
+            return mpf(0)
+        if k != i:
+            A[i], A[k], det = A[k], A[i], -det
+        det *= A[i][i]
+        for r in range(i + 1, n):
+            g = A[r][i] / A[i][i]
+            if g != 0:
+                A[r] = [x - g * y for x, y in zip(A[r], A[i], strict=True)]
+    return det
+
+
+def digits(arm: Sequence[Piece], omega: float, wanted: int = 40) -> int:
+    """Working digits: the wanted ones and what growing solutions cost on the way to the tip."""
+    growth = sum(abs(float((omega**2 * p.m * p.b) ** 0.25 * p.L)) for p in arm)
+    return wanted + int(growth / 2.3 * 2) + 3 * len(arm)
+
+
+def refine(arm: Sequence[Piece], omega: float, step: float = 1e-13) -> Any:
+    """The zero of f next to omega, by secants in many digits."""
+    with mp.workdps(digits(arm, omega)):
+        a, b = mpf(omega), mpf(omega) * (1 + mpf(step))
+        fa, fb = determinant(arm, a * a), determinant(arm, b * b)
+        for _ in range(60):
+            if fb == fa or abs(b - a) < abs(b) * mpf(10) ** -35:
+                return b
+            a, fa, b = b, fb, b - fb * (b - a) / (fb - fa)
+            fb = determinant(arm, b * b)
+    raise ArithmeticError(f"no convergence from {omega!r}")
+
+
+def zeros_below(arm: Sequence[Piece], omega: float, steps: int = 32) -> int:
+    """The number of zeros of f inside |z| = omega^2, rigid-body ones included, by its winding.
+
+    f is real on the real axis, so half the circle is walked. A step is halved until the argument
+    turns by less than half a radian in each of its halves, so that no turn is lost between points
+    (a whole turn could hide in every half step only with four zeros per step at the start).
+    """
+    with mp.workdps(digits(arm, omega, wanted=20)):
+        R, known = mpf(omega) ** 2, {}
+        turn, stack = mpf(0), [(mpf(i) / steps, mpf(i + 1) / steps) for i in range(steps)]
+
+        def value(t: Any) -> Any:
+            if t not in known:
+                known[t] = determinant(arm, R * mp.expjpi(t) if t else R)
+            return known[t]
+
+        while stack:
+            a, b = stack.pop()
+            middle = (a + b) / 2
+            first, second = mp.arg(value(middle) / value(a)), mp.arg(value(b) / value(middle))
+            if max(abs(first), abs(second)) < 0.5:
+                turn += first + second
+            else:
+                stack += [(a, middle), (middle, b)]
+        count = turn / mp.pi
+        nearest = int(mp.nint(count))
+        assert abs(count - nearest) < 1e-6, "the circle passes through a zero"
+        return nearest
