@@ -9,10 +9,12 @@ from typing import ClassVar, Literal
 
 from ..errors import SuppleError
 from .assumed import assumed_shapes
+from .elements import ELEMENTS
+from .reduced import element_shapes
 from .shapes import EndLoad, Shapes
 from .theory import Beam
 
-__all__ = ["BASES", "AssumedModes", "Basis", "Count"]
+__all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]
 
 Count = int | Sequence[int]
 
@@ -94,6 +96,50 @@ class AssumedModes(Basis):
         return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
 
 
+@dataclass(frozen=True)
+class FiniteElements(Basis):
+    """Finite elements on each link, all of their coordinates or reduced to a few.
+
+    Attributes:
+        count: elements, for every link or one number a link.
+        order: `cubic` or `quintic`, see `beams.elements`.
+        modes: None keeps every coordinate. A number reduces each deformation of a link to its
+        static shapes under unit motions of the end and that many natural shapes with the end held.
+        at: not used; elements carry no end load.
+
+    Source: [CraigBampton1968] for the reduction, with the root clamped and the end as interface.
+    """
+
+    count: Count
+    order: str = "cubic"
+    modes: Count | None = None
+    at: Sequence[float] | None = None
+    from_above: ClassVar[bool] = True
+
+    def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
+        """Raise a SuppleError unless counts and order fit links of these names."""
+        check_count("count", self.count, len(names))
+        if self.modes is not None:
+            check_count("modes", self.modes, len(names))
+        if self.order not in ELEMENTS:
+            raise SuppleError(f"order is '{self.order}': choose one of {', '.join(ELEMENTS)}")
+        for i, name in enumerate(names):
+            if not rigid[i] and per_link(self.count, i) < 1:
+                raise SuppleError(
+                    f"FiniteElements gives {name} no element: give it at least one, or set its "
+                    "theory to rigid"
+                )
+
+    def end(self, i: int) -> EndLoad | None:
+        """Return no load: elements need none."""
+        return EndLoad()
+
+    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+        """Return the shapes of link i's elements."""
+        modes = None if self.modes is None else per_link(self.modes, i)
+        return element_shapes(beam, per_link(self.count, i), self.order, modes)
+
+
 def per_link(count: Count, i: int) -> int:
     """Return the entry of link i of a number given for all links or for each."""
     return count if isinstance(count, int) else int(count[i])
@@ -110,4 +156,4 @@ def check_count(word: str, count: Count, links: int) -> None:
                           f"{links} links")  # fmt: skip
 
 
-BASES: dict[str, type[Basis]] = {"assumed": AssumedModes}
+BASES: dict[str, type[Basis]] = {"assumed": AssumedModes, "elements": FiniteElements}
