@@ -32,6 +32,8 @@ class Functions(Mapping[str, Any]):
     def __init__(self, laws: AnyLaws, compile_: bool) -> None:
         self._laws, self._compile = laws, compile_
         self._made: dict[str, Evaluator] = {}
+        self._expressions: dict[str, Any] = {}
+        self._derived: dict[Any, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         return self.evaluator(name).function
@@ -47,9 +49,21 @@ class Functions(Mapping[str, Any]):
         if name not in self._made:
             if name not in _MAKERS:
                 raise KeyError(f"no function '{name}': there are {', '.join(_MAKERS)}")
-            function = _function(name, self._laws)
+            function = self.expression(name)
             self._made[name] = Evaluator(compiled(function) if self._compile else function)
         return self._made[name]
+
+    def expression(self, name: str) -> Any:
+        """Return the function of this name as a CasADi SX function, never compiled."""
+        if name not in self._expressions:
+            self._expressions[name] = _function(name, self._laws)
+        return self._expressions[name]
+
+    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return something made once from these functions, such as a step of an integrator."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
 
 
 @dataclass(frozen=True)
