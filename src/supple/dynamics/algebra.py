@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = [
     "add", "axis_rotation", "combine", "congruence", "cos", "cross", "cross_matrix", "dot",
-    "identity", "known", "ldl", "ldl_solve", "matmul", "matvec", "mass_about_z", "mul", "negate", "rotated_mass", "scale",
+    "identity", "known", "ldl", "ldl_half", "ldl_rest", "ldl_solve", "matmul", "matvec", "mass_about_z", "mul", "negate", "rotated_mass", "scale",
     "sin", "sub", "total", "transpose", "vadd", "zeros",
 ]  # fmt: skip
 
@@ -226,14 +226,25 @@ def ldl(A: Matrix) -> tuple[Matrix, Vector]:
     return L, inverse
 
 
-def ldl_solve(factors: tuple[Matrix, Vector], b: Vector) -> Vector:
-    """x with A x = b, given `ldl(A)`."""
-    L, inverse = factors
-    n = len(b)
+def ldl_half(factors: tuple[Matrix, Vector], b: Vector) -> Vector:
+    """y with L y = b, given `ldl(A)`: then x' A^-1 b = sum of x_i y_i / D_i over such halves."""
+    L, _ = factors
     y: Vector = []
-    for i in range(n):
+    for i in range(len(b)):
         y.append(sub(b[i], dot(L[i][:i], y)))
+    return y
+
+
+def ldl_rest(factors: tuple[Matrix, Vector], y: Vector) -> Vector:
+    """x with D L' x = y, the other half."""
+    L, inverse = factors
+    n = len(y)
     x = [mul(inverse[i], y[i]) for i in range(n)]
     for i in reversed(range(n)):
         x[i] = sub(x[i], total([mul(L[k][i], x[k]) for k in range(i + 1, n)]))
     return x
+
+
+def ldl_solve(factors: tuple[Matrix, Vector], b: Vector) -> Vector:
+    """x with A x = b, given `ldl(A)`."""
+    return ldl_rest(factors, ldl_half(factors, b))

@@ -27,7 +27,8 @@ from .algebra import (
     identity,
     known,
     ldl,
-    ldl_solve,
+    ldl_half,
+    ldl_rest,
     mass_about_z,
     matmul,
     matvec,
@@ -108,12 +109,14 @@ class Rates:
     """How fast one link turns and bends, link axes; what its motion adds to accelerations.
 
     Attributes:
-        w: angular velocity of the root.  w_end: of the end.  etad, zd: rates of eta and z.
+        w: angular velocity of the root; W = [w][w], twice = 2 [w].  w_end: of the end.  etad, zd: rates of eta and z.
         zb: part of z's second derivative without eta's.  end: (linear, angular) acceleration of
         the end without those of root and eta.  root: angular acceleration w x axis sd.
     """
 
     w: Vector
+    W: Matrix
+    twice: Matrix
     w_end: Vector
     etad: Vector
     zd: Vector
@@ -193,11 +196,11 @@ def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> 
     zd = matvec(pose.Z, etad)
     zb = [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in link.pairs]
     end_v, end_w = matvec(pose.Jv, etad), matvec(pose.Jw, etad)
-    linear = vadd(
-        cross(w, vadd(cross(w, pose.arm), scale(2.0, end_v))), matvec(link.N_end, zb)
-    )
+    S = cross_matrix(w)
+    W, twice = matmul(S, S), [scale(2.0, row) for row in S]
+    linear = vadd(matvec(W, pose.arm), matvec(twice, end_v), matvec(link.N_end, zb))
     angular = vadd(cross(w, end_w), _turn_bias(link, pose, etad))
-    return Rates(w, vadd(w, end_w), etad, zd, zb, (linear, angular), root)
+    return Rates(w, W, twice, vadd(w, end_w), etad, zd, zb, (linear, angular), root)
 
 
 def _turn_bias(link: Numbers, pose: Pose, etad: Vector) -> Vector:
@@ -216,9 +219,7 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
     H = [[matvec(transpose(link.G[a][b]), z) if k else [] for b in range(3)] for a in range(3)]
     H[0] = [vadd(H[0][b], link.X[b]) for b in range(3)]
     c = vadd([link.first, 0.0, 0.0], matvec(link.P, z))
-    Q = _second_moment(link, z, H)
-    trace = total([Q[a][a] for a in range(3)])
-    J = [[sub(add(trace, link.J[a]) if a == b else 0.0, Q[a][b]) for b in range(3)] for a in range(3)]
+    J = _rotational(link, z, H)
     v_eta = matmul(link.P, pose.Z) if k else [[], [], []]
     moment = [vadd(H[1][2], negate(H[2][1])), vadd(H[2][0], negate(H[0][2])),
               vadd(H[0][1], negate(H[1][0]))]  # fmt: skip
@@ -233,14 +234,20 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
     return M, H
 
 
-def _second_moment(link: Numbers, z: Vector, H: list[list[Vector]]) -> Matrix:
-    """Q_ab = int m r_a r_b = H_ab z, and for a = b = x also X_x z + int m x^2."""
-    Q = zeros(3, 3)
+def _rotational(link: Numbers, z: Vector, H: list[list[Vector]]) -> Matrix:
+    """Inertia about the root, root bodies left out: tr Q - Q + J, Q_ab = int m r_a r_b.
+
+    Q_ab = H_ab z, and for a = b = x also X_x z + int m x^2, which is kept with the constants.
+    """
+    Q = [[dot(H[a][b], z) if b >= a else 0.0 for b in range(3)] for a in range(3)]
+    Q[0][0] = add(Q[0][0], dot(link.X[0], z))
+    J = zeros(3, 3)
     for a in range(3):
-        for b in range(a, 3):
-            Q[a][b] = Q[b][a] = dot(H[a][b], z)
-    Q[0][0] = total([Q[0][0], dot(link.X[0], z), link.second])
-    return Q
+        constant = add(link.J[a], link.second if a else 0.0)
+        J[a][a] = add(constant, total([Q[b][b] for b in range(3) if b != a]))
+        for b in range(a + 1, 3):
+            J[a][b] = J[b][a] = mul(-1.0, Q[a][b])
+    return J
 
 
 def _blocks(
@@ -267,8 +274,7 @@ def own_bias(
     """
     w, zd, zb = rate.w, rate.zd, rate.zb
     c = [M[1][5], M[2][3], M[0][4]]
-    F = cross(w, vadd(cross(w, c), scale(2.0, matvec(link.P, zd))))
-    F = vadd(F, matvec(link.P, zb))
+    F = vadd(matvec(rate.W, c), matvec(rate.twice, matvec(link.P, zd)), matvec(link.P, zb))
     D = [[dot(H[a][b], zd) if zd else 0.0 for b in range(3)] for a in range(3)]
     trace = total([D[a][a] for a in range(3)])
     spin = vadd(matvec([row[3:6] for row in M[3:6]], w), matvec(link.JPsi, rate.etad))
@@ -282,17 +288,15 @@ def own_bias(
 
 
 def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]]) -> Vector:
-    w, S = rate.w, cross_matrix(rate.w)
-    W = matmul(S, S)
     rows: list[Vector] = []
     for a in range(3):
         for b in range(3):
-            rows.append(scale(W[a][b], H[b][a]))
-            if not known(S[a][b], 0.0):
-                rows.append(scale(mul(2.0, S[a][b]), matvec(link.G[a][b], rate.zd)))
+            rows.append(scale(rate.W[a][b], H[b][a]))
+            if not known(rate.twice[a][b], 0.0):
+                rows.append(scale(rate.twice[a][b], matvec(link.G[a][b], rate.zd)))
     if link.pairs:
         rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
-    return matvec(transpose(pose.Z), vadd(*rows)) if w else []
+    return matvec(transpose(pose.Z), vadd(*rows))
 
 
 def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:
@@ -444,7 +448,10 @@ def mass_matrix(
 
 @dataclass(frozen=True)
 class _Eliminated:
-    """What the inward pass of `forward` keeps of one link for the outward pass."""
+    """What the inward pass of `forward` keeps of one link for the outward pass.
+
+    `load` and `coupling` are already divided by the triangle of the elastic mass's factors.
+    """
 
     factors: Any
     load: Vector
@@ -503,13 +510,14 @@ def _eliminate(
     factors, load = None, []
     if k:
         factors = ldl([row[6:] for row in M[6:]])
-        load = [sub(effort[1][j], b[6 + j]) for j in range(k)]
-        solved = transpose([ldl_solve(factors, column) for column in transpose(coupling)])
+        load = ldl_half(factors, [sub(effort[1][j], b[6 + j]) for j in range(k)])
+        coupling = transpose([ldl_half(factors, column) for column in transpose(coupling)])
+        weighted = [scale(factors[1][j], coupling[j]) for j in range(k)]
         for a in range(6):
             for c in range(a, 6):
-                drop = total([mul(coupling[j][a], solved[j][c]) for j in range(k)])
+                drop = total([mul(coupling[j][a], weighted[j][c]) for j in range(k)])
                 A[a][c] = A[c][a] = sub(A[a][c], drop)
-        p = [add(p[a], total([mul(solved[j][a], load[j]) for j in range(k)])) for a in range(6)]
+        p = [add(p[a], total([mul(weighted[j][a], load[j]) for j in range(k)])) for a in range(6)]
     if link.axis is None:
         return A, p, _Eliminated(factors, load, coupling, [], 0.0, 0.0)
     U = matvec([row[3:] for row in A], link.axis)
@@ -548,6 +556,20 @@ def _to_previous(
     return congruence(_shift_map(pose.offset), A), _moved(p, pose.offset)
 
 
+def _joint_acceleration(
+    link: Numbers, part: _Eliminated, root: Vector
+) -> tuple[Scalar, Vector]:
+    """A joint's acceleration, and the root's with it; about a free axis the latter comes first."""
+    assert link.axis is not None
+    free, push = _free_axis(link), mul(part.u, 1.0 / part.D)
+    if free is None:
+        sdd = sub(push, dot(part.U, root))
+        return sdd, root[:3] + vadd(root[3:], scale(sdd, link.axis))
+    rest = [0.0 if a == free else x for a, x in enumerate(root)]
+    absolute = sub(push, dot(part.U, rest))
+    return sub(absolute, root[free]), [absolute if a == free else x for a, x in enumerate(root)]
+
+
 def _outward(
     links: list[Numbers], poses: list[Pose], rate: list[Rates],
     kept: list[_Eliminated | None], gravity: Vector,
@@ -560,11 +582,10 @@ def _outward(
         assert part is not None
         root = _root_acceleration(pose, before, rate[i], rate[i - 1] if i else None)
         if link.axis is not None:
-            sdd[i] = sub(mul(part.u, 1.0 / part.D), dot(part.U, root))
-            root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
+            sdd[i], root = _joint_acceleration(link, part, root)
         if link.count:
             load = [sub(x, dot(row, root)) for x, row in zip(part.load, part.coupling, strict=True)]
-            etadd[i] = ldl_solve(part.factors, load)
+            etadd[i] = ldl_rest(part.factors, load)
         if i + 1 < len(links):
             linear, angular = rate[i].end
             before = vadd(matvec(_end_map(pose), root + etadd[i]), linear + angular)

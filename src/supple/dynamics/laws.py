@@ -7,13 +7,15 @@ and damping, energies and frames are added, and everything stands in the order o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .algebra import Scalar, Vector, add, dot, matvec, mul, scale, sub, total, transpose, vadd
+from .algebra import Scalar, Vector, add, dot, matvec, mul, negate, scale, sub, total, transpose, vadd
 from .chain import Chain, ChainLink
+from .ends import end_coordinates
 from .equations import Numbers, forward, inverse, kinematics, mass_matrix
 
 __all__ = ["Laws", "laws_of", "numbers"]
@@ -23,11 +25,7 @@ Array = NDArray[np.float64]
 
 def numbers(link: ChainLink) -> Numbers:
     """Return a link's numbers as nested lists; rounding noise of constant rotations is dropped."""
-    inv = link.inv
-
-    def clean(a: Array) -> Any:
-        return np.where(np.abs(a) < 1e-15, 0.0, a).tolist()
-
+    inv, clean = link.inv, _clean
     return Numbers(
         R_PM=clean(link.R_PM),
         p_PM=clean(link.p_PM),
@@ -49,6 +47,11 @@ def numbers(link: ChainLink) -> Numbers:
         tip_mass=link.tip_mass.tolist(),
         rotor=0.0 if link.spring is not None else float(link.rotor),
     )
+
+
+def _clean(a: Array) -> Any:
+    """Nested list with rounding noise against the largest entry dropped."""
+    return np.where(np.abs(a) <= 1e-14 * np.abs(a).max(initial=0.0), 0.0, a).tolist()
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
@@ -91,6 +94,24 @@ class Laws:
     K: list[Vector]
     D: list[Vector]
 
+    @cached_property
+    def turned(self) -> tuple[list[Numbers], list[Any], list[Any]]:
+        """The links in end coordinates zeta = B eta, with B and its inverse of every link."""
+        found = [end_coordinates(link) for link in self.chain.links]
+        return ([numbers(link) for link, _, _ in found], [B.tolist() for _, B, _ in found],
+                [_clean(A) for _, _, A in found])  # fmt: skip
+
+    @cached_property
+    def turned_forces(self) -> list[tuple[Any, Any]]:
+        """Stiffness and damping of every link in end coordinates."""
+        out = []
+        for A, part in zip(self.turned[2], self.chain.eta, strict=True):
+            k = len(A)
+            pair = [np.reshape([row[part] for row in X[part]], (k, k)) for X in (self.K, self.D)]
+            T = np.reshape(A, (k, k))
+            out.append((_clean(T.T @ pair[0] @ T), _clean(T.T @ pair[1] @ T)))
+        return out
+
     def mass(self, q: Vector) -> list[Vector]:
         """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone."""
         s, eta = joint_side(self.chain, q)
@@ -128,17 +149,23 @@ class Laws:
 
         A sprung joint's link side feels its spring, its rotor the motor.
         """
-        chain = self.chain
+        chain, (links, B, A) = self.chain, self.turned
         (s, eta), (sd, etad) = (joint_side(chain, x) for x in (q, qd))
-        applied = self.forces(q, qd)
-        applied = vadd(applied, list(tau) + [0.0] * (chain.size - len(tau)))
+        pushed = list(tau) + [0.0] * (chain.size - len(tau))
+        applied = vadd(self.forces(q, qd), pushed)
         torque: Vector = [0.0] * len(chain.links)
         for i, place in chain.theta.items():
             torque[i] = applied[chain.eps.get(i, place)]
-        elastic = [applied[part] for part in chain.eta]
+        zeta, zetad = ([matvec(*pair) for pair in zip(B, x, strict=True)] for x in (eta, etad))
+        elastic = [
+            vadd(negate(matvec(K, z)), negate(matvec(D, zd)), matvec(transpose(a), pushed[part]))
+            for (K, D), z, zd, a, part in zip(
+                self.turned_forces, zeta, zetad, A, chain.eta, strict=True
+            )
+        ]
         g = list(map(float, chain.gravity))
-        found = forward(self.links, (s, sd), (eta, etad), (torque, elastic), g, wrench)
-        out = _gather(chain, *found)
+        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
+        out = _gather(chain, found[0], [matvec(*pair) for pair in zip(A, found[1], strict=True)])
         for i in chain.sprung:
             theta, eps = chain.theta[i], chain.eps[i]
             out[theta] = mul(sub(applied[theta], torque[i]), 1.0 / float(chain.links[i].rotor))
@@ -202,9 +229,10 @@ def first_moment(M: list[Vector]) -> Vector:
 
 def _numbers_back(chain: Chain) -> list[Vector]:
     """Link axes of the last link seen from its segment axes."""
-    return np.where(np.abs(chain.links[-1].R_SL) < 1e-15, 0.0, chain.links[-1].R_SL).tolist()  # type: ignore[no-any-return]
+    back: list[Vector] = _clean(chain.links[-1].R_SL)
+    return back
 
 
 def laws_of(chain: Chain, D: Array) -> Laws:
     """Return the equations of a chain with its own numbers."""
-    return Laws(chain, [numbers(link) for link in chain.links], chain.stiffness().tolist(), D.tolist())
+    return Laws(chain, [numbers(link) for link in chain.links], _clean(chain.stiffness()), _clean(D))
