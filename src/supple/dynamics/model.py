@@ -166,14 +166,16 @@ class Model:
     def _call(self, name: str, **given: ArrayLike) -> tuple[Array, ...]:
         arrays = {word: self._array(word, value) for word, value in given.items()}
         leads = {array.shape[:-1] for array in arrays.values()} - {()}
+        if not leads:
+            return self.functions.evaluator(name)(*arrays.values())
         if len(leads) > 1:
             raise SuppleError(f"{', '.join(given)} have batches of different shapes: {sorted(leads)}")
-        lead = leads.pop() if leads else ()
+        lead = leads.pop()
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
             flat = [a.reshape(-1, a.shape[-1]) for a in flat]
         found = self.functions.evaluator(name)(*flat)
-        return tuple(out.reshape(*lead, *out.shape[1:]) for out in found) if lead else found
+        return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
 
     def _array(self, word: str, value: ArrayLike) -> Array:
         """Return an argument as an array, checked for size and NaN."""
