@@ -1,0 +1,179 @@
+"""The clamped-mass frequency equation of a beam that slides, and beta(l), its roots.
+
+With M = M_L/(rho A l) and J = J_L/(rho A l^3), in p = ch sin - sh cos, r = ch sin + sh cos,
+C = ch cos, S = sh sin of beta:
+
+    f = 1 + C - M beta p - J beta^3 r + M J beta^4 (1 - C) = 0.
+
+Every value here is f or a derivative of it times exp(-beta), so that no mode overflows; the factor
+cancels in every quotient that is formed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from .assumed import assumed_shapes
+from .invariants import invariants
+from .rates import Rate, call
+from .shapes import EndLoad
+from .theory import Beam
+
+__all__ = ["SHORTEST", "ClampedMass", "Terms", "integrated", "terms"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+SHORTEST = 1e-3  # of the beam: below this free length no shapes are offered
+
+
+@dataclass(frozen=True)
+class Terms:
+    """f and its derivatives at (beta, l), all times exp(-beta).
+
+    f1 = -df/dl and f2 = df/dbeta are [Theodore1997] (12) and (13).
+    """
+
+    f: Scalar
+    f1: Scalar
+    f2: Scalar
+    ll: Scalar
+    lb: Scalar
+    bb: Scalar
+
+
+def terms(b: Scalar, l: Scalar, mu: float, j: float) -> Terms:
+    """Return f and its derivatives; mu = M_L/(rho A), m, and j = J_L/(rho A), m^3.
+
+    Source: [Theodore1997], Eqs. (9), (12), (13); second derivatives are ours.
+    """
+    e = call("exp", -b)
+    ch, sh, s, c = (1 + e * e) / 2, (1 - e * e) / 2, call("sin", b), call("cos", b)
+    p, r, C, S = ch * s - sh * c, ch * s + sh * c, ch * c, sh * s
+    M, J = mu / l, j / (l * l * l)
+    MJ, D, b2, b3 = M * J, e - C, b * b, b * b * b
+    f = e + C - M * b * p - J * b3 * r + MJ * b2 * b2 * D
+    f1 = -(M * b * p + 3 * J * b3 * r - 4 * MJ * b2 * b2 * D) / l
+    f2 = -(1 + M) * p - 2 * M * b * S - J * (3 * b2 * r + 2 * b3 * C)
+    f2 = f2 + MJ * (4 * b3 * D + b2 * b2 * p)
+    ll = (-2 * M * b * p - 12 * J * b3 * r + 20 * MJ * b2 * b2 * D) / (l * l)
+    lb = M * (p + 2 * b * S) + 3 * J * (3 * b2 * r + 2 * b3 * C) - 4 * MJ * (4 * b3 * D + b2 * b2 * p)
+    bb = -(2 + 4 * M) * S - 2 * M * b * r - J * (6 * b * r + 12 * b2 * C - 2 * b3 * p)
+    bb = bb + MJ * (12 * b2 * D + 8 * b3 * p + 2 * b2 * b2 * S)
+    return Terms(f, f1, f2, ll, lb / l, bb)
+
+
+@dataclass(frozen=True)
+class ClampedMass:
+    """beta_1..beta_count of a beam of free length l, clamped at the hub, loaded at its end.
+
+    Attributes:
+        mu, j: M_L/(rho A) in m, J_L/(rho A) in m^3.  length: of the whole beam, m.
+        count: roots wanted.
+    """
+
+    mu: float
+    j: float
+    length: float
+    count: int
+
+    @cached_property
+    def start(self) -> Array:
+        """(degree + 1, count) Chebyshev series of beta in log l over the stroke: Newton's start.
+
+        The roots at its nodes come from the link's natural shapes, so that none is missed.
+        """
+        degree = 24
+        t = chebyshev.chebpts1(degree + 1)
+        roots = [self._safe(math.exp(self._log(x))) for x in t]
+        return np.asarray(chebyshev.chebfit(t, np.array(roots), degree))
+
+    def _log(self, t: float) -> float:
+        low, high = math.log(SHORTEST * self.length), math.log(self.length)
+        return (low + high) / 2 + (high - low) / 2 * t
+
+    def _safe(self, l: float) -> Array:
+        """Roots at one length from the eigenvalues of a clamped beam with this load."""
+        beam = Beam(1.0, 1.0, EI=(1.0, math.inf))
+        end = EndLoad(self.mu / l, self.j / l**3)
+        inv = invariants(beam, assumed_shapes(beam, end, self.count), end)
+        b = (np.diag(inv.K) / np.diag(inv.modal_mass)) ** 0.25
+        return np.array([_polished(float(x), l, self.mu, self.j) for x in b])
+
+    def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
+        """Return beta_1.. at a free length, by Newton's method in a fixed number of steps.
+
+        Derivatives of expressions pass through it: after the first step beta is good to rounding,
+        and the last one makes its derivative exact.
+        """
+        low, high = math.log(SHORTEST * self.length), math.log(self.length)
+        t = (call("log", l) - (low + high) / 2) * (2 / (high - low))
+        out = []
+        for k in range(self.count):
+            b = _clenshaw(self.start[:, k], t)
+            for _ in range(steps):
+                found = terms(b, l, self.mu, self.j)
+                b = b - found.f / found.f2
+            out.append(b)
+        return out
+
+    def rates(self, l: Scalar) -> list[Rate]:
+        """Return beta_1.. with their derivatives along l at a free length."""
+        return [self.rate(b, l) for b in self.roots(l)]
+
+    def rate(self, b: Scalar, l: Scalar) -> Rate:
+        """Return beta with d beta/dl = f1/f2 and the second derivative, given beta.
+
+        Source: [Theodore1997], Eqs. (11)-(13).
+        """
+        t = terms(b, l, self.mu, self.j)
+        first = t.f1 / t.f2
+        return Rate(b, first, -(t.ll + 2 * t.lb * first + t.bb * first * first) / t.f2)
+
+
+def _polished(b: float, l: float, mu: float, j: float) -> float:
+    for _ in range(4):
+        found = terms(b, l, mu, j)
+        b -= found.f / found.f2
+    return b
+
+
+def _clenshaw(c: Array, t: Scalar) -> Scalar:
+    """A Chebyshev series at t, floats or expressions."""
+    b1: Scalar = 0.0
+    b2: Scalar = 0.0
+    for k in reversed(range(1, len(c))):
+        b1, b2 = float(c[k]) + 2.0 * t * b1 - b2, b1
+    return float(c[0]) + t * b1 - b2
+
+
+def integrated(law: ClampedMass, lengths: ArrayLike, tolerance: float = 1e-12) -> Array:
+    """Return beta (n, count) at given lengths by integrating (11) from the first one on.
+
+    The first row is Newton's; the rest drifts as the integrator lets it, see `roots` for the
+    comparison. Source: [Theodore1997], Eq. (11).
+    """
+    from scipy.integrate import solve_ivp
+
+    at = np.asarray(lengths, float)
+    if at.ndim != 1 or len(at) < 2 or not (at > 0).all():
+        raise SuppleError("lengths must be two or more positive numbers along the stroke")
+    ends = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(at)))])
+
+    def slope(s: float, b: Array) -> list[float]:
+        l = float(np.interp(s, ends, at))
+        k = int(np.clip(np.searchsorted(ends, s, "right") - 1, 0, len(at) - 2))
+        sign = math.copysign(1.0, at[k + 1] - at[k])
+        return [sign * law.rate(float(x), l).first for x in b]
+
+    begin = law.roots(float(at[0]))
+    found = solve_ivp(slope, (0.0, ends[-1]), begin, "DOP853", t_eval=ends, rtol=tolerance,
+                      atol=tolerance)  # fmt: skip
+    return np.asarray(found.y.T)

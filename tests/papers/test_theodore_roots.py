@@ -1,0 +1,79 @@
+"""[Theodore1997]: beta(l) of the clamped-mass frequency equation, Eqs. (8)-(13)."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from supple.beams.clamped_mass import ClampedMass, integrated, terms
+from supple.errors import SuppleError
+
+MU = 0.0828 / 0.331  # payload over mass per length, Table I
+ENDS = [0.0, 2e-3]  # J_L / rho A: the paper's, and one that is not zero
+
+
+def law(j: float = 0.0, count: int = 4) -> ClampedMass:
+    return ClampedMass(MU, j, 1.3, count)
+
+
+def printed_frequency(b, l, M_L, J_L, rA):
+    """Eq. (9) as printed."""
+    M, J = M_L / (rA * l), J_L / (rA * l**3)
+    ch, sh, s, c = np.cosh(b), np.sinh(b), np.sin(b), np.cos(b)
+    return (1 + ch * c - M * b * (ch * s - sh * c) - J * b**3 * (ch * s + sh * c)
+            + M * J * b**4 * (1 - ch * c))  # fmt: skip
+
+
+def test_first_root_as_the_errata_gives_it():
+    assert round(law().roots(0.3)[0], 5) == 1.29368
+    assert round(law().roots(1.0)[0], 5) == 1.57363
+
+
+@pytest.mark.parametrize("j", ENDS)
+def test_roots_solve_the_printed_equation_and_none_is_missed(j):
+    for l in np.geomspace(0.002, 1.3, 15):
+        found = np.array(law(j).roots(float(l)))
+        scale = np.cosh(found) * (1 + MU / l * found) * (1 + j / l**3 * found**3)
+        assert np.abs(printed_frequency(found, l, MU, j, 1.0) / scale).max() < 1e-13
+        grid = np.linspace(0.05, found[-1] + 1e-6, 4000)
+        signs = np.sign(printed_frequency(grid, l, MU, j, 1.0))
+        assert np.count_nonzero(np.diff(signs)) == 4
+
+
+@pytest.mark.parametrize("j", ENDS)
+def test_newton_and_the_differential_form_agree_along_the_stroke(j):
+    for lengths in (np.linspace(0.3, 1.0, 71), np.linspace(1.0, 0.3, 71)):
+        newton = np.array([law(j).roots(float(l)) for l in lengths])
+        assert np.abs(integrated(law(j), lengths) - newton).max() < 1e-9
+
+
+@pytest.mark.parametrize("j", ENDS)
+def test_12_and_13_against_automatic_differentiation(j):
+    b, l = ca.SX.sym("b"), ca.SX.sym("l")
+    t = terms(b, l, MU, j)
+    f = t.f * ca.exp(b)
+    parts = [-ca.jacobian(f, l), ca.jacobian(f, b), ca.jacobian(ca.jacobian(f, b), b),
+             ca.jacobian(ca.jacobian(f, l), b), ca.jacobian(ca.jacobian(f, l), l)]  # fmt: skip
+    given = [x * ca.exp(b) for x in (t.f1, t.f2, t.bb, t.lb, t.ll)]
+    compare = ca.Function("c", [b, l], [ca.vertcat(*parts), ca.vertcat(*given)])
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        auto, ours = (np.array(x).ravel() for x in compare(rng.uniform(0.5, 9), rng.uniform(0.2, 1.3)))
+        np.testing.assert_allclose(ours, auto, rtol=1e-11, atol=1e-11 * np.abs(auto).max())
+
+
+@pytest.mark.parametrize("j", ENDS)
+def test_derivatives_pass_through_newton(j):
+    l = ca.SX.sym("l")
+    roots = ca.vertcat(*law(j).roots(l))
+    slope = ca.jacobian(roots, l)
+    both = ca.Function("d", [l], [slope, ca.jacobian(slope, l)])
+    for at in (0.1, 0.3, 0.77, 1.3):
+        first, second = (np.array(x).ravel() for x in both(at))
+        rates = law(j).rates(at)
+        np.testing.assert_allclose(first, [r.first for r in rates], rtol=1e-10)
+        np.testing.assert_allclose(second, [r.second for r in rates], rtol=1e-9)
+
+
+def test_a_stroke_needs_two_positive_lengths():
+    with pytest.raises(SuppleError, match="two or more positive"):
+        integrated(law(), [0.3])
