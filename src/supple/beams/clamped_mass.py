@@ -27,7 +27,15 @@ from .rates import Rate, call
 from .shapes import EndLoad
 from .theory import Beam
 
-__all__ = ["SHORTEST", "ClampedMass", "Terms", "integrated", "terms"]
+__all__ = [
+    "SHORTEST",
+    "ClampedMass",
+    "Terms",
+    "chebyshev_at",
+    "integrated",
+    "stroke",
+    "terms",
+]
 
 Array = NDArray[np.float64]
 Scalar = Any
@@ -64,7 +72,8 @@ def terms(b: Scalar, l: Scalar, mu: float, j: float) -> Terms:
     f2 = -(1 + M) * p - 2 * M * b * S - J * (3 * b2 * r + 2 * b3 * C)
     f2 = f2 + MJ * (4 * b3 * D + b2 * b2 * p)
     ll = (-2 * M * b * p - 12 * J * b3 * r + 20 * MJ * b2 * b2 * D) / (l * l)
-    lb = M * (p + 2 * b * S) + 3 * J * (3 * b2 * r + 2 * b3 * C) - 4 * MJ * (4 * b3 * D + b2 * b2 * p)
+    lb = M * (p + 2 * b * S) + 3 * J * (3 * b2 * r + 2 * b3 * C)
+    lb = lb - 4 * MJ * (4 * b3 * D + b2 * b2 * p)
     bb = -(2 + 4 * M) * S - 2 * M * b * r - J * (6 * b * r + 12 * b2 * C - 2 * b3 * p)
     bb = bb + MJ * (12 * b2 * D + 8 * b3 * p + 2 * b2 * b2 * S)
     return Terms(f, f1, f2, ll, lb / l, bb)
@@ -113,11 +122,9 @@ class ClampedMass:
         Derivatives of expressions pass through it: after the first step beta is good to rounding,
         and the last one makes its derivative exact.
         """
-        low, high = math.log(SHORTEST * self.length), math.log(self.length)
-        t = (call("log", l) - (low + high) / 2) * (2 / (high - low))
-        out = []
+        t, out = stroke(l, self.length), []
         for k in range(self.count):
-            b = _clenshaw(self.start[:, k], t)
+            b = chebyshev_at(self.start[:, k], t)
             for _ in range(steps):
                 found = terms(b, l, self.mu, self.j)
                 b = b - found.f / found.f2
@@ -145,8 +152,14 @@ def _polished(b: float, l: float, mu: float, j: float) -> float:
     return b
 
 
-def _clenshaw(c: Array, t: Scalar) -> Scalar:
-    """A Chebyshev series at t, floats or expressions."""
+def stroke(l: Scalar, length: float) -> Scalar:
+    """Return log l mapped to -1..1 between the shortest free length and the whole beam."""
+    low, high = math.log(SHORTEST * length), math.log(length)
+    return (call("log", l) - (low + high) / 2) * (2 / (high - low))
+
+
+def chebyshev_at(c: Array, t: Scalar) -> Scalar:
+    """Return a Chebyshev series at t, a float or an expression."""
     b1: Scalar = 0.0
     b2: Scalar = 0.0
     for k in reversed(range(1, len(c))):

@@ -31,7 +31,7 @@ def _mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def call(name: str, a: Scalar) -> Scalar:
-    """Return sin, cos, exp or sqrt of a float or an expression."""
+    """Return sin, cos, exp, log or sqrt of a float or an expression."""
     return getattr(math, name)(a) if isinstance(a, int | float) else getattr(a, name)()
 
 
@@ -70,7 +70,9 @@ class Rate:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Rate | float) -> Rate:
-        return self * (other.of(*_reciprocal(other.value)) if isinstance(other, Rate) else 1 / other)
+        if not isinstance(other, Rate):
+            return self * (1 / other)
+        return self * other.of(*_reciprocal(other.value))
 
     def __rtruediv__(self, other: float) -> Rate:
         return self.of(*_reciprocal(self.value)) * other

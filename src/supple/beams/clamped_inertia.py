@@ -1,0 +1,83 @@
+"""Twist of a beam that slides: kappa(l) from cos kappa - Lambda kappa sin kappa = 0.
+
+Lambda = J_L/(rho I_p l): what the end carries about x against the free part's own polar inertia.
+The counterpart in torsion of `clamped_mass`, with the same use.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from .clamped_mass import SHORTEST, chebyshev_at, stroke
+from .rates import Rate, call
+
+__all__ = ["ClampedInertia"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class ClampedInertia:
+    """kappa_1..kappa_count of a twisting beam of free length l.
+
+    Attributes:
+        lam: J_L/(rho I_p), m.  length: of the whole beam, m.  count: roots wanted.
+    """
+
+    lam: float
+    length: float
+    count: int
+
+    @cached_property
+    def start(self) -> Array:
+        """(degree + 1, count) Chebyshev series of kappa in log l: Newton's start."""
+        t = chebyshev.chebpts1(25)
+        low, high = math.log(SHORTEST * self.length), math.log(self.length)
+        lengths = np.exp((low + high) / 2 + (high - low) / 2 * t)
+        roots = [[self._safe(float(l), k) for k in range(self.count)] for l in lengths]
+        return np.asarray(chebyshev.chebfit(t, np.array(roots), 24))
+
+    def _safe(self, l: float, k: int) -> float:
+        """The one root between k pi and (k + 1/2) pi, by halving."""
+        low, high = k * math.pi, (k + 0.5) * math.pi
+        sign = 1.0 if k % 2 == 0 else -1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = sign * (math.cos(middle) - self.lam / l * middle * math.sin(middle)) > 0
+            low, high = (middle, high) if above else (low, middle)
+        return (low + high) / 2
+
+    def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
+        """Return kappa_1.. at a free length by Newton's method in a fixed number of steps."""
+        t, out = stroke(l, self.length), []
+        for k in range(self.count):
+            x = chebyshev_at(self.start[:, k], t)
+            for _ in range(steps):
+                f, _, f2, *_ = self._terms(x, l)
+                x = x - f / f2
+            out.append(x)
+        return out
+
+    def rates(self, l: Scalar) -> list[Rate]:
+        """Return kappa_1.. with their derivatives along l."""
+        out = []
+        for x in self.roots(l):
+            _, fl, fx, ll, lx, xx = self._terms(x, l)
+            first = -fl / fx
+            out.append(Rate(x, first, -(ll + 2 * lx * first + xx * first * first) / fx))
+        return out
+
+    def _terms(self, x: Scalar, l: Scalar) -> tuple[Scalar, ...]:
+        """f and its derivatives by l, x, ll, lx, xx."""
+        s, c, a = call("sin", x), call("cos", x), self.lam / l
+        slope = s + x * c
+        return (c - a * x * s, a * x * s / l, -s - a * slope, -2 * a * x * s / (l * l),
+                a * slope / l, -c - a * (2 * c - x * s))  # fmt: skip

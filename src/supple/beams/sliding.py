@@ -1,0 +1,221 @@
+"""Shapes of a link that slides: their integrals as functions of the free length.
+
+A point of the axis sits at r = x e_x + N(x; l) eta, x from the hub on. The beam moves through the
+hub, so rates are those of a material point: N, and N_l and N_ll, its first and second derivative
+along l with the distance from the far end held. Together with e_x, the slide itself, they are the
+*wide* set [N, N_l, N_ll, e_x], 3 k + 1 columns, in which position, velocity and acceleration of
+the whole beam, the part inside the hub included, are linear:
+
+    r_t = N eta_t + (N_l eta + e_x) l_t,    r_tt = .. + 2 N_l eta_t l_t + N_ll eta l_t^2.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rates import Rate, variable
+from .shapes import EndLoad
+from .theory import Beam
+
+__all__ = ["ROWS", "Family", "SlideIntegrals", "SlidingShapes", "Velocity", "integrals"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+Matrix = list[list[Scalar]]
+Velocity = Literal["material", "paper"]
+# Component (0..2 displacement, 3..5 rotation) that each kind of shape moves, and for bending the
+# component and sign of the section's rotation, sign times the slope.
+ROWS = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0), "torsion": (3, 3, 1.0)}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Functions of (eta, l) that shapes are made of: those of bending, in both planes, or of twist.
+
+    Attributes:
+        gram[d][e][i][j]: integrals over eta in 0..1 of the d-th derivative along l of function i
+        times the e-th of function j, d and e from 0 to 2.  mean[d][i], centre[d][i]: integrals of
+        the same, and of eta times it.  tip, slope: Rates of each function and of its slope in x at
+        the end.  stiffness: Rates (n, n).  modal: Rates (n,), modal mass with the end load.
+    """
+
+    gram: list[list[Matrix]]
+    mean: Matrix
+    centre: Matrix
+    tip: list[Rate]
+    slope: list[Rate]
+    stiffness: list[list[Rate]]
+    modal: list[Rate]
+
+
+@dataclass(frozen=True)
+class SlideIntegrals:
+    """Integrals of a link at one free length, names as in `Invariants`, on the wide set.
+
+    P, X, N_end: (3, 3 k + 1).  G: (3, 3, 3 k + 1, 3 k + 1).  JPsi, Psi_end: (3, 3 k).  PsiJPsi:
+    (3 k, 3 k).  mass, first, second, J: of the whole beam, the part inside the hub included.
+    K: (k, k) Rates.  modal: (k,) Rates of the modal masses.
+    """
+
+    length: Scalar
+    mass: float
+    first: Scalar
+    second: Scalar
+    P: Matrix
+    X: Matrix
+    G: list[list[Matrix]]
+    J: list[float]
+    JPsi: Matrix
+    PsiJPsi: Matrix
+    N_end: Matrix
+    Psi_end: Matrix
+    K: list[list[Rate]]
+    modal: list[Rate]
+
+
+class SlidingShapes(ABC):
+    """Shape functions of a link that slides. A kind has these duties:
+
+    1. `beam`, `end`, `kinds`: the whole beam, the end load, and what each shape does, in the order
+       x-y, x-z, torsion.
+    2. `families(l, velocity)` returns the functions of bending and of twist at a free length,
+       float or expression, (None where there are none); shape j is number `member[j]` of its own.
+    3. `fields(l, eta)` returns displacements (3, k) at a fraction of the free length, numbers only.
+    """
+
+    beam: Beam
+    end: EndLoad
+    kinds: tuple[str, ...]
+    member: tuple[int, ...]
+
+    @abstractmethod
+    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+        """Return the functions of bending and of twist at a free length."""
+
+    @abstractmethod
+    def fields(self, l: float, eta: float) -> Array:
+        """Return displacements (3, k) at a fraction of the free length."""
+
+    @property
+    def count(self) -> int:
+        """Number of shapes, k."""
+        return len(self.kinds)
+
+
+def integrals(shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material") -> SlideIntegrals:
+    """Return the integrals of a sliding link at a free length, float or expression.
+
+    Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
+    """
+    beam, found = shapes.beam, shapes.families(l, velocity)
+    back = l - beam.L
+    first, second = (l * l - back * back) / 2, (l * l * l - back * back * back) / 3
+    wide = _Wide(shapes, *found, l)
+    polar = beam.rIp
+    out = SlideIntegrals(
+        length=l,
+        mass=beam.m * beam.L,
+        first=beam.m * first,
+        second=beam.m * second,
+        P=[wide.moment(a, beam.m, 0) for a in range(3)],
+        X=[wide.moment(a, beam.m, 1) for a in range(3)],
+        G=[[wide.products(a, b, beam.m) for b in range(3)] for a in range(3)],
+        J=[polar * beam.L, beam.rI[1] * beam.L, beam.rI[0] * beam.L],
+        JPsi=[wide.moment(3 + a, polar, 0)[:-1] for a in range(3)],
+        PsiJPsi=[row[:-1] for row in wide.products(3, 3, polar)[:-1]],
+        N_end=[wide.end(a, slope=False) for a in range(3)],
+        Psi_end=[wide.end(3 + a, slope=True)[:-1] for a in range(3)],
+        K=wide.stiffness(),
+        modal=[wide.family(kind).modal[i]
+               for kind, i in zip(shapes.kinds, shapes.member, strict=True)],
+    )
+    return _with_slide(out)
+
+
+def _with_slide(out: SlideIntegrals) -> SlideIntegrals:
+    """Fill the column e_x: integrals of 1 times the others, over the whole beam."""
+    out.P[0][-1], out.X[0][-1] = out.mass, out.first
+    for b in range(3):
+        for j in range(len(out.P[0]) - 1):
+            out.G[0][b][-1][j] = out.G[b][0][j][-1] = out.P[b][j]
+    out.G[0][0][-1][-1] = out.mass
+    out.N_end[0][-1] = 1.0
+    return out
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """Tables on the wide set from the families' integrals over eta."""
+
+    shapes: SlidingShapes
+    bending: Family
+    torsion: Family | None
+    l: Scalar
+
+    def family(self, kind: str) -> Family:
+        """The functions a kind of shape is made of."""
+        chosen = self.torsion if kind == "torsion" else self.bending
+        assert chosen is not None
+        return chosen
+
+    def _moving(self, component: int) -> list[tuple[int, int]]:
+        """(shape, function) of the shapes that move a component by their own field."""
+        pairs = zip(self.shapes.kinds, self.shapes.member, strict=True)
+        return [(j, i) for j, (kind, i) in enumerate(pairs) if ROWS[kind][0] == component]
+
+    def _of(self, component: int) -> Family:
+        return self.family("torsion" if component == 3 else "xy")
+
+    def moment(self, component: int, density: float, power: int) -> list[Scalar]:
+        """Integrals of density x^power times a component, (3 k + 1,)."""
+        k = self.shapes.count
+        out: list[Scalar] = [0.0] * (3 * k + 1)
+        scale = density * self.l * (self.l if power else 1.0)
+        for j, i in self._moving(component):
+            family = self._of(component)
+            for d in range(3):
+                out[d * k + j] = scale * (family.centre if power else family.mean)[d][i]
+        return out
+
+    def products(self, a: int, b: int, density: float) -> Matrix:
+        """Integrals of density times products of two components, (3 k + 1, 3 k + 1)."""
+        k, scale = self.shapes.count, density * self.l
+        out: Matrix = [[0.0] * (3 * k + 1) for _ in range(3 * k + 1)]
+        for j, i in self._moving(a):
+            for n, m in self._moving(b):
+                for d in range(3):
+                    for e in range(3):
+                        out[d * k + j][e * k + n] = scale * self._of(a).gram[d][e][i][m]
+        return out
+
+    def end(self, component: int, slope: bool) -> list[Scalar]:
+        """A component of the end's motion per unit of the wide set, (3 k + 1,)."""
+        k = self.shapes.count
+        out: list[Scalar] = [0.0] * (3 * k + 1)
+        for j, (kind, i) in enumerate(zip(self.shapes.kinds, self.shapes.member, strict=True)):
+            row, turn, sign = ROWS[kind]
+            if component != (turn if slope else row):
+                continue
+            family, bends = self.family(kind), slope and kind != "torsion"
+            value = family.slope[i] * sign if bends else family.tip[i]
+            for d, part in enumerate((value.value, value.first, value.second)):
+                out[d * k + j] = part
+        return out
+
+    def stiffness(self) -> list[list[Rate]]:
+        """(k, k) Rates; shapes of different kinds do not work on one another."""
+        kinds, member = self.shapes.kinds, self.shapes.member
+        zero = Rate(0.0)
+        return [[self.family(a).stiffness[i][m] * self._modulus(a) if a == b else zero
+                 for b, m in zip(kinds, member, strict=True)]
+                for a, i in zip(kinds, member, strict=True)]  # fmt: skip
+
+    def _modulus(self, kind: str) -> float:
+        """What multiplies a family's stiffness, worked out for a beam of stiffness one."""
+        beam = self.shapes.beam
+        return {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}[kind]

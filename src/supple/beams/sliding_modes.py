@@ -1,0 +1,295 @@
+"""Assumed modes of a link that slides: clamped-mass shapes that follow the free length.
+
+psi = c [cos y - cosh y + nu (sin y - sinh y)], y = beta eta, with beta(l) and nu(beta, l) of the
+clamped-mass conditions, written without differences of large numbers:
+
+    psi = c [cos y + nu sin y - E exp(y - beta) - (1 - nu)/2 exp(-y)],   E = (1 + nu) exp(beta)/2.
+
+Source: [Theodore1997], Eqs. (6)-(13).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .clamped_inertia import ClampedInertia
+from .clamped_mass import ClampedMass
+from .rates import Rate, place, variable
+from .shapes import EndLoad
+from .sliding import Family, SlidingShapes, Velocity
+from .theory import Beam
+
+__all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+Normalisation = Literal["mass", "one", "integral", "tip"]
+NORMALISATIONS: tuple[Normalisation, ...] = ("mass", "one", "integral", "tip")
+
+
+class Mode(Protocol):
+    """One function of (eta, l), with all that a Family holds of it; unit density, unit stiffness."""
+
+    tip: Rate
+    slope: Rate
+    stiffness: Rate
+    modal: Rate
+
+    def at(self, eta: Rate) -> Rate:
+        """Return the function at a place."""
+
+
+@dataclass(frozen=True)
+class _Bend:
+    """A clamped-mass shape: its coefficients of cos y, sin y, exp(y - beta), exp(-y)."""
+
+    b: Rate
+    a: tuple[Rate, Rate, Rate, Rate]
+    tip: Rate
+    slope: Rate
+    stiffness: Rate
+    modal: Rate
+
+    def at(self, eta: Rate) -> Rate:
+        y = self.b * eta
+        a = self.a
+        ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
+        return a[0] * y.cos() + a[1] * y.sin() + ends
+
+
+@dataclass(frozen=True)
+class _Twist:
+    """A twisting shape c sin(kappa eta)."""
+
+    k: Rate
+    c: Rate
+    tip: Rate
+    slope: Rate
+    stiffness: Rate
+    modal: Rate
+
+    def at(self, eta: Rate) -> Rate:
+        return self.c * (self.k * eta).sin()
+
+
+def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) -> _Bend:
+    """One clamped-mass shape at a free length, scaled by the rule.
+
+    4 int psi^2 = psi^2 + 3 psi psi3 - 2 b psi1 psi3 - psi1 psi2 + psi2^2 at the end, with psi1..3
+    the derivatives by y over powers of b as they come (psi1 = g', ..).
+    """
+    a, nu = _coefficients(law, b, l)
+    s, c, e = b.sin(), b.cos(), (-b).exp()
+    grow, fall = a[2], a[3] * e
+    g = c + nu * s + grow + fall
+    g1 = nu * c - s + grow - fall
+    g2 = grow + fall - c - nu * s
+    g3 = s - nu * c + grow - fall
+    square = (g * g + g2 * g2 - 2.0 * g1 * g3 + (3.0 * g * g3 - g1 * g2) / b) * 0.25
+    slope = g1 * b / l
+    modal = l * square + law.mu * (g * g) + law.j * (slope * slope)
+    scale = _scale(rule, l, g, square, modal, sign)
+    b4 = b * b * b * b
+    modal = modal * scale * scale
+    stiffness = b4 * modal / (l * l * l * l)
+    chosen = (a[0] * scale, a[1] * scale, a[2] * scale, a[3] * scale)
+    return _Bend(b, chosen, g * scale, slope * scale, stiffness, modal)
+
+
+def _coefficients(law: ClampedMass, b: Rate, l: Rate) -> tuple[tuple[Rate, Rate, Rate, Rate], Rate]:
+    """Coefficients with c = 1, and nu of [Theodore1997] (7), without cancellation."""
+    e, s, c = (-b).exp(), b.sin(), b.cos()
+    Mb = (law.mu / l) * b
+    above = s + c + e + Mb * (c - s - e)
+    below = c * e + (1.0 + e * e) * 0.5 - Mb * (s * e - (1.0 - e * e) * 0.5)
+    E = above / below * 0.5
+    nu = E * e * 2.0 - 1.0
+    return (Rate(1.0), nu, -E, (nu - 1.0) * 0.5), nu
+
+
+def _scale(
+    rule: Normalisation, l: Rate, g: Rate, square: Rate, modal: Rate, sign: float
+) -> Rate | float:
+    """The factor c(l) of a rule; `mass`: modal mass = mass outside."""
+    if rule == "one":
+        return 1.0
+    if rule == "tip":
+        return 1.0 / g
+    return (l / modal if rule == "mass" else 1.0 / square).sqrt() * sign
+
+
+def _twist(law: ClampedInertia, k: Rate, l: Rate, ratio: float) -> _Twist:
+    """One twisting shape, modal inertia with the end load = the mass outside; ratio = m/(rho I_p)."""
+    s, c = k.sin(), k.cos()
+    modal = l * (0.5 - s * c / (2.0 * k)) + law.lam * (s * s)
+    scale = (l * ratio / modal).sqrt()
+    modal = modal * scale * scale
+    return _Twist(k, scale, scale * s, scale * k * c / l, k * k * modal / (l * l), modal)
+
+
+@dataclass(frozen=True)
+class SlidingModes(SlidingShapes):
+    """Clamped-mass shapes of a sliding link.
+
+    Attributes:
+        beam, end, kinds, member: see SlidingShapes.  laws: the frequency equations of bending, one
+        for both planes where J_L is the same.  twist: that of torsion, or None.
+        normalisation: how shapes are scaled along l: `mass` (modal mass with the end load = mass
+        outside, as for a link that does not slide), `one` (C_i = 1 as in the paper), `integral`
+        (unit integral of psi^2 over eta), `tip` (unit tip value).  signs: of each function, so
+        that its integral is positive under `mass` and `integral`.
+    """
+
+    beam: Beam
+    end: EndLoad
+    kinds: tuple[str, ...]
+    member: tuple[int, ...]
+    laws: tuple[ClampedMass, ...]
+    twist: ClampedInertia | None
+    normalisation: Normalisation
+    signs: tuple[float, ...]
+
+    @cached_property
+    def quadrature(self) -> tuple[list[float], list[float]]:
+        """Gauss points and weights on 0..1 that integrate products of the shapes to rounding."""
+        top = [max(law.roots(law.length)) for law in self.laws]
+        if self.twist is not None:
+            top.append(max(self.twist.roots(self.twist.length)))
+        return _gauss(2 * max(top))
+
+    def bends(self, l: Scalar, roots: Sequence[Rate] | None = None) -> list[_Bend]:
+        """Return the functions of bending at a free length, with beta given or by Newton."""
+        found = roots or [b for law in self.laws for b in law.rates(l)]
+        owners = [law for law in self.laws for _ in range(law.count)]
+        rule, length = self.normalisation, variable(l)
+        return [_bend(law, b, length, rule, sign)
+                for law, b, sign in zip(owners, found, self.signs, strict=True)]  # fmt: skip
+
+    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+        """Return the functions of bending and of twist at a free length.
+
+        Under velocity `paper` the shapes' rates are those of [Theodore1997] (24) as printed: at a
+        fixed place instead of a material point, beta taken as constant.
+        """
+        bends: Sequence[Mode] = self.bends(l)
+        if velocity == "paper":
+            bends = self._frozen(l)
+        bending = self._family(bends, l, velocity, self.beam.m)
+        if self.twist is None:
+            return bending, None
+        ratio = self.beam.m / self.beam.rIp
+        twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
+        return bending, self._family(twists, l, velocity, self.beam.rIp)
+
+    def _frozen(self, l: Scalar) -> list[_Bend]:
+        """Functions whose beta does not change with l; stiffness and modal mass as they are."""
+        out = []
+        for law, mode in zip(self._owners(), self.bends(l), strict=True):
+            b = Rate(mode.b.value)
+            still = tuple(Rate(a.value) for a in mode.a)
+            tip, slope = Rate(mode.tip.value), Rate(mode.slope.value)
+            out.append(_Bend(b, still, tip, slope, mode.stiffness, mode.modal))  # type: ignore[arg-type]
+            del law
+        return out
+
+    def _owners(self) -> list[ClampedMass]:
+        return [law for law in self.laws for _ in range(law.count)]
+
+    def _family(
+        self, modes: Sequence[Mode], l: Scalar, velocity: Velocity, density: float
+    ) -> Family:
+        points, weights = self.quadrature
+        at = [place(x, l) if velocity == "material" else Rate(x, -x / l) for x in points]
+        values = [[mode.at(x) for x in at] for mode in modes]
+        zero, n = Rate(0.0), range(len(modes))
+        stiffness = [[modes[i].stiffness if i == j else zero for j in n] for i in n]
+        modal = [mode.modal * density for mode in modes]
+        tips, slopes = [mode.tip for mode in modes], [mode.slope for mode in modes]
+        parts = [[(v.value, v.first, v.second) for v in row] for row in values]
+        sums = _sums(parts, points, weights)
+        return Family(*sums, tips, slopes, stiffness, modal)
+
+    def fields(self, l: float, eta: float) -> Array:
+        """Return displacements (3, k) at a fraction of the free length."""
+        out, modes = np.zeros((3, self.count)), self.bends(l)
+        for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
+            if kind != "torsion":
+                out[1 if kind == "xy" else 2, j] = modes[i].at(Rate(eta)).value
+        return out
+
+    def curvature(self, l: float) -> Array:
+        """Return the curvature (2, k) at the hub in x-y and x-z per unit of each shape."""
+        out, modes = np.zeros((2, self.count)), self.bends(l)
+        for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
+            if kind != "torsion":
+                a, b = modes[i].a, modes[i].b.value
+                value = a[2].value * math.exp(-b) + a[3].value - a[0].value
+                out[0 if kind == "xy" else 1, j] = value * b**2 / l**2
+        return out
+
+
+def _sums(
+    parts: list[list[tuple[Scalar, ...]]], points: list[float], weights: list[float]
+) -> tuple[Any, Any, Any]:
+    """Integrals of products, of the functions, and of eta times them, by derivative along l."""
+    n, three = range(len(parts)), range(3)
+    gram: list[list[list[list[Scalar]]]] = [[[[0.0 for _ in n] for _ in n] for _ in three]
+                                            for _ in three]  # fmt: skip
+    weighted = [[[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three]
+                for row in parts]  # fmt: skip
+    for i in n:
+        for j in n:
+            for d in three:
+                for e in three:
+                    if (j, e) >= (i, d):
+                        value = sum(a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True))
+                        gram[d][e][i][j] = gram[e][d][j][i] = value
+    mean = [[sum(weighted[i][d]) for i in n] for d in three]
+    centre = [[sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n]
+              for d in three]  # fmt: skip
+    return gram, mean, centre
+
+
+def _gauss(rate: float) -> tuple[list[float], list[float]]:
+    """Gauss points on 0..1 that integrate exp(rate x) and its oscillating kin to rounding.
+
+    Error of n points: (n!)^4 rate^(2n) exp(rate) / ((2n + 1) (2n)!^3).
+    """
+    n = 4
+    while True:
+        log = 4 * math.lgamma(n + 1) - 3 * math.lgamma(2 * n + 1) - math.log(2 * n + 1)
+        if log + 2 * n * math.log(rate) < math.log(1e-17):
+            break
+        n += 1
+    t, w = np.polynomial.legendre.leggauss(n)
+    return ((t + 1) / 2).tolist(), (w / 2).tolist()
+
+
+def sliding_modes(
+    beam: Beam, end: EndLoad, count: int, torsion: int = 0, normalisation: Normalisation = "mass"
+) -> SlidingModes:
+    """Return the clamped-mass shapes of a sliding link, `count` in each plane it bends in."""
+    mu, about = end.mass / beam.m, end.about
+    planes = [k for k in (0, 1) if math.isfinite(beam.EI[k])]
+    shared = sorted({about[2 - k] / beam.m for k in planes})
+    laws = tuple(ClampedMass(mu, j, beam.L, count) for j in shared)
+    kinds = tuple(("xy", "xz")[k] for k in planes for _ in range(count))
+    member = [count * shared.index(about[2 - k] / beam.m) + i for k in planes for i in range(count)]
+    twist = None
+    if torsion and math.isfinite(beam.GJ) and beam.rIp > 0:
+        twist = ClampedInertia(about[0] / beam.rIp, beam.L, torsion)
+        kinds, member = kinds + ("torsion",) * torsion, [*member, *range(torsion)]
+    draft = SlidingModes(beam, end, kinds, tuple(member), laws, twist, normalisation,
+                         (1.0,) * (count * len(laws)))  # fmt: skip
+    if normalisation not in ("mass", "integral"):
+        return draft
+    mean = draft.families(beam.L / 2)[0].mean[0]
+    signs = tuple(math.copysign(1.0, value) for value in mean)
+    return SlidingModes(beam, end, kinds, tuple(member), laws, twist, normalisation, signs)
