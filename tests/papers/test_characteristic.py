@@ -71,7 +71,7 @@ def test_every_root_of_the_tables(table: str, at: str, column: str) -> None:
     robot, theta = di_castri.arm(table, column), di_castri.posture(at)
     structure, roots = structure_of(robot, theta), supple.modes(robot, theta, 10).omega
     check(structure, roots)
-    assert max(singularity(structure, omega) for omega in roots) < 1e-9
+    assert max(singularity(structure, omega) for omega in roots) < 1e-8
     assert min(singularity(structure, omega * (1 + 1e-6)) for omega in roots) > 1e-7
 
 

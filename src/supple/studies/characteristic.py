@@ -149,19 +149,30 @@ def characteristic_matrix(structure: Structure, omega: float) -> Array:
     return M
 
 
-def _equilibrated(M: Array) -> Array:
-    """Rows and columns scaled in turn to unit norm: no singular value depends on units then."""
-    for _ in range(8):
-        M = M / np.linalg.norm(M, axis=0)
-        M = M / np.linalg.norm(M, axis=1)[:, None]
-    return M
+def _scaled(structure: Structure, omega: float) -> Array:
+    """M(omega) with rows and columns in units of what they hold, so that no unit of measure counts.
+
+    The units are those of the solutions at both ends of every link, not of the entries of M: a
+    column that vanishes at a root must not be blown up again.
+    """
+    ends = [
+        np.concatenate([*_state(segment.beam, omega, 0.0), *_state(segment.beam, omega, float(L))])
+        for segment, L in zip(structure.segments, structure.L[0], strict=True)
+    ]
+    table = abs(np.concatenate(ends, axis=1))  # (12, 6n): U, V, Psi, N, T, M at root and end
+    unit, size = np.ones(6), np.ones(table.shape[1])
+    for _ in range(4):
+        size = np.linalg.norm(table / np.tile(unit, 2)[:, None], axis=0)
+        unit = (table / size).reshape(2, 6, -1).max(axis=(0, 2))
+    motion, force = unit[:3][MOTION], unit[3:][FORCE]
+    rows = np.concatenate([motion, *[motion, force] * (len(ends) - 1), force])
+    scaled: Array = characteristic_matrix(structure, omega) / rows[:, None] / size
+    return scaled
 
 
 def determinant_sign(structure: Structure, omega: float) -> int:
     """Return the sign of det M(omega), Eq. (40): it changes at simple roots and at omega_lim."""
-    return round(
-        float(np.linalg.slogdet(_equilibrated(characteristic_matrix(structure, omega)))[0])
-    )
+    return round(float(np.linalg.slogdet(_scaled(structure, omega))[0]))
 
 
 def singularity(structure: Structure, omega: float, multiplicity: int = 1) -> float:
@@ -169,5 +180,5 @@ def singularity(structure: Structure, omega: float, multiplicity: int = 1) -> fl
 
     For a root of multiplicity r the r smallest vanish: the largest of these over the next.
     """
-    values = np.linalg.svd(_equilibrated(characteristic_matrix(structure, omega)), compute_uv=False)
+    values = np.linalg.svd(_scaled(structure, omega), compute_uv=False)
     return float(values[-multiplicity] / values[-multiplicity - 1])
