@@ -78,7 +78,9 @@ class AssumedModes(Basis):
                 )
         if isinstance(self.ends, str):
             if self.ends not in ("distal", "free"):
-                raise SuppleError(f"ends is '{self.ends}': give distal, free, or one EndLoad a link")
+                raise SuppleError(
+                    f"ends is '{self.ends}': give distal, free, or one EndLoad a link"
+                )
         elif len(self.ends) != len(names):
             raise SuppleError(
                 f"ends has {len(self.ends)} entries: give one EndLoad for each of {len(names)} links"

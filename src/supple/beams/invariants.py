@@ -169,7 +169,12 @@ def _foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ..
 
 
 def _slope_products(
-    shapes: Shapes, pairs: tuple[tuple[int, int], ...], start: Array, stop: Array, t: Array, w: Array
+    shapes: Shapes,
+    pairs: tuple[tuple[int, int], ...],
+    start: Array,
+    stop: Array,
+    t: Array,
+    w: Array,
 ) -> Array:
     """Integrals (n, pairs) of v_j' v_l' from start to stop, each inside one piece."""
     s = (start[:, None] + stop[:, None]) / 2 + (stop - start)[:, None] / 2 * t

@@ -192,9 +192,7 @@ def _link(
         R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ segment.R_LS,
         p_PM=R_SL_before @ np.asarray(joint.mount.xyz),
         axis=axis,
-        inv=rigid_invariants(beam)
-        if shapes is None
-        else invariants(beam, shapes, end, stiffening),
+        inv=rigid_invariants(beam) if shapes is None else invariants(beam, shapes, end, stiffening),
         shapes=shapes,
         root_mass=structure.root_mass[0, i],
         tip_mass=segment.tip_mass,

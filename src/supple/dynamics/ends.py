@@ -38,7 +38,9 @@ def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
     return _turned(link, A, B), B, A
 
 
-def _insert(B: Array, link: ChainLink, members: list[int], rows: tuple[tuple[str, int], ...]) -> None:
+def _insert(
+    B: Array, link: ChainLink, members: list[int], rows: tuple[tuple[str, int], ...]
+) -> None:
     """Put the end's motions in place of the shapes that tell them apart best."""
     ends = {"N": link.inv.N_end[:, : len(B)], "Psi": link.inv.Psi_end}
     wanted = np.array([ends[name][row] for name, row in rows])[: len(members)]

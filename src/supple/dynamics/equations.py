@@ -176,9 +176,7 @@ def _product_row(eta: Vector, j: int, l: int) -> Vector:
     return row
 
 
-def rates(
-    links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector]
-) -> list[Rates]:
+def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector]) -> list[Rates]:
     """Return the angular velocity and the velocity-dependent accelerations of every link."""
     out: list[Rates] = []
     for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
@@ -264,9 +262,7 @@ def _blocks(
     return M
 
 
-def own_bias(
-    link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vector]]
-) -> Vector:
+def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vector]]) -> Vector:
     """Inertial forces (6 + k) of a link's beam and root bodies at zero acceleration.
 
     F = w x (w x c) + 2 w x P zd + P zb; moment w x (J w + JPsi etad) + 2 (tr D - D') w +
@@ -430,7 +426,9 @@ def mass_matrix(
     for i in reversed(range(len(links))):
         link, pose, k = links[i], poses[i], links[i].count
         T = _end_map(pose)
-        M = combine(own_mass(link, pose)[0], congruence(T, combine(beyond, tip_terms(link, pose, None)[0])))
+        M = combine(
+            own_mass(link, pose)[0], congruence(T, combine(beyond, tip_terms(link, pose, None)[0]))
+        )
         carried = [(l, c, matvec(transpose(T), F)) for l, c, F in carried]
         entries += [(i, 1 + j, l, c, F[6 + j]) for l, c, F in carried for j in range(k)]
         entries += [(i, 1 + j, i, 1 + m, M[6 + j][6 + m]) for j in range(k) for m in range(j, k)]
@@ -556,9 +554,7 @@ def _to_previous(
     return congruence(_shift_map(pose.offset), A), _moved(p, pose.offset)
 
 
-def _joint_acceleration(
-    link: Numbers, part: _Eliminated, root: Vector
-) -> tuple[Scalar, Vector]:
+def _joint_acceleration(link: Numbers, part: _Eliminated, root: Vector) -> tuple[Scalar, Vector]:
     """A joint's acceleration, and the root's with it; about a free axis the latter comes first."""
     assert link.axis is not None
     free, push = _free_axis(link), mul(part.u, 1.0 / part.D)

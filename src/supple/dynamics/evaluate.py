@@ -83,7 +83,9 @@ def compiled(function: Any, optimisation: str = "-O2") -> Any:
 
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
-        raise SuppleError("compiling needs a C compiler: install gcc, or build without compile=True")
+        raise SuppleError(
+            "compiling needs a C compiler: install gcc, or build without compile=True"
+        )
     with tempfile.TemporaryDirectory() as folder:
         generator = ca.CodeGenerator("generated.c")
         generator.add(function)

@@ -158,7 +158,9 @@ class Model:
         displacement: Array = q[..., self.chain.eta[i]] @ field_.T
         return displacement
 
-    def derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
+    def derivatives(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
+    ) -> tuple[Array, Array, Array]:
         """Return d qdd / d(q, qd, tau), Jacobians (N, N), (N, N), (N, joints) of forward dynamics."""
         a, b, c = self._call("derivatives", q=q, qd=qd, tau=tau)
         return a, b, c
@@ -169,7 +171,9 @@ class Model:
         if not leads:
             return self.functions.evaluator(name)(*arrays.values())
         if len(leads) > 1:
-            raise SuppleError(f"{', '.join(given)} have batches of different shapes: {sorted(leads)}")
+            raise SuppleError(
+                f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
+            )
         lead = leads.pop()
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
@@ -255,13 +259,17 @@ def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
 def _check_mass(chain: Chain, laws: Laws) -> None:
     """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
     if not chain.size:
-        raise SuppleError("the robot has no joint that moves and no link that bends: nothing to build")
+        raise SuppleError(
+            "the robot has no joint that moves and no link that bends: nothing to build"
+        )
     q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
     M = np.array(laws.mass(q), float)
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
     for k, name in enumerate(chain.names):
         if scale[k] == 0.0:
-            raise SuppleError(f"nothing that moves with {name} has mass: give its links or bodies mass")
+            raise SuppleError(
+                f"nothing that moves with {name} has mass: give its links or bodies mass"
+            )
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
         raise SuppleError("the mass matrix is singular: some motion moves no mass; give every joint "

@@ -111,6 +111,10 @@ def _products(M: Matrix, name: str, table: Named, a: int, b: int, other: Matrix)
         return table.symmetric(name, M)
     n = len(M)
     if a < b:
-        return [[table.scalar(f"{name}{j + 1}{l + 1}", M[j][l]) for l in range(n)] for j in range(n)]
+        return [
+            [table.scalar(f"{name}{j + 1}{l + 1}", M[j][l]) for l in range(n)] for j in range(n)
+        ]
     back = f"z{AXES[b]}{AXES[a]}{name[3:]}"
-    return [[table.scalar(f"{back}{l + 1}{j + 1}", other[l][j]) for l in range(n)] for j in range(n)]
+    return [
+        [table.scalar(f"{back}{l + 1}{j + 1}", other[l][j]) for l in range(n)] for j in range(n)
+    ]

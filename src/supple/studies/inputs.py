@@ -147,7 +147,9 @@ class Table(Input):
         """Return the efforts at times t."""
         times, values = np.asarray(self.t), np.asarray(self.values)
         if values.shape[1] != width:
-            raise SuppleError(f"the table has {values.shape[1]} columns of efforts: {width} are needed")
+            raise SuppleError(
+                f"the table has {values.shape[1]} columns of efforts: {width} are needed"
+            )
         if self.hold:
             row = np.clip(np.searchsorted(times, t, "right") - 1, 0, len(times) - 1)
             return values[row]

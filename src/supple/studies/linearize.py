@@ -101,7 +101,9 @@ class StateSpace:
         try:
             import control
         except ImportError:
-            raise SuppleError("python-control is not installed: pip install supple[control]") from None
+            raise SuppleError(
+                "python-control is not installed: pip install supple[control]"
+            ) from None
         names: dict[str, Any] = {word: [name.replace(".", "_") for name in getattr(self, word)]
                                  for word in ("states", "inputs", "outputs")}  # fmt: skip
         return control.ss(self.A, self.B, self.C, self.D, **names)

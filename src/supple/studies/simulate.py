@@ -93,9 +93,7 @@ def _check_step(model: Model, q: Array, dt: float) -> None:
         )
 
 
-def _start(
-    model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None
-) -> Array:
+def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None) -> Array:
     """x = [q, qd, work] at the start."""
     n = model.size
     if isinstance(q0, str):
@@ -228,6 +226,10 @@ def _checked(
     n = plan.model.size
     with np.errstate(invalid="ignore"):
         bad = ~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1)
+    if plan.model.deflection != "rotation":
+        whole = states[~bad]
+        lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
+        bad[np.flatnonzero(~bad)[lowest <= 0]] = True
     if bad.any():
         first = int(bad.argmax())
         last = states[first - 1] if first else before
@@ -241,11 +243,10 @@ def _reason(model: Model, x: Array) -> str:
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
-        return (f"the mass matrix is no longer positive definite (deflection '{model.deflection}' "
-                "does not keep it so; use deflection 'rotation')")  # fmt: skip
+        return "the mass matrix is no longer positive definite"
     if model.deflection != "rotation":
-        return (f"the deflections left the range of deflection '{model.deflection}', whose mass "
-                "matrix turns indefinite there; use deflection 'rotation'")  # fmt: skip
+        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
+                f"'{model.deflection}' may; use deflection 'rotation'")  # fmt: skip
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
