@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from .studies.modes import Modes, modes
     from .studies.motion import Response
     from .studies.regressor import Regressor, regressor
-    from .studies.simulate import SimulationWarning, simulate
     from .studies.reproduce import Reproduction, reproduce
+    from .studies.simulate import SimulationWarning, simulate
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
 

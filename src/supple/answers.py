@@ -1,4 +1,4 @@
-"""Binds `.plot`, `.to_xarray` and their like to the answers, so that the answers themselves stay plain.
+"""Binds `.plot`, `.to_xarray` and their like to the answers, which themselves stay plain.
 
 The one listed exception to the import rule: studies know no view, this file knows both.
 """

@@ -68,7 +68,8 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     x, w = gauss_points(shapes.breaks, 2 * shapes.degree + 2 if stiffening else shapes.degree + 2)
     tip = np.concatenate([x, [beam.L]])
     fields = shapes.at(tip)
-    N, Psi, pairs = fields[:, :3], fields[:, 3:], ()
+    N, Psi = fields[:, :3], fields[:, 3:]
+    pairs: tuple[tuple[int, int], ...] = ()
     if stiffening:
         pairs, extra = _foreshortening(shapes, tip)
         N = np.concatenate([N, extra], axis=2)

@@ -37,7 +37,7 @@ def element_shapes(beam: Beam, n: int, order: str, modes: int | None = None) -> 
         columns = np.array([j for j, name in enumerate(shapes.kinds) if name == kind], int)
         if len(columns):
             square = np.ix_(columns, columns)
-            reduced = _reduced(M[square], K[square], net.end[np.ix_(rows, columns)], modes, kind)
+            reduced = _reduced(M[square], K[square], net.end[list(rows)][:, columns], modes, kind)
             block = np.zeros((shapes.count, reduced.shape[1]))
             block[columns] = reduced
             blocks.append(block)

@@ -87,7 +87,7 @@ class Chain:
     @property
     def size(self) -> int:
         """Length of q."""
-        return self.eta[-1].stop
+        return int(self.eta[-1].stop)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

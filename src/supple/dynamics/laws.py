@@ -27,9 +27,10 @@ from .algebra import (
     transpose,
     vadd,
 )
+from .bodies import Numbers, kinematics
 from .chain import Chain, ChainLink
 from .ends import end_coordinates
-from .equations import Numbers, forward, inverse, kinematics, mass_matrix
+from .equations import forward, inverse, mass_matrix
 
 __all__ = ["Laws", "laws_of", "numbers"]
 

@@ -165,8 +165,8 @@ class Table(Input):
         try:
             rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
         except (OSError, ValueError) as problem:
-            raise SuppleError(f"cannot read efforts from {path}: {problem}; give a header line, then "
-                              "t and one effort a joint, separated by commas") from None  # fmt: skip
+            raise SuppleError(f"cannot read efforts from {path}: {problem}; give a header, then "
+                              "t and one effort a joint, with commas") from None  # fmt: skip
         return cls(rows[:, 0], rows[:, 1:], hold)
 
 

@@ -104,7 +104,9 @@ def load_response(path: str | Path) -> Response:
         raise SuppleError(f"cannot read {path} as a response: {problem}") from None
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
-    arrays = {name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")}
+    arrays: dict[str, Any] = {
+        name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
+    }
     t = np.asarray(data["t"].values, float)
     return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
                     message=str(data.attrs["message"]))  # fmt: skip

@@ -31,7 +31,7 @@ def plot_response(
     import matplotlib.pyplot as plt
 
     bent = [i for i, link in enumerate(found.model.chain.links) if link.inv.count][:MOST]
-    panels = [*((_draw_link, i) for i in bent), (_draw_joints, None), (_draw_tip, None),
+    panels: list[Any] = [*((_draw_link, i) for i in bent), (_draw_joints, None), (_draw_tip, None),
               (_draw_efforts, None), (_draw_energy, None)]  # fmt: skip
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)

@@ -34,7 +34,7 @@ NOTES = (
     "M_L1 = 1.2 kg, J_L1 = 0.133833 kg m^2, (MD)_1 = 0; J_o = m l^2 / 3 exactly",
     "shapes are normalised with their end terms, which (27a) and (30) lack, and v_ij > 0",
     "E_i of (1) stretches: (12a) is E'E = (1 + y'^2) I; every element of B is cut to first order",
-    "(24g) needs second derivatives; (27b) has (MD), not half of it; (34b): c_2 multiplies the brace",
+    "(24g) needs second derivatives; (27b) has (MD), not half; in (34b) c_2 multiplies the brace",
     "bang-bang: 0.2 N m for 0.5 s, -0.2 N m for 0.5 s, then zero (no switching time is printed)",
     "ends of Figs. 5-10: not printed; ours stand beside an independent recomputation",
 )
@@ -153,7 +153,7 @@ def closed_form(model: Model, as_printed: bool = False) -> Any:
 
 @cache
 def scenario(figure: str, method: str = "adams") -> Response:
-    """Return the run of one of Figs. 5-10: 2 s, by CVODES at 1e-12 or by the paper's rk4 at 1 ms."""
+    """Return the run of one of Figs. 5-10, 2 s: by CVODES at 1e-12, or by rk4 at 1 ms."""
     case = printed("de-luca")["scenarios"][figure]
     tau = BangBang(0.2) if case["forced"] else None
     model = arm_model(case["damped"])
@@ -189,9 +189,7 @@ def _number_cells() -> Iterator[Cell]:
             verdict: Verdict = (
                 "agrees" if abs(ours - float(text)) <= half_digit(text) else "differs"
             )
-            yield Cell(
-                "Section VII", "nominal payload", column, int(index), text, float(ours), verdict
-            )
+            yield Cell("Section VII", "nominal", column, int(index), text, float(ours), verdict)
 
 
 def _coefficient_cells() -> Iterator[Cell]:
@@ -208,8 +206,8 @@ def _coefficient_cells() -> Iterator[Cell]:
             verdict = "misprint"
         expected: Verdict = "misprint" if name in data["misprints"] else "agrees"
         why = data["misprints"].get(name, "")
-        yield Cell("Appendix", "coefficient", name[0], int(name[1:]), formula, ours, verdict, expected,
-                   why)  # fmt: skip
+        place = ("Appendix", "coefficient", name[0], int(name[1:]))
+        yield Cell(*place, formula, ours, verdict, expected, why)
 
 
 def _same(a: float, b: float) -> bool:
