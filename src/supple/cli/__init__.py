@@ -9,9 +9,13 @@ from typing import Annotated
 import typer
 
 from ..errors import SuppleError
+from .linearize import linearize
 from .modes import modes
+from .reproduce import reproduce
 from .robots import check, robots, schema
+from .simulate import simulate
 from .statics import statics
+from .tour import tour
 
 __all__ = ["app", "main"]
 
@@ -29,6 +33,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "modes": modes,
     "statics": statics,
+    "simulate": simulate,
+    "linearize": linearize,
+    "reproduce": reproduce,
+    "tour": tour,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
@@ -64,6 +72,9 @@ def main() -> None:
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
+        code = 2
+    except OSError as problem:
+        typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
         code = 2
     sys.exit(code)
 
