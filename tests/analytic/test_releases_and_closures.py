@@ -265,10 +265,8 @@ def test_light_beam_between_heavy_bodies(mass: float) -> None:
     assert found == pytest.approx(exact, rel=1e-6)
     if mass > 1e8:
         free = beta(lambda x: math.cos(x) + 1 / math.cosh(x), [1.9, 4.7, 7.8, 11.0])
-        expected = np.sort(
-            np.concatenate([bending(CLAMPED[:3], beam, 1.0), bending(free, beam, 1.0)])
-        )
-        assert exact[2:8] == pytest.approx(expected, rel=1e-6)
+        expected = np.sort(bending(np.concatenate([CLAMPED, free]), beam, 1.0))
+        assert exact[2:8] == pytest.approx(expected[:6], rel=1e-6)
 
 
 def test_cost_grows_linearly_with_the_links() -> None:
