@@ -12,6 +12,9 @@ from .assumed import assumed_shapes
 from .elements import ELEMENTS
 from .reduced import element_shapes
 from .shapes import EndLoad, Shapes
+from .sliding import SlidingShapes
+from .sliding_elements import SlidingElements
+from .sliding_modes import NORMALISATIONS, Normalisation, sliding_modes
 from .theory import Beam
 
 __all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]
@@ -27,7 +30,8 @@ class Basis(ABC):
        rest of the arm at the configuration `at`.
     3. `shapes(i, beam, end)` returns the Shapes of link i, zero at its root, polynomial between
        breaks, in the order x-y, x-z, axial, torsion.
-    4. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
+    4. `sliding(i, beam, end)` returns the shapes of a link i that slides.
+    5. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
     """
 
     from_above: ClassVar[bool]
@@ -45,6 +49,10 @@ class Basis(ABC):
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the shapes of link i."""
 
+    @abstractmethod
+    def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
+        """Return the shapes of a link i that slides."""
+
 
 @dataclass(frozen=True)
 class AssumedModes(Basis):
@@ -55,6 +63,9 @@ class AssumedModes(Basis):
         ends: `distal` (the rest of the arm at `at`, with (MD) = 0), `free`, or one EndLoad a link.
         at: joint coordinates at which the rest of the arm is taken; zero unless given.
         axial, torsion: modes in stretch and in twist, as `count`.
+        normalisation: how the shapes of a link that slides are scaled along its length: `mass`
+        (as for one that does not slide), `one` (C_i = 1 of the paper), `integral` (unit integral
+        of psi^2), `tip` (unit tip value). The motion does not depend on it.
 
     Source: [DeLuca1991], Eqs. (16)-(22), (28).
     """
@@ -64,6 +75,7 @@ class AssumedModes(Basis):
     at: Sequence[float] | None = None
     axial: Count = 0
     torsion: Count = 0
+    normalisation: Normalisation = "mass"
     from_above: ClassVar[bool] = True
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
@@ -76,6 +88,10 @@ class AssumedModes(Basis):
                     f"AssumedModes gives {name} no mode: give it at least one, or set its theory "
                     "to rigid"
                 )
+        if self.normalisation not in NORMALISATIONS:
+            raise SuppleError(
+                f"normalisation is '{self.normalisation}': give {', '.join(NORMALISATIONS)}"
+            )
         if isinstance(self.ends, str):
             if self.ends not in ("distal", "free"):
                 raise SuppleError(f"ends is '{self.ends}': give distal, free or one EndLoad a link")
@@ -94,6 +110,11 @@ class AssumedModes(Basis):
         """Return the natural shapes of link i."""
         axial, torsion = per_link(self.axial, i), per_link(self.torsion, i)
         return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
+
+    def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
+        """Return clamped-mass shapes that follow the free length."""
+        count, torsion = per_link(self.count, i), per_link(self.torsion, i)
+        return sliding_modes(beam, end, count, torsion, self.normalisation)
 
 
 @dataclass(frozen=True)
@@ -138,6 +159,10 @@ class FiniteElements(Basis):
         """Return the shapes of link i's elements."""
         modes = None if self.modes is None else per_link(self.modes, i)
         return element_shapes(beam, per_link(self.count, i), self.order, modes)
+
+    def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
+        """Return the same elements on the part outside, stretched with it."""
+        return SlidingElements(beam, end, self.shapes(i, beam, end))
 
 
 def per_link(count: Count, i: int) -> int:

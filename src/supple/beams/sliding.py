@@ -18,11 +18,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .rates import Rate, variable
+from .rates import Rate, call
 from .shapes import EndLoad
 from .theory import Beam
 
-__all__ = ["ROWS", "Family", "SlideIntegrals", "SlidingShapes", "Velocity", "integrals"]
+__all__ = ["ROWS", "Family", "SlideIntegrals", "SlidingShapes", "StiffRod", "Velocity",
+           "integrals"]  # fmt: skip
 
 Array = NDArray[np.float64]
 Scalar = Any
@@ -85,7 +86,9 @@ class SlidingShapes(ABC):
        x-y, x-z, torsion.
     2. `families(l, velocity)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
-    3. `fields(l, eta)` returns displacements (3, k) at a fraction of the free length, numbers only.
+    3. `fields(l, eta)` returns displacements (3, k) at a fraction of the free length, and
+       `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
+    4. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
     """
 
     beam: Beam
@@ -101,10 +104,41 @@ class SlidingShapes(ABC):
     def fields(self, l: float, eta: float) -> Array:
         """Return displacements (3, k) at a fraction of the free length."""
 
+    @abstractmethod
+    def curvature(self, l: float) -> Array:
+        """Return curvatures (2, k) at the hub in x-y and x-z."""
+
+    def damping(
+        self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
+    ) -> list[Scalar]:
+        """Return 2 zeta omega m times the speeds; right where the shapes are the modes."""
+        modes = zip(found.K, found.modal, ratios, speed, strict=True)
+        return [2 * zeta * call("sqrt", row[j].value * m.value) * v
+                for j, (row, m, zeta, v) in enumerate(modes)]  # fmt: skip
+
     @property
     def count(self) -> int:
         """Number of shapes, k."""
         return len(self.kinds)
+
+
+@dataclass(frozen=True)
+class StiffRod(SlidingShapes):
+    """A sliding link that keeps its shape: no shape function, the slide alone."""
+
+    beam: Beam
+    end: EndLoad
+    kinds: tuple[str, ...] = ()
+    member: tuple[int, ...] = ()
+
+    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+        return Family([[]], [], [], [], [], [], []), None
+
+    def fields(self, l: float, eta: float) -> Array:
+        return np.zeros((3, 0))
+
+    def curvature(self, l: float) -> Array:
+        return np.zeros((2, 0))
 
 
 def integrals(shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material") -> SlideIntegrals:

@@ -53,13 +53,15 @@ ZERO = [0.0, 0.0, 0.0]
 class Numbers:
     """A ChainLink's numbers as nested lists of scalars: floats, or symbols for a regressor.
 
-    The names are those of `chain.ChainLink` and `beams.invariants.Invariants`.
+    The names are those of `chain.ChainLink` and `beams.invariants.Invariants`. One that `slides`
+    has its free length as first elastic coordinate and its integrals on the wide set, see
+    `sliders`; its Psi arrays then belong to the first entries of z.
     """
 
     R_PM: Matrix
     p_PM: Vector
     axis: Vector | None
-    length: float
+    length: Scalar
     mass: Scalar
     first: Scalar
     second: Scalar
@@ -75,11 +77,12 @@ class Numbers:
     root_mass: Matrix
     tip_mass: Matrix
     rotor: Scalar
+    slides: bool = False
 
     @property
     def count(self) -> int:
-        """Number of elastic coordinates."""
-        return len(self.PsiJPsi)
+        """Number of elastic coordinates, the free length of one that slides among them."""
+        return len(self.PsiJPsi) // 3 + 1 if self.slides else len(self.PsiJPsi)
 
 
 @dataclass(frozen=True)
@@ -149,9 +152,9 @@ def _between(link: Numbers, before: Pose | None, s: Scalar) -> Matrix:
 
 
 def _pose(link: Numbers, R: Matrix, offset: Vector, eta: Vector) -> Pose:
-    z = eta + [mul(eta[j], eta[l]) for j, l in link.pairs]
-    Z = identity(len(eta)) + [_product_row(eta, j, l) for j, l in link.pairs]
-    phi, psi_y, psi_z = angles = matvec(link.Psi_end, eta)
+    z, Z = _coordinates(link, eta)
+    turning = len(link.Psi_end[0])
+    phi, psi_y, psi_z = angles = matvec(link.Psi_end, z[:turning])
     Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
     RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
     axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
@@ -164,9 +167,43 @@ def _pose(link: Numbers, R: Matrix, offset: Vector, eta: Vector) -> Pose:
         turn=matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi)),
         arm=vadd([link.length, 0.0, 0.0], matvec(link.N_end, z)),
         Jv=matmul(link.N_end, Z) if eta else [[], [], []],
-        Jw=matmul(axes, link.Psi_end) if eta else [[], [], []],
+        Jw=matmul(axes, _turning(link.Psi_end, Z)) if eta else [[], [], []],
         angles=angles,
     )
+
+
+def _coordinates(link: Numbers, eta: Vector) -> tuple[Vector, Matrix]:
+    """z, in which the fields of a link are linear, and Z = dz/deta."""
+    if link.slides:
+        return _slide_coordinates(eta[1:])
+    z = eta + [mul(eta[j], eta[l]) for j, l in link.pairs]
+    return z, identity(len(eta)) + [_product_row(eta, j, l) for j, l in link.pairs]
+
+
+def _slide_coordinates(eta: Vector) -> tuple[Vector, Matrix]:
+    """z and Z = dz/dp of a slider with elastic coordinates eta."""
+    k = len(eta)
+    still: Vector = [0.0] * (2 * k + 1)
+    unit = [[0.0] * (1 + j) + [1.0] + [0.0] * (k - 1 - j) for j in range(k)]
+    carried = [[x] + [0.0] * k for x in eta]
+    empty = [[0.0] * (k + 1) for _ in range(k)]
+    return [*eta, *still], [*unit, *carried, *empty, [1.0] + [0.0] * k]
+
+
+def _bias_coordinates(link: Numbers, z: Vector, etad: Vector) -> Vector:
+    """zb, the part of z's second derivative without eta's."""
+    if link.slides:
+        ld, k = etad[0], len(etad) - 1
+        bent = z[:k]
+        bending = scale(mul(2.0, ld), etad[1:])
+        return [*[0.0] * k, *bending, *scale(mul(ld, ld), bent), 0.0]
+    return [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in link.pairs]
+
+
+def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
+    """Psi of the entries of z that turn the section, times their Z, (rows, k)."""
+    width = len(Psi[0])
+    return matmul(Psi, Z[:width]) if width else [[0.0] * len(Z[0]) for _ in Psi]
 
 
 def _product_row(eta: Vector, j: int, l: int) -> Vector:
@@ -193,23 +230,25 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
 
 def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> Rates:
     zd = matvec(pose.Z, etad)
-    zb = [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in link.pairs]
+    zb = _bias_coordinates(link, pose.z, etad)
     end_v, end_w = matvec(pose.Jv, etad), matvec(pose.Jw, etad)
     S = cross_matrix(w)
     W, twice = matmul(S, S), [scale(2.0, row) for row in S]
     linear = vadd(matvec(W, pose.arm), matvec(twice, end_v), matvec(link.N_end, zb))
-    angular = vadd(cross(w, end_w), _turn_bias(link, pose, etad))
+    turning = len(link.Psi_end[0])
+    angular = vadd(cross(w, end_w), _turn_bias(link, pose, zd[:turning], zb[:turning]))
     return Rates(w, W, twice, vadd(w, end_w), etad, zd, zb, (linear, angular), root)
 
 
-def _turn_bias(link: Numbers, pose: Pose, etad: Vector) -> Vector:
+def _turn_bias(link: Numbers, pose: Pose, zd: Vector, zb: Vector) -> Vector:
     """Angular acceleration of the end, root axes, that R_z R_y R_x brings without eta's."""
-    phi_d, y_d, z_d = matvec(link.Psi_end, etad)
+    phi_d, y_d, z_d = matvec(link.Psi_end, zd)
+    phi_b, y_b, z_b = matvec(link.Psi_end, zb)
     Rz = axis_rotation([0.0, 0.0, 1.0], pose.angles[2])
-    spin_z = [0.0, 0.0, z_d]
-    spin_y = scale(y_d, [row[1] for row in Rz])
-    spin_x = scale(phi_d, [row[0] for row in pose.turn])
-    return vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
+    axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in pose.turn]
+    spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
+    turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
+    return vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
 
 
 def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
@@ -222,15 +261,25 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
     v_eta = matmul(link.P, pose.Z) if k else [[], [], []]
     moment = [vadd(H[1][2], negate(H[2][1])), vadd(H[2][0], negate(H[0][2])),
               vadd(H[0][1], negate(H[1][0]))]  # fmt: skip
-    w_eta = combine(matmul(moment, pose.Z), link.JPsi) if k else [[], [], []]
-    trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
-    eta_eta = combine(congruence(pose.Z, trace_G), link.PsiJPsi) if k else []
+    w_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z)) if k else [[], [], []]
+    eta_eta = _elastic_mass(link, pose) if k else []
     C = cross_matrix(negate(c))
     M = _blocks(link.mass, C, J, v_eta, w_eta, eta_eta)
     for a in range(6):
         for b in range(6):
             M[a][b] = add(M[a][b], link.root_mass[a][b])
     return M, H
+
+
+def _elastic_mass(link: Numbers, pose: Pose) -> Matrix:
+    """(k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide."""
+    trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
+    M, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
+    if turning:
+        M = combine(M, congruence(pose.Z[:turning], link.PsiJPsi))
+    if link.slides:
+        M[0][0] = add(M[0][0], link.rotor)
+    return M
 
 
 def _rotational(link: Numbers, z: Vector, H: list[list[Vector]]) -> Matrix:
@@ -266,7 +315,7 @@ def _blocks(
 def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vector]]) -> Vector:
     """Inertial forces (6 + k) of a link's beam and root bodies at zero acceleration.
 
-    F = w x (w x c) + 2 w x P zd + P zb; moment w x (J w + JPsi etad) + 2 (tr D - D') w +
+    F = w x (w x c) + 2 w x P zd + P zb; moment w x (J w + JPsi zd) + 2 (tr D - D') w + JPsi zb +
     int m r x N zb, D_ab = int m r_a zd N_b; elastic rows
     Z' int m N'(w x (w x r) + 2 w x N zd + N zb).
     """
@@ -275,10 +324,11 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
     F = vadd(matvec(rate.W, c), matvec(rate.twice, matvec(link.P, zd)), matvec(link.P, zb))
     D = [[dot(H[a][b], zd) if zd else 0.0 for b in range(3)] for a in range(3)]
     trace = total([D[a][a] for a in range(3)])
-    spin = vadd(matvec([row[3:6] for row in M[3:6]], w), matvec(link.JPsi, rate.etad))
+    turning = len(link.JPsi[0])
+    spin = vadd(matvec([row[3:6] for row in M[3:6]], w), matvec(link.JPsi, zd[:turning]))
     stir = vadd(scale(trace, w), negate(matvec(transpose(D), w)))
-    N = vadd(cross(w, spin), scale(2.0, stir))
-    if link.pairs:
+    N = vadd(cross(w, spin), scale(2.0, stir), matvec(link.JPsi, zb[:turning]))
+    if link.pairs or link.slides:
         moment = [sub(dot(H[1][2], zb), dot(H[2][1], zb)), sub(dot(H[2][0], zb), dot(H[0][2], zb)),
                   sub(dot(H[0][1], zb), dot(H[1][0], zb))]  # fmt: skip
         N = vadd(N, moment)
@@ -292,9 +342,13 @@ def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]])
             rows.append(scale(rate.W[a][b], H[b][a]))
             if not known(rate.twice[a][b], 0.0):
                 rows.append(scale(rate.twice[a][b], matvec(link.G[a][b], rate.zd)))
-    if link.pairs:
+    if link.pairs or link.slides:
         rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
-    return matvec(transpose(pose.Z), vadd(*rows))
+    out, turning = matvec(transpose(pose.Z), vadd(*rows)), len(link.PsiJPsi)
+    if not link.slides or not turning:
+        return out
+    spun = matvec(link.PsiJPsi, rate.zb[:turning])
+    return vadd(out, matvec(transpose(pose.Z[:turning]), spun))
 
 
 def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 
 from ..architectures.serial import place
 from ..beams.basis import Basis
+from ..beams.clamped_mass import SHORTEST
 from ..beams.invariants import Invariants, invariants, rigid_invariants
 from ..beams.shapes import EndLoad, Shapes
+from ..beams.sliding import SlidingShapes, StiffRod
+from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
 from ..robot import Link, Robot, SerialRobot
@@ -31,7 +35,8 @@ class ChainLink:
         joint, seen from the previous end.  axis: (3,) unit, or None for a fixed joint.
         inv: integrals of the beam.  shapes: None for a rigid link.  root_mass, tip_mass: (6, 6),
         bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
-        R_SL: (3, 3), link axes seen from segment axes.
+        R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
+        and shapes are then those of its whole length, clamped there.
     """
 
     name: str
@@ -45,6 +50,7 @@ class ChainLink:
     rotor: float
     spring: float | None
     R_SL: Array
+    slide: SlidingShapes | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,11 @@ class Chain:
     @cached_property
     def joints(self) -> tuple[int, ...]:
         """Links whose joint moves, in order: one entry of theta each."""
-        return tuple(i for i, link in enumerate(self.links) if link.axis is not None)
+        return tuple(
+            i
+            for i, link in enumerate(self.links)
+            if link.axis is not None or link.slide is not None
+        )
 
     @cached_property
     def sprung(self) -> tuple[int, ...]:
@@ -83,6 +93,28 @@ class Chain:
             out.append(slice(start, start + link.inv.count))
             start += link.inv.count
         return tuple(out)
+
+    @cached_property
+    def sliding(self) -> tuple[int, ...]:
+        """Links that slide."""
+        return tuple(i for i, link in enumerate(self.links) if link.slide is not None)
+
+    def own(self, i: int) -> list[int]:
+        """Places in q of a link's own coordinates: eta, after the length of one that slides."""
+        bent = list(range(self.eta[i].start, self.eta[i].stop))
+        return [self.theta[i], *bent] if self.links[i].slide is not None else bent
+
+    def check_lengths(self, q: Array) -> None:
+        """Raise a SuppleError unless every free length in q lies on its beam."""
+        for i in self.sliding:
+            free, whole = q[..., self.theta[i]], self.links[i].inv.length
+            low, high = float(free.min(initial=whole)), float(free.max(initial=0.0))
+            if low < SHORTEST * whole or high > whole * (1 + 1e-12):
+                bad = low if low < SHORTEST * whole else high
+                raise SuppleError(
+                    f"the free length of {self.links[i].name} is {bad:g} m: it must lie between "
+                    f"{SHORTEST * whole:g} m and the beam's length {whole:g} m"
+                )
 
     @property
     def size(self) -> int:
@@ -110,22 +142,26 @@ class Chain:
         raise SuppleError(f"there is no link '{name}': the links are {known}")
 
     def stiffness(self) -> Array:
-        """(N, N) stiffness: joint springs on eps, the links' on eta, zero on theta."""
+        """(N, N) stiffness: joint springs on eps, the links' on eta, zero on theta.
+
+        Zero too on eta of a link that slides, whose stiffness depends on its length.
+        """
         K = np.zeros((self.size, self.size))
         for i, place_ in self.eps.items():
             K[place_, place_] = self.links[i].spring or 0.0
         for link, part in zip(self.links, self.eta, strict=True):
-            K[part, part] = link.inv.K
+            if link.slide is None:
+                K[part, part] = link.inv.K
         return K
 
 
 def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
-    """Return a serial robot of revolute and fixed joints, under a basis, as a Chain."""
+    """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
     if not isinstance(robot, SerialRobot):
         raise SuppleError(f"{robot.name} is not a serial arm: build knows serial arms")
-    for link in robot.links:
-        _check_joint(link)
-    structure = structure_of(robot, np.zeros(len(robot.moving)))
+    structure = structure_of(robot, outstretched(robot))
+    for link, segment in zip(robot.links, structure.segments, strict=True):
+        _check_joint(link, segment.beam, stiffening)
     beams = [segment.beam for segment in structure.segments]
     basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     given = [basis.end(i) for i in range(len(beams))]
@@ -138,10 +174,17 @@ def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
     return Chain(tuple(links), robot.gravity, robot.planar)
 
 
-def _check_joint(link: Link) -> None:
+def outstretched(robot: SerialRobot) -> Array:
+    """Return the configuration with joints at zero and links that slide out to their ends."""
+    return np.array(
+        [(link.length or 0.0) * (link.joint.type == "prismatic") for link in robot.moving]
+    )
+
+
+def _check_joint(link: Link, beam: Beam, stiffening: bool) -> None:
     joint = link.joint
     if joint.type == "prismatic":
-        raise SuppleError(f"links.{link.name} slides: build knows revolute and fixed joints so far")
+        _check_slide(link, beam, stiffening)
     if joint.stiffness is not None and joint.rotor_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
@@ -149,9 +192,24 @@ def _check_joint(link: Link) -> None:
         )
 
 
+def _check_slide(link: Link, beam: Beam, stiffening: bool) -> None:
+    where = f"links.{link.name}"
+    if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
+        raise SuppleError(
+            f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
+            "inextensible or rigid; set its theory"
+        )
+    if link.body is not None:
+        raise SuppleError(f"{where} slides and has a body: give mass_per_length, or a tip instead")
+    if stiffening and not beam.rigid:
+        raise SuppleError(
+            f"{where} slides: geometric stiffening is not offered for sliding links; leave it out"
+        )
+
+
 def _placed(robot: SerialRobot, basis: Basis) -> Structure:
     """The robot at the configuration whose distal parts load the shapes."""
-    at = np.zeros(len(robot.moving)) if basis.at is None else np.asarray(basis.at, float)
+    at = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
     return structure_of(robot, place_checked(robot, at))
 
 
@@ -172,7 +230,7 @@ def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
         L, segment = structure.L[0, i], structure.segments[i]
         to_end = np.eye(6)
         to_end[:3, 3:] = -np.array([[0, 0, 0], [0, 0, -L], [0, L, 0]])
-        whole = segment.beam.mass_matrix() + structure.root_mass[0, i]
+        whole = replace(segment.beam, L=L).mass_matrix() + structure.root_mass[0, i]
         whole = whole + to_end.T @ beyond[i] @ to_end
         T = structure.T[0, i]
         beyond[segment.parent] = beyond[segment.parent] + T.T @ whole @ T
@@ -184,7 +242,11 @@ def _link(
 ) -> ChainLink:
     segment, joint = structure.segments[i], robot.links[i].joint
     R_SL_before = structure.segments[i - 1].R_LS.T if i else np.eye(3)
-    beam = segment.beam
+    beam, slide = segment.beam, None
+    root_mass = structure.root_mass[0, i]
+    if joint.type == "prismatic":
+        beam, root_mass = replace(beam, EA=math.inf), np.zeros((6, 6))
+        slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
     return ChainLink(
@@ -194,9 +256,10 @@ def _link(
         axis=axis,
         inv=rigid_invariants(beam) if shapes is None else invariants(beam, shapes, end, stiffening),
         shapes=shapes,
-        root_mass=structure.root_mass[0, i],
+        root_mass=root_mass,
         tip_mass=segment.tip_mass,
         rotor=joint.rotor_inertia,
         spring=joint.stiffness,
         R_SL=segment.R_LS.T,
+        slide=slide,
     )

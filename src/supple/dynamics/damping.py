@@ -46,15 +46,20 @@ class ModalDamping(Damping):
         """Return 2 M Phi diag(zeta omega) Phi' M with Phi the mass-normalised modes."""
         from scipy.linalg import eigh
 
-        given = self.ratio if self.ratio is not None else (ratio or 0.0)
-        here = given if isinstance(given, int | float) else given[i]
-        zeta = np.broadcast_to(np.asarray(here, float), (inv.count,))
-        if not np.isfinite(zeta).all() or (zeta < 0).any():
-            raise SuppleError(f"damping ratio {here}: give values that are not negative")
+        zeta = self.ratios(i, inv.count, ratio)
         omega2, Phi = eigh(inv.K, inv.modal_mass)
         side = inv.modal_mass @ Phi
         D: Array = 2 * (side * (zeta * np.sqrt(np.maximum(omega2, 0.0)))) @ side.T
         return D
+
+    def ratios(self, i: int, count: int, ratio: float | None) -> Array:
+        """Return the (count,) ratios of link i; `ratio` is the robot file's."""
+        given = self.ratio if self.ratio is not None else (ratio or 0.0)
+        here = given if isinstance(given, int | float) else given[i]
+        zeta = np.broadcast_to(np.asarray(here, float), (count,))
+        if not np.isfinite(zeta).all() or (zeta < 0).any():
+            raise SuppleError(f"damping ratio {here}: give values that are not negative")
+        return zeta
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ _ROWS = {"xy": (("Psi", 2), ("N", 1)), "xz": (("Psi", 1), ("N", 2)), "axial": ((
 
 def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
     """Return the link in coordinates zeta = B eta, with B and its inverse A."""
-    k = link.inv.count
+    k = link.inv.count + (link.slide is not None)
     B = np.eye(k)
-    if link.shapes is None:
+    if link.shapes is None or link.slide is not None:
         return link, B, B
     for kind, rows in _ROWS.items():
         members = [j for j, name in enumerate(link.shapes.kinds) if name == kind]

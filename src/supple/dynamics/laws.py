@@ -6,6 +6,7 @@ and damping, energies and frames are added, and everything stands in the order o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..beams.sliding import Velocity
 from .algebra import (
     Scalar,
     Vector,
@@ -31,6 +33,7 @@ from .bodies import Numbers, kinematics
 from .chain import Chain, ChainLink
 from .ends import end_coordinates
 from .equations import forward, inverse, mass_matrix
+from .sliders import Slider, resolved
 
 __all__ = ["Laws", "laws_of", "numbers"]
 
@@ -69,12 +72,15 @@ def _clean(a: Array) -> Any:
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
-    """Return the joints' own coordinates theta + eps, one a link, and eta of every link."""
+    """Return the joints' own coordinates theta + eps, one a link, and eta of every link.
+
+    A link that slides has no joint to the recursions: its length comes first in its own eta.
+    """
     s: Vector = []
-    for i in range(len(chain.links)):
-        value = x[chain.theta[i]] if i in chain.theta else 0.0
+    for i, link in enumerate(chain.links):
+        value = x[chain.theta[i]] if i in chain.theta and link.slide is None else 0.0
         s.append(add(value, x[chain.eps[i]]) if i in chain.eps else value)
-    return s, [list(x[part]) for part in chain.eta]
+    return s, [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
 
 
 def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
@@ -82,15 +88,16 @@ def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
     out: Vector = [0.0] * chain.size
     for i, place in (*chain.theta.items(), *chain.eps.items()):
         out[place] = efforts[i]
-    for part, values in zip(chain.eta, elastic, strict=True):
-        out[part] = values
+    for i, values in enumerate(elastic):
+        for place, value in zip(chain.own(i), values, strict=True):
+            out[place] = value
     return out
 
 
 def _places(chain: Chain, link: int, row: int) -> list[int]:
     """Where entry `row` of a link (0 its joint, then its elastic coordinates) stands in q."""
     if row:
-        return [chain.eta[link].start + row - 1]
+        return [chain.own(link)[row - 1]]
     return [table[link] for table in (chain.theta, chain.eps) if link in table]
 
 
@@ -104,38 +111,40 @@ class Laws:
     """
 
     chain: Chain
-    links: list[Numbers]
+    links: list[Numbers | Slider]
     K: list[Vector]
     D: list[Vector]
 
     @cached_property
-    def turned(self) -> tuple[list[Numbers], list[Any], list[Any]]:
+    def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
         """The links in end coordinates zeta = B eta, with B and its inverse of every link."""
         found = [end_coordinates(link) for link in self.chain.links]
-        return ([numbers(link) for link, _, _ in found], [B.tolist() for _, B, _ in found],
-                [_clean(A) for _, _, A in found])  # fmt: skip
+        links = [own if isinstance(own, Slider) else numbers(link)
+                 for own, (link, _, _) in zip(self.links, found, strict=True)]  # fmt: skip
+        return links, [B.tolist() for _, B, _ in found], [_clean(A) for _, _, A in found]
 
     @cached_property
     def turned_forces(self) -> list[tuple[Any, Any]]:
         """Stiffness and damping of every link in end coordinates."""
         out = []
-        for A, part in zip(self.turned[2], self.chain.eta, strict=True):
-            k = len(A)
-            pair = [np.reshape([row[part] for row in X[part]], (k, k)) for X in (self.K, self.D)]
-            T = np.reshape(A, (k, k))
-            out.append((_clean(T.T @ pair[0] @ T), _clean(T.T @ pair[1] @ T)))
+        for i, A in enumerate(self.turned[2]):
+            own = np.ix_(self.chain.own(i), self.chain.own(i))
+            T = np.reshape(A, (len(A), len(A)))
+            pair = [_clean(T.T @ np.asarray(X, float)[own] @ T) for X in (self.K, self.D)]
+            out.append((pair[0], pair[1]))
         return out
 
     def mass(self, q: Vector) -> list[Vector]:
         """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone."""
         s, eta = joint_side(self.chain, q)
         M = [[0.0] * self.chain.size for _ in range(self.chain.size)]
-        for i, row, l, column, value in mass_matrix(self.links, s, eta):
+        for i, row, l, column, value in mass_matrix(resolved(self.links, eta), s, eta):
             for a in _places(self.chain, i, row):
                 for b in _places(self.chain, l, column):
                     M[a][b] = M[b][a] = value
         for i, a in self.chain.theta.items():
-            M[a][a] = add(M[a][a], float(self.chain.links[i].rotor))
+            if self.chain.links[i].slide is None:
+                M[a][a] = add(M[a][a], float(self.chain.links[i].rotor))
         return M
 
     def inverse(
@@ -145,16 +154,49 @@ class Laws:
         chain = self.chain
         (s, eta), (sd, etad), (sdd, etadd) = (joint_side(chain, x) for x in (q, qd, qdd))
         g = list(map(float, chain.gravity)) if gravity else [0.0] * 3
-        found = inverse(self.links, (s, sd, sdd), (eta, etad, etadd), g, wrench)
+        links = resolved(self.links, eta)
+        found = inverse(links, (s, sd, sdd), (eta, etad, etadd), g, wrench)
         out = _gather(chain, *found)
         for i in chain.sprung:
             place = chain.theta[i]
             out[place] = add(out[place], mul(float(chain.links[i].rotor), qdd[place]))
         return out
 
+    def _sliders(self, x: Vector) -> list[tuple[int, Slider, Vector]]:
+        """Place, slider and its [l, eta] (or their rates) in x, of every link that slides."""
+        own = joint_side(self.chain, x)[1]
+        return [(i, link, own[i]) for i, link in enumerate(self.links) if isinstance(link, Slider)]
+
+    def elastic(self, q: Vector) -> Vector:
+        """dV/dq of springs and bending: K q, and for sliders 1/2 eta' (dK/dl) eta on the length."""
+        out = matvec(self.K, q)
+        for i, slider, p in self._sliders(q):
+            for place, value in zip(self.chain.own(i), slider.elastic(p), strict=True):
+                out[place] = add(out[place], value)
+        return out
+
+    def dissipation(self, q: Vector, qd: Vector) -> Vector:
+        """Force of damping: D qd, and the links' own for those that slide."""
+        out = matvec(self.D, qd)
+        rates = [pd for _, _, pd in self._sliders(qd)]
+        for (i, slider, p), pd in zip(self._sliders(q), rates, strict=True):
+            for place, value in zip(self.chain.own(i), slider.damping(p, pd), strict=True):
+                out[place] = add(out[place], value)
+        return out
+
+    def stiffness(self, q: Vector) -> list[Vector]:
+        """K, (N, N), with the blocks of sliders at their length."""
+        K = [list(row) for row in self.K]
+        for i, slider, p in self._sliders(q):
+            own = self.chain.own(i)[1:]
+            for a, row in zip(own, slider.stiffness(p[0]), strict=True):
+                for b, value in zip(own, row, strict=True):
+                    K[a][b] = value.value
+        return K
+
     def forces(self, q: Vector, qd: Vector) -> Vector:
-        """-K q - D qd."""
-        return vadd(scale(-1.0, matvec(self.K, q)), scale(-1.0, matvec(self.D, qd)))
+        """Minus the forces of stiffness and damping."""
+        return negate(vadd(self.elastic(q), self.dissipation(q, qd)))
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,) or on every coordinate (N,).
@@ -169,14 +211,19 @@ class Laws:
         for i, place in chain.theta.items():
             torque[i] = applied[chain.eps.get(i, place)]
         zeta, zetad = ([matvec(*pair) for pair in zip(B, x, strict=True)] for x in (eta, etad))
-        elastic = [
-            vadd(negate(matvec(K, z)), negate(matvec(D, zd)), matvec(transpose(a), pushed[part]))
-            for (K, D), z, zd, a, part in zip(
-                self.turned_forces, zeta, zetad, A, chain.eta, strict=True
-            )
-        ]
+        elastic = []
+        for i, ((K, D), z, zd, a) in enumerate(
+            zip(self.turned_forces, zeta, zetad, A, strict=True)
+        ):
+            own = chain.own(i)
+            if isinstance(links[i], Slider):
+                elastic.append([applied[place] for place in own])
+                continue
+            push = matvec(transpose(a), [pushed[place] for place in own])
+            elastic.append(vadd(negate(matvec(K, z)), negate(matvec(D, zd)), push))
         g = list(map(float, chain.gravity))
-        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
+        now = resolved(links, zeta)
+        found = forward(now, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
         out = _gather(chain, found[0], [matvec(*pair) for pair in zip(A, found[1], strict=True)])
         for i in chain.sprung:
             theta, eps = chain.theta[i], chain.eps[i]
@@ -198,7 +245,7 @@ class Laws:
         p: Vector = [0.0] * 3
         R = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
         out = []
-        for pose in kinematics(self.links, s, eta):
+        for pose in kinematics(resolved(self.links, eta), s, eta):
             p = vadd(p, matvec(R, pose.offset))
             columns = [matvec(R, column) for column in transpose(pose.R)]
             R = transpose(columns)
@@ -214,7 +261,8 @@ class Laws:
         rest: Vector = [0.0] * self.chain.size
         momentum = self.inverse(q, rest, list(qd), gravity=False)
         kinetic = mul(0.5, dot(momentum, qd))
-        return kinetic, mul(0.5, dot(q, matvec(self.K, q))), self.height(q)
+        bent = [slider.energy(p) for _, slider, p in self._sliders(q)]
+        return kinetic, total([mul(0.5, dot(q, matvec(self.K, q))), *bent]), self.height(q)
 
     def height(self, q: Vector) -> Scalar:
         """Potential of gravity, -g . sum of m r over beams and bodies."""
@@ -222,7 +270,8 @@ class Laws:
         out: Scalar = 0.0
         if not any(g):
             return out
-        for link, (p, R, pose) in zip(self.links, self.frames(q), strict=True):
+        links = resolved(self.links, joint_side(self.chain, q)[1])
+        for link, (p, R, pose) in zip(links, self.frames(q), strict=True):
             beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
             root, tip = link.root_mass, link.tip_mass
             moment = vadd(beam, first_moment(root), scale(tip[0][0], pose.arm))
@@ -243,8 +292,15 @@ def _numbers_back(chain: Chain) -> list[Vector]:
     return back
 
 
-def laws_of(chain: Chain, D: Array) -> Laws:
-    """Return the equations of a chain with its own numbers."""
-    return Laws(
-        chain, [numbers(link) for link in chain.links], _clean(chain.stiffness()), _clean(D)
-    )
+def laws_of(
+    chain: Chain, D: Array, ratios: Sequence[Sequence[float]] = (), velocity: Velocity = "material"
+) -> Laws:
+    """Return the equations of a chain with its own numbers; ratios: of each link's damping."""
+    links: list[Numbers | Slider] = []
+    for i, link in enumerate(chain.links):
+        plain = numbers(link)
+        if link.slide is not None:
+            links.append(Slider(plain, link.slide, velocity, tuple(ratios[i]) if ratios else ()))
+        else:
+            links.append(plain)
+    return Laws(chain, links, _clean(chain.stiffness()), _clean(D))

@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..beams.basis import Basis
+from ..beams.sliding import Velocity
 from ..errors import SuppleError
 from ..robot import Robot, SerialRobot
-from .chain import Chain, chain_of
-from .damping import Damping, damping_of
+from .chain import Chain, ChainLink, chain_of
+from .algebra import vadd
+from .bodies import Numbers
+from .damping import Damping, ModalDamping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
+from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
 
@@ -24,7 +28,7 @@ __all__ = ["DEFLECTIONS", "Deflection", "Functions", "Model", "build"]
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
 DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
-AnyLaws = Laws | PlanarLaws
+AnyLaws = Laws | PlanarLaws | LagrangeLaws
 
 
 class Functions(Mapping[str, Any]):
@@ -75,7 +79,7 @@ class Model:
 
     Attributes:
         robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
-        stiffness, damping: (N, N).  functions: the same equations as CasADi functions.
+        stiffness, damping: (N, N), NaN on a link that slides (see `stiffness_at`).  functions: the same equations as CasADi functions.
     """
 
     robot: SerialRobot
@@ -155,6 +159,8 @@ class Model:
             raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
         if shapes is None:
             return np.zeros((*q.shape[:-1], 3))
+        if part.slide is not None:
+            return _slide_deflection(part, q[..., self.chain.own(i)], fraction)
         field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
         displacement: Array = q[..., self.chain.eta[i]] @ field_.T
         return displacement
@@ -196,6 +202,8 @@ class Model:
                               f"entries{what}")  # fmt: skip
         if not np.isfinite(array).all():
             raise SuppleError(f"{word} holds a value that is not finite")
+        if word == "q" and self.chain.sliding:
+            self.chain.check_lengths(array)
         return array
 
 
@@ -205,6 +213,7 @@ def build(
     deflection: Deflection = "rotation",
     stiffening: bool = False,
     damping: Damping | float | None = None,
+    velocity: Velocity = "material",
     compiled: bool = False,
 ) -> Model:
     """Return the Model of a serial arm under a basis.
@@ -212,23 +221,33 @@ def build(
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
     (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
-    robot file's. `compiled` turns every function into C when it is first used.
+    robot file's. `velocity` of links that slide is that of the `material`, or as the `paper`
+    [Theodore1997] (24) prints it. `compiled` turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
     if deflection not in DEFLECTIONS:
         raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
+    if velocity not in ("material", "paper"):
+        raise SuppleError(f"velocity is '{velocity}': give material or paper")
     chain = chain_of(robot, basis, stiffening)
     assert isinstance(robot, SerialRobot)
     if deflection != "rotation":
         _check_planar(robot, deflection, stiffening)
-    D = _damping_matrix(robot, chain, damping_of(damping))
-    laws = laws_of(chain, D)
+    law = damping_of(damping)
+    D = _damping_matrix(robot, chain, law)
+    laws = laws_of(chain, D, slide_ratios(robot, chain, law), velocity)
     _check_mass(chain, laws)
     chosen: AnyLaws = laws
     if deflection != "rotation":
-        chosen = PlanarLaws(chain, laws.links, laws.K, laws.D, deflection)
+        links = [link for link in laws.links if isinstance(link, Numbers)]
+        chosen = PlanarLaws(chain, links, laws.K, laws.D, deflection)
+    elif velocity == "paper":
+        chosen = LagrangeLaws(laws)
     K = chain.stiffness()
+    for i in chain.sliding:
+        for array in (K, D):
+            array[chain.eta[i], chain.eta[i]] = np.nan
     for array in (K, D):
         array.setflags(write=False)
     return Model(robot, basis, chain, deflection, stiffening, K, D, Functions(chosen, compiled))
@@ -247,14 +266,32 @@ def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
     for i, place in chain.theta.items():
         D[place, place] = robot.links[i].joint.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
-        if link.inv.count:
-            described = robot.links[i]
-            material = robot.material(described)
-            ratio = described.damping_ratio
-            if ratio is None and material is not None:
-                ratio = material.damping_ratio
-            D[part, part] = law.matrix(i, link.inv, ratio)
+        if link.inv.count and link.slide is None:
+            D[part, part] = law.matrix(i, link.inv, _ratio(robot, i))
     return D
+
+
+def _ratio(robot: SerialRobot, i: int) -> float | None:
+    """The damping ratio that the robot file gives a link, itself or by its material."""
+    described = robot.links[i]
+    material = robot.material(described)
+    if described.damping_ratio is None and material is not None:
+        return material.damping_ratio
+    return described.damping_ratio
+
+
+def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[float]]:
+    """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
+    out: list[list[float]] = []
+    for i, link in enumerate(chain.links):
+        if link.slide is None or not link.slide.count:
+            out.append([])
+        elif isinstance(law, ModalDamping):
+            out.append(law.ratios(i, link.slide.count, _ratio(robot, i)).tolist())
+        else:
+            raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
+                              "matrix would change with its length")  # fmt: skip
+    return out
 
 
 def _check_mass(chain: Chain, laws: Laws) -> None:
@@ -262,6 +299,8 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     if not chain.size:
         raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
     q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
+    for i in chain.sliding:
+        q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
     M = np.array(laws.mass(q), float)
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
     for k, name in enumerate(chain.names):
@@ -273,6 +312,15 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     if lowest < 1e-13:
         raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
                           "something to carry")  # fmt: skip
+
+
+def _slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
+    """Elastic displacement (.., 3) of a link that slides, p = [l, eta], link axes."""
+    assert part.slide is not None
+    flat = p.reshape(-1, p.shape[-1])
+    rows = [part.slide.fields(float(x[0]), fraction) @ x[1:] for x in flat]
+    turned: Array = np.array(rows) @ part.R_SL
+    return turned.reshape(*p.shape[:-1], 3)
 
 
 def _six(wrench: ArrayLike) -> Array:
@@ -336,8 +384,20 @@ def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
     import casadi as ca
 
     moved = _column(laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True))
-    K, D = ca.sparsify(ca.DM(laws.K)), ca.sparsify(ca.DM(laws.D))
-    return [moved + ca.mtimes(K, _column(x["q"])) + ca.mtimes(D, _column(x["qd"]))]
+    forces = vadd(laws.elastic(x["q"]), laws.dissipation(x["q"], x["qd"]))
+    return [ca.cse(moved + _column(forces))]
+
+
+def _elastic(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_column(laws.elastic(x["q"]))]
+
+
+def _dissipation(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_column(laws.dissipation(x["q"], x["qd"]))]
+
+
+def _stiffness(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_matrix(laws.stiffness(x["q"]))]
 
 
 def _energies(laws: AnyLaws, x: Lists) -> list[Any]:
@@ -363,6 +423,9 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]
     "forward_dynamics": (("q", "qd", "tau"), _forward),
     "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
     "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
+    "elastic": (("q",), _elastic),
+    "dissipation": (("q", "qd"), _dissipation),
+    "stiffness": (("q",), _stiffness),
     "energies": (("q", "qd"), _energies),
     "tip": (("q",), _tip),
     "derivatives": (("q", "qd", "tau"), _derivatives),

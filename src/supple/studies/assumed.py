@@ -54,7 +54,7 @@ def assumed_modes(
         if given.shape != (k,):
             raise SuppleError(f"theta has shape {given.shape}: give {k} joint coordinates")
         q[:k] = given
-    M, K = model.mass_matrix(q), model.stiffness
+    M, K = model.mass_matrix(q), model.stiffness_at(q)
     follow = np.zeros((k, n - k))
     if joints == "free" and k:
         follow = -cho_solve(cho_factor(M[:k, :k]), M[:k, k:])

@@ -150,10 +150,10 @@ def _stiffness_at(model: Model, q: Array) -> Array:
         from ..dynamics.evaluate import Evaluator
 
         x = ca.SX.sym("q", model.size)
-        g = model.functions.expression("gravity")(x)
+        g = model.functions.expression("gravity")(x) + model.functions.expression("elastic")(x)
         return Evaluator(ca.Function("slope", [x], [ca.densify(ca.jacobian(g, x))]))
 
-    slope: Array = model.functions.derived("gravity slope", make)(q)[0] + model.stiffness
+    slope: Array = model.functions.derived("gravity slope", make)(q)[0]
     return slope
 
 

@@ -66,8 +66,8 @@ def rate(model: Model, width: int) -> Any:
     n, joints = model.size, model.joints
     x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
-    D = ca.sparsify(ca.DM(model.damping))
-    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd))
+    lost = model.functions.expression("dissipation")(q, qd)
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
     if width > joints:
         loaded = model.functions.expression("forward_dynamics_loaded")
         qdd = loaded(q, qd, tau, u[joints:])
@@ -266,7 +266,7 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
     q, qd, work = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n]
     qdd = model.forward_dynamics(q, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n])[:joints])
     a = qdd.copy()
-    before = _power(model, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n]))
+    before = _power(model, q, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n]))
     for k in range(len(plan.grid) - 1):
         dt = float(plan.grid[k + 1] - plan.grid[k])
         tau = effort(float(plan.grid[k + 1]) - 1e-9 * dt, np.concatenate([q, qd]))
@@ -284,13 +284,13 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
                 break
         a = a1 + share * qdd1
         q, qd, qdd = q1, qd1, qdd1
-        after = _power(model, qd, tau)
+        after = _power(model, q, qd, tau)
         work, before = work + dt * (before + after) / 2, after
         yield k + 1, np.concatenate([q, qd, [work]])[None]
 
 
-def _power(model: Model, qd: Array, tau: Array) -> float:
-    return float(tau @ qd - qd @ model.damping @ qd)
+def _power(model: Model, q: Array, qd: Array, tau: Array) -> float:
+    return float(tau @ qd - qd @ model.functions.evaluator("dissipation")(q, qd)[0])
 
 
 def _tangent(model: Model) -> Any:

@@ -1,0 +1,131 @@
+"""Finite elements on a link that slides: a mesh that stretches with the free length.
+
+Shapes are fixed functions of eta = x/l, so a material point moves through the mesh at
+d eta/dl = (1 - eta)/l and every integral is a constant times a power of l:
+
+    N_l = (1 - eta) N' / l,    N_ll = [(1 - eta)^2 N'' - 2 (1 - eta) N'] / l^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from .invariants import gauss_points, invariants, stiffness
+from .rates import Rate, variable
+from .shapes import EndLoad, Shapes
+from .sliding import ROWS, Family, SlideIntegrals, SlidingShapes, Velocity
+from .theory import Beam
+
+__all__ = ["SlidingElements"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class SlidingElements(SlidingShapes):
+    """Elements of a sliding link.
+
+    Attributes:
+        beam, end: the whole beam, and its end load.  shapes: the elements' shapes on the whole
+        length, which stretch to the free one.
+    """
+
+    beam: Beam
+    end: EndLoad
+    shapes: Shapes
+
+    @property
+    def kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.shapes.kinds
+
+    @cached_property
+    def member(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Number of each shape among those of bending, or of twist."""
+        out, seen = [], {False: 0, True: 0}
+        for kind in self.kinds:
+            twists = kind == "torsion"
+            out.append(seen[twists])
+            seen[twists] += 1
+        return tuple(out)
+
+    @cached_property
+    def _tables(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Integrals over eta of bending and of twist, unit length, and end values."""
+        L, shapes = self.beam.L, self.shapes
+        x, w = gauss_points(shapes.breaks, shapes.degree + 3)
+        eta = (x / L)[:, None]
+        values = [shapes.at(x, d) * L**d for d in range(3)]
+        end = [shapes.at(L, d)[0] * L**d for d in range(2)]
+        unit = stiffness(replace(self.beam, EI=(1.0, 1.0), GJ=1.0), shapes)
+        out = []
+        for twists in (False, True):
+            columns = [j for j, kind in enumerate(self.kinds) if (kind == "torsion") is twists]
+            rows = [ROWS[self.kinds[j]][0] for j in columns]
+            f = [value[:, rows, columns] for value in values]
+            N = [f[0], (1 - eta) * f[1], (1 - eta) ** 2 * f[2] - 2 * (1 - eta) * f[1]]
+            square = unit[np.ix_(columns, columns)] * L ** (1 if twists else 3)
+            out.append({
+                "gram": [[np.einsum("g,gi,gj->ij", w / L, a, b) for b in N] for a in N],
+                "mean": [w / L @ a for a in N], "centre": [w / L @ (eta * a) for a in N],
+                "tip": end[0][rows, columns], "slope": end[1][rows, columns], "K": square,
+            })  # fmt: skip
+        return out[0], out[1]
+
+    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+        """Return the functions of bending and of twist at a free length."""
+        if velocity != "material":
+            raise SuppleError("velocity 'paper' is for AssumedModes: elements follow the material")
+        bending, torsion = self._tables
+        twist = _family(torsion, l, self.beam.rIp, 1) if len(torsion["tip"]) else None
+        return _family(bending, l, self.beam.m, 3), twist
+
+    def fields(self, l: float, eta: float) -> Array:
+        """Return displacements (3, k) at a fraction of the free length."""
+        return self.shapes.at(eta * self.beam.L)[0, :3]
+
+    def curvature(self, l: float) -> Array:
+        """Return the curvature (2, k) at the hub in x-y and x-z."""
+        return self.shapes.at(0.0, 2)[0, 1:3] * (self.beam.L / l) ** 2
+
+    def damping(
+        self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
+    ) -> list[Scalar]:
+        """Return modal damping of the free part: as at the whole length, times L/l."""
+        C = self._damping(ratios[0] if ratios else 0.0)
+        factor = self.beam.L / l
+        return [factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C]
+
+    def _damping(self, ratio: float) -> list[list[float]]:
+        """(k, k) at the whole length; frequencies go as 1/l^2 and masses as l."""
+        from scipy.linalg import eigh
+
+        inv = invariants(self.beam, self.shapes, EndLoad())
+        omega2, Phi = eigh(inv.K, inv.modal_mass)
+        side = inv.modal_mass @ Phi
+        C: list[list[float]] = ((side * (2 * ratio * np.sqrt(omega2))) @ side.T).tolist()
+        return C
+
+
+def _family(table: dict[str, Any], l: Scalar, density: float, power: int) -> Family:
+    """A family's integrals at a free length: constants times powers of l."""
+    by = [1.0, 1.0 / l, 1.0 / (l * l)]
+    square = [1.0, by[1], by[2], by[1] * by[2], by[2] * by[2]]
+    gram = [[(table["gram"][d][e]).tolist() for e in range(3)] for d in range(3)]
+    scaled = [[[[value * square[d + e] if d + e else value for value in row]
+                for row in gram[d][e]] for e in range(3)] for d in range(3)]  # fmt: skip
+    once = {name: [[value * by[d] if d else value for value in table[name][d].tolist()]
+                   for d in range(3)] for name in ("mean", "centre")}  # fmt: skip
+    length = variable(l)
+    stiff = 1.0 / (length * length * length) if power == 3 else 1.0 / length
+    K = [[stiff * value if value else Rate(0.0) for value in row] for row in table["K"].tolist()]
+    tip = [Rate(value) for value in table["tip"].tolist()]
+    slope = [(1.0 / length) * value for value in table["slope"].tolist()]
+    modal = [length * density * gram[0][0][i][i] for i in range(len(tip))]
+    return Family(scaled, once["mean"], once["centre"], tip, slope, K, modal)

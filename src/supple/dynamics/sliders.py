@@ -1,0 +1,93 @@
+"""Slider: a link that slides, whose numbers depend on its free length.
+
+To the recursions a slider is a link without a joint whose first elastic coordinate is its free
+length: p = [l, eta]. Its fields are linear in z on the wide set [N, N_l, N_ll, e_x] of
+`beams.sliding`, with
+
+    z = [eta, 0, 0, 0],   zd = Z pd = [etad, eta ld, 0, ld],   zb = [0, 2 etad ld, eta ld^2, 0],
+
+so that every convective term comes out of the same lines that serve a link of fixed length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..beams.rates import Rate
+from ..beams.sliding import SlideIntegrals, SlidingShapes, Velocity, integrals
+from .algebra import Scalar, Vector, dot, matvec, mul, scale, vadd
+from .bodies import Numbers
+
+__all__ = ["Slider", "resolved"]
+
+
+@dataclass(frozen=True)
+class Slider:
+    """What a sliding link's numbers are made from.
+
+    Attributes:
+        fixed: the numbers that do not depend on the length.  shapes, velocity: see `integrals`.
+        ratios: (k,), damping ratio of each shape.
+    """
+
+    fixed: Numbers
+    shapes: SlidingShapes
+    velocity: Velocity
+    ratios: tuple[float, ...]
+
+    def at(self, l: Scalar) -> Numbers:
+        """Return the link's numbers at a free length."""
+        found = integrals(self.shapes, l, self.velocity)
+        kept = self.fixed
+        return Numbers(
+            R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
+            first=found.first, second=found.second, P=found.P, X=found.X, G=found.G, J=found.J,
+            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi, pairs=(), N_end=found.N_end,
+            Psi_end=found.Psi_end, root_mass=kept.root_mass, tip_mass=kept.tip_mass,
+            rotor=kept.rotor, slides=True,
+        )  # fmt: skip
+
+    def _bending(self, l: Scalar) -> SlideIntegrals:
+        return integrals(self.shapes, l, "material")
+
+    def stiffness(self, l: Scalar) -> list[list[Rate]]:
+        """Return K(l), (k, k), with its derivative along l."""
+        return self._bending(l).K
+
+    def elastic(self, p: Vector) -> Vector:
+        """Return the force of bending on [l, eta]: 1/2 eta' (dK/dl) eta, K eta.
+
+        Source: [Theodore1997], Eq. (34), whose prismatic row lacks the first.
+        """
+        l, eta = p[0], p[1:]
+        if not eta:
+            return [0.0]
+        K = self.stiffness(l)
+        value, slope = ([[getattr(x, name) for x in row] for row in K] for name in ("value", "first"))
+        row = mul(0.5, dot(eta, matvec(slope, eta))) if self.velocity == "material" else 0.0
+        return [row, *matvec(value, eta)]
+
+    def energy(self, p: Vector) -> Scalar:
+        """Return the strain energy 1/2 eta' K eta."""
+        return mul(0.5, dot(p[1:], self.elastic(p)[1:])) if p[1:] else 0.0
+
+    def damping(self, p: Vector, pd: Vector) -> Vector:
+        """Return the force of damping on [l, eta]: that of R = zeta omega (d/dt sqrt(m) eta)^2.
+
+        m is the modal mass, so that the law does not depend on how shapes are scaled along l; at
+        constant length it is 2 zeta omega m etad.
+        """
+        l, eta, etad = p[0], p[1:], pd[1:]
+        if not any(self.ratios):
+            return [0.0] * len(p)
+        found = self._bending(l)
+        drift = [mul(0.5, mul(m.first / m.value, x)) for m, x in zip(found.modal, eta, strict=True)]
+        speed = vadd(etad, scale(pd[0], drift))
+        force = self.shapes.damping(found, l, list(self.ratios), speed)
+        return [dot(drift, force), *force]
+
+
+def resolved(links: list[Numbers | Slider], eta: list[Vector]) -> list[Numbers]:
+    """Return every link's numbers, those of sliders at their free length, eta[i][0]."""
+    return [link.at(p[0]) if isinstance(link, Slider) else link
+            for link, p in zip(links, eta, strict=True)]  # fmt: skip
