@@ -246,5 +246,5 @@ def _numbers_back(chain: Chain) -> list[Vector]:
 def laws_of(chain: Chain, D: Array) -> Laws:
     """Return the equations of a chain with its own numbers."""
     return Laws(
-        chain, [numbers(link) for link in chain.links], _clean(chain.stiffness()), _clean(D)
+        chain, [numbers(link) for link in chain.links], chain.stiffness().tolist(), D.tolist()
     )
