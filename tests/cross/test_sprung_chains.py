@@ -29,3 +29,37 @@ def test_two_link_arm_converges_to_ours() -> None:
     assert errors[-1] < 2e-3, errors
     assert errors[0] / errors[1] > 3, errors
     assert errors[1] / errors[2] > 3, errors
+
+
+@pytest.mark.slow
+def test_spin_up_of_a_chain() -> None:
+    """[Kane1987]: the largest lag of the tip of 12 sprung rods, geometry exact, is ours."""
+    import pinocchio as pin
+
+    from analytic.test_spinning_beams import beam, spin_up
+
+    ours = spin_up(build(beam(planar=True), AssumedModes(3), stiffening=True), until=15.0)
+    chain = sprung_chain(beam(planar=True), 12)
+    n, dt = chain.model.nv, 1.25e-3
+    x, lag = np.zeros(2 * (n - 1)), 0.0
+
+    def slope(t: float, x: np.ndarray) -> np.ndarray:
+        s = 2 * np.pi * t / 15
+        rate, accel = 4 * (t / 15 - np.sin(s) / (2 * np.pi)), 4 / 15 * (1 - np.cos(s))
+        q, v = np.append(0.0, x[: n - 1]), np.append(rate, x[n - 1 :])
+        force = pin.rnea(chain.model, chain.data, q, v, np.append(accel, np.zeros(n - 1)))
+        M = pin.crba(chain.model, chain.data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        accelerations = np.linalg.solve(M[1:, 1:], -(force + chain.stiffness * q)[1:])
+        return np.concatenate([x[n - 1 :], accelerations])
+
+    for i in range(round(15 / dt)):
+        t = i * dt
+        k1 = slope(t, x)
+        k2 = slope(t + dt / 2, x + dt / 2 * k1)
+        k3 = slope(t + dt / 2, x + dt / 2 * k2)
+        k4 = slope(t + dt, x + dt * k3)
+        x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        if i % 8 == 0:
+            lag = min(lag, chain.place(np.append(0.0, x[: n - 1]))[1])
+    assert lag == pytest.approx(ours.min(), rel=0.01)
