@@ -115,6 +115,19 @@ def test_modes_table_to_read(console: Console) -> None:
     assert "0 deg, 45 deg, 45 deg" in ran.out
 
 
+def test_names_are_printed_as_they_are(console: Console, tmp_path: Path) -> None:
+    path = tmp_path / "arm.yaml"
+    path.write_text(
+        'name: "[red] :robot:"\nlinks:\n'
+        ' - {name: "[/b]", length: 1, mass_per_length: 1, bending_stiffness: 1}\n'
+        ' - {name: ":smile:", length: 1, mass_per_length: 1, bending_stiffness: 1}\n'
+    )
+    ran = console("modes", path, "--count", 4)
+    assert ran.code == 0
+    assert "[red] :robot:" in ran.out
+    assert "[/b]" in ran.out or ":smile:" in ran.out
+
+
 def test_modes_at_zero_says_so(console: Console) -> None:
     assert "all zero, as --at is not given" in console("modes", "industrial-3").out
 
