@@ -1,4 +1,4 @@
-"""Exact modes held against finite elements on 2,000 random arms (issue: "Must show").
+"""Exact modes held against finite elements on 2,000 random arms with fixed seeds.
 
 For each arm: exact counts equal those of the elements below a frequency at which the mesh is
 converged, which is judged by the mesh alone (n against 2 n elements); no root is missed or

@@ -92,7 +92,8 @@ class Pose:
     Attributes:
         R: this link's axes seen from the previous link's.  about_z: R is a turn about z.
         offset: from the previous end to this root, previous axes.  z: eta and its
-        products; Z = dz/deta.  turn: rotation of the end.  arm: from root to end.  Jv, Jw: (3, k), displacement and rotation of the end with eta.
+        products; Z = dz/deta.  turn: rotation of the end.  arm: from root to end.  Jv, Jw: (3, k),
+        displacement and rotation of the end with eta.
         angles: phi, psi_y, psi_z of the end.
     """
 
@@ -115,7 +116,8 @@ class Rates:
     Attributes:
         w: angular velocity of the root; W = [w][w], twice = 2 [w].  w_end: of the end.
         etad, zd: rates of eta and z.  zb: part of z's second derivative without
-        eta's.  end: (linear, angular) acceleration of the end without those of root and eta.  root: angular acceleration w x axis sd.
+        eta's.  end: (linear, angular) acceleration of the end without those of root and eta.
+        root: angular acceleration w x axis sd.
     """
 
     w: Vector

@@ -303,4 +303,4 @@ def laws_of(
             links.append(Slider(plain, link.slide, velocity, tuple(ratios[i]) if ratios else ()))
         else:
             links.append(plain)
-    return Laws(chain, links, _clean(chain.stiffness()), _clean(D))
+    return Laws(chain, links, chain.stiffness().tolist(), D.tolist())

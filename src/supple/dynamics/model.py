@@ -13,9 +13,9 @@ from ..beams.basis import Basis
 from ..beams.sliding import Velocity
 from ..errors import SuppleError
 from ..robot import Robot, SerialRobot
-from .chain import Chain, ChainLink, chain_of
 from .algebra import vadd
 from .bodies import Numbers
+from .chain import Chain, ChainLink, chain_of, denoised
 from .damping import Damping, ModalDamping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
@@ -108,7 +108,8 @@ class Model:
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q), (N, N) or (B, N, N)."""
-        return self._call("mass_matrix", q=q)[0]
+        M = self._call("mass_matrix", q=q)[0]
+        return M.reshape(*np.shape(q)[:-1], self.size, self.size)
 
     def bias(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Return h(q, qd): centrifugal and Coriolis, without gravity, stiffness and damping."""
@@ -169,7 +170,9 @@ class Model:
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
     ) -> tuple[Array, Array, Array]:
         """Return d qdd / d(q, qd, tau), (N, N), (N, N) and (N, joints)."""
-        a, b, c = self._call("derivatives", q=q, qd=qd, tau=tau)
+        found = self._call("derivatives", q=q, qd=qd, tau=tau)
+        lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, qd, tau)))
+        a, b, c = (part.reshape(*lead, self.size, -1) for part in found)
         return a, b, c
 
     def _call(self, name: str, **given: ArrayLike) -> tuple[Array, ...]:
@@ -267,7 +270,7 @@ def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
         D[place, place] = robot.links[i].joint.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = law.matrix(i, link.inv, _ratio(robot, i))
+            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i)))
     return D
 
 
