@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..control.controllers import Controller
+from ..control.trajectories import Trajectory
 from ..dynamics.model import Model
+from ..dynamics.rest import static_state
 from ..errors import SuppleError
+from .closed_loop import Reference, as_feedback, as_trajectory, check_path, path_samples
 from .inputs import Feedback, Input, as_input
 from .motion import Response
 from .steppers import STEPPERS, Chunk, Plan, stable_step
@@ -32,39 +36,94 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     tau: Any = None,
     q0: ArrayLike | Literal["static"] | None = None,
     qd0: ArrayLike | None = None,
-    duration: float = 1.0,
+    duration: float | None = None,
     *,
+    controller: Controller | Callable[..., ArrayLike] | None = None,
+    trajectory: Trajectory | ArrayLike | None = None,
     theta0: ArrayLike | None = None,
     dt: float = 1e-3,
-    method: str = "rk4",
+    method: str | None = None,
     wrench: Any = None,
     tolerance: float = 1e-9,
     limits: bool = True,
     progress: bool | None = None,
     compiled: bool = False,
 ) -> Response:
-    """Return the motion of a model over `duration` seconds, sampled every `dt`.
+    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt`.
 
     `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
     f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
     last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
     rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
     restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
-    `compiled` steps rk4 in generated C. A run that ends early, by Ctrl-C too, warns and keeps what
+    `compiled` steps rk4 in generated C.
+
+    With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
+    duration unless another is given, starting on it. A controller is a Controller or a function
+    f(t, q, qd, (r, rd, rdd)). Methods default to rk4, and to adams with a Controller. A run that ends early, by Ctrl-C too, warns and keeps what
     it has.
     """
+    path = None if controller is None else as_trajectory(trajectory, model)
+    law = controller if isinstance(controller, Controller) else None
+    if duration is None:
+        duration = 1.0 if path is None else path.duration
+    if method is None:
+        method = "rk4" if law is None else "adams"
     _check(duration, dt, method, tolerance)
+    if path is not None:
+        check_path(model, path, duration)
+        q0, qd0 = _on_path(model, path, q0, qd0, theta0)
     x0 = _start(model, q0, qd0, theta0)
-    efforts = as_input(tau, model.joints, duration)
+    efforts = _efforts(model, tau, controller, path, duration)
     load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
     if isinstance(load, Feedback):
         raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
     if method == "rk4":
-        _check_step(model, x0[: model.size], dt)
+        _check_step(model, _stiffest(model, x0[: model.size], path, duration), dt)
     grid, starts = _grid(duration, dt, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance, compiled)
+    plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
     return _response(plan, states, method, message)
+
+
+def _efforts(
+    model: Model, tau: Any, controller: Any, path: Trajectory | None, duration: float
+) -> Input | Feedback:
+    """Joint efforts as given; under a Controller the motion wanted instead."""
+    if path is None:
+        if controller is None:
+            return as_input(tau, model.joints, duration)
+    elif tau is not None:
+        raise SuppleError("tau and controller are both given: give one of them")
+    elif isinstance(controller, Controller):
+        controller.check(model)
+        return Reference(path)
+    elif callable(controller):
+        return as_input(as_feedback(controller, path), model.joints, duration)
+    raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
+
+
+def _on_path(
+    model: Model, path: Trajectory, q0: Any, qd0: Any, theta0: ArrayLike | None
+) -> tuple[Any, Any]:
+    """The start on the path, unbent, unless another one is given."""
+    r, rd, _ = path(0.0)
+    rest = np.zeros(model.size - model.joints)
+    if q0 is None and theta0 is None:
+        q0 = np.concatenate([r, rest])
+    elif isinstance(q0, str) and theta0 is None and q0 == "static":
+        q0 = static_state(model, r)
+    return q0, np.concatenate([rd, rest]) if qd0 is None else qd0
+
+
+def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) -> Array:
+    """The start, with links that slide as short as they get on the path."""
+    out = q.copy()
+    if path is not None and model.chain.sliding:
+        shortest = path_samples(path, duration).min(axis=0)
+        for i in model.chain.sliding:
+            out[model.chain.theta[i]] = shortest[model.chain.theta[i]]
+    return out
 
 
 def _check(duration: float, dt: float, method: str, tolerance: float) -> None:
@@ -122,39 +181,6 @@ def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
     if not np.isfinite(array).all():
         raise SuppleError(f"{word} holds a value that is not finite")
     return array
-
-
-def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
-    """Return q at rest under gravity, joints held at theta0: K q + g(q) = 0 beyond theta."""
-    k, n = model.joints, model.size
-    q = np.zeros(n)
-    if theta0 is not None:
-        q[:k] = _vector("theta0", theta0, k, model)
-    zero = np.zeros(n)
-    for _ in range(50):
-        force = model.inverse_dynamics(q, zero, zero)[k:]
-        slope = _stiffness_at(model, q)[k:, k:]
-        step = np.linalg.solve(slope, -force)
-        q[k:] += step
-        if np.abs(step).max(initial=0.0) <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
-            return q
-    raise SuppleError("the static sag was not found: the arm may be too soft for its own weight")
-
-
-def _stiffness_at(model: Model, q: Array) -> Array:
-    """(N, N) derivative of K q + g(q)."""
-
-    def make() -> Any:
-        import casadi as ca
-
-        from ..dynamics.evaluate import Evaluator
-
-        x = ca.SX.sym("q", model.size)
-        g = model.functions.expression("gravity")(x) + model.functions.expression("elastic")(x)
-        return Evaluator(ca.Function("slope", [x], [ca.densify(ca.jacobian(g, x))]))
-
-    slope: Array = model.functions.derived("gravity slope", make)(q)[0]
-    return slope
 
 
 def _grid(
@@ -272,7 +298,10 @@ def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
 def _response(plan: Plan, states: Array, method: str, message: str) -> Response:
     n, t = plan.model.size, plan.grid[: len(states)]
     q, qd = states[:, :n], states[:, n : 2 * n]
-    if isinstance(plan.tau, Feedback):
+    if plan.controller is not None:
+        wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
+        tau = plan.controller.efforts(plan.model, (q, qd), wanted)
+    elif isinstance(plan.tau, Feedback):
         tau = np.array([plan.tau(float(at), *x) for at, *x in zip(t, q, qd, strict=True)])
     else:
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)

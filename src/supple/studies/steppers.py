@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.controllers import Controller
 from ..dynamics.evaluate import Evaluator, compiled, view
 from ..dynamics.model import Model
 from ..errors import SuppleError
+from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 
 __all__ = ["STEPPERS", "Chunk", "Plan", "rate", "stable_step"]
@@ -31,7 +33,8 @@ class Plan:
     Attributes:
         grid: (n + 1,) times of the answer, switches among them.  starts: places in the grid where
         integration restarts.  tau, wrench: efforts and tip wrench; wrench None: there is none.
-        tolerance: relative, of adams and bdf.  compiled: step in generated C.
+        tolerance: relative, of adams and bdf.  compiled: step in generated C.  controller: then
+        tau holds the motion wanted, a Reference.
     """
 
     model: Model
@@ -41,16 +44,32 @@ class Plan:
     wrench: Input | None
     tolerance: float
     compiled: bool = False
+    controller: Controller | None = None
+
+    def __post_init__(self) -> None:
+        if self.controller is not None and self.wrench is not None:
+            raise SuppleError("a tip wrench under a Controller is not offered: use a function")
+
+    @property
+    def driven(self) -> int:
+        """Number of inputs of the joints: efforts, or the motion wanted under a controller."""
+        return (3 if self.controller is not None else 1) * self.model.joints
 
     @property
     def width(self) -> int:
-        """Number of inputs: efforts, and six of a wrench."""
-        return self.model.joints + (6 if self.wrench is not None else 0)
+        """Number of inputs: those of the joints, and six of a wrench."""
+        return self.driven + (6 if self.wrench is not None else 0)
+
+    def rate(self) -> Any:
+        """Return dx/dt = f(x, u) as a CasADi SX function."""
+        if self.controller is None:
+            return rate(self.model, self.width)
+        return closed_rate(self.model, self.controller)
 
     def inputs(self, t: Array) -> Array:
         """(len(t), width) inputs at times t."""
         assert isinstance(self.tau, Input)
-        parts = [self.tau.value(t, self.model.joints)]
+        parts = [self.tau.value(t, self.driven)]
         if self.wrench is not None:
             parts.append(self.wrench.value(t, 6))
         return np.concatenate(parts, axis=1)
@@ -88,12 +107,12 @@ def _wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
     return ca.dot(wrench[:3], ca.jtimes(p, q, qd)) + ca.dot(wrench[3:], spin)
 
 
-def _rk4_step(model: Model, width: int) -> Any:
+def _rk4_step(plan: Plan) -> Any:
     """One step of the classical Runge-Kutta method: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
     import casadi as ca
 
-    f = rate(model, width)
-    x, p = ca.SX.sym("x", 2 * model.size + 1), ca.SX.sym("p", 3 * width + 1)
+    f, width = plan.rate(), plan.width
+    x, p = ca.SX.sym("x", 2 * plan.model.size + 1), ca.SX.sym("p", 3 * width + 1)
     a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
     k1 = f(x, a)
     k2 = f(x + dt / 2 * k1, b)
@@ -108,7 +127,7 @@ def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
         yield from _rk4_feedback(plan, plan.tau, x)
         return
     step = plan.model.functions.derived(
-        ("rk4", plan.width, plan.compiled), lambda: _made(_rk4_step(plan.model, plan.width), plan)
+        ("rk4", plan.width, plan.compiled, plan.controller), lambda: _made(_rk4_step(plan), plan)
     )
     width = plan.width
     for start in range(0, len(plan.grid) - 1, CHUNK):
@@ -199,7 +218,7 @@ def _cvodes_segment(plan: Plan, scheme: str, grid: Array, x0: Array) -> Array:
     length, width = float(grid[-1] - grid[0]), plan.width
     x, s, p = ca.SX.sym("x", len(x0)), ca.SX.sym("s"), ca.SX.sym("p", 2 * width + 1)
     u = _segment_input(plan, p, s)
-    ode = rate(plan.model, width)(x, u)
+    ode = plan.rate()(x, u)
     iteration = "functional" if scheme == "adams" else "newton"
     options: Any = {
         "linear_multistep_method": scheme,
@@ -231,7 +250,7 @@ def _segment_input(plan: Plan, p: Any, s: Any) -> Any:
     """Inputs at s seconds after a restart: as expressions, else linear between its two ends."""
     import casadi as ca
 
-    width, joints = plan.width, plan.model.joints
+    width, joints = plan.width, plan.driven
     out = ca.vertsplit(p[:width] + s * p[width : 2 * width])
     t = p[2 * width] + s
     for given, part in ((plan.tau, slice(0, joints)), (plan.wrench, slice(joints, width))):
@@ -254,6 +273,8 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
     n, joints = model.size, model.joints
     am, af = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
     gamma, beta = 0.5 + af - am, 0.25 * (1 + af - am) ** 2
+    if plan.controller is not None:
+        raise SuppleError("method generalised-alpha takes no Controller: use adams, bdf or rk4")
     if plan.wrench is not None:
         raise SuppleError("method generalised-alpha takes no tip wrench yet: use rk4, adams or bdf")
     tangent = model.functions.derived("tangent", lambda: Evaluator(_tangent(model)))

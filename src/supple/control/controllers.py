@@ -1,0 +1,289 @@
+"""Controllers: from a state and the motion wanted to joint efforts.
+
+A law is written in CasADi expressions of one state, so that a closed loop steps as fast as an open
+one, can be linearised, and can be exported; `Law.efforts` calls it with arrays.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..beams.basis import AssumedModes
+from ..dynamics.model import Model, build
+from ..errors import SuppleError
+
+__all__ = [
+    "CONTROLLERS",
+    "LQR",
+    "ComputedTorque",
+    "Controller",
+    "Decoupling",
+    "GravityPD",
+    "JointPD",
+    "Wanted",
+    "lqr",
+]
+
+Array = NDArray[np.float64]
+Gain = float | Sequence[float]
+Expression = Any
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The motion wanted at one time: joint coordinates, rates and accelerations, expressions."""
+
+    r: Expression
+    rd: Expression
+    rdd: Expression
+
+
+class Controller(ABC):
+    """A control law. A kind of controller has these duties:
+
+    1. `effort(model, q, qd, wanted)` returns the joint efforts, (joints,), as expressions of a
+       state and the motion wanted.
+    2. `acceleration(model, q, qd, wanted)` may return qdd of the closed loop and the efforts, when
+       the law gives them at less cost than the forward dynamics; None otherwise.
+    3. `check(model)` raises a SuppleError when it does not fit the model.
+    """
+
+    @abstractmethod
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        """Return the joint efforts."""
+
+    def acceleration(
+        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+    ) -> tuple[Expression, Expression] | None:
+        """Return qdd of the closed loop and the efforts, or None."""
+        return None
+
+    def check(self, model: Model) -> None:
+        """Raise a SuppleError when it does not fit the model."""
+
+    def function(self, model: Model) -> Any:
+        """Return the law as a CasADi function (q, qd, r, rd, rdd) -> tau."""
+
+        def make() -> Any:
+            import casadi as ca
+
+            q, qd = ca.SX.sym("q", model.size), ca.SX.sym("qd", model.size)
+            r, rd, rdd = (ca.SX.sym(word, model.joints) for word in ("r", "rd", "rdd"))
+            tau = self.effort(model, q, qd, Wanted(r, rd, rdd))
+            return ca.Function("law", [q, qd, r, rd, rdd], ca.cse([ca.densify(ca.SX(tau))]))
+
+        self.check(model)
+        return model.functions.derived(("law", self), make)
+
+    def efforts(self, model: Model, state: tuple[Array, Array], wanted: Sequence[Array]) -> Array:
+        """Return the efforts (n, joints) at states (n, N) for motions wanted (n, joints) each."""
+        found = self.function(model).map(len(state[0]))(*(x.T for x in (*state, *wanted)))
+        return np.array(found).T
+
+
+def _gain(name: str, value: Gain, joints: int) -> Array:
+    given = np.asarray(value, float)
+    if given.shape not in ((), (joints,)) or not np.isfinite(given).all() or (given < 0).any():
+        raise SuppleError(f"{name} is {value!r}: give one value, or one for each of {joints} "
+                          "joints, not negative")  # fmt: skip
+    return np.broadcast_to(given, (joints,)).astype(float)
+
+
+@dataclass(frozen=True)
+class JointPD(Controller):
+    """tau = -Gp e - Gv de/dt on the joint error e = theta - r.
+
+    Attributes:
+        position_gain, velocity_gain: N m/rad and N m s/rad (N/m, N s/m of a slide), one or one a
+        joint.
+    """
+
+    position_gain: Gain
+    velocity_gain: Gain
+
+    def check(self, model: Model) -> None:
+        for name in ("position_gain", "velocity_gain"):
+            _gain(name, getattr(self, name), model.joints)
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        k = model.joints
+        Gp = _gain("position_gain", self.position_gain, k)
+        Gv = _gain("velocity_gain", self.velocity_gain, k)
+        return -Gp * (q[:k] - wanted.r) - Gv * (qd[:k] - wanted.rd)
+
+
+@dataclass(frozen=True)
+class GravityPD(Controller):
+    """Joint PD, and the effort that holds the weight of the arm where it is: g(q) of the joints."""
+
+    position_gain: Gain
+    velocity_gain: Gain
+
+    def check(self, model: Model) -> None:
+        JointPD(self.position_gain, self.velocity_gain).check(model)
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        hold = model.functions.expression("gravity")(q)[: model.joints]
+        pd = JointPD(self.position_gain, self.velocity_gain)
+        return pd.effort(model, q, qd, wanted) + hold
+
+
+def _wanted_acceleration(
+    gains: tuple[Gain, Gain], joints: int, q: Expression, qd: Expression, wanted: Wanted
+) -> Expression:
+    """u = rdd - Gv de/dt - Gp e.
+
+    Source: [Theodore1997], Eq. (36).
+    """
+    Gp, Gv = _gain("position_gain", gains[0], joints), _gain("velocity_gain", gains[1], joints)
+    return wanted.rdd - Gv * (qd[:joints] - wanted.rd) - Gp * (q[:joints] - wanted.r)
+
+
+@dataclass(frozen=True)
+class Decoupling(Controller):
+    """Nonlinear decoupling of the joints: the error obeys e'' + Gv e' + Gp e = 0 exactly.
+
+    tau = (M_rr - M_rf M_ff^-1 M_fr) u + n_r - M_rf M_ff^-1 n_f, n all forces but M qdd. Works for
+    any model; it needs the elastic state as well as the joints'.
+
+    Attributes:
+        position_gain, velocity_gain: Gp in 1/s^2, Gv in 1/s, one or one a joint.
+
+    Source: [Theodore1997], Eqs. (35)-(37), with gravity, damping and 1/2 q_f' (dK/dl) q_f in n_r.
+    """
+
+    position_gain: Gain = 100.0
+    velocity_gain: Gain = 20.0
+
+    def check(self, model: Model) -> None:
+        JointPD(self.position_gain, self.velocity_gain).check(model)
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        return self.acceleration(model, q, qd, wanted)[1]
+
+    def acceleration(
+        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+    ) -> tuple[Expression, Expression]:
+        """qdd_r = u, qdd_f = -M_ff^-1 (M_fr u + n_f), and the effort that makes it so."""
+        import casadi as ca
+
+        k, n = model.joints, model.size
+        gains = (self.position_gain, self.velocity_gain)
+        u = _wanted_acceleration(gains, k, q, qd, wanted)
+        rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
+        if n == k:
+            return u, rest
+        M = model.functions.expression("mass_matrix")(q)
+        bent = ca.vertcat(*_solved(M[k:, k:], -rest[k:]))
+        return ca.vertcat(u, bent), rest[:k] + ca.mtimes(M[:k, k:], bent)
+
+
+def _solved(A: Expression, b: Expression) -> list[Any]:
+    """x with A x = b, A symmetric positive definite."""
+    import casadi as ca
+
+    from ..dynamics.algebra import ldl, ldl_solve
+
+    rows = [ca.horzsplit(row) for row in ca.vertsplit(ca.densify(A))]
+    return ldl_solve(ldl([list(row) for row in rows]), ca.vertsplit(ca.densify(b)))
+
+
+@dataclass(frozen=True)
+class ComputedTorque(Controller):
+    """Computed torque on the rigid model: what the arm would need if its links did not bend.
+
+    tau = M(theta) u + h(theta, thetad) + g(theta) of the same robot with `theory: rigid`; it needs
+    the joints' state only.
+    """
+
+    position_gain: Gain = 100.0
+    velocity_gain: Gain = 20.0
+
+    def check(self, model: Model) -> None:
+        JointPD(self.position_gain, self.velocity_gain).check(model)
+        if model.chain.sprung:
+            raise SuppleError("ComputedTorque is for arms without joint springs: use Decoupling")
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        k = model.joints
+        stiff = model.functions.derived("rigid twin", lambda: rigid_model(model))
+        u = _wanted_acceleration((self.position_gain, self.velocity_gain), k, q, qd, wanted)
+        return stiff.functions.expression("inverse_dynamics")(q[:k], qd[:k], u)
+
+
+def rigid_model(model: Model) -> Model:
+    """Return the Model of the same robot with every link rigid."""
+    paths = {f"links.{link.name}.theory": "rigid" for link in model.robot.links}
+    return build(model.robot.with_(paths), AssumedModes(1))
+
+
+@dataclass(frozen=True, eq=False)
+class LQR(Controller):
+    """tau = tau0 - F [q - q_r, qd - qd_r], the linear-quadratic regulator about one state.
+
+    `lqr` makes it. q_r holds the joints wanted and the elastic state of the operating point.
+    """
+
+    gain: Array
+    q: Array
+    tau: Array
+
+    def check(self, model: Model) -> None:
+        if self.gain.shape != (model.joints, 2 * model.size):
+            raise SuppleError(f"this LQR has a gain of shape {self.gain.shape}: it was made for "
+                              "another model")  # fmt: skip
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        import casadi as ca
+
+        k, n = model.joints, model.size
+        rest = ca.SX.zeros(n - k)
+        error = ca.vertcat(q - ca.vertcat(wanted.r, self.q[k:]), qd - ca.vertcat(wanted.rd, rest))
+        return ca.SX(self.tau) - ca.mtimes(ca.SX(self.gain), error)
+
+
+def lqr(
+    model: Model, theta: ArrayLike, state_weight: ArrayLike = 1.0, effort_weight: ArrayLike = 1.0
+) -> LQR:
+    """Return the LQR of a model linearised at rest at theta.
+
+    Weights are one value, the diagonal, or the whole matrix, of [q, qd] and of tau.
+    """
+    from scipy.linalg import solve_continuous_are
+
+    from ..dynamics.rest import static_state
+
+    q = static_state(model, theta)
+    zero = np.zeros(model.size)
+    tau = model.inverse_dynamics(q, zero, zero)[: model.joints]
+    n = model.size
+    dq, dqd, dtau = model.derivatives(q, zero, tau)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
+    B = np.vstack([np.zeros((n, model.joints)), dtau])
+    Q, R = _weight("state_weight", state_weight, 2 * n), _weight("effort_weight", effort_weight, model.joints)  # fmt: skip
+    try:
+        X = solve_continuous_are(A, B, Q, R)
+    except (np.linalg.LinAlgError, ValueError) as problem:
+        raise SuppleError(f"no LQR with these weights: {problem}") from None
+    return LQR(np.linalg.solve(R, B.T @ X), q, tau)
+
+
+def _weight(name: str, given: ArrayLike, size: int) -> Array:
+    value = np.asarray(given, float)
+    if value.shape not in ((), (size,), (size, size)) or not np.isfinite(value).all():
+        raise SuppleError(f"{name} has shape {value.shape}: give one value, {size}, or a matrix")
+    return np.diag(np.broadcast_to(value, (size,))) if value.ndim < 2 else value
+
+
+CONTROLLERS: dict[str, type[Controller]] = {
+    "pd": JointPD,
+    "gravity-pd": GravityPD,
+    "decoupling": Decoupling,
+    "computed-torque": ComputedTorque,
+}

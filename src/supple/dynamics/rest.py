@@ -1,0 +1,60 @@
+"""Rest: the state of a Model that stands still under gravity with its joints held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from .evaluate import Evaluator
+from .model import Model
+
+__all__ = ["static_state"]
+
+Array = NDArray[np.float64]
+
+
+def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
+    """Return q at rest under gravity with the joints held at theta0: dV/dq = 0 beyond theta."""
+    k, n = model.joints, model.size
+    q = np.zeros(n)
+    if theta0 is not None:
+        q[:k] = joint_vector(model, "theta0", theta0)
+    zero = np.zeros(n)
+    for _ in range(50):
+        force = model.inverse_dynamics(q, zero, zero)[k:]
+        step = np.linalg.solve(_stiffness_at(model, q)[k:, k:], -force)
+        q[k:] += step
+        if np.abs(step).max(initial=0.0) <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
+            return q
+    raise SuppleError("the static sag was not found: the arm may be too soft for its own weight")
+
+
+def joint_vector(model: Model, word: str, value: ArrayLike) -> Array:
+    """Return joint coordinates as an array (joints,), checked."""
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise SuppleError(f"{word} is not an array of numbers") from None
+    if array.shape != (model.joints,):
+        names = ", ".join(model.coordinates[: model.joints][:12])
+        raise SuppleError(f"{word} has shape {array.shape}: give {model.joints} numbers ({names})")
+    if not np.isfinite(array).all():
+        raise SuppleError(f"{word} holds a value that is not finite")
+    return array
+
+
+def _stiffness_at(model: Model, q: Array) -> Array:
+    """(N, N) second derivative of the potential of bending, springs and gravity."""
+
+    def make() -> Any:
+        import casadi as ca
+
+        x = ca.SX.sym("q", model.size)
+        g = model.functions.expression("gravity")(x) + model.functions.expression("elastic")(x)
+        return Evaluator(ca.Function("slope", [x], [ca.densify(ca.jacobian(g, x))]))
+
+    slope: Array = model.functions.derived("gravity slope", make)(q)[0]
+    return slope

@@ -1,0 +1,154 @@
+"""Closed loops: a Model under a Controller on a Trajectory, as one right-hand side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial, chebyshev
+from numpy.typing import ArrayLike, NDArray
+
+from ..control.controllers import Controller, Wanted
+from ..control.trajectories import Hold, Trajectory
+from ..dynamics.model import Model
+from ..errors import SuppleError
+from .inputs import Input
+
+__all__ = ["Reference", "as_trajectory", "check_path", "closed_rate", "path_samples"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reference(Input):
+    """A trajectory as inputs: joint coordinates, rates and accelerations wanted, side by side."""
+
+    trajectory: Trajectory
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return [r, rd, rdd], (len(t), 3 joints)."""
+        return np.concatenate(self.trajectory(t), axis=1)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the trajectory's breaks and its end, in every period before `end`."""
+        T = self.trajectory.duration
+        edges = [*self.trajectory.breaks, T]
+        if not self.trajectory.periodic:
+            return [t for t in edges if 0 < t < end]
+        rounds = range(math.ceil(end / T))
+        return [k * T + t for k in rounds for t in edges if 0 < k * T + t < end]
+
+    def expression(self, t: Any, width: int) -> list[Any]:
+        """Return it as polynomials of t between the switches, exact for all but smooth ones."""
+        import casadi as ca
+
+        T = self.trajectory.duration
+        if self.trajectory.smooth:
+            raise SuppleError("this trajectory is no polynomial in time: use method rk4")
+        edges = [0.0, *self.trajectory.breaks, T]
+        inside = ca.fmod(t, T) if self.trajectory.periodic else t
+        last = self.trajectory(np.array([T + 1.0]))
+        out = [ca.SX(float(x)) for x in np.concatenate(last, axis=1)[0]]
+        for a, b in reversed(list(zip(edges[:-1], edges[1:], strict=True))):
+            if b > a:
+                piece = self._piece(a, b, inside, width)
+                here = inside < b if b < T or self.trajectory.periodic else inside <= b
+                out = [ca.if_else(here, p, o) for p, o in zip(piece, out, strict=True)]
+        return out
+
+    def _piece(self, a: float, b: float, t: Any, width: int) -> list[Any]:
+        """Polynomials between two breaks from eight samples inside."""
+        nodes = (chebyshev.chebpts1(8) + 1) / 2
+        samples = self.trajectory.at(a + (b - a) * nodes)[0]
+        s = (t - a) / (b - a)
+        out: tuple[list[Any], ...] = ([], [], [])
+        for column in samples.T:
+            fit = Polynomial.fit(nodes, column, 7, domain=[0, 1], window=[0, 1])
+            for d in range(3):
+                p = fit.deriv(d) if d else fit
+                out[d].append(_horner(p.coef.tolist(), s) / (b - a) ** d)
+        return [*out[0], *out[1], *out[2]]
+
+
+def _horner(coefficients: list[float], s: Any) -> Any:
+    value: Any = 0.0
+    for c in reversed(coefficients):
+        value = value * s + c
+    return value
+
+
+def as_trajectory(given: Any, model: Model) -> Trajectory:
+    """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
+    if given is None:
+        raise SuppleError("a controller needs a trajectory: give one, or joint coordinates to hold")
+    found = given if isinstance(given, Trajectory) else Hold(tuple(np.ravel(given).tolist()))
+    if found(0.0)[0].shape != (model.joints,):
+        raise SuppleError(f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "
+                          f"{model.joints} joints")  # fmt: skip
+    return found
+
+
+def path_samples(trajectory: Trajectory, duration: float) -> Array:
+    """Return joint coordinates (n, joints) along a trajectory, close enough to see its extremes."""
+    edges = [t for t in trajectory.breaks if t < duration]
+    found: Array = trajectory(np.concatenate([np.linspace(0.0, duration, 400), edges]))[0]
+    return found
+
+
+def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
+    """Raise a SuppleError when the motion wanted leaves a beam, a joint's limits or M regular."""
+    theta = path_samples(trajectory, duration)
+    for k, i in enumerate(model.chain.joints):
+        allowed, link = model.robot.links[i].joint.limits, model.chain.links[i]
+        low, high = float(theta[:, k].min()), float(theta[:, k].max())
+        if link.slide is not None and not (0 < low and high <= link.inv.length):
+            raise SuppleError(
+                f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
+                f"stay above 0 and within the beam's {link.inv.length:g} m"
+            )
+        if allowed is not None and not (allowed[0] <= low and high <= allowed[1]):
+            raise SuppleError(f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
+                              f"its limits are {list(allowed)}")  # fmt: skip
+    _check_regular(model, theta)
+
+
+def _check_regular(model: Model, theta: Array) -> None:
+    """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
+    q = np.zeros((len(theta[::8]), model.size))
+    q[:, : model.joints] = theta[::8]
+    M = model.mass_matrix(q)
+    scale = np.sqrt(np.einsum("nii->ni", M))
+    if (scale <= 0).any() or np.linalg.eigvalsh(M / (scale[:, :, None] * scale[:, None, :])).min() < 1e-12:
+        raise SuppleError(
+            "the trajectory runs through a singular pose: there a joint moves no mass, so no effort "
+            "decides its acceleration; keep away from it or give the joint's hub inertia"
+        )
+
+
+def closed_rate(model: Model, controller: Controller) -> Any:
+    """Return dx/dt = f(x, [r, rd, rdd]) of the closed loop as a CasADi SX function."""
+    import casadi as ca
+
+    n, k = model.size, model.joints
+    x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", 3 * k)
+    q, qd = x[:n], x[n : 2 * n]
+    wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
+    both = controller.acceleration(model, q, qd, wanted)
+    if both is None:
+        tau = controller.effort(model, q, qd, wanted)
+        both = model.functions.expression("forward_dynamics")(q, qd, tau), tau
+    lost = model.functions.expression("dissipation")(q, qd)
+    power = ca.dot(both[1], qd[:k]) - ca.dot(qd, lost)
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power)]))
+
+
+def as_feedback(law: Callable[..., ArrayLike], trajectory: Trajectory) -> Callable[..., ArrayLike]:
+    """Return a Python law f(t, q, qd, (r, rd, rdd)) as an effort function of time and state."""
+
+    def effort(t: float, q: Array, qd: Array) -> ArrayLike:
+        return law(t, q, qd, trajectory(t))
+
+    return effort
