@@ -113,24 +113,24 @@ class SlidingBeam:
         object.__setattr__(self, "_tables", self.tables())
 
     def run(self, motion, times, q0=None, qd0=None):
-        """States (n, 4 n) of (v, w) coordinates by the two-stage Gauss method on `times`.
+        """States (n, 4 n) of (v, w) coordinates by the three-stage Gauss method on `times`.
 
         motion(t) returns l, U, U_t and (omega, alpha, a) of the root in its own axes.
         """
         m = 4 * self.n
         x = np.concatenate([np.zeros(m) if q0 is None else q0, np.zeros(m) if qd0 is None else qd0])
-        r = np.sqrt(3) / 6
-        a = np.array([[0.25, 0.25 - r], [0.25 + r, 0.25]])
-        c = np.array([0.5 - r, 0.5 + r])
-        out = [x]
-        eye = np.eye(2 * m)
+        r = np.sqrt(15)
+        a = np.array([[5 / 36, 2 / 9 - r / 15, 5 / 36 - r / 30],
+                      [5 / 36 + r / 24, 2 / 9, 5 / 36 - r / 24],
+                      [5 / 36 + r / 30, 2 / 9 + r / 15, 5 / 36]])  # fmt: skip
+        b, c = np.array([5, 8, 5]) / 18, np.array([0.5 - r / 10, 0.5, 0.5 + r / 10])
+        out, eye = [x], np.eye(3 * 2 * m)
         for t, t1 in zip(times[:-1], times[1:], strict=True):
             h = t1 - t
-            F, b = zip(*(self._system(motion(t + ci * h)) for ci in c), strict=True)
-            big = np.block([[eye - h * a[0, 0] * F[0], -h * a[0, 1] * F[0]],
-                            [-h * a[1, 0] * F[1], eye - h * a[1, 1] * F[1]]])  # fmt: skip
-            k = np.linalg.solve(big, np.concatenate([F[0] @ x + b[0], F[1] @ x + b[1]]))
-            x = x + h / 2 * (k[: 2 * m] + k[2 * m :])
+            F, f = zip(*(self._system(motion(t + ci * h)) for ci in c), strict=True)
+            big = eye - h * np.block([[a[i, j] * F[i] for j in range(3)] for i in range(3)])
+            k = np.linalg.solve(big, np.concatenate([F[i] @ x + f[i] for i in range(3)]))
+            x = x + h * (b @ k.reshape(3, -1))
             out.append(x)
         return np.array(out)
 

@@ -36,7 +36,7 @@ class ChainLink:
         inv: integrals of the beam.  shapes: None for a rigid link.  root_mass, tip_mass: (6, 6),
         bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
         R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
-        and shapes are then those of its whole length, clamped there.
+        and shapes are then those of its whole length, clamped there.  EI: bending stiffness.
     """
 
     name: str
@@ -51,6 +51,7 @@ class ChainLink:
     spring: float | None
     R_SL: Array
     slide: SlidingShapes | None = None
+    EI: tuple[float, float] = (math.inf, math.inf)
 
 
 @dataclass(frozen=True)
@@ -268,4 +269,5 @@ def _link(
         spring=joint.stiffness,
         R_SL=segment.R_LS.T,
         slide=slide,
+        EI=beam.EI,
     )

@@ -15,10 +15,11 @@ from ..errors import SuppleError
 from ..robot import Robot, SerialRobot
 from .algebra import vadd
 from .bodies import Numbers
-from .chain import Chain, ChainLink, chain_of, denoised
+from .chain import Chain, chain_of, denoised
 from .damping import Damping, ModalDamping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
+from .fields import root_moment, slide_deflection
 from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
@@ -161,10 +162,21 @@ class Model:
         if shapes is None:
             return np.zeros((*q.shape[:-1], 3))
         if part.slide is not None:
-            return _slide_deflection(part, q[..., self.chain.own(i)], fraction)
+            return slide_deflection(part, q[..., self.chain.own(i)], fraction)
         field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
         displacement: Array = q[..., self.chain.eta[i]] @ field_.T
         return displacement
+
+    def root_moment(self, q: ArrayLike, link: str) -> Array:
+        """Return the bending moments (2,) at a link's root, EI times curvature in x-y and x-z."""
+        i, q = self.chain.index(link), self._array("q", q)
+        flat = q.reshape(-1, self.size)
+        rows = np.array([root_moment(self.chain.links[i], x[self.chain.own(i)]) for x in flat])
+        return rows.reshape(*q.shape[:-1], 2)
+
+    def stiffness_at(self, q: ArrayLike) -> Array:
+        """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q."""
+        return self._call("stiffness", q=q)[0]
 
     def derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
@@ -315,15 +327,6 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     if lowest < 1e-13:
         raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
                           "something to carry")  # fmt: skip
-
-
-def _slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
-    """Elastic displacement (.., 3) of a link that slides, p = [l, eta], link axes."""
-    assert part.slide is not None
-    flat = p.reshape(-1, p.shape[-1])
-    rows = [part.slide.fields(float(x[0]), fraction) @ x[1:] for x in flat]
-    turned: Array = np.array(rows) @ part.R_SL
-    return turned.reshape(*p.shape[:-1], 3)
 
 
 def _six(wrench: ArrayLike) -> Array:

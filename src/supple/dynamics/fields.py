@@ -1,0 +1,35 @@
+"""Fields: what a link does along its axis, as numbers, for answers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chain import ChainLink
+
+__all__ = ["root_moment", "slide_deflection"]
+
+Array = NDArray[np.float64]
+
+
+def slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
+    """Return the elastic displacement (.., 3) of a link that slides, p = [l, eta], link axes."""
+    assert part.slide is not None
+    flat = p.reshape(-1, p.shape[-1])
+    rows = [part.slide.fields(float(x[0]), fraction) @ x[1:] for x in flat]
+    turned: Array = np.array(rows) @ part.R_SL
+    return turned.reshape(*p.shape[:-1], 3)
+
+
+def root_moment(part: ChainLink, own: Array) -> Array:
+    """Return EI times the curvature (2,) at a link's root, from its own coordinates."""
+    EI = np.array(part.EI)
+    stiff = np.where(np.isfinite(EI), EI, 0.0)
+    if part.slide is not None:
+        bent: Array = stiff * (part.slide.curvature(float(own[0])) @ own[1:])
+        return bent
+    if part.shapes is None:
+        return np.zeros(2)
+    slope = part.shapes.at(0.0, derivative=1)[0]
+    moment: Array = stiff * np.array([slope[5] @ own, -slope[4] @ own])
+    return moment

@@ -1,0 +1,167 @@
+"""Flexible: the elastic rows of a Model while its joints move as wanted.
+
+    M_ff q_f'' = -(n_f + M_fr u),   u the joint accelerations
+
+is what is left of a closed loop that holds its joints to the path, [Theodore1997] (39).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..control.trajectories import Trajectory
+from ..dynamics.evaluate import Evaluator
+from ..dynamics.model import Model
+
+__all__ = ["Flexible", "HeldModes", "flexible"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HeldModes:
+    """Frequencies (m,) with the joints held, and mass-normalised shapes (m, m) in columns."""
+
+    omega: Array
+    shapes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Flexible:
+    """The elastic rows of one model, functions made once.
+
+    Attributes:
+        model: whose rows.  rows: (q, qd, u) to q_f'' and its Jacobians by q_f and q_f'.
+        masses: (q, qd) to M_ff, K_ff and their rates along qd.
+    """
+
+    model: Model
+    rows: Evaluator
+    masses: Evaluator
+
+    def state(self, theta: Array) -> Array:
+        """Return q with the joints at theta, unbent."""
+        return np.concatenate([theta, np.zeros(self.model.size - self.model.joints)])
+
+    def parts(self, x: Array) -> Array:
+        """Return the elastic entries of q or qd, (.., m)."""
+        return x[..., self.model.joints :]
+
+    def matrices(self, q: Array, qd: Array, u: Array) -> Array:
+        """Return the frozen system matrices (n, 2 m, 2 m) of [q_f, q_f']."""
+        _, by_q, by_qd = self.rows(q, qd, u)
+        n, m, _ = by_q.shape
+        A = np.zeros((n, 2 * m, 2 * m))
+        A[:, :m, m:] = np.eye(m)
+        A[:, m:, :m], A[:, m:, m:] = by_q, by_qd
+        return A
+
+    def blocks(self, q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
+        """Return M_ff, K_ff and their rates, (n, m, m) each."""
+        M, K, Md, Kd = self.masses(q, qd)
+        return M, K, Md, Kd
+
+    def modes(self, q: Array) -> HeldModes:
+        """Return the modes at one state, joints held."""
+        from scipy.linalg import eigh
+
+        M, K, *_ = self.masses(q, np.zeros_like(q))
+        value, vector = eigh(K, M)
+        return HeldModes(np.sqrt(value), vector)
+
+    def frequencies(self, q: Array) -> Array:
+        """Return natural frequencies (n, m), joints held."""
+        return np.array([self.modes(x).omega for x in q])
+
+    def modal_energies(self, q: Array, eta: Array, etad: Array) -> Array:
+        """Return the energies (n, m) of each mode at elastic states (n, m)."""
+        out = []
+        for x, a, b in zip(q, eta, etad, strict=True):
+            modes = self.modes(x)
+            M, *_ = self.masses(x, np.zeros_like(x))
+            c, cd = modes.shapes.T @ M @ a, modes.shapes.T @ M @ b
+            out.append((cd**2 + (modes.omega * c) ** 2) / 2)
+        return np.array(out)
+
+    def quasi_static(self, q: Array, qd: Array, u: Array) -> Array:
+        """Return the elastic state (n, m) at which q_f'' vanishes, q_f' being zero."""
+        m = self.model.size - self.model.joints
+        still, slow = q.copy(), qd.copy()
+        still[:, -m:], slow[:, -m:] = 0.0, 0.0
+        push, by_q, _ = self.rows(still, slow, u)
+        return -np.linalg.solve(by_q, push.reshape(len(q), m)[..., None])[..., 0]
+
+    def tip_of(self, q: Array, shape: Array) -> Array:
+        """Return the deflection (3,) of the bending link's end in a shape."""
+        return self.model.deflection_at(np.concatenate([q[: self.model.joints], shape]), self._link)
+
+    def moment_of(self, q: Array, shape: Array) -> Array:
+        """Return the moment (2,) at the bending link's root in a shape."""
+        return self.model.root_moment(np.concatenate([q[: self.model.joints], shape]), self._link)
+
+    @property
+    def _link(self) -> str:
+        return [link.name for link in self.model.chain.links if link.inv.count][-1]
+
+    def carried(self, path: Trajectory, x: Array, end: float, tolerance: float) -> Array:
+        """Return elastic states (2 m,) or (2 m, k) after `end` seconds without forcing."""
+        from scipy.integrate import solve_ivp
+
+        shape, m = x.shape, self.model.size - self.model.joints
+        edges = [0.0, *(t for t in path.breaks if t < end), end]
+        for a, b in zip(edges[:-1], edges[1:], strict=True):
+            hair = 1e-12 * (b - a)
+
+            def slope(t: float, y: Array, a: float = a, b: float = b, hair: float = hair) -> Array:
+                r, rd, u = path(min(max(t, a + hair), b - hair))
+                zero = np.zeros(m)
+                _, by_q, by_qd = self.rows(np.r_[r, zero], np.r_[rd, zero], u)
+                Y = y.reshape(2 * m, -1)
+                return np.vstack([Y[m:], by_q @ Y[:m] + by_qd @ Y[m:]]).ravel()
+
+            found = solve_ivp(slope, (a, b), x.ravel(), "DOP853", rtol=tolerance, atol=1e-3 * tolerance)
+            x = found.y[:, -1].reshape(shape)
+        return x
+
+    def transition(self, path: Trajectory, end: float, tolerance: float) -> Array:
+        """Return the transition matrix (2 m, 2 m) of the elastic motion from 0 to `end`."""
+        m = self.model.size - self.model.joints
+        return self.carried(path, self._scaled(path), end, tolerance) @ np.linalg.inv(
+            self._scaled(path)
+        ) if m else np.zeros((0, 0))
+
+    def _scaled(self, path: Trajectory) -> Array:
+        """Starting columns: unit displacements, and unit velocities divided by omega."""
+        modes = self.modes(self.state(path(0.0)[0]))
+        m = len(modes.omega)
+        X = np.zeros((2 * m, 2 * m))
+        X[:m, :m], X[m:, m:] = modes.shapes, modes.shapes * modes.omega
+        return X
+
+
+def flexible(model: Model) -> Flexible:
+    """Return the elastic rows of a model."""
+    made: Flexible = model.functions.derived("flexible", lambda: _made(model))
+    return made
+
+
+def _made(model: Model) -> Flexible:
+    import casadi as ca
+
+    from ..control.controllers import _solved
+
+    n, k = model.size, model.joints
+    q, qd, u = ca.SX.sym("q", n), ca.SX.sym("qd", n), ca.SX.sym("u", k)
+    M = model.functions.expression("mass_matrix")(q)[k:, k:]
+    K = model.functions.expression("stiffness")(q)[k:, k:]
+    rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
+    push = ca.vertcat(*_solved(M, -rest[k:]))
+    by_q, by_qd = (ca.densify(ca.jacobian(push, x[k:])) for x in (q, qd))
+    rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(push), by_q, by_qd]))
+    rates: list[Any] = [ca.reshape(ca.jtimes(ca.vec(X), q, qd), n - k, n - k) for X in (M, K)]
+    parts = [ca.densify(X) for X in (M, K, *rates)]
+    return Flexible(model, Evaluator(rows), Evaluator(ca.Function("masses", [q, qd], ca.cse(parts))))
