@@ -97,7 +97,9 @@ class SlidingShapes(ABC):
     member: tuple[int, ...]
 
     @abstractmethod
-    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+    def families(
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+    ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
 
     @abstractmethod
@@ -131,7 +133,9 @@ class StiffRod(SlidingShapes):
     kinds: tuple[str, ...] = ()
     member: tuple[int, ...] = ()
 
-    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+    def families(
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+    ) -> tuple[Family, Family | None]:
         return Family([[]], [], [], [], [], [], []), None
 
     def fields(self, l: float, eta: float) -> Array:
@@ -141,12 +145,16 @@ class StiffRod(SlidingShapes):
         return np.zeros((2, 0))
 
 
-def integrals(shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material") -> SlideIntegrals:
+def integrals(
+    shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+) -> SlideIntegrals:
     """Return the integrals of a sliding link at a free length, float or expression.
+
+    Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes.
 
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
-    beam, found = shapes.beam, shapes.families(l, velocity)
+    beam, found = shapes.beam, shapes.families(l, velocity, held)
     back = l - beam.L
     first, second = (l * l - back * back) / 2, (l * l * l - back * back * back) / 3
     wide = _Wide(shapes, *found, l)

@@ -78,7 +78,9 @@ class SlidingElements(SlidingShapes):
             })  # fmt: skip
         return out[0], out[1]
 
-    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+    def families(
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+    ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":
             raise SuppleError("velocity 'paper' is for AssumedModes: elements follow the material")

@@ -172,15 +172,18 @@ class SlidingModes(SlidingShapes):
         return [_bend(law, b, length, rule, sign)
                 for law, b, sign in zip(owners, found, self.signs, strict=True)]  # fmt: skip
 
-    def families(self, l: Scalar, velocity: Velocity = "material") -> tuple[Family, Family | None]:
+    def families(
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+    ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length.
 
         Under velocity `paper` the shapes' rates are those of [Theodore1997] (24) as printed: at a
-        fixed place instead of a material point, beta taken as constant.
+        fixed place instead of a material point, and with beta as a constant, that of the length
+        `held` where it is given.
         """
         bends: Sequence[Mode] = self.bends(l)
         if velocity == "paper":
-            bends = self._frozen(l)
+            bends = self._frozen(l, l if held is None else held)
         bending = self._family(bends, l, velocity, self.beam.m)
         if self.twist is None:
             return bending, None
@@ -188,19 +191,15 @@ class SlidingModes(SlidingShapes):
         twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
         return bending, self._family(twists, l, velocity, self.beam.rIp)
 
-    def _frozen(self, l: Scalar) -> list[_Bend]:
-        """Functions whose beta does not change with l; stiffness and modal mass as they are."""
+    def _frozen(self, l: Scalar, held: Scalar) -> list[_Bend]:
+        """Functions whose beta is that of a length held; stiffness and modal mass as they are."""
         out = []
-        for law, mode in zip(self._owners(), self.bends(l), strict=True):
-            b = Rate(mode.b.value)
-            still = tuple(Rate(a.value) for a in mode.a)
-            tip, slope = Rate(mode.tip.value), Rate(mode.slope.value)
-            out.append(_Bend(b, still, tip, slope, mode.stiffness, mode.modal))  # type: ignore[arg-type]
-            del law
+        for mode in self.bends(held):
+            a = [Rate(part.value) for part in mode.a]
+            slope = Rate(mode.slope.value * held / l)
+            out.append(_Bend(Rate(mode.b.value), (a[0], a[1], a[2], a[3]), Rate(mode.tip.value),
+                             slope, mode.stiffness, mode.modal))  # fmt: skip
         return out
-
-    def _owners(self) -> list[ClampedMass]:
-        return [law for law in self.laws for _ in range(law.count)]
 
     def _family(
         self, modes: Sequence[Mode], l: Scalar, velocity: Velocity, density: float

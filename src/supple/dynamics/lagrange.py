@@ -1,8 +1,9 @@
 """LagrangeLaws: a sliding chain with the velocity of [Theodore1997] (24) as printed.
 
 Printed velocities are not rates of material points, so the equations come the paper's own way: the
-kinetic energy that (24) gives, put through Lagrange's equations (25), (26). There is no other use
-for it than to compare; `Laws` has the right motion.
+kinetic energy that (24) gives, put through Lagrange's equations (25), (26), beta being a state of
+its own (11) that they do not differentiate. There is no other use for it than to compare; `Laws`
+has the right motion.
 """
 
 from __future__ import annotations
@@ -62,15 +63,16 @@ class LagrangeLaws:
         import casadi as ca
 
         n = self.chain.size
-        x, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
-        momentum = _matrix(self.mass(ca.vertsplit(x))) @ v
+        x, v, held = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("held", n)
+        momentum = _matrix(self.laws.mass(ca.vertsplit(x), ca.vertsplit(held))) @ v
         rest = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
         if gravity and any(self.chain.gravity):
             rest += ca.gradient(self.laws.height(ca.vertsplit(x)), x)
         if wrench is not None:
             p, R = self.laws.tip(ca.vertsplit(x))
             rest -= _wrench_force(x, ca.vertcat(*p), _matrix(R), ca.vertcat(*wrench))
-        return ca.substitute([rest], [x, v], [ca.vertcat(*q), ca.vertcat(*qd)])[0]
+        Q = ca.vertcat(*q)
+        return ca.substitute([rest], [x, v, held], [Q, ca.vertcat(*qd), Q])[0]
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,) or on every coordinate (N,)."""

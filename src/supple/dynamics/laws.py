@@ -134,11 +134,17 @@ class Laws:
             out.append((pair[0], pair[1]))
         return out
 
-    def mass(self, q: Vector) -> list[Vector]:
-        """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone."""
+    def mass(self, q: Vector, held: Vector | None = None) -> list[Vector]:
+        """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone.
+
+        `held`: coordinates whose lengths the shapes of sliders belong to, if not q.
+        """
         s, eta = joint_side(self.chain, q)
+        shaped = None if held is None else joint_side(self.chain, held)[1]
         M = [[0.0] * self.chain.size for _ in range(self.chain.size)]
-        for i, row, l, column, value in mass_matrix(resolved(self.links, eta), s, eta):
+        for i, row, l, column, value in mass_matrix(
+            resolved(self.links, eta, shaped), s, eta
+        ):
             for a in _places(self.chain, i, row):
                 for b in _places(self.chain, l, column):
                     M[a][b] = M[b][a] = value

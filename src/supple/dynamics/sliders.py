@@ -35,9 +35,9 @@ class Slider:
     velocity: Velocity
     ratios: tuple[float, ...]
 
-    def at(self, l: Scalar) -> Numbers:
-        """Return the link's numbers at a free length."""
-        found = integrals(self.shapes, l, self.velocity)
+    def at(self, l: Scalar, held: Scalar = None) -> Numbers:
+        """Return the link's numbers at a free length; its shapes those of another one, if given."""
+        found = integrals(self.shapes, l, self.velocity, held)
         kept = self.fixed
         return Numbers(
             R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
@@ -87,7 +87,12 @@ class Slider:
         return [dot(drift, force), *force]
 
 
-def resolved(links: list[Numbers | Slider], eta: list[Vector]) -> list[Numbers]:
-    """Return every link's numbers, those of sliders at their free length, eta[i][0]."""
-    return [link.at(p[0]) if isinstance(link, Slider) else link
-            for link, p in zip(links, eta, strict=True)]  # fmt: skip
+def resolved(
+    links: list[Numbers | Slider], eta: list[Vector], held: list[Vector] | None = None
+) -> list[Numbers]:
+    """Return every link's numbers, those of sliders at their free length, eta[i][0].
+
+    `held` are coordinates whose lengths the shapes belong to, where they are others.
+    """
+    return [link.at(p[0], h[0] if held else None) if isinstance(link, Slider) else link
+            for link, p, h in zip(links, eta, held or eta, strict=True)]  # fmt: skip
