@@ -31,7 +31,8 @@ def hermite(s, h):
 @dataclass(frozen=True)
 class SlidingBeam:
     """rA, EI, payload: kg/m, N m^2, kg.  n: elements.  axial: tension from the motion stiffens.
-    convective: keep the terms in U (False shows what dropping them does)."""
+    convective: keep the terms in U. False is the paper's (1), (2) after they are dropped: no U in
+    the field equation, and partial instead of total time derivatives at the moving tip."""
 
     rA: float
     EI: float
@@ -73,6 +74,13 @@ class SlidingBeam:
         k1 = vtt_q + keep * (2 * U * vxt_q + U**2 * vxx + Ud * vx)
         rate_q = vt_q + keep * U * vx
         C1, K1, S = (N.T @ (w[:, None] * X) for X in (c1, k1, rate_q))
+        if not self.convective:
+            D1, DD1 = np.zeros(m), np.zeros(m)
+            D1[m - 4 :], DD1[m - 4 :] = hermite(1.0, 1 / self.n)[1:]
+            at_tip = np.zeros(m)
+            at_tip[m - 2] = self.payload
+            C1 = C1 - np.outer(at_tip, 2 * D1 * U / l)
+            K1 = K1 + np.outer(at_tip, (DD1 + 2 * D1) * (U / l) ** 2 - D1 * Ud / l)
         bend = DD.T @ ((g / l**3 * self.EI)[:, None] * DD)
         tip = np.zeros(m)
         tip[m - 2] = 1.0
