@@ -60,6 +60,14 @@ class Functions(Mapping[str, Any]):
             self._expressions[name] = _function(name, self._laws)
         return self._expressions[name]
 
+    def ends(self) -> Array:
+        """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
+        B = np.eye(self._laws.chain.size)
+        if isinstance(self._laws, Laws):
+            for block, part in zip(self._laws.turned[1], self._laws.chain.eta, strict=True):
+                B[part, part] = np.reshape(block, (len(block), len(block)))
+        return B
+
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return something made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
@@ -335,6 +343,12 @@ def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
     return [_column(laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench")))]
 
 
+def _forward_ends(laws: AnyLaws, x: Lists) -> list[Any]:
+    if isinstance(laws, Laws):
+        return [_column(laws.forward_ends(x["q"], x["qd"], x["tau"]))]
+    return _forward(laws, x)
+
+
 def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
     import casadi as ca
 
@@ -365,6 +379,7 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]
     "gravity": (("q",), _gravity),
     "forward_dynamics": (("q", "qd", "tau"), _forward),
     "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
+    "forward_dynamics_ends": (("q", "qd", "tau"), _forward_ends),
     "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
     "energies": (("q", "qd"), _energies),
     "tip": (("q",), _tip),
