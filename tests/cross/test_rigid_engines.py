@@ -40,7 +40,12 @@ def rigid_arm(seed: int, planar: bool) -> SerialRobot:
         for i in range(5)
     ]
     return SerialRobot.model_validate(
-        {"name": "rigid", "planar": planar, "links": links, "gravity": [1, -9.81, 0 if planar else 2]}
+        {
+            "name": "rigid",
+            "planar": planar,
+            "links": links,
+            "gravity": [1, -9.81, 0 if planar else 2],
+        }
     )
 
 
@@ -49,7 +54,9 @@ def as_pinocchio(robot: SerialRobot) -> object:
     model.gravity.linear = np.asarray(robot.gravity, float)
     for link in robot.links:
         joint = link.joint
-        mount = pin.SE3(pin.rpy.rpyToMatrix(*map(float, joint.mount.rpy)), np.array(joint.mount.xyz))
+        mount = pin.SE3(
+            pin.rpy.rpyToMatrix(*map(float, joint.mount.rpy)), np.array(joint.mount.xyz)
+        )
         kind = pin.JointModelRevoluteUnaligned(joint.direction)
         parent = model.addJoint(parent, kind, at * mount, link.name)
         end = pin.SE3(np.eye(3), np.array([link.length, 0.0, 0.0]))
@@ -75,9 +82,13 @@ def test_rigid_links_equal_pinocchio(seed: int, planar: bool) -> None:
         q, v, tau, a = rng.normal(size=(4, 5))
         wanted = pin.aba(other, data, q, v, tau)
         assert np.abs(model.forward_dynamics(q, v, tau) / wanted - 1).max() < 1e-10
-        assert np.allclose(model.inverse_dynamics(q, v, a), pin.rnea(other, data, q, v, a), rtol=1e-11)
+        assert np.allclose(
+            model.inverse_dynamics(q, v, a), pin.rnea(other, data, q, v, a), rtol=1e-11
+        )
         M = pin.crba(other, data, q)
-        assert np.allclose(model.mass_matrix(q), np.triu(M) + np.triu(M, 1).T, rtol=1e-11, atol=1e-12)
+        assert np.allclose(
+            model.mass_matrix(q), np.triu(M) + np.triu(M, 1).T, rtol=1e-11, atol=1e-12
+        )
         pin.forwardKinematics(other, data, q)
         assert np.allclose(
             model.tip(q), (data.oMi[5] * pin.SE3(np.eye(3), np.array([robot.links[4].length, 0, 0])))
@@ -104,11 +115,17 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
     robot = SerialRobot.model_validate(base)
     stiff = {f"links.link{i}.theory": "rigid" for i in range(3)}
     rigid = build(robot.with_(stiff), AssumedModes(1))
-    theta, thetad, tau = np.array([0.3, 0.8, -0.5]), np.array([1.0, -2.0, 0.5]), np.array([3.0, 1, 0.2])
+    theta, thetad, tau = (
+        np.array([0.3, 0.8, -0.5]),
+        np.array([1.0, -2.0, 0.5]),
+        np.array([3.0, 1, 0.2]),
+    )
     wanted = rigid.forward_dynamics(theta, thetad, tau)
     errors = []
     for factor in (1e2, 1e3, 1e4):
-        model = build(robot.with_("materials.m.young_modulus", 70e9 * factor), AssumedModes(3, axial=2))
+        model = build(
+            robot.with_("materials.m.young_modulus", 70e9 * factor), AssumedModes(3, axial=2)
+        )
         k = model.joints
         q, qd, qdd = np.zeros((3, model.size))
         q[:k], qd[:k] = theta, thetad
@@ -127,9 +144,19 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
 def test_eta_zero_is_not_a_rigid_link() -> None:
     """At eta = 0 the joint acceleration does not depend on the stiffness at all."""
     robot = SerialRobot.model_validate(
-        {"name": "arm", "planar": True, "links": [
-            {"name": "a", "length": 1, "mass_per_length": 1, "bending_stiffness": 1.0,
-             "joint": {"hub": {"inertia": 0.1}}}]}  # fmt: skip
+        {
+            "name": "arm",
+            "planar": True,
+            "links": [
+                {
+                    "name": "a",
+                    "length": 1,
+                    "mass_per_length": 1,
+                    "bending_stiffness": 1.0,
+                    "joint": {"hub": {"inertia": 0.1}},
+                }
+            ],
+        }  # fmt: skip
     )
     tau = np.array([1.0])
     soft = build(robot, AssumedModes(2))

@@ -89,7 +89,9 @@ def test_forward_undoes_inverse(seed: int, stiffening: bool) -> None:
     qdd = model.forward_dynamics(q, qd, tau)
     forces = model.inverse_dynamics(q, qd, qdd)
     size = np.abs(model.mass_matrix(q)) @ np.abs(qdd) + np.abs(model.stiffness) @ np.abs(q) + 1
-    assert (np.abs(forces - np.append(tau, np.zeros(model.size - model.joints))) / size).max() < 1e-12
+    assert (
+        np.abs(forces - np.append(tau, np.zeros(model.size - model.joints))) / size
+    ).max() < 1e-12
     parts = model.mass_matrix(q) @ qdd + model.bias(q, qd) + model.gravity(q)
     parts += model.stiffness @ q + model.damping @ qd
     assert (np.abs(parts - forces) / size).max() < 1e-12
@@ -151,7 +153,9 @@ def test_batches_and_derivatives(seed: int) -> None:
         assert (np.abs(M @ dqd[:, k] - wanted) <= 1e-10 * size).all()
     assert dq.shape == (model.size, model.size)
     assert dtau.shape == (model.size, model.joints)
-    assert np.allclose(model.mass_matrix(q[0]) @ dtau, np.eye(model.size)[:, : model.joints], atol=1e-8)
+    assert np.allclose(
+        model.mass_matrix(q[0]) @ dtau, np.eye(model.size)[:, : model.joints], atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("seed", range(0, 24, 3))

@@ -280,3 +280,18 @@ def test_linearisation_predicts_small_motions(heavy: Model) -> None:
 
     wanted = expm(found.A * 0.05) @ np.append(small, np.zeros(6))
     assert np.abs(run.q[-1] - q - wanted[:6]).max() < 1e-3 * np.abs(small).max()
+
+
+def test_friction_brakes_and_the_power_balance_still_closes() -> None:
+    robot = load("de-luca-two-link").with_({"links.link1.joint.friction": 0.05,
+                                            "links.link2.joint.damping": 0.1})  # fmt: skip
+    model = build(robot, AssumedModes(1))
+    run = simulate(model, [0.2, 0.0], duration=0.5, dt=2e-4)
+    free = simulate(build(load("de-luca-two-link"), AssumedModes(1)), [0.2, 0.0], duration=0.5)
+    assert run.theta[-1, 0] < free.theta[-1, 0]
+    assert np.abs(run.balance).max() < 1e-9
+    assert np.abs(simulate(model, [0.04, 0.0], duration=0.5).qd[-1, 0]) < 0.02  # creeps, held
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 4)) * 0.01
+    tau = model.inverse_dynamics(q, qd, qdd)
+    held = model.inverse_dynamics(q, 0 * qd, qdd) - model.bias(q, 0 * qd)
+    assert tau[0] - held[0] - model.bias(q, qd)[0] == pytest.approx(0.05 * np.tanh(qd[0] / 0.01))
