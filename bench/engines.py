@@ -60,13 +60,13 @@ def mujoco_chain(n: int) -> tuple[Call, Callable[[], np.ndarray]]:
 def exudyn_chain(n: int, steps: int) -> Call:
     """Return a run of Exudyn's kinematic tree of n joints: rk4, so 4 evaluations a step."""
     import exudyn as exu
-    import exudyn.itemInterface as items
+    from exudyn import itemInterface
 
     I = MASS * LENGTH**2 / 12
     container = exu.SystemContainer()
     system = container.AddSystem()
     node = system.AddNode(
-        items.NodeGenericODE2(
+        itemInterface.NodeGenericODE2(
             numberOfODE2Coordinates=n,
             referenceCoordinates=[0.0] * n,
             initialCoordinates=[0.1] * n,
@@ -74,7 +74,7 @@ def exudyn_chain(n: int, steps: int) -> Call:
         )
     )
     system.AddObject(
-        items.ObjectKinematicTree(
+        itemInterface.ObjectKinematicTree(
             nodeNumber=node,
             jointTypes=[exu.JointType.RevoluteZ] * n,
             linkParents=list(range(-1, n - 1)),

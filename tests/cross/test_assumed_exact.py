@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from supple import (
-    AssumedModes, FiniteElements, SerialRobot, assumed_modes, build, linearize, load, modes,
+    AssumedModes,
+    FiniteElements,
+    SerialRobot,
+    assumed_modes,
+    build,
+    linearize,
+    load,
+    modes,
     simulate,
-)  # fmt: skip
+)
 
 THETA = [0.2, 0.9]
 
@@ -47,8 +54,10 @@ def test_three_timoshenko_links(joints: str, ends: str) -> None:
         before = omega
 
 
-@pytest.mark.parametrize("basis", [FiniteElements(4), FiniteElements(2, "quintic"),
-                                   FiniteElements(6, "quintic", modes=3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "basis",
+    [FiniteElements(4), FiniteElements(2, "quintic"), FiniteElements(6, "quintic", modes=3)],
+)
 def test_elements_lie_above(basis: FiniteElements) -> None:
     for joints in ("locked", "free"):
         exact = modes(two_links(), THETA, count=4, joints=joints).omega
@@ -90,8 +99,12 @@ def test_an_arm_turned_as_a_whole_moves_alike() -> None:
     from supple.kernels.spatial import rpy_rotation
 
     R = rpy_rotation(angles)
-    turned = robot.with_({"links.link1.joint.mount.rpy": list(angles),
-                          "gravity": (R @ np.array(robot.gravity)).tolist()})  # fmt: skip
+    turned = robot.with_(
+        {
+            "links.link1.joint.mount.rpy": list(angles),
+            "gravity": (R @ np.array(robot.gravity)).tolist(),
+        }
+    )
     a, b = (build(r, AssumedModes(1, torsion=1)) for r in (robot, turned))
     q, qd = np.random.default_rng(5).normal(size=(2, a.size)) * 0.1
     tau = np.array([1.0, 2.0, 3.0])

@@ -61,8 +61,11 @@ def as_pinocchio(robot: SerialRobot) -> object:
         parent = model.addJoint(parent, kind, at * mount, link.name)
         end = pin.SE3(np.eye(3), np.array([link.length, 0.0, 0.0]))
         axis = tuple(joint.direction)
-        for body, place, about in ((link.body, pin.SE3.Identity(), (0, 0, 1)), (link.tip, end, (0, 0, 1)),
-                                   (joint.hub, pin.SE3.Identity(), axis)):  # fmt: skip
+        for body, place, about in (
+            (link.body, pin.SE3.Identity(), (0, 0, 1)),
+            (link.tip, end, (0, 0, 1)),
+            (joint.hub, pin.SE3.Identity(), axis),
+        ):
             if body is not None:
                 inertia = pin.Inertia(body.mass, np.array(body.com), body.tensor(about))
                 model.appendBodyToJoint(parent, inertia, place)
@@ -91,8 +94,10 @@ def test_rigid_links_equal_pinocchio(seed: int, planar: bool) -> None:
         )
         pin.forwardKinematics(other, data, q)
         assert np.allclose(
-            model.tip(q), (data.oMi[5] * pin.SE3(np.eye(3), np.array([robot.links[4].length, 0, 0])))
-            .translation, atol=1e-12)  # fmt: skip
+            model.tip(q),
+            (data.oMi[5] * pin.SE3(np.eye(3), np.array([robot.links[4].length, 0, 0]))).translation,
+            atol=1e-12,
+        )
 
 
 @pytest.mark.parametrize("planar", [True, False])
@@ -105,13 +110,21 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
         "materials": {"m": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700}},
         "sections": {"s": {"shape": "rectangle", "depth": 0.03, "width": 0.02}},
         "links": [
-            {"name": f"link{i}", "length": 0.7, "material": "m", "section": "s", "theory": "timoshenko",
-             "joint": {"axis": [0, 0, 1] if planar or i != 1 else [0, 1, 0],
-                       "hub": {"mass": 1, "inertia": [0.02, 0.02, 0.02]}},
-             "tip": {"mass": 0.5, "inertia": [0.01, 0.01, 0.01]}}
+            {
+                "name": f"link{i}",
+                "length": 0.7,
+                "material": "m",
+                "section": "s",
+                "theory": "timoshenko",
+                "joint": {
+                    "axis": [0, 0, 1] if planar or i != 1 else [0, 1, 0],
+                    "hub": {"mass": 1, "inertia": [0.02, 0.02, 0.02]},
+                },
+                "tip": {"mass": 0.5, "inertia": [0.01, 0.01, 0.01]},
+            }
             for i in range(3)
         ],
-    }  # fmt: skip
+    }
     robot = SerialRobot.model_validate(base)
     stiff = {f"links.link{i}.theory": "rigid" for i in range(3)}
     rigid = build(robot.with_(stiff), AssumedModes(1))
@@ -156,7 +169,7 @@ def test_eta_zero_is_not_a_rigid_link() -> None:
                     "joint": {"hub": {"inertia": 0.1}},
                 }
             ],
-        }  # fmt: skip
+        }
     )
     tau = np.array([1.0])
     soft = build(robot, AssumedModes(2))

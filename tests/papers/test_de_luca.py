@@ -12,7 +12,7 @@ FIGURES = list(DATA["scenarios"])
 
 
 def test_printed_numbers_to_the_last_digit() -> None:
-    cells = [cell for cell in de_luca._number_cells()]
+    cells = list(de_luca._number_cells())
     assert len(cells) == 20
     assert [cell.line() for cell in cells if cell.verdict != "agrees"] == []
 

@@ -1,4 +1,4 @@
-"""Random arms: the mass matrix, the power balance and the three recursions agree with themselves."""
+"""Random arms: mass matrix, power balance and the three recursions agree with themselves."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,11 @@ SEEDS = range(24)
 
 def _buildable(robot: SerialRobot, seed: int) -> SerialRobot:
     """Springs get rotors, gravity is on: what `build` needs and what makes it harder."""
-    changes = {f"links.{link.name}.joint.rotor_inertia": 0.2 for link in robot.links
-               if link.joint.stiffness is not None}  # fmt: skip
+    changes = {
+        f"links.{link.name}.joint.rotor_inertia": 0.2
+        for link in robot.links
+        if link.joint.stiffness is not None
+    }
     return robot.with_({**changes, "gravity": [1.0, -9.0, 0.0 if robot.planar else 2.0]})
 
 

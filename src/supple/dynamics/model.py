@@ -83,7 +83,8 @@ class Model:
 
     Attributes:
         robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
-        stiffness, damping: (N, N).  friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
+        stiffness, damping: (N, N).  friction: (joints,), Coulomb's, N m.
+        functions: the same equations as CasADi functions.
     """
 
     robot: SerialRobot
@@ -138,7 +139,8 @@ class Model:
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return M qdd + h + D qd + K q + g, (N,): efforts first, then what eps and eta need.
 
-        Joint friction is included. What eps and eta need vanishes for a motion that the robot makes by itself.
+        Joint friction is included. What eps and eta need vanishes for a motion that the robot
+        makes by itself.
         """
         return self._call("inverse_dynamics", q=q, qd=qd, qdd=qdd)[0]
 
