@@ -25,6 +25,7 @@ from .algebra import (
     negate,
     scale,
     sub,
+    tanh,
     total,
     transpose,
     vadd,
@@ -35,9 +36,10 @@ from .ends import end_coordinates
 from .equations import forward, inverse, mass_matrix
 from .sliders import Slider, resolved
 
-__all__ = ["Laws", "laws_of", "numbers"]
+__all__ = ["Laws", "first_moment", "joint_side", "laws_of", "numbers", "rubbing"]
 
 Array = NDArray[np.float64]
+CREEP = 0.01  # rad/s, within which friction changes its sign
 
 
 def numbers(link: ChainLink) -> Numbers:
@@ -69,6 +71,11 @@ def numbers(link: ChainLink) -> Numbers:
 def _clean(a: Array) -> Any:
     """Nested list with rounding noise against the largest entry dropped."""
     return np.where(np.abs(a) <= 1e-14 * np.abs(a).max(initial=0.0), 0.0, a).tolist()
+
+
+def rubbing(friction: tuple[float, ...], qd: Vector) -> Vector:
+    """Coulomb's friction in the joints, smoothed: f tanh(speed / 0.01 rad/s)."""
+    return [mul(f, tanh(mul(1 / CREEP, qd[k]))) if f else 0.0 for k, f in enumerate(friction)]
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
@@ -107,13 +114,14 @@ class Laws:
 
     Attributes:
         chain: the numbers.  links: the same as lists; symbols may stand in them.
-        K, D: nested lists (N, N).
+        K, D: nested lists (N, N).  friction: (joints,) Coulomb's, N m; empty: none.
     """
 
     chain: Chain
     links: list[Numbers | Slider]
     K: list[Vector]
     D: list[Vector]
+    friction: tuple[float, ...] = ()
 
     @cached_property
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
@@ -182,8 +190,10 @@ class Laws:
         return out
 
     def dissipation(self, q: Vector, qd: Vector) -> Vector:
-        """Force of damping: D qd, and the links' own for those that slide."""
+        """Force of damping and friction: D qd, and the links' own for those that slide."""
         out = matvec(self.D, qd)
+        for k, torque in enumerate(rubbing(self.friction, qd)):
+            out[k] = add(out[k], torque)
         rates = [pd for _, _, pd in self._sliders(qd)]
         for (i, slider, p), pd in zip(self._sliders(q), rates, strict=True):
             for place, value in zip(self.chain.own(i), slider.damping(p, pd), strict=True):
@@ -201,36 +211,69 @@ class Laws:
         return K
 
     def forces(self, q: Vector, qd: Vector) -> Vector:
-        """Minus the forces of stiffness and damping."""
-        return negate(vadd(self.elastic(q), self.dissipation(q, qd)))
+        """-K q - D qd on theta and eps; those on eta depend on the coordinates.
+
+        For a link that slides both its length and eta are its own, and stand here.
+        """
+        rows = slice(0, len(self.chain.joints) + len(self.chain.sprung))
+        rest = [0.0] * (self.chain.size - rows.stop)
+        felt = vadd(negate(matvec(self.K[rows], q)), negate(matvec(self.D[rows], qd)))
+        for k, torque in enumerate(rubbing(self.friction, qd)):
+            felt[k] = sub(felt[k], torque)
+        out = felt + rest
+        for i, own in self._slider_forces(q, qd):
+            for place, value in zip(self.chain.own(i), own, strict=True):
+                out[place] = sub(out[place], value)
+        return out
+
+    def _slider_forces(self, q: Vector, qd: Vector) -> list[tuple[int, Vector]]:
+        """Stiffness and damping on [l, eta] of every link that slides."""
+        rates = [pd for _, _, pd in self._sliders(qd)]
+        return [(i, vadd(slider.elastic(p), slider.damping(p, pd)))
+                for (i, slider, p), pd in zip(self._sliders(q), rates, strict=True)]  # fmt: skip
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
-        """Accelerations under efforts tau, (joints,) or on every coordinate (N,).
+        """Accelerations under efforts tau, (joints,)."""
+        ends = self.forward_ends(self.to_ends(q), self.to_ends(qd), tau, wrench)
+        out = list(ends)
+        for A, part, link in zip(self.turned[2], self.chain.eta, self.links, strict=True):
+            if not isinstance(link, Slider):
+                out[part] = matvec(A, ends[part])
+        return out
+
+    def to_ends(self, q: Vector) -> Vector:
+        """q with the end coordinates zeta = B eta of every link in place of eta."""
+        out = list(q)
+        for B, part, link in zip(self.turned[1], self.chain.eta, self.links, strict=True):
+            if not isinstance(link, Slider):
+                out[part] = matvec(B, q[part])
+        return out
+
+    def forward_ends(
+        self, x: Vector, xd: Vector, tau: Vector, wrench: Vector | None = None
+    ) -> Vector:
+        """Accelerations in end coordinates: the cheapest form, and what integrators step through.
 
         A sprung joint's link side feels its spring, its rotor the motor.
         """
-        chain, (links, B, A) = self.chain, self.turned
-        (s, eta), (sd, etad) = (joint_side(chain, x) for x in (q, qd))
-        pushed = list(tau) + [0.0] * (chain.size - len(tau))
-        applied = vadd(self.forces(q, qd), pushed)
+        chain = self.chain
+        (s, zeta), (sd, zetad) = (joint_side(chain, value) for value in (x, xd))
+        applied = vadd(self.forces(x, xd), list(tau) + [0.0] * (chain.size - len(tau)))
         torque: Vector = [0.0] * len(chain.links)
         for i, place in chain.theta.items():
             torque[i] = applied[chain.eps.get(i, place)]
-        zeta, zetad = ([matvec(*pair) for pair in zip(B, x, strict=True)] for x in (eta, etad))
-        elastic = []
-        for i, ((K, D), z, zd, a) in enumerate(
-            zip(self.turned_forces, zeta, zetad, A, strict=True)
-        ):
-            own = chain.own(i)
-            if isinstance(links[i], Slider):
-                elastic.append([applied[place] for place in own])
-                continue
-            push = matvec(transpose(a), [pushed[place] for place in own])
-            elastic.append(vadd(negate(matvec(K, z)), negate(matvec(D, zd)), push))
+        elastic = [
+            [applied[place] for place in chain.own(i)]
+            if isinstance(link, Slider)
+            else vadd(negate(matvec(K, z)), negate(matvec(D, zd)))
+            for i, (link, (K, D), z, zd) in enumerate(
+                zip(self.links, self.turned_forces, zeta, zetad, strict=True)
+            )
+        ]
         g = list(map(float, chain.gravity))
-        now = resolved(links, zeta)
-        found = forward(now, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
-        out = _gather(chain, found[0], [matvec(*pair) for pair in zip(A, found[1], strict=True)])
+        links = resolved(self.turned[0], zeta)
+        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
+        out = _gather(chain, *found)
         for i in chain.sprung:
             theta, eps = chain.theta[i], chain.eps[i]
             out[theta] = mul(sub(applied[theta], torque[i]), 1.0 / float(chain.links[i].rotor))
@@ -299,9 +342,13 @@ def _numbers_back(chain: Chain) -> list[Vector]:
 
 
 def laws_of(
-    chain: Chain, D: Array, ratios: Sequence[Sequence[float]] = (), velocity: Velocity = "material"
+    chain: Chain,
+    D: Array,
+    friction: tuple[float, ...] = (),
+    ratios: Sequence[Sequence[float]] = (),
+    velocity: Velocity = "material",
 ) -> Laws:
-    """Return the equations of a chain with its own numbers; ratios: of each link's damping."""
+    """Return the equations of a chain with its own numbers; ratios: of each slider's damping."""
     links: list[Numbers | Slider] = []
     for i, link in enumerate(chain.links):
         plain = numbers(link)
@@ -309,4 +356,4 @@ def laws_of(
             links.append(Slider(plain, link.slide, velocity, tuple(ratios[i]) if ratios else ()))
         else:
             links.append(plain)
-    return Laws(chain, links, chain.stiffness().tolist(), D.tolist())
+    return Laws(chain, links, chain.stiffness().tolist(), D.tolist(), friction)

@@ -65,6 +65,15 @@ class Functions(Mapping[str, Any]):
             self._expressions[name] = _function(name, self._laws)
         return self._expressions[name]
 
+    def ends(self) -> Array:
+        """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
+        B = np.eye(self._laws.chain.size)
+        if isinstance(self._laws, Laws):
+            for i, block in enumerate(self._laws.turned[1]):
+                own = self._laws.chain.own(i)
+                B[np.ix_(own, own)] = np.reshape(block, (len(block), len(block)))
+        return B
+
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return something made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
@@ -80,7 +89,8 @@ class Model:
 
     Attributes:
         robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
-        stiffness, damping: (N, N), NaN on a link that slides (see `stiffness_at`).  functions: the same equations as CasADi functions.
+        stiffness, damping: (N, N), NaN on a link that slides (see `stiffness_at`).
+        friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
     """
 
     robot: SerialRobot
@@ -90,6 +100,7 @@ class Model:
     stiffening: bool
     stiffness: Array
     damping: Array
+    friction: Array
     functions: Functions = field(repr=False, compare=False)
 
     @property
@@ -134,7 +145,8 @@ class Model:
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return M qdd + h + D qd + K q + g, (N,): efforts first, then what eps and eta need.
 
-        The latter vanish for a motion that the robot makes by itself.
+        Joint friction is included. What eps and eta need vanishes for a motion that the robot
+        makes by itself.
         """
         return self._call("inverse_dynamics", q=q, qd=qd, qdd=qdd)[0]
 
@@ -251,21 +263,27 @@ def build(
         _check_planar(robot, deflection, stiffening)
     law = damping_of(damping)
     D = _damping_matrix(robot, chain, law)
-    laws = laws_of(chain, D, slide_ratios(robot, chain, law), velocity)
+    friction = tuple(robot.links[i].joint.friction for i in chain.joints)
+    rubbed = friction if any(friction) else ()
+    laws = laws_of(chain, D, rubbed, slide_ratios(robot, chain, law), velocity)
     _check_mass(chain, laws)
-    chosen: AnyLaws = laws
-    if deflection != "rotation":
-        links = [link for link in laws.links if isinstance(link, Numbers)]
-        chosen = PlanarLaws(chain, links, laws.K, laws.D, deflection)
-    elif velocity == "paper":
-        chosen = LagrangeLaws(laws)
     K = chain.stiffness()
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan
-    for array in (K, D):
+    arrays = (K, D, np.array(friction))
+    for array in arrays:
         array.setflags(write=False)
-    return Model(robot, basis, chain, deflection, stiffening, K, D, Functions(chosen, compiled))
+    functions = Functions(_chosen(laws, deflection, velocity), compiled)
+    return Model(robot, basis, chain, deflection, stiffening, *arrays, functions)
+
+
+def _chosen(laws: Laws, deflection: Deflection, velocity: Velocity) -> AnyLaws:
+    """The right laws, or a paper's own reading of them."""
+    if deflection != "rotation":
+        links = [link for link in laws.links if isinstance(link, Numbers)]
+        return PlanarLaws(laws.chain, links, laws.K, laws.D, deflection, laws.friction)
+    return LagrangeLaws(laws) if velocity == "paper" else laws
 
 
 def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None:
@@ -386,6 +404,12 @@ def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
     return [_column(laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench")))]
 
 
+def _forward_ends(laws: AnyLaws, x: Lists) -> list[Any]:
+    if isinstance(laws, Laws):
+        return [_column(laws.forward_ends(x["q"], x["qd"], x["tau"]))]
+    return _forward(laws, x)
+
+
 def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
     import casadi as ca
 
@@ -428,6 +452,7 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]
     "gravity": (("q",), _gravity),
     "forward_dynamics": (("q", "qd", "tau"), _forward),
     "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
+    "forward_dynamics_ends": (("q", "qd", "tau"), _forward_ends),
     "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
     "elastic": (("q",), _elastic),
     "dissipation": (("q", "qd"), _dissipation),
