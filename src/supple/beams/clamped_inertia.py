@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from .clamped_mass import SHORTEST, chebyshev_at, stroke
+from .clamped_mass import Stroke, chebyshev_at
 from .rates import Rate, call
 
 __all__ = ["ClampedInertia"]
@@ -36,12 +36,16 @@ class ClampedInertia:
     length: float
     count: int
 
+    @property
+    def stroke(self) -> Stroke:
+        """The map of free lengths under which kappa is smooth."""
+        return Stroke(self.length)
+
     @cached_property
     def start(self) -> Array:
-        """(degree + 1, count) Chebyshev series of kappa in log l: Newton's start."""
+        """(degree + 1, count) Chebyshev series of kappa: Newton's start."""
         t = chebyshev.chebpts1(25)
-        low, high = math.log(SHORTEST * self.length), math.log(self.length)
-        lengths = np.exp((low + high) / 2 + (high - low) / 2 * t)
+        lengths = self.stroke.lengths(t)
         roots = [[self._safe(float(l), k) for k in range(self.count)] for l in lengths]
         return np.asarray(chebyshev.chebfit(t, np.array(roots), 24))
 
@@ -57,7 +61,7 @@ class ClampedInertia:
 
     def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
         """Return kappa_1.. at a free length by Newton's method in a fixed number of steps."""
-        t, out = stroke(l, self.length), []
+        t, out = self.stroke.at(l), []
         for k in range(self.count):
             x = chebyshev_at(self.start[:, k], t)
             for _ in range(steps):

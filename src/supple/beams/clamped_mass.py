@@ -29,17 +29,17 @@ from .theory import Beam
 
 __all__ = [
     "SHORTEST",
+    "Stroke",
     "ClampedMass",
     "Terms",
     "chebyshev_at",
     "integrated",
-    "stroke",
     "terms",
 ]
 
 Array = NDArray[np.float64]
 Scalar = Any
-SHORTEST = 1e-3  # of the beam: below this free length no shapes are offered
+SHORTEST = 0.01  # of the beam: below this free length no shapes are offered
 
 
 @dataclass(frozen=True)
@@ -93,20 +93,37 @@ class ClampedMass:
     length: float
     count: int
 
+    @property
+    def stroke(self) -> Stroke:
+        """The map of free lengths under which beta and the shapes are smooth."""
+        return Stroke(self.length)
+
     @cached_property
     def start(self) -> Array:
-        """(degree + 1, count) Chebyshev series of beta in log l over the stroke: Newton's start.
+        """(degree + 1, count) Chebyshev series of beta over the stroke: Newton's start.
 
-        The roots at its nodes come from the link's natural shapes, so that none is missed.
+        The roots at its nodes come from halving between their bounds, or with J_L from the link's
+        natural shapes, so that none is missed.
         """
-        degree = 24
+        degree = 16 if self.j == 0.0 else 32
         t = chebyshev.chebpts1(degree + 1)
-        roots = [self._safe(math.exp(self._log(x))) for x in t]
-        return np.asarray(chebyshev.chebfit(t, np.array(roots), degree))
+        lengths = self.stroke.lengths(t)
+        if self.j == 0.0:
+            roots = np.stack([self._between(lengths, k) for k in range(self.count)], axis=1)
+        else:
+            roots = np.array([self._safe(float(l)) for l in lengths])
+        return np.asarray(chebyshev.chebfit(t, roots, degree))
 
-    def _log(self, t: float) -> float:
-        low, high = math.log(SHORTEST * self.length), math.log(self.length)
-        return (low + high) / 2 + (high - low) / 2 * t
+    def _between(self, l: Array, k: int) -> Array:
+        """Root k without J_L by halving: between clamped-pinned (M_L large) and clamped-free."""
+        high = np.full_like(l, (1.8752 if k == 0 else (k + 0.5) * math.pi + 1e-3))
+        low = np.full_like(l, 1e-3 if k == 0 else (k + 0.25) * math.pi - 1e-3)
+        sign = np.sign(terms(low, l, self.mu, 0.0).f)
+        for _ in range(52):
+            middle = (low + high) / 2
+            below = terms(middle, l, self.mu, 0.0).f * sign > 0
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
 
     def _safe(self, l: float) -> Array:
         """Roots at one length from the eigenvalues of a clamped beam with this load."""
@@ -122,7 +139,7 @@ class ClampedMass:
         Derivatives of expressions pass through it: after the first step beta is good to rounding,
         and the last one makes its derivative exact.
         """
-        t, out = stroke(l, self.length), []
+        t, out = self.stroke.at(l), []
         for k in range(self.count):
             b = chebyshev_at(self.start[:, k], t)
             for _ in range(steps):
@@ -152,19 +169,41 @@ def _polished(b: float, l: float, mu: float, j: float) -> float:
     return b
 
 
-def stroke(l: Scalar, length: float) -> Scalar:
-    """Return log l mapped to -1..1 between the shortest free length and the whole beam."""
-    low, high = math.log(SHORTEST * length), math.log(length)
-    return (call("log", l) - (low + high) / 2) * (2 / (high - low))
+@dataclass(frozen=True)
+class Stroke:
+    """The free lengths of a beam mapped to -1..1 by their logarithm: t = a + b log l."""
+
+    length: float
+
+    @property
+    def _factor(self) -> float:
+        return 2 / math.log(1 / SHORTEST)
+
+    def at(self, l: Scalar) -> Scalar:
+        """Return t of a free length."""
+        return 1 + self._factor * (call("log", l) - math.log(self.length))
+
+    def slope(self, l: Scalar) -> Scalar:
+        """Return dt/dl."""
+        return self._factor / l
+
+    def lengths(self, t: Array) -> Array:
+        """Return the free lengths at which t is this."""
+        return np.asarray(self.length * np.exp((t - 1) / self._factor))
 
 
 def chebyshev_at(c: Array, t: Scalar) -> Scalar:
-    """Return a Chebyshev series at t, a float or an expression."""
-    b1: Scalar = 0.0
-    b2: Scalar = 0.0
-    for k in reversed(range(1, len(c))):
-        b1, b2 = float(c[k]) + 2.0 * t * b1 - b2, b1
-    return float(c[0]) + t * b1 - b2
+    """Return a Chebyshev series at t, a float, an array or an expression.
+
+    Summed from T_0 up, so that several series at one t share their polynomials.
+    """
+    out: Scalar = float(c[0])
+    before: Scalar = 1.0
+    now = t
+    for value in c[1:]:
+        out = out + float(value) * now
+        before, now = now, 2.0 * t * now - before
+    return out
 
 
 def integrated(law: ClampedMass, lengths: ArrayLike, tolerance: float = 1e-12) -> Array:

@@ -1,7 +1,7 @@
 """Rate: a scalar of a link that slides, with its first two derivatives along the free length.
 
 Derivatives follow the material: a point of the beam keeps its distance from the far end, so its
-place eta = x/l changes as l grows. Scalars may be floats or CasADi expressions; a float zero is a
+place eta = x/l changes as l grows. Scalars may be floats, arrays or CasADi expressions; a float zero is a
 fact about structure and is never multiplied.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 __all__ = ["Rate", "constant", "place", "variable"]
 
@@ -31,8 +33,10 @@ def _mul(a: Scalar, b: Scalar) -> Scalar:
 
 
 def call(name: str, a: Scalar) -> Scalar:
-    """Return sin, cos, exp, log or sqrt of a float or an expression."""
-    return getattr(math, name)(a) if isinstance(a, int | float) else getattr(a, name)()
+    """Return sin, cos, exp, log or sqrt of a float, an array or an expression."""
+    if isinstance(a, int | float):
+        return getattr(math, name)(a)
+    return getattr(np, name)(a) if isinstance(a, np.ndarray) else getattr(a, name)()
 
 
 @dataclass(frozen=True, slots=True)

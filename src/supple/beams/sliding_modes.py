@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from .clamped_inertia import ClampedInertia
-from .clamped_mass import ClampedMass
+from .clamped_mass import ClampedMass, chebyshev_at
 from .rates import Rate, place, variable
 from .shapes import EndLoad
 from .sliding import Family, SlidingShapes, Velocity
@@ -56,6 +57,9 @@ class _Bend:
     slope: Rate
     stiffness: Rate
     modal: Rate
+    square: Rate
+    mean: Rate
+    centre: Rate
 
     def at(self, eta: Rate) -> Rate:
         y = self.b * eta
@@ -100,7 +104,11 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
     modal = modal * scale * scale
     stiffness = b4 * modal / (l * l * l * l)
     chosen = (a[0] * scale, a[1] * scale, a[2] * scale, a[3] * scale)
-    return _Bend(b, chosen, g * scale, slope * scale, stiffness, modal)
+    begin3, begin2 = a[2] * e - a[3] - nu, a[2] * e + a[3] - a[0]
+    mean = (g3 - begin3) / b
+    centre = (b * g3 - g2 + begin2) / (b * b)
+    return _Bend(b, chosen, g * scale, slope * scale, stiffness, modal, square * scale * scale,
+                 mean * scale, centre * scale)  # fmt: skip
 
 
 def _coefficients(law: ClampedMass, b: Rate, l: Rate) -> tuple[tuple[Rate, Rate, Rate, Rate], Rate]:
@@ -184,12 +192,15 @@ class SlidingModes(SlidingShapes):
         bends: Sequence[Mode] = self.bends(l)
         if velocity == "paper":
             bends = self._frozen(l, l if held is None else held)
-        bending = self._family(bends, l, velocity, self.beam.m)
+        if velocity == "material" and self.table is not None:
+            bending = tabulated_family(self, self.table, l)
+        else:
+            bending = self.summed_family(bends, l, velocity, self.beam.m)
         if self.twist is None:
             return bending, None
         ratio = self.beam.m / self.beam.rIp
         twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
-        return bending, self._family(twists, l, velocity, self.beam.rIp)
+        return bending, self.summed_family(twists, l, velocity, self.beam.rIp)
 
     def _frozen(self, l: Scalar, held: Scalar) -> list[_Bend]:
         """Functions whose beta is that of a length held; stiffness and modal mass as they are."""
@@ -197,13 +208,20 @@ class SlidingModes(SlidingShapes):
         for mode in self.bends(held):
             a = [Rate(part.value) for part in mode.a]
             slope = Rate(mode.slope.value * held / l)
-            out.append(_Bend(Rate(mode.b.value), (a[0], a[1], a[2], a[3]), Rate(mode.tip.value),
-                             slope, mode.stiffness, mode.modal))  # fmt: skip
+            out.append(replace(mode, b=Rate(mode.b.value), a=(a[0], a[1], a[2], a[3]),
+                               tip=Rate(mode.tip.value), slope=slope))  # fmt: skip
         return out
 
-    def _family(
+    @cached_property
+    def table(self) -> Table | None:
+        """Products that have no closed form, tabulated along l; None where that is not exact."""
+        plain = len(self.laws) == 1 and self.normalisation in ("mass", "one")
+        return table_of(self) if plain else None
+
+    def summed_family(
         self, modes: Sequence[Mode], l: Scalar, velocity: Velocity, density: float
     ) -> Family:
+        """Return a family's integrals by quadrature."""
         points, weights = self.quadrature
         at = [place(x, l) if velocity == "material" else Rate(x, -x / l) for x in points]
         values = [[mode.at(x) for x in at] for mode in modes]
@@ -232,6 +250,104 @@ class SlidingModes(SlidingShapes):
                 value = a[2].value * math.exp(-b) + a[3].value - a[0].value
                 out[0 if kind == "xy" else 1, j] = value * b**2 / l**2
         return out
+
+
+@dataclass(frozen=True)
+class Table:
+    """Chebyshev series along the stroke, for modes i <= j: what no closed form gives of l gram.
+
+    A = 01 - 10 and T = 12 - 21 (antisymmetric), Q = 11; A1 and Q1 their slopes along t.
+    """
+
+    A: dict[tuple[int, int], Array]
+    A1: dict[tuple[int, int], Array]
+    Q: dict[tuple[int, int], Array]
+    Q1: dict[tuple[int, int], Array]
+    T: dict[tuple[int, int], Array]
+
+
+def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
+    """Return the table of one set of shapes, or None when series of this degree do not settle."""
+    t = chebyshev.chebpts1(degree + 1)
+    l = shapes.laws[0].stroke.lengths(t)
+    gram = shapes.summed_family(shapes.bends(l), l, "material", shapes.beam.m).gram
+    parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
+    n = len(gram[0][0])
+    for i in range(n):
+        for j in range(i, n):
+            found = [l * (gram[0][1][i][j] - gram[1][0][i][j]), l * l * gram[1][1][i][j],
+                     l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l]  # fmt: skip
+            series = [_settled(chebyshev.chebfit(t, f, degree)) for f in found]
+            if any(one is None for one in series):
+                return None
+            A, Q, T = (np.asarray(one) for one in series)
+            slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
+            for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
+                part[i, j] = value
+    return Table(*parts)
+
+
+def _settled(c: Array) -> Array | None:
+    """A series cut where it falls below rounding, or None if it does not fall that far."""
+    size = np.abs(c).max()
+    if size < 1e-13:
+        return np.zeros(1)
+    if np.abs(c[-3:]).max() > 1e-13 * size:
+        return None
+    return c[: int(np.nonzero(np.abs(c) > 1e-15 * size)[0][-1]) + 1]
+
+
+def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
+    """Return a family from closed forms, orthogonality and the table.
+
+    Integrals over the part outside differentiate along l under the integral, the shapes being zero
+    at the hub: (int N)' = int N_l, (int x N)' = int x N_l + int N, (int N N')' likewise.
+    """
+    modes, length, (law,) = shapes.bends(l), variable(l), shapes.laws
+    n, at = len(modes), (law.stroke.at(l), law.stroke.slope(l))
+    mean: list[list[Scalar]] = [[], [], []]
+    centre: list[list[Scalar]] = [[], [], []]
+    for mode in modes:
+        P, X = length * mode.mean, length * length * mode.centre
+        for d, value in enumerate((P.value, P.first, P.second)):
+            mean[d].append(value / l)
+        for d, value in enumerate((X.value, X.first - P.value, X.second - 2 * P.first)):
+            centre[d].append(value / (l * l))
+    empty = [[[[0.0] * n for _ in range(n)] for _ in range(3)] for _ in range(3)]
+    for i in range(n):
+        for j in range(i, n):
+            _fill(empty, modes, (i, j), _products(law, modes[i], modes[j], i == j, length),
+                  (table, *at, l))  # fmt: skip
+    zero = Rate(0.0)
+    stiffness = [[modes[i].stiffness if i == j else zero for j in range(n)] for i in range(n)]
+    modal = [mode.modal * shapes.beam.m for mode in modes]
+    return Family(empty, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness,
+                  modal)  # fmt: skip
+
+
+def _products(law: ClampedMass, a: _Bend, b: _Bend, same: bool, l: Rate) -> Rate:
+    """l times the integral of two modes: by the end's values, or by orthogonality with the load."""
+    if same:
+        return l * a.square
+    return -1.0 * (law.mu * (a.tip * b.tip) + law.j * (a.slope * b.slope))
+
+
+def _fill(
+    gram: list[list[list[list[Scalar]]]], modes: Sequence[_Bend], pair: tuple[int, int], G: Rate,
+    where: tuple[Table, Scalar, Scalar, Scalar],
+) -> None:  # fmt: skip
+    """Products of modes i and j and of their derivatives along l; 22 is never needed."""
+    (i, j), (table, t, slope, l) = pair, where
+    A, A1, Q, Q1, T = (chebyshev_at(getattr(table, name)[pair], t) for name in
+                       ("A", "A1", "Q", "Q1", "T"))  # fmt: skip
+    Ad, Q, Qd, T = A1 * slope, Q / l, (Q1 * slope - Q / l) / l, T / (l * l)
+    one = {(0, 0): (G.value, G.value), (1, 1): (Q, Q),
+           (0, 1): ((G.first + A) / 2, (G.first - A) / 2),
+           (0, 2): ((G.second + Ad) / 2 - Q, (G.second - Ad) / 2 - Q),
+           (1, 2): ((Qd + T) / 2, (Qd - T) / 2)}  # fmt: skip
+    for (d, e), (ij, ji) in one.items():
+        gram[d][e][i][j] = gram[e][d][j][i] = ij / l
+        gram[d][e][j][i] = gram[e][d][i][j] = ji / l
 
 
 def _sums(

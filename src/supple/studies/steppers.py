@@ -243,14 +243,14 @@ def _cvodes(scheme: str) -> Callable[[Plan, Array], Iterator[Chunk]]:
     return run
 
 
-def _cvodes_segment(plan: Plan, scheme: str, grid: Array, x0: Array) -> Array:
-    """States (n, .) at grid[1:], inputs smooth in between."""
+def _cvodes_solver(plan: Plan, scheme: str, grid: Array) -> Any:
+    """CVODES from the first time of a grid to all the others, inputs as parameters."""
     import casadi as ca
 
-    length, width = float(grid[-1] - grid[0]), plan.width
-    x, s, p = ca.SX.sym("x", len(x0)), ca.SX.sym("s"), ca.SX.sym("p", 2 * width + 1)
-    u = _segment_input(plan, p, s)
-    ode = plan.rate()(x, u)
+    width = plan.width
+    x = ca.SX.sym("x", 2 * plan.model.size + 1)
+    s, p = ca.SX.sym("s"), ca.SX.sym("p", 2 * width + 1)
+    ode = plan.rate()(x, _segment_input(plan, p, s))
     iteration = "functional" if scheme == "adams" else "newton"
     options: Any = {
         "linear_multistep_method": scheme,
@@ -262,7 +262,15 @@ def _cvodes_segment(plan: Plan, scheme: str, grid: Array, x0: Array) -> Array:
     }
     problem = {"x": x, "t": s, "p": p, "ode": ode}
     steps = (grid[1:] - grid[0]).tolist()
-    solver = ca.integrator("run", "cvodes", problem, 0.0, steps, options)
+    return ca.integrator("run", "cvodes", problem, 0.0, steps, options)
+
+
+def _cvodes_segment(plan: Plan, scheme: str, grid: Array, x0: Array) -> Array:
+    """States (n, .) at grid[1:], inputs smooth in between."""
+    length = float(grid[-1] - grid[0])
+    key = ("cvodes", scheme, plan.tolerance, plan.controller, repr((plan.tau, plan.wrench)),
+           round(float(grid[0]), 12), len(grid), length)  # fmt: skip
+    solver = plan.model.functions.derived(key, lambda: _cvodes_solver(plan, scheme, grid))
     edges = np.array([grid[0] + 1e-9 * length, grid[-1] - 1e-9 * length])
     first, last = plan.inputs(edges)
     given = np.concatenate([first, (last - first) / length, [grid[0]]])
