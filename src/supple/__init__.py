@@ -12,6 +12,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .control.controllers import (
+        LQR,
+        ComputedTorque,
+        Controller,
+        Decoupling,
+        GravityPD,
+        JointPD,
+        lqr,
+    )
+    from .control.trajectories import (
+        Hold,
+        ParabolicBlends,
+        PointToPoint,
+        Repeated,
+        Trajectory,
+        WayPoints,
+        scaled_to,
+    )
     from .dynamics.damping import ModalDamping, StiffnessRoot
     from .dynamics.model import Model, build
     from .errors import RobotError, SuppleError
@@ -40,12 +58,14 @@ if TYPE_CHECKING:
     from .studies.regressor import Regressor, regressor
     from .studies.reproduce import Reproduction, reproduce
     from .studies.simulate import SimulationWarning, simulate
+    from .studies.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
 
     __version__: str
 
 __all__ = [
+    "LQR",
     "AssumedModes",
     "BangBang",
     "Basis",
@@ -53,12 +73,19 @@ __all__ = [
     "Box",
     "Chirp",
     "Circle",
+    "ComputedTorque",
     "Constant",
+    "Controller",
+    "Decoupling",
     "DeltaRobot",
     "EndLoad",
     "FiniteElements",
+    "Floquet",
     "General",
+    "GravityPD",
+    "Hold",
     "Joint",
+    "JointPD",
     "Link",
     "LowerLink",
     "Material",
@@ -67,15 +94,19 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "ParabolicBlends",
     "Platform",
+    "PointToPoint",
     "Rectangle",
     "Regressor",
+    "Repeated",
     "Reproduction",
     "Response",
     "Robot",
     "RobotError",
     "SerialRobot",
     "SimulationWarning",
+    "Stability",
     "StateSpace",
     "Statics",
     "Step",
@@ -83,22 +114,29 @@ __all__ = [
     "Strain",
     "SuppleError",
     "Table",
+    "Trajectory",
     "Tube",
     "UpperLink",
+    "WayPoints",
     "__version__",
     "assumed_modes",
     "build",
     "closed_form",
     "dump",
+    "floquet",
+    "free_growth",
     "linearize",
     "load",
     "load_response",
     "loads",
+    "lqr",
     "modes",
     "regressor",
     "reproduce",
+    "scaled_to",
     "schema",
     "simulate",
+    "stability",
     "statics",
 ]
 
@@ -118,6 +156,13 @@ _CORE = {
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
+    "control.controllers": (
+        *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
+    ),
+    "control.trajectories": (
+        *("Hold", "ParabolicBlends", "PointToPoint", "Repeated", "Trajectory", "WayPoints"),
+        "scaled_to",
+    ),
     "dynamics.damping": ("ModalDamping", "StiffnessRoot"),
     "dynamics.model": ("Model", "build"),
     "studies.assumed": ("assumed_modes",),
@@ -127,6 +172,7 @@ _MOTION = {
     "studies.motion": ("Response",),
     "studies.regressor": ("Regressor", "regressor"),
     "studies.simulate": ("SimulationWarning", "simulate"),
+    "studies.stability": ("Floquet", "Stability", "floquet", "free_growth", "stability"),
     "studies.stored": ("load_response",),
 }
 _GROUPS = (_CORE, _MOTION)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .studies.modes import Modes
 from .studies.motion import Response
+from .studies.stability import Stability
 from .studies.statics import Statics
 
 if TYPE_CHECKING:
@@ -72,6 +73,13 @@ def _plot_response(self: Response, path: str | Path | None = None, **options: An
     return plot_response(self, path, **options)
 
 
+def _plot_stability(self: Stability, path: str | Path | None = None, **options: Any) -> Figure:
+    """Draw frozen eigenvalues beside energy, action, amplitude and root moment; never blocks."""
+    from .view.stability import plot_stability
+
+    return plot_stability(self, path, **options)
+
+
 def _stored(name: str) -> Any:
     """A function of `studies.stored` as a method of Response."""
 
@@ -89,6 +97,7 @@ def bind() -> None:
     for answer, names in (
         (Modes, {"plot": _plot_modes, "to_xarray": _modes_to_xarray}),
         (Statics, {"plot": _plot_statics}),
+        (Stability, {"plot": _plot_stability}),
         (
             Response,
             {

@@ -14,6 +14,7 @@ from .modes import modes
 from .reproduce import reproduce
 from .robots import check, robots, schema
 from .simulate import simulate
+from .stability import stability
 from .statics import statics
 from .tour import tour
 
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "statics": statics,
     "simulate": simulate,
     "linearize": linearize,
+    "stability": stability,
     "reproduce": reproduce,
     "tour": tour,
 }

@@ -11,11 +11,12 @@ from .arguments import At, File, Json, Plot, angles, numbers
 from .output import print_json, print_table, save_plot
 
 if TYPE_CHECKING:
+    from ..control.trajectories import Trajectory
     from ..dynamics.model import Model
     from ..robot import Robot
     from ..studies.motion import Response
 
-__all__ = ["Modes", "model_of", "simulate"]
+__all__ = ["Modes", "Path", "model_of", "simulate", "trajectory_of"]
 
 Modes = Annotated[
     int, typer.Option("--modes", help="Assumed modes a bending plane and link.", min=0)
@@ -46,11 +47,35 @@ Input = Annotated[
 Amplitude = Annotated[
     str, typer.Option("--amplitude", metavar="N m", help="One effort, or one a joint: 0.2,0.1.")
 ]
-Duration = Annotated[float, typer.Option("--duration", help="Seconds.")]
+Duration = Annotated[
+    float | None, typer.Option("--duration", help="Seconds; 1, or those of the trajectory.")
+]
+Law = Annotated[
+    str | None,
+    typer.Option(
+        "--controller", metavar="NAME", help="decoupling, computed-torque, pd or gravity-pd."
+    ),
+]
+Path = Annotated[
+    str | None,
+    typer.Option(
+        "--trajectory",
+        metavar="NAME|from:to",
+        help="extension, retraction, or joints from and to: 0,0,0.3:180deg,-90deg,1.",
+    ),
+]
+Gains = Annotated[
+    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
+]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
 Step = Annotated[float, typer.Option("--dt", help="Time step of rk4, and of the answer, s.")]
 Method = Annotated[
-    str, typer.Option("--method", metavar="rk4|adams|bdf|generalised-alpha", help="Integrator.")
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="rk4|adams|bdf|generalised-alpha",
+        help="Integrator; rk4, and adams with a controller.",
+    ),
 ]
 Start = Annotated[
     str | None,
@@ -68,7 +93,10 @@ def simulate(
     at: At = None,
     input_: Input = "constant",
     amplitude: Amplitude = "0",
-    duration: Duration = 1.0,
+    duration: Duration = None,
+    controller: Law = None,
+    trajectory: Path = None,
+    gains: Gains = "100,20",
     half: Half = 0.5,
     modes: Modes = 2,
     axial: Axial = 0,
@@ -78,7 +106,7 @@ def simulate(
     stiffening: Stiffening = False,
     damping: Damping = None,
     dt: Step = 1e-3,
-    method: Method = "rk4",
+    method: Method = None,
     start: Start = None,
     static: Static = False,
     force: Force = None,
@@ -95,9 +123,13 @@ def simulate(
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static)
     wrench = None if force is None else numbers(force, "--force", 3)
-    tau = _effort(input_, amplitude, duration, half)
+    drive = _drive(model, controller, trajectory, gains)
+    if not drive:
+        drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
-        lambda: ask(model, tau, duration=duration, dt=dt, method=method, wrench=wrench, **begin)
+        lambda: ask(
+            model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive
+        )
     )
     if plot is not None:
         from ..view.motion import plot_response
@@ -129,6 +161,41 @@ def model_of(
         else FiniteElements(elements)
     )
     return build(robot, basis, **options)
+
+
+def _drive(
+    model: Model, controller: str | None, trajectory: str | None, gains: str
+) -> dict[str, Any]:
+    """Controller and trajectory as `simulate` wants them; nothing when neither is given."""
+    if controller is None and trajectory is None:
+        return {}
+    if controller is None or trajectory is None:
+        raise SuppleError("--controller and --trajectory go together: give both")
+    from ..control.controllers import CONTROLLERS
+    from ..faults import nearest
+
+    if controller not in CONTROLLERS:
+        near = nearest(controller, CONTROLLERS)
+        hint = f"; did you mean {near}?" if near else ""
+        raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
+    law: Any = CONTROLLERS[controller]
+    return {"controller": law(*numbers(gains, "--gains", 2)),
+            "trajectory": trajectory_of(trajectory, model.joints)}  # fmt: skip
+
+
+def trajectory_of(text: str, joints: int) -> Trajectory:
+    """Return a trajectory by name, or from joint coordinates `from:to`, in 1 s with blends."""
+    from ..control.trajectories import NAMED, ParabolicBlends
+
+    if text in NAMED:
+        return NAMED[text]
+    start, colon, end = text.partition(":")
+    if not colon:
+        raise SuppleError(f"--trajectory {text}: give {', '.join(NAMED)}, or joints from:to")
+    ends = [angles(part, "--trajectory") for part in (start, end)]
+    if any(len(part) != joints for part in ends):
+        raise SuppleError(f"--trajectory {text}: give {joints} joint coordinates on both sides")
+    return ParabolicBlends(*ends)
 
 
 def _begin(model: Model, at: str | None, start: str | None, static: bool) -> dict[str, Any]:

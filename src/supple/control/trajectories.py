@@ -19,6 +19,7 @@ from ..errors import SuppleError
 
 __all__ = [
     "LAWS",
+    "NAMED",
     "PATHS",
     "CirclePath",
     "Hold",
@@ -397,3 +398,9 @@ def peaks(law: str) -> tuple[float, float]:
 
 
 PATHS: dict[str, type[Trajectory]] = {"circle": CirclePath, "inverted-u": InvertedU}
+
+# Motions of published arms by name. Source: [Theodore1997], section V, Fig. 4.
+NAMED: dict[str, Trajectory] = {
+    "extension": ParabolicBlends((0.0, 0.0, 0.3), (np.pi, -np.pi / 2, 1.0), 1.0, 0.1),
+    "retraction": ParabolicBlends((0.0, 0.0, 1.0), (np.pi, -np.pi / 2, 0.3), 1.0, 0.1),
+}

@@ -18,9 +18,17 @@ def _de_luca() -> Reproduction:
     return de_luca.reproduction()
 
 
+def _theodore() -> Reproduction:
+    """[Theodore1997]; imported when asked for."""
+    from .papers import theodore
+
+    return theodore.reproduction()
+
+
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
     "di-castri": di_castri.reproduction,
     "de-luca": _de_luca,
+    "theodore": _theodore,
 }
 
 

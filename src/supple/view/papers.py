@@ -12,8 +12,10 @@ from ..studies.modes import Modes
 from ..studies.motion import Response
 from ..studies.papers.cells import Reproduction
 from ..studies.papers.di_castri_joints import POSTURES, THICKENING, JointFlexibility
+from ..studies.papers.theodore import PaperMotion
 from .motion import plot_link_shapes, plot_response
 from .plots import plot_modes
+from .stability import plot_paper_motion
 from .style import COLOURS, QUIET, finish, styled
 
 if TYPE_CHECKING:
@@ -86,6 +88,9 @@ def draw(found: Reproduction, folder: str | Path) -> list[Path]:
         elif isinstance(result, Modes):
             written.append(target / f"{base}.png")
             _closed(plot_modes(result, written[-1]))
+        elif isinstance(result, PaperMotion):
+            written.append(target / f"{base}.png")
+            _closed(plot_paper_motion(result, name, written[-1]))
         elif isinstance(result, Response):
             written.append(target / f"{base}.png")
             _closed(plot_response(result, written[-1], title=name))
