@@ -65,7 +65,8 @@ class AssumedModes(Basis):
         axial, torsion: modes in stretch and in twist, as `count`.
         normalisation: how the shapes of a link that slides are scaled along its length: `mass`
         (as for one that does not slide), `one` (C_i = 1 of the paper), `integral` (unit integral
-        of psi^2), `tip` (unit tip value). The motion does not depend on it.
+        of psi^2), `tip` (unit tip value), `unit` (constant modal mass). The motion does not depend
+        on it.
 
     Source: [DeLuca1991], Eqs. (16)-(22), (28).
     """

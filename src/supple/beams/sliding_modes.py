@@ -31,8 +31,8 @@ __all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
 
 Array = NDArray[np.float64]
 Scalar = Any
-Normalisation = Literal["mass", "one", "integral", "tip"]
-NORMALISATIONS: tuple[Normalisation, ...] = ("mass", "one", "integral", "tip")
+Normalisation = Literal["mass", "one", "integral", "tip", "unit"]
+NORMALISATIONS: tuple[Normalisation, ...] = ("mass", "one", "integral", "tip", "unit")
 
 
 class Mode(Protocol):
@@ -125,7 +125,9 @@ def _coefficients(law: ClampedMass, b: Rate, l: Rate) -> tuple[tuple[Rate, Rate,
 def _scale(
     rule: Normalisation, l: Rate, g: Rate, square: Rate, modal: Rate, sign: float
 ) -> Rate | float:
-    """The factor c(l) of a rule; `mass`: modal mass = mass outside."""
+    """The factor c(l) of a rule; `mass`: modal mass = mass outside, `unit`: the same at every l."""
+    if rule == "unit":
+        return (1.0 / modal).sqrt() * sign
     if rule == "one":
         return 1.0
     if rule == "tip":
@@ -151,8 +153,9 @@ class SlidingModes(SlidingShapes):
         for both planes where J_L is the same.  twist: that of torsion, or None.
         normalisation: how shapes are scaled along l: `mass` (modal mass with the end load = mass
         outside, as for a link that does not slide), `one` (C_i = 1 as in the paper), `integral`
-        (unit integral of psi^2 over eta), `tip` (unit tip value).  signs: of each function, so
-        that its integral is positive under `mass` and `integral`.
+        (unit integral of psi^2 over eta), `tip` (unit tip value), `unit` (the modal mass of 1 m of
+        beam, at every length).  signs: of each function, so
+        that its integral is positive under `mass`, `integral` and `unit`.
     """
 
     beam: Beam
@@ -215,7 +218,7 @@ class SlidingModes(SlidingShapes):
     @cached_property
     def table(self) -> Table | None:
         """Products that have no closed form, tabulated along l; None where that is not exact."""
-        plain = len(self.laws) == 1 and self.normalisation in ("mass", "one")
+        plain = len(self.laws) == 1 and self.normalisation in ("mass", "one", "unit")
         return table_of(self) if plain else None
 
     def summed_family(
@@ -403,7 +406,7 @@ def sliding_modes(
         kinds, member = kinds + ("torsion",) * torsion, [*member, *range(torsion)]
     draft = SlidingModes(beam, end, kinds, tuple(member), laws, twist, normalisation,
                          (1.0,) * (count * len(laws)))  # fmt: skip
-    if normalisation not in ("mass", "integral"):
+    if normalisation in ("one", "tip"):
         return draft
     mean = draft.families(beam.L / 2)[0].mean[0]
     signs = tuple(math.copysign(1.0, value) for value in mean)

@@ -18,7 +18,7 @@ Velocity = Annotated[
 Scaling = Annotated[
     str,
     typer.Option(
-        "--normalisation", metavar="mass|one|integral|tip", help="Scaling of sliding shapes."
+        "--normalisation", metavar="mass|one|integral|tip|unit", help="Scaling of sliding shapes."
     ),
 ]
 

@@ -107,40 +107,63 @@ class Flexible:
     def _link(self) -> str:
         return [link.name for link in self.model.chain.links if link.inv.count][-1]
 
-    def carried(self, path: Trajectory, x: Array, end: float, tolerance: float) -> Array:
-        """Return elastic states (2 m,) or (2 m, k) after `end` seconds without forcing."""
-        from scipy.integrate import solve_ivp
+    def transition(self, path: Trajectory, end: float, phase: float = 0.4) -> Array:
+        """Return the transition matrix (2 m, 2 m) of the free elastic motion from 0 to `end`.
 
-        shape, m = x.shape, self.model.size - self.model.joints
-        edges = [0.0, *(t for t in path.breaks if t < end), end]
-        for a, b in zip(edges[:-1], edges[1:], strict=True):
-            hair = 1e-12 * (b - a)
-
-            def slope(t: float, y: Array, a: float = a, b: float = b, hair: float = hair) -> Array:
-                r, rd, u = path(min(max(t, a + hair), b - hair))
-                zero = np.zeros(m)
-                _, by_q, by_qd = self.rows(np.r_[r, zero], np.r_[rd, zero], u)
-                Y = y.reshape(2 * m, -1)
-                return np.vstack([Y[m:], by_q @ Y[:m] + by_qd @ Y[m:]]).ravel()
-
-            found = solve_ivp(slope, (a, b), x.ravel(), "DOP853", rtol=tolerance, atol=1e-3 * tolerance)
-            x = found.y[:, -1].reshape(shape)
-        return x
-
-    def transition(self, path: Trajectory, end: float, tolerance: float) -> Array:
-        """Return the transition matrix (2 m, 2 m) of the elastic motion from 0 to `end`."""
-        m = self.model.size - self.model.joints
-        return self.carried(path, self._scaled(path), end, tolerance) @ np.linalg.inv(
-            self._scaled(path)
-        ) if m else np.zeros((0, 0))
-
-    def _scaled(self, path: Trajectory) -> Array:
-        """Starting columns: unit displacements, and unit velocities divided by omega."""
-        modes = self.modes(self.state(path(0.0)[0]))
-        m = len(modes.omega)
-        X = np.zeros((2 * m, 2 * m))
-        X[:m, :m], X[m:, m:] = modes.shapes, modes.shapes * modes.omega
+        Magnus' method of fourth order: exp(h (A1 + A2)/2 + sqrt(3) h^2 [A2, A1]/12), A at the two
+        Gauss points of each step; steps of `phase` rad of the fastest mode, none over a break.
+        """
+        grid = self._grid(path, end, phase)
+        h, r = np.diff(grid)[:, None, None], np.sqrt(3) / 6
+        A1, A2 = (self._along(path, grid[:-1] + np.diff(grid) * c) for c in (0.5 - r, 0.5 + r))
+        steps = _exponentials(h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2))
+        X = np.eye(steps.shape[1])
+        for step in steps:
+            X = step @ X
         return X
+
+    def _along(self, path: Trajectory, t: Array) -> Array:
+        """System matrices (n, 2 m, 2 m) on the path, unbent."""
+        r, rd, u = path(t)
+        rest = np.zeros((len(t), self.model.size - self.model.joints))
+        return self.matrices(np.hstack([r, rest]), np.hstack([rd, rest]), u)
+
+    def _grid(self, path: Trajectory, end: float, phase: float) -> Array:
+        """Times whose steps turn the fastest mode by `phase` at most, breaks among them."""
+        edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
+        parts = []
+        for a, b in zip(edges[:-1], edges[1:], strict=True):
+            t = np.linspace(a, b, 33)
+            rate = self.frequencies(np.array([self.state(r) for r in path(t)[0]]))[:, -1]
+            turned = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
+            wanted = np.linspace(0.0, turned[-1], int(np.ceil(turned[-1] / phase)) + 1)
+            parts.append(np.interp(wanted, turned, t)[:-1])
+        return np.concatenate([*parts, [end]])
+
+
+def _exponentials(A: Array) -> Array:
+    """exp of many small matrices (n, 2 m, 2 m): Taylor's series after scaling and balancing.
+
+    Balanced by the ratio of the blocks, so that displacements weigh as much as velocities.
+    """
+    n, size, _ = A.shape
+    m = size // 2
+    lower, upper = (np.abs(A[:, a, b]).sum(axis=(1, 2)) for a, b in
+                    ((slice(m, None), slice(0, m)), (slice(0, m), slice(m, None))))  # fmt: skip
+    w = np.sqrt(lower / upper)
+    d = np.ones((n, size))
+    d[:, :m] = w[:, None]
+    B = A * d[:, :, None] / d[:, None, :]
+    halvings = max(0, int(np.ceil(np.log2(np.abs(B).sum(axis=2).max() / 0.5))))
+    B = B / 2**halvings
+    out = term = np.broadcast_to(np.eye(size), B.shape)
+    for k in range(1, 15):
+        term = term @ B / k
+        out = out + term
+    for _ in range(halvings):
+        out = out @ out
+    balanced: Array = out / d[:, :, None] * d[:, None, :]
+    return balanced
 
 
 def flexible(model: Model) -> Flexible:

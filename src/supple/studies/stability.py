@@ -200,20 +200,18 @@ class Floquet:
         return bool(np.abs(self.multipliers).max() <= 1 + 1e-6)
 
 
-def floquet(model: Model, trajectory: Trajectory, tolerance: float = 1e-10) -> Floquet:
+def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     """Return the multipliers of small vibration over one period of a periodic joint motion."""
     if not trajectory.periodic:
         raise SuppleError("Floquet multipliers belong to a periodic motion: wrap the trajectory in "
                           "Repeated, which goes there and back")  # fmt: skip
     path = as_trajectory(trajectory, model)
     check_path(model, path, path.duration)
-    X = flexible(model).transition(path, path.duration, tolerance)
+    X = flexible(model).transition(path, path.duration)
     return Floquet(np.linalg.eigvals(X).astype(complex), path.duration, X)
 
 
-def free_growth(
-    model: Model, trajectory: Trajectory, mode: int = 1, tolerance: float = 1e-11
-) -> dict[str, float]:
+def free_growth(model: Model, trajectory: Trajectory, mode: int = 1) -> dict[str, float]:
     """Return by which factors a free mode changes along a joint motion that starts with it alone.
 
     `tip` and `root_moment` are amplitudes, `energy`, `action` and `omega` their ratios end to
@@ -221,21 +219,20 @@ def free_growth(
     """
     path = as_trajectory(trajectory, model)
     system = flexible(model)
-    found = []
-    for phase in (0.0, math.pi / 2):
-        found.append(_grown(system, path, mode - 1, phase, tolerance))
+    X = system.transition(path, path.duration)
+    found = [_grown(system, path, mode - 1, phase, X) for phase in (0.0, math.pi / 2)]
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
 def _grown(
-    system: Flexible, path: Trajectory, j: int, phase: float, tolerance: float
+    system: Flexible, path: Trajectory, j: int, phase: float, X: Array
 ) -> dict[str, float]:
-    """One start of a mode, followed to the end."""
+    """One start of a mode, carried to the end by the transition matrix X."""
     first, last = (system.state(path(t)[0]) for t in (0.0, path.duration))
     before, after = (system.modes(q) for q in (first, last))
     a = before.shapes[:, j]
     x = np.concatenate([a * math.cos(phase), -before.omega[j] * a * math.sin(phase)])
-    y = system.carried(path, x, path.duration, tolerance)
+    y = X @ x
     E0, E1 = (system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
               for q, v in ((first, x), (last, y)))  # fmt: skip
     w0, w1 = before.omega[j], after.omega[j]
