@@ -171,25 +171,32 @@ def _polished(b: float, l: float, mu: float, j: float) -> float:
 
 @dataclass(frozen=True)
 class Stroke:
-    """The free lengths of a beam mapped to -1..1 by their logarithm: t = a + b log l."""
+    """The free lengths of a beam mapped to -1..1 by their fourth root: t = a + b l^(1/4).
+
+    Towards l = 0 the end load takes over, beta_1 ~ l^(1/4), and everything here is a smooth function
+    of that root: short series serve the whole stroke.
+    """
 
     length: float
 
     @property
-    def _factor(self) -> float:
-        return 2 / math.log(1 / SHORTEST)
+    def _edges(self) -> tuple[float, float]:
+        return (SHORTEST * self.length) ** 0.25, self.length**0.25
 
     def at(self, l: Scalar) -> Scalar:
         """Return t of a free length."""
-        return 1 + self._factor * (call("log", l) - math.log(self.length))
+        low, high = self._edges
+        return (call("sqrt", call("sqrt", l)) - (low + high) / 2) * (2 / (high - low))
 
     def slope(self, l: Scalar) -> Scalar:
         """Return dt/dl."""
-        return self._factor / l
+        low, high = self._edges
+        return call("sqrt", call("sqrt", l)) / l * (0.5 / (high - low))
 
     def lengths(self, t: Array) -> Array:
         """Return the free lengths at which t is this."""
-        return np.asarray(self.length * np.exp((t - 1) / self._factor))
+        low, high = self._edges
+        return np.asarray(((low + high) / 2 + (high - low) / 2 * t) ** 4)
 
 
 def chebyshev_at(c: Array, t: Scalar) -> Scalar:

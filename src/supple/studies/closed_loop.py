@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import Polynomial, chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..control.controllers import Controller, Wanted
+from ..control.controllers import Controller, Decoupling, Wanted
 from ..control.trajectories import Hold, Trajectory
 from ..dynamics.model import Model
 from ..errors import SuppleError
@@ -126,6 +126,29 @@ def _check_regular(model: Model, theta: Array) -> None:
             "the trajectory runs through a singular pose: there a joint moves no mass, so no effort "
             "decides its acceleration; keep away from it or give the joint's hub inertia"
         )
+
+
+def substep_counts(
+    model: Model, controller: Controller, trajectory: Trajectory, grid: Array, phase: float = 1.2
+) -> NDArray[np.int64]:
+    """Return how many steps each interval of a grid needs for `phase` rad of the fastest mode.
+
+    Under Decoupling the joints are held to the path; under other laws they give way, which makes
+    the modes faster.
+    """
+    from scipy.linalg import eigvalsh
+
+    first = model.joints if isinstance(controller, Decoupling) else 0
+    if first == model.size:
+        return np.ones(len(grid) - 1, int)
+    times = np.linspace(grid[0], grid[-1], 17)
+    q = np.zeros((len(times), model.size))
+    q[:, : model.joints] = trajectory(times)[0]
+    M, K = model.mass_matrix(q)[:, first:, first:], model.stiffness_at(q)[:, first:, first:]
+    top = np.array([eigvalsh(k, m)[-1] for k, m in zip(K, M, strict=True)])
+    omega = np.maximum.reduce([np.interp(grid[:-1], times, np.sqrt(np.maximum(top, 0.0))),
+                               np.interp(grid[1:], times, np.sqrt(np.maximum(top, 0.0)))])  # fmt: skip
+    return np.maximum(1, np.ceil(np.diff(grid) * omega / phase)).astype(int)
 
 
 def closed_rate(model: Model, controller: Controller) -> Any:

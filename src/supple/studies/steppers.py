@@ -18,7 +18,7 @@ from ..dynamics.evaluate import Evaluator, compiled, view
 from ..dynamics.laws import rubbing
 from ..dynamics.model import Model
 from ..errors import SuppleError
-from .closed_loop import closed_rate
+from .closed_loop import Reference, closed_rate, substep_counts
 from .inputs import Feedback, Input
 
 __all__ = ["STEPPERS", "Chunk", "Plan", "rate", "stable_step"]
@@ -204,6 +204,41 @@ class Accumulated:
         return result
 
 
+def substeps(plan: Plan, x: Array) -> Iterator[Chunk]:
+    """Runge-Kutta steps as short as the fastest mode on the path needs, several to a sample.
+
+    A link that slides is stiffest where it is shortest; a fixed step would be that short all along.
+    """
+    if plan.controller is None or not isinstance(plan.tau, Reference):
+        raise SuppleError("method substeps needs a Controller and a trajectory: use rk4 or adams")
+    counts = substep_counts(plan.model, plan.controller, plan.tau.trajectory, plan.grid)
+    dt = np.repeat(np.diff(plan.grid) / counts, counts)
+    start = np.concatenate([[plan.grid[0]], plan.grid[0] + np.cumsum(dt)[:-1]])
+    ends = np.cumsum(counts)
+    step = plan.model.functions.derived(
+        ("rk4", plan.width, plan.compiled, plan.controller),
+        lambda: _accumulated(_rk4_step(plan.rate(), plan.width), plan),
+    )
+    done = 0
+    for a in range(0, len(dt), CHUNK):
+        h = np.zeros(CHUNK)  # steps of length zero fill the last chunk: they change nothing
+        h[: len(dt[a : a + CHUNK])] = dt[a : a + CHUNK]
+        t0 = np.full(CHUNK, start[-1])
+        t0[: len(start[a : a + CHUNK])] = start[a : a + CHUNK]
+        t = np.stack([t0 + 1e-9 * h, t0 + h / 2, t0 + h * (1 - 1e-9)], axis=1)
+        u = plan.inputs(t.ravel()).reshape(CHUNK, 3 * plan.width)
+        states = step.run(x, np.concatenate([u, h[:, None]], axis=1))
+        x = states[-1]
+        here = ends[(ends > a) & (ends <= a + CHUNK)] - a - 1
+        if len(here):
+            yield done + 1, states[here]
+            done += len(here)
+
+
+def _accumulated(step: Any, plan: Plan) -> Accumulated:
+    return Accumulated(compiled(step) if plan.compiled else step)
+
+
 def _rk4_feedback(plan: Plan, law: Feedback, x: Array) -> Iterator[Chunk]:
     """Steps whose efforts a Python function gives, asked at every stage."""
     n, wrench = plan.model.size, plan.wrench
@@ -366,6 +401,7 @@ def _tangent(model: Model) -> Any:
 
 STEPPERS: dict[str, Callable[[Plan, Array], Iterator[Chunk]]] = {
     "rk4": rk4,
+    "substeps": substeps,
     "adams": _cvodes("adams"),
     "bdf": _cvodes("bdf"),
     "generalised-alpha": generalised_alpha,
