@@ -12,6 +12,7 @@ motion prescribed. It shares no line with supple. Deflections (v, w) along the r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,8 +57,8 @@ class SlidingBeam:
         N, D, DD = np.moveaxis(np.array(rows), 1, 0)
         return np.array(eta), np.array(weight), N, D, DD
 
-    def matrices(self, l, U, Ud, root):
-        """M, C, K, f of M qdd + C qd + K q = f, q = [v, w]; root: (R, omega, alpha, a) in hub axes."""
+    def matrices(self, l, U, Ud, root):  # noqa: PLR0915 - one equation, term by term
+        """M, C, K, f of M qdd + C qd + K q = f, q = [v, w]; root: (omega, alpha, a), hub axes."""
         eta, g, N, D, DD = self._tables
         m = 2 * self.n
         w = g * l * self.rA
@@ -133,7 +134,7 @@ class SlidingBeam:
                       [5 / 36 + r / 30, 2 / 9 + r / 15, 5 / 36]])  # fmt: skip
         b, c = np.array([5, 8, 5]) / 18, np.array([0.5 - r / 10, 0.5, 0.5 + r / 10])
         out, eye = [x], np.eye(3 * 2 * m)
-        for t, t1 in zip(times[:-1], times[1:], strict=True):
+        for t, t1 in pairwise(times):
             h = t1 - t
             F, f = zip(*(self._system(motion(t + ci * h)) for ci in c), strict=True)
             big = eye - h * np.block([[a[i, j] * F[i] for j in range(3)] for i in range(3)])

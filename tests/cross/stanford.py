@@ -27,7 +27,10 @@ def root_function():
     q, qd, qdd = (ca.SX.sym(n, 2) for n in ("q", "qd", "qdd"))
     T = dh(q[0], 0.1, -np.pi / 2) @ dh(q[1], 0.3, np.pi / 2)
     R = ca.horzcat(T[:3, 2], T[:3, 0], T[:3, 1])
-    dt = lambda x: ca.jtimes(x, ca.vertcat(q, qd), ca.vertcat(qd, qdd))
+
+    def dt(x):
+        return ca.jtimes(x, ca.vertcat(q, qd), ca.vertcat(qd, qdd))
+
     p = T[:3, 3]
     W = R.T @ ca.reshape(dt(ca.vec(R)), 3, 3)
     omega = ca.vertcat(W[2, 1], W[0, 2], W[1, 0])

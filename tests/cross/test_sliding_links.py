@@ -1,18 +1,19 @@
-"""Links that slide: against the moving-boundary elements, a fixed link, Pinocchio, and themselves."""
+"""Links that slide: against moving-boundary elements, a fixed link, Pinocchio, and themselves."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cross.moving_boundary import SlidingBeam
-from cross.stanford import motion
 from scipy.linalg import eigh
 
 import supple
+from cross.moving_boundary import SlidingBeam
+from cross.stanford import motion
 from supple.beams.basis import AssumedModes, FiniteElements
 from supple.control.controllers import Decoupling
 from supple.control.trajectories import ParabolicBlends
 from supple.dynamics.model import build
+from supple.dynamics.rest import stiffness_at
 from supple.errors import SuppleError
 from supple.studies.simulate import simulate
 
@@ -84,7 +85,7 @@ def free_growth_of_elements(convective: bool) -> float:
         value, vector = eigh(K, M)
         return np.sqrt(value[0]), vector[:, 0], M
 
-    (w0, a, _), (w1, b, M) = mode(0.3), mode(1.0)
+    (_, a, _), (w1, b, M) = mode(0.3), mode(1.0)
     start = np.concatenate([a, np.zeros(m)])
     x = beam.run(lambda t: (0.3 + 0.7 * t, 0.7, 0.0, still), np.linspace(0, 1, 1501), q0=start)[-1]
     E = ((b @ M @ x[2 * m : 3 * m]) ** 2 + (w1 * (b @ M @ x[:m])) ** 2) / 2
@@ -98,7 +99,7 @@ def test_dropping_the_convective_terms_is_wrong_at_any_speed():
 
 
 def held_twin(l: float, l0: float):
-    """theodore-rrp with its slide held at l: a fixed link, a rigid rod of l0 - l behind its joint."""
+    """theodore-rrp held at l: a fixed link, and a rigid rod of l0 - l behind its joint."""
     links = [link.model_dump(exclude_unset=True) for link in RRP.links]
     rod = 0.331 * (l0 - l)
     behind = {"mass": rod, "com": [-(l0 - l) / 2, 0, 0],
@@ -119,7 +120,7 @@ def test_a_slide_held_still_equals_the_link_of_that_length_in_every_term(l):
         pairs = [
             (slide.mass_matrix(Q)[np.ix_(keep, keep)], fixed.mass_matrix(q)),
             (slide.bias(Q, V)[keep], fixed.bias(q, qd)),
-            (slide.stiffness_at(Q)[np.ix_(keep, keep)], fixed.stiffness),
+            (stiffness_at(slide, Q)[np.ix_(keep, keep)], fixed.stiffness),
             (slide.inverse_dynamics(Q, V, A)[keep], fixed.inverse_dynamics(q, qd, qdd)),
             (slide.tip(Q), fixed.tip(q)),
             (slide.energy(Q, V), fixed.energy(q, qd)),
@@ -148,7 +149,8 @@ def test_bias_is_that_of_lagrange():
     model = build(RRP, AssumedModes(2))
     x, v = ca.SX.sym("x", model.size), ca.SX.sym("v", model.size)
     momentum = model.functions.expression("mass_matrix")(x) @ v
-    h = ca.Function("h", [x, v], [ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2])
+    lagrange = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
+    h = ca.Function("h", [x, v], [lagrange])
     rng = np.random.default_rng(2)
     for _ in range(5):
         q = np.r_[rng.normal(size=2), rng.uniform(0.2, 1.3), rng.normal(size=4) * 0.01]
@@ -160,7 +162,8 @@ def test_bias_is_that_of_lagrange():
 def test_rigid_spatial_arm_with_slides_equals_pinocchio():
     pin = pytest.importorskip("pinocchio")
     links = {f"links.{link.name}.theory": "rigid" for link in RRP.links}
-    robot = RRP.with_({**links, "gravity": [0.5, -3.0, -9.81], "payload.inertia": [0.01, 0.02, 0.03]})
+    other = {"gravity": [0.5, -3.0, -9.81], "payload.inertia": [0.01, 0.02, 0.03]}
+    robot = RRP.with_({**links, **other})
     model = build(robot, AssumedModes(1))
     twin = pin.Model()
     twin.gravity.linear = np.array(robot.gravity)
@@ -219,4 +222,5 @@ def test_lengths_off_the_beam_are_one_sentence():
             model.mass_matrix([0, 0, l, 0, 0])
     for end in (1.5, -0.1):
         with pytest.raises(SuppleError, match="takes link3 from"):
-            simulate(model, controller=Decoupling(), trajectory=ParabolicBlends([0, 0, 0.5], [0, 0, end]))
+            simulate(model, controller=Decoupling(),
+                     trajectory=ParabolicBlends([0, 0, 0.5], [0, 0, end]))  # fmt: skip

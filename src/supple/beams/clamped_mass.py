@@ -29,8 +29,8 @@ from .theory import Beam
 
 __all__ = [
     "SHORTEST",
-    "Stroke",
     "ClampedMass",
+    "Stroke",
     "Terms",
     "chebyshev_at",
     "integrated",
@@ -173,8 +173,8 @@ def _polished(b: float, l: float, mu: float, j: float) -> float:
 class Stroke:
     """The free lengths of a beam mapped to -1..1 by their fourth root: t = a + b l^(1/4).
 
-    Towards l = 0 the end load takes over, beta_1 ~ l^(1/4), and everything here is a smooth function
-    of that root: short series serve the whole stroke.
+    Towards l = 0 the end load takes over, beta_1 ~ l^(1/4), and everything here is a smooth
+    function of that root: short series serve the whole stroke.
     """
 
     length: float

@@ -1,8 +1,8 @@
 """Rate: a scalar of a link that slides, with its first two derivatives along the free length.
 
 Derivatives follow the material: a point of the beam keeps its distance from the far end, so its
-place eta = x/l changes as l grows. Scalars may be floats, arrays or CasADi expressions; a float zero is a
-fact about structure and is never multiplied.
+place eta = x/l changes as l grows. Scalars may be floats, arrays or CasADi expressions; a float
+zero is a fact about structure and is never multiplied.
 """
 
 from __future__ import annotations

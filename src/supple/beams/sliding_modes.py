@@ -36,12 +36,16 @@ NORMALISATIONS: tuple[Normalisation, ...] = ("mass", "one", "integral", "tip", "
 
 
 class Mode(Protocol):
-    """One function of (eta, l), with all that a Family holds of it; unit density, unit stiffness."""
+    """One function of (eta, l), with all that a Family holds of it, for density and stiffness 1."""
 
-    tip: Rate
-    slope: Rate
-    stiffness: Rate
-    modal: Rate
+    @property
+    def tip(self) -> Rate: ...
+    @property
+    def slope(self) -> Rate: ...
+    @property
+    def stiffness(self) -> Rate: ...
+    @property
+    def modal(self) -> Rate: ...
 
     def at(self, eta: Rate) -> Rate:
         """Return the function at a place."""
@@ -62,6 +66,7 @@ class _Bend:
     centre: Rate
 
     def at(self, eta: Rate) -> Rate:
+        """Return the shape at a place."""
         y = self.b * eta
         a = self.a
         ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
@@ -80,6 +85,7 @@ class _Twist:
     modal: Rate
 
     def at(self, eta: Rate) -> Rate:
+        """Return the shape at a place."""
         return self.c * (self.k * eta).sin()
 
 
@@ -136,7 +142,7 @@ def _scale(
 
 
 def _twist(law: ClampedInertia, k: Rate, l: Rate, ratio: float) -> _Twist:
-    """One twisting shape, modal inertia with the end load = the mass outside; ratio = m/(rho I_p)."""
+    """One twisting shape, modal inertia with the end load = mass outside; ratio = m/(rho I_p)."""
     s, c = k.sin(), k.cos()
     modal = l * (0.5 - s * c / (2.0 * k)) + law.lam * (s * s)
     scale = (l * ratio / modal).sqrt()

@@ -195,7 +195,7 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
     ends = [angles(part, "--trajectory") for part in (start, end)]
     if any(len(part) != joints for part in ends):
         raise SuppleError(f"--trajectory {text}: give {joints} joint coordinates on both sides")
-    return ParabolicBlends(*ends)
+    return ParabolicBlends(ends[0], ends[1])
 
 
 def _begin(model: Model, at: str | None, start: str | None, static: bool) -> dict[str, Any]:

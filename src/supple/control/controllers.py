@@ -28,6 +28,7 @@ __all__ = [
     "JointPD",
     "Wanted",
     "lqr",
+    "solved",
 ]
 
 Array = NDArray[np.float64]
@@ -64,7 +65,7 @@ class Controller(ABC):
         """Return qdd of the closed loop and the efforts, or None."""
         return None
 
-    def check(self, model: Model) -> None:
+    def check(self, model: Model) -> None:  # noqa: B027 - most laws fit every model
         """Raise a SuppleError when it does not fit the model."""
 
     def function(self, model: Model) -> Any:
@@ -176,16 +177,17 @@ class Decoupling(Controller):
         k, n = model.joints, model.size
         gains = (self.position_gain, self.velocity_gain)
         u = _wanted_acceleration(gains, k, q, qd, wanted)
-        rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
+        unbent = ca.vertcat(u, ca.SX.zeros(n - k))
+        rest = model.functions.expression("inverse_dynamics")(q, qd, unbent)
         if n == k:
             return u, rest
         M = model.functions.expression("mass_matrix")(q)
-        bent = ca.vertcat(*_solved(M[k:, k:], -rest[k:]))
+        bent = ca.vertcat(*solved(M[k:, k:], -rest[k:]))
         return ca.vertcat(u, bent), rest[:k] + ca.mtimes(M[:k, k:], bent)
 
 
-def _solved(A: Expression, b: Expression) -> list[Any]:
-    """x with A x = b, A symmetric positive definite."""
+def solved(A: Expression, b: Expression) -> list[Any]:
+    """Return x with A x = b, A symmetric positive definite, expressions."""
     import casadi as ca
 
     from ..dynamics.algebra import ldl, ldl_solve
@@ -266,7 +268,8 @@ def lqr(
     dq, dqd, dtau = model.derivatives(q, zero, tau)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
     B = np.vstack([np.zeros((n, model.joints)), dtau])
-    Q, R = _weight("state_weight", state_weight, 2 * n), _weight("effort_weight", effort_weight, model.joints)  # fmt: skip
+    Q = _weight("state_weight", state_weight, 2 * n)
+    R = _weight("effort_weight", effort_weight, model.joints)
     try:
         X = solve_continuous_are(A, B, Q, R)
     except (np.linalg.LinAlgError, ValueError) as problem:

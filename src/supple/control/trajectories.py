@@ -362,7 +362,7 @@ class Slowed(Trajectory):
 def scaled_to(
     trajectory: Trajectory, velocity: float | Sequence[float], acceleration: float | Sequence[float]
 ) -> Slowed:
-    """Return a trajectory scaled in time so that no coordinate passes its limits, one just meets it.
+    """Return a trajectory scaled in time so that one coordinate just meets its limit, none passes.
 
     Peaks are looked for at 2000 times and on both sides of every break.
     """

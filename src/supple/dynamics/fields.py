@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .chain import ChainLink
+from .chain import Chain, ChainLink
 
-__all__ = ["root_moment", "slide_deflection"]
+__all__ = ["root_moments", "slide_deflection"]
 
 Array = NDArray[np.float64]
 
@@ -21,8 +21,15 @@ def slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
     return turned.reshape(*p.shape[:-1], 3)
 
 
-def root_moment(part: ChainLink, own: Array) -> Array:
-    """Return EI times the curvature (2,) at a link's root, from its own coordinates."""
+def root_moments(chain: Chain, q: Array, link: str) -> Array:
+    """Return the bending moments (.., 2) at a link's root for states (.., N), in x-y and x-z."""
+    i = chain.index(link)
+    rows = [_root_moment(chain.links[i], x[chain.own(i)]) for x in q.reshape(-1, chain.size)]
+    return np.array(rows).reshape(*q.shape[:-1], 2)
+
+
+def _root_moment(part: ChainLink, own: Array) -> Array:
+    """EI times the curvature (2,) at a link's root, from its own coordinates."""
     EI = np.array(part.EI)
     stiff = np.where(np.isfinite(EI), EI, 0.0)
     if part.slide is not None:

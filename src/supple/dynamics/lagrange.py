@@ -44,6 +44,11 @@ class LagrangeLaws:
         """The constant part of the damping."""
         return self.laws.D
 
+    @property
+    def friction(self) -> tuple[float, ...]:
+        """Coulomb's friction of the joints."""
+        return self.laws.friction
+
     def mass(self, q: Vector) -> list[Vector]:
         """M(q) of the printed velocities."""
         return self.laws.mass(q)
@@ -56,7 +61,7 @@ class LagrangeLaws:
 
         moved = _matrix(self.mass(q)) @ ca.vertcat(*qdd)
         rest = self._rest(q, qd, gravity, wrench)
-        return ca.vertsplit(moved + rest)  # type: ignore[no-any-return]
+        return ca.vertsplit(moved + rest)
 
     def _rest(self, q: Vector, qd: Vector, gravity: bool, wrench: Vector | None) -> Any:
         """h(q, qd) = d(M qd)/dq qd - 1/2 d(qd' M qd)/dq, with gravity and a tip wrench as asked."""
@@ -83,18 +88,6 @@ class LagrangeLaws:
         applied = vadd(self.laws.forces(q, qd), pushed)
         load = [sub(a, b) for a, b in zip(applied, rest, strict=True)]
         return ldl_solve(ldl(self.mass(q)), load)
-
-    def elastic(self, q: Vector) -> Vector:
-        """K eta; the printed prismatic row has nothing of it."""
-        return self.laws.elastic(q)
-
-    def dissipation(self, q: Vector, qd: Vector) -> Vector:
-        """Force of damping."""
-        return self.laws.dissipation(q, qd)
-
-    def stiffness(self, q: Vector) -> list[Vector]:
-        """K, (N, N), at the free lengths of q."""
-        return self.laws.stiffness(q)
 
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy."""

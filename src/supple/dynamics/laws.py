@@ -25,7 +25,6 @@ from .algebra import (
     negate,
     scale,
     sub,
-    tanh,
     total,
     transpose,
     vadd,
@@ -34,12 +33,12 @@ from .bodies import Numbers, kinematics
 from .chain import Chain, ChainLink
 from .ends import end_coordinates
 from .equations import forward, inverse, mass_matrix
+from .forces import joint_side, rubbing, slider_forces, sliders
 from .sliders import Slider, resolved
 
 __all__ = ["Laws", "first_moment", "joint_side", "laws_of", "numbers", "rubbing"]
 
 Array = NDArray[np.float64]
-CREEP = 0.01  # rad/s, within which friction changes its sign
 
 
 def numbers(link: ChainLink) -> Numbers:
@@ -71,23 +70,6 @@ def numbers(link: ChainLink) -> Numbers:
 def _clean(a: Array) -> Any:
     """Nested list with rounding noise against the largest entry dropped."""
     return np.where(np.abs(a) <= 1e-14 * np.abs(a).max(initial=0.0), 0.0, a).tolist()
-
-
-def rubbing(friction: tuple[float, ...], qd: Vector) -> Vector:
-    """Coulomb's friction in the joints, smoothed: f tanh(speed / 0.01 rad/s)."""
-    return [mul(f, tanh(mul(1 / CREEP, qd[k]))) if f else 0.0 for k, f in enumerate(friction)]
-
-
-def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
-    """Return the joints' own coordinates theta + eps, one a link, and eta of every link.
-
-    A link that slides has no joint to the recursions: its length comes first in its own eta.
-    """
-    s: Vector = []
-    for i, link in enumerate(chain.links):
-        value = x[chain.theta[i]] if i in chain.theta and link.slide is None else 0.0
-        s.append(add(value, x[chain.eps[i]]) if i in chain.eps else value)
-    return s, [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
 
 
 def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
@@ -176,40 +158,6 @@ class Laws:
             out[place] = add(out[place], mul(float(chain.links[i].rotor), qdd[place]))
         return out
 
-    def _sliders(self, x: Vector) -> list[tuple[int, Slider, Vector]]:
-        """Place, slider and its [l, eta] (or their rates) in x, of every link that slides."""
-        own = joint_side(self.chain, x)[1]
-        return [(i, link, own[i]) for i, link in enumerate(self.links) if isinstance(link, Slider)]
-
-    def elastic(self, q: Vector) -> Vector:
-        """dV/dq of springs and bending: K q, and for sliders 1/2 eta' (dK/dl) eta on the length."""
-        out = matvec(self.K, q)
-        for i, slider, p in self._sliders(q):
-            for place, value in zip(self.chain.own(i), slider.elastic(p), strict=True):
-                out[place] = add(out[place], value)
-        return out
-
-    def dissipation(self, q: Vector, qd: Vector) -> Vector:
-        """Force of damping and friction: D qd, and the links' own for those that slide."""
-        out = matvec(self.D, qd)
-        for k, torque in enumerate(rubbing(self.friction, qd)):
-            out[k] = add(out[k], torque)
-        rates = [pd for _, _, pd in self._sliders(qd)]
-        for (i, slider, p), pd in zip(self._sliders(q), rates, strict=True):
-            for place, value in zip(self.chain.own(i), slider.damping(p, pd), strict=True):
-                out[place] = add(out[place], value)
-        return out
-
-    def stiffness(self, q: Vector) -> list[Vector]:
-        """K, (N, N), with the blocks of sliders at their length."""
-        K = [list(row) for row in self.K]
-        for i, slider, p in self._sliders(q):
-            own = self.chain.own(i)[1:]
-            for a, row in zip(own, slider.stiffness(p[0]), strict=True):
-                for b, value in zip(own, row, strict=True):
-                    K[a][b] = value.value
-        return K
-
     def forces(self, q: Vector, qd: Vector) -> Vector:
         """-K q - D qd on theta and eps; those on eta depend on the coordinates.
 
@@ -221,16 +169,10 @@ class Laws:
         for k, torque in enumerate(rubbing(self.friction, qd)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
-        for i, own in self._slider_forces(q, qd):
+        for i, own in slider_forces(self, q, qd):
             for place, value in zip(self.chain.own(i), own, strict=True):
                 out[place] = sub(out[place], value)
         return out
-
-    def _slider_forces(self, q: Vector, qd: Vector) -> list[tuple[int, Vector]]:
-        """Stiffness and damping on [l, eta] of every link that slides."""
-        rates = [pd for _, _, pd in self._sliders(qd)]
-        return [(i, vadd(slider.elastic(p), slider.damping(p, pd)))
-                for (i, slider, p), pd in zip(self._sliders(q), rates, strict=True)]  # fmt: skip
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,)."""
@@ -310,7 +252,7 @@ class Laws:
         rest: Vector = [0.0] * self.chain.size
         momentum = self.inverse(q, rest, list(qd), gravity=False)
         kinetic = mul(0.5, dot(momentum, qd))
-        bent = [slider.energy(p) for _, slider, p in self._sliders(q)]
+        bent = [slider.energy(p) for _, slider, p in sliders(self, q)]
         return kinetic, total([mul(0.5, dot(q, matvec(self.K, q))), *bent]), self.height(q)
 
     def height(self, q: Vector) -> Scalar:

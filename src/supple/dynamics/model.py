@@ -19,7 +19,8 @@ from .chain import Chain, chain_of, denoised
 from .damping import Damping, ModalDamping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
-from .fields import root_moment, slide_deflection
+from .fields import slide_deflection
+from .forces import dissipation, elastic, stiffness
 from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
@@ -89,7 +90,7 @@ class Model:
 
     Attributes:
         robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
-        stiffness, damping: (N, N), NaN on a link that slides (see `stiffness_at`).
+        stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
         friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
     """
 
@@ -178,17 +179,6 @@ class Model:
         field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
         displacement: Array = q[..., self.chain.eta[i]] @ field_.T
         return displacement
-
-    def root_moment(self, q: ArrayLike, link: str) -> Array:
-        """Return the bending moments (2,) at a link's root, EI times curvature in x-y and x-z."""
-        i, q = self.chain.index(link), self._array("q", q)
-        flat = q.reshape(-1, self.size)
-        rows = np.array([root_moment(self.chain.links[i], x[self.chain.own(i)]) for x in flat])
-        return rows.reshape(*q.shape[:-1], 2)
-
-    def stiffness_at(self, q: ArrayLike) -> Array:
-        """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q."""
-        return self._call("stiffness", q=q)[0]
 
     def derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
@@ -414,20 +404,20 @@ def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
     import casadi as ca
 
     moved = _column(laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True))
-    forces = vadd(laws.elastic(x["q"]), laws.dissipation(x["q"], x["qd"]))
+    forces = vadd(elastic(laws, x["q"]), dissipation(laws, x["q"], x["qd"]))
     return [ca.cse(moved + _column(forces))]
 
 
 def _elastic(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.elastic(x["q"]))]
+    return [_column(elastic(laws, x["q"]))]
 
 
 def _dissipation(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.dissipation(x["q"], x["qd"]))]
+    return [_column(dissipation(laws, x["q"], x["qd"]))]
 
 
 def _stiffness(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_matrix(laws.stiffness(x["q"]))]
+    return [_matrix(stiffness(laws, x["q"]))]
 
 
 def _energies(laws: AnyLaws, x: Lists) -> list[Any]:

@@ -253,21 +253,6 @@ class PlanarLaws:
         load = [sub(a, b) for a, b in zip(forces, rest, strict=True)]
         return ldl_solve(ldl(self.mass(q)), load)
 
-    def elastic(self, q: Vector) -> Vector:
-        """K q."""
-        return matvec(self.K, q)
-
-    def dissipation(self, q: Vector, qd: Vector) -> Vector:
-        """D qd and friction."""
-        out = matvec(self.D, qd)
-        for k, torque in enumerate(rubbing(self.friction, qd)):
-            out[k] = add(out[k], torque)
-        return out
-
-    def stiffness(self, q: Vector) -> list[Vector]:
-        """K, (N, N)."""
-        return self.K
-
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy."""
         Q, V = _column(q), _column(qd)

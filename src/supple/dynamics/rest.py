@@ -11,7 +11,7 @@ from ..errors import SuppleError
 from .evaluate import Evaluator
 from .model import Model
 
-__all__ = ["static_state"]
+__all__ = ["joint_vector", "static_state", "stiffness_at"]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,13 @@ def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
         if np.abs(step).max(initial=0.0) <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
             return q
     raise SuppleError("the static sag was not found: the arm may be too soft for its own weight")
+
+
+def stiffness_at(model: Model, q: ArrayLike) -> Array:
+    """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q."""
+    given = np.asarray(q, float)
+    model.chain.check_lengths(given)
+    return model.functions.evaluator("stiffness")(given)[0]
 
 
 def joint_vector(model: Model, word: str, value: ArrayLike) -> Array:

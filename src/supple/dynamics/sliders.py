@@ -63,7 +63,8 @@ class Slider:
         if not eta:
             return [0.0]
         K = self.stiffness(l)
-        value, slope = ([[getattr(x, name) for x in row] for row in K] for name in ("value", "first"))
+        value, slope = ([[getattr(x, part) for x in row] for row in K]
+                        for part in ("value", "first"))  # fmt: skip
         row = mul(0.5, dot(eta, matvec(slope, eta))) if self.velocity == "material" else 0.0
         return [row, *matvec(value, eta)]
 

@@ -11,6 +11,7 @@ from ..assembly import transport
 from ..beams.basis import AssumedModes
 from ..beams.invariants import gauss_points
 from ..dynamics.model import Model, build
+from ..dynamics.rest import stiffness_at
 from ..errors import SuppleError
 from ..robot import Robot
 from ..structure import Joints, Structure
@@ -58,7 +59,7 @@ def assumed_modes(
         if given.shape != (k,):
             raise SuppleError(f"theta has shape {given.shape}: give {k} joint coordinates")
         q[:k] = given
-    M, K = model.mass_matrix(q), model.stiffness_at(q)
+    M, K = model.mass_matrix(q), stiffness_at(model, q)
     follow = np.zeros((k, n - k))
     if joints == "free" and k:
         follow = -cho_solve(cho_factor(M[:k, :k]), M[:k, k:])

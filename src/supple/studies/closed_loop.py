@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..control.controllers import Controller, Decoupling, Wanted
 from ..control.trajectories import Hold, Trajectory
 from ..dynamics.model import Model
+from ..dynamics.rest import stiffness_at
 from ..errors import SuppleError
 from .inputs import Input
 
@@ -52,7 +54,7 @@ class Reference(Input):
         inside = ca.fmod(t, T) if self.trajectory.periodic else t
         last = self.trajectory(np.array([T + 1.0]))
         out = [ca.SX(float(x)) for x in np.concatenate(last, axis=1)[0]]
-        for a, b in reversed(list(zip(edges[:-1], edges[1:], strict=True))):
+        for a, b in reversed(list(pairwise(edges))):
             if b > a:
                 piece = self._piece(a, b, inside, width)
                 here = inside < b if b < T or self.trajectory.periodic else inside <= b
@@ -104,7 +106,7 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     for k, i in enumerate(model.chain.joints):
         allowed, link = model.robot.links[i].joint.limits, model.chain.links[i]
         low, high = float(theta[:, k].min()), float(theta[:, k].max())
-        if link.slide is not None and not (0 < low and high <= link.inv.length):
+        if link.slide is not None and not (low > 0 and high <= link.inv.length):
             raise SuppleError(
                 f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
                 f"stay above 0 and within the beam's {link.inv.length:g} m"
@@ -121,10 +123,11 @@ def _check_regular(model: Model, theta: Array) -> None:
     q[:, : model.joints] = theta[::8]
     M = model.mass_matrix(q)
     scale = np.sqrt(np.einsum("nii->ni", M))
-    if (scale <= 0).any() or np.linalg.eigvalsh(M / (scale[:, :, None] * scale[:, None, :])).min() < 1e-12:
+    unit = M / np.maximum(scale[:, :, None] * scale[:, None, :], 1e-300)
+    if (scale <= 0).any() or np.linalg.eigvalsh(unit).min() < 1e-12:
         raise SuppleError(
-            "the trajectory runs through a singular pose: there a joint moves no mass, so no effort "
-            "decides its acceleration; keep away from it or give the joint's hub inertia"
+            "the trajectory runs through a singular pose: there a joint moves no mass, so no "
+            "effort decides its acceleration; keep away from it or give the joint's hub inertia"
         )
 
 
@@ -140,15 +143,16 @@ def substep_counts(
 
     first = model.joints if isinstance(controller, Decoupling) else 0
     if first == model.size:
-        return np.ones(len(grid) - 1, int)
+        return np.ones(len(grid) - 1, np.int64)
     times = np.linspace(grid[0], grid[-1], 17)
     q = np.zeros((len(times), model.size))
     q[:, : model.joints] = trajectory(times)[0]
-    M, K = model.mass_matrix(q)[:, first:, first:], model.stiffness_at(q)[:, first:, first:]
+    M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
     top = np.array([eigvalsh(k, m)[-1] for k, m in zip(K, M, strict=True)])
-    omega = np.maximum.reduce([np.interp(grid[:-1], times, np.sqrt(np.maximum(top, 0.0))),
-                               np.interp(grid[1:], times, np.sqrt(np.maximum(top, 0.0)))])  # fmt: skip
-    return np.maximum(1, np.ceil(np.diff(grid) * omega / phase)).astype(int)
+    omega = np.interp(grid, times, np.sqrt(np.maximum(top, 0.0)))
+    turned = np.diff(grid) * np.maximum(omega[:-1], omega[1:])
+    counts: NDArray[np.int64] = np.maximum(1, np.ceil(turned / phase)).astype(np.int64)
+    return counts
 
 
 def closed_rate(model: Model, controller: Controller) -> Any:

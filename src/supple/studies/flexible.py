@@ -8,11 +8,13 @@ is what is left of a closed loop that holds its joints to the path, [Theodore199
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.controllers import solved
 from ..control.trajectories import Trajectory
 from ..dynamics.evaluate import Evaluator
 from ..dynamics.model import Model
@@ -93,19 +95,8 @@ class Flexible:
         still, slow = q.copy(), qd.copy()
         still[:, -m:], slow[:, -m:] = 0.0, 0.0
         push, by_q, _ = self.rows(still, slow, u)
-        return -np.linalg.solve(by_q, push.reshape(len(q), m)[..., None])[..., 0]
-
-    def tip_of(self, q: Array, shape: Array) -> Array:
-        """Return the deflection (3,) of the bending link's end in a shape."""
-        return self.model.deflection_at(np.concatenate([q[: self.model.joints], shape]), self._link)
-
-    def moment_of(self, q: Array, shape: Array) -> Array:
-        """Return the moment (2,) at the bending link's root in a shape."""
-        return self.model.root_moment(np.concatenate([q[: self.model.joints], shape]), self._link)
-
-    @property
-    def _link(self) -> str:
-        return [link.name for link in self.model.chain.links if link.inv.count][-1]
+        found = np.linalg.solve(by_q, -push.reshape(len(q), m)[..., None])
+        return np.asarray(found[..., 0], np.float64)
 
     def transition(self, path: Trajectory, end: float, phase: float = 0.4) -> Array:
         """Return the transition matrix (2 m, 2 m) of the free elastic motion from 0 to `end`.
@@ -132,7 +123,7 @@ class Flexible:
         """Times whose steps turn the fastest mode by `phase` at most, breaks among them."""
         edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
         parts = []
-        for a, b in zip(edges[:-1], edges[1:], strict=True):
+        for a, b in pairwise(edges):
             t = np.linspace(a, b, 33)
             rate = self.frequencies(np.array([self.state(r) for r in path(t)[0]]))[:, -1]
             turned = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
@@ -175,16 +166,15 @@ def flexible(model: Model) -> Flexible:
 def _made(model: Model) -> Flexible:
     import casadi as ca
 
-    from ..control.controllers import _solved
-
     n, k = model.size, model.joints
     q, qd, u = ca.SX.sym("q", n), ca.SX.sym("qd", n), ca.SX.sym("u", k)
     M = model.functions.expression("mass_matrix")(q)[k:, k:]
     K = model.functions.expression("stiffness")(q)[k:, k:]
     rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
-    push = ca.vertcat(*_solved(M, -rest[k:]))
+    push = ca.vertcat(*solved(M, -rest[k:]))
     by_q, by_qd = (ca.densify(ca.jacobian(push, x[k:])) for x in (q, qd))
     rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(push), by_q, by_qd]))
     rates: list[Any] = [ca.reshape(ca.jtimes(ca.vec(X), q, qd), n - k, n - k) for X in (M, K)]
     parts = [ca.densify(X) for X in (M, K, *rates)]
-    return Flexible(model, Evaluator(rows), Evaluator(ca.Function("masses", [q, qd], ca.cse(parts))))
+    masses = ca.Function("masses", [q, qd], ca.cse(parts))
+    return Flexible(model, Evaluator(rows), Evaluator(masses))

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..control.controllers import Controller, Decoupling
 from ..control.trajectories import Trajectory
+from ..dynamics.fields import root_moments
 from ..dynamics.model import Model
 from ..errors import SuppleError
 from .closed_loop import as_trajectory, check_path
@@ -162,7 +163,7 @@ def _end(model: Model, run: Response) -> tuple[Array, Array]:
     i = max(k for k, link in enumerate(model.chain.links) if link.inv.count)
     link = model.chain.links[i]
     tip = model.deflection_at(run.q, link.name)
-    return tip, model.root_moment(run.q, link.name)
+    return tip, root_moments(model.chain, run.q, link.name)
 
 
 def _speed_ratio(model: Model, run: Response) -> Array:
@@ -239,12 +240,16 @@ def _grown(
     alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
     ratio = E1[alike].sum() / E0.sum()
     scale = math.sqrt(ratio) * w0 / w1
-    amplitude = {
-        name: scale * _size(read(last, after.shapes[:, j])) / _size(read(first, a))
-        for name, read in (("tip", system.tip_of), ("root_moment", system.moment_of))
-    }
+    shapes = [(first, a), (last, after.shapes[:, j])]
+    start, stop = (_read(system.model, q, shape) for q, shape in shapes)
+    amplitude = {name: scale * stop[name] / start[name] for name in start}
     return {**amplitude, "energy": ratio, "action": ratio * w0 / w1, "omega": w1 / w0}
 
 
-def _size(vector: ArrayLike) -> float:
-    return float(np.linalg.norm(vector))
+def _read(model: Model, q: Array, shape: Array) -> dict[str, float]:
+    """Tip deflection and root moment of the last link that bends, in a shape."""
+    link = [link.name for link in model.chain.links if link.inv.count][-1]
+    bent = np.concatenate([q[: model.joints], shape])
+    found = {"tip": model.deflection_at(bent, link),
+             "root_moment": root_moments(model.chain, bent, link)}  # fmt: skip
+    return {name: float(np.linalg.norm(value)) for name, value in found.items()}

@@ -32,12 +32,12 @@ Complex = NDArray[np.complex128]
 SOURCE = "[Theodore1997]"
 SCALINGS: tuple[Normalisation, ...] = ("one", "integral", "tip", "unit")
 NOTES = (
-    "rho A = 0.4303/1.3 kg/m; U_g = 59.34 m/s belongs to l = 1.0 m; a blend of 0.1 s gives the peak "
-    "U = 0.778 m/s; J_L = 0",
-    "no Denavit-Hartenberg table is printed: read as a Stanford arm, (q1, 0.1, 0, -90deg), (q2, 0.3, "
-    "0, 90deg), (0, q3, 0, 0)",
-    "figures are drawn in the paper's reading: velocities (24) as printed, beta a state of its own, "
-    "C_i = 1",
+    "rho A = 0.4303/1.3 kg/m; U_g = 59.34 m/s belongs to l = 1.0 m; a blend of 0.1 s gives the "
+    "peak U = 0.778 m/s; J_L = 0",
+    "no Denavit-Hartenberg table is printed: read as a Stanford arm, (q1, 0.1, 0, -90deg), "
+    "(q2, 0.3, 0, 90deg), (0, q3, 0, 0)",
+    "figures are drawn in the paper's reading: velocities (24) as printed, beta a state of its "
+    "own, C_i = 1",
     "right: (7)-(9), (12), (13). Wrong: (2), (4), (22)-(24), (28), (31), (32), (34), (35), (40), "
     "(42), (43); see docs/theory/papers/theodore.md",
 )
@@ -171,7 +171,7 @@ def _eigenvalue_claim() -> Claim:
     (a, b), (c, d) = spans["extension"], spans["retraction"]
     text = f"C_i = 1: extension {a:.2f}..{b:.2f}, retraction {c:+.2f}..{d:+.2f} 1/s"
     return _claim("Figs. 6, 7", "real parts negative in extension, positive in retraction", text,
-                  b < 0 < c, "agrees", "the signs come out, in the paper's own scaling")  # fmt: skip
+                  b < 0 < c, "agrees", "the signs come out in the paper's scaling")  # fmt: skip
 
 
 def _scaling_claim() -> Claim:
@@ -182,7 +182,7 @@ def _scaling_claim() -> Claim:
         signs.add((low > 0) + (high > 0))
     return _claim("section IV", "eigenvalue signs decide stability",
                   f"extension, one motion, four scalings: {'; '.join(told)} 1/s", len(signs) > 1,
-                  "not reproducible", "they change with the scaling of the shapes along l")  # fmt: skip
+                  "not reproducible", "they change with the scaling of the shapes")  # fmt: skip
 
 
 @cache

@@ -1,0 +1,156 @@
+"""Controllers, trajectories and closed loops."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import supple
+from supple.control.trajectories import NAMED, InvertedU, Slowed
+from supple.errors import SuppleError
+from supple.studies.closed_loop import Reference
+
+RRP = supple.load("theodore-rrp")
+TWO = supple.load("de-luca-two-link")
+TRAJECTORIES = [
+    supple.ParabolicBlends([0.0, 1.0], [2.0, -1.0], 1.0, 0.2),
+    supple.PointToPoint([0.0, 1.0], [2.0, -1.0], 1.5, "cubic"),
+    supple.PointToPoint([0.0, 1.0], [2.0, -1.0], 1.5, "quintic"),
+    supple.PointToPoint([0.0, 1.0], [2.0, -1.0], 1.5, "septic"),
+    supple.WayPoints([[0, 0], [1, 0.5], [0.2, 1]], 2.0, 5.0, pause=0.1),
+    supple.Repeated(supple.ParabolicBlends([0.0, 1.0], [2.0, -1.0], 1.0, 0.2)),
+    InvertedU(),
+    Slowed(supple.PointToPoint([0.0, 1.0], [2.0, -1.0], 1.0), 1.7),
+]
+
+
+@pytest.mark.parametrize("path", TRAJECTORIES, ids=lambda p: type(p).__name__)
+def test_velocity_and_acceleration_are_derivatives_of_position(path):
+    edges = np.array([0.0, *path.breaks, path.duration])
+    t = np.linspace(0.01, 0.99, 400) * path.duration
+    t = t[np.abs(t[:, None] - edges).min(axis=1) > 1e-3]
+    h = 1e-5
+    x, v, a = path(t)
+    np.testing.assert_allclose((path(t + h)[0] - path(t - h)[0]) / (2 * h), v, atol=2e-6)
+    np.testing.assert_allclose((path(t + h)[1] - path(t - h)[1]) / (2 * h), a, atol=3e-5)
+    assert (np.abs(path(0.0)[0] - x[0]) < 0.2).all()
+
+
+@pytest.mark.parametrize("path", TRAJECTORIES, ids=lambda p: type(p).__name__)
+def test_the_integrator_sees_the_same_trajectory(path):
+    t = ca.SX.sym("t")
+    width = 3 * len(path(0.0)[0])
+    as_function = ca.Function("r", [t], [ca.vertcat(*Reference(path).expression(t, width))])
+    times = np.linspace(0.003, 0.997, 97) * path.duration
+    ours = np.array(as_function.map(len(times))(times)).T
+    np.testing.assert_allclose(ours, np.concatenate(path(times), axis=1), atol=1e-9)
+
+
+def test_fastest_blends_under_limits_and_time_scaling():
+    path = supple.ParabolicBlends.within([0, 0], [1.0, -3.0], 2.0, [4.0, 8.0])
+    _, v, a = path(np.linspace(1e-9, path.duration - 1e-9, 4001))
+    assert np.abs(v).max() == pytest.approx(2.0)
+    assert (np.abs(a).max(axis=0) <= np.array([4.0, 8.0]) * (1 + 1e-9)).all()
+    short = supple.ParabolicBlends.within([0], [0.1], 10.0, 4.0)
+    assert np.abs(short(np.linspace(0, short.duration, 999))[2]).max() == pytest.approx(4.0)
+    slow = supple.scaled_to(supple.PointToPoint([0, 0], [1, 2], 1.0, "septic"), 0.5, 100.0)
+    speed = np.abs(slow(np.linspace(0, slow.duration, 5001))[1])
+    assert speed.max() == pytest.approx(0.5, rel=1e-6)
+
+
+def test_decoupling_makes_the_joint_error_obey_37():
+    """Through the forward dynamics, at random states of two arms: qdd_r = u to 1e-10."""
+    rng = np.random.default_rng(4)
+    heavy = RRP.with_("gravity", [0, 0, -9.81])
+    for robot, theta in ((heavy, (0.3, -0.4, 0.6)), (TWO, (0.3, 0.5))):
+        model = supple.build(robot, supple.AssumedModes(2))
+        law, k = supple.Decoupling(100, 20), model.joints
+        for _ in range(5):
+            q = np.r_[theta, rng.normal(size=model.size - k) * 1e-3]
+            qd = rng.normal(size=model.size) * 0.3
+            r, rd, rdd = rng.normal(size=(3, k))
+            tau = law.efforts(model, (q[None], qd[None]), (r[None], rd[None], rdd[None]))[0]
+            u = rdd - 20 * (qd[:k] - rd) - 100 * (q[:k] - r)
+            qdd = model.forward_dynamics(q, qd, tau)
+            np.testing.assert_allclose(qdd[:k], u, atol=1e-10 * np.abs(qdd).max())
+
+
+def test_joint_error_follows_37_in_time_and_flexible_motion_ignores_the_gains():
+    model, path = supple.build(RRP, supple.AssumedModes(1)), NAMED["extension"]
+    off = np.r_[path(0.0)[0] + [0.1, -0.05, 0.01], 0.0, 0.0]
+    run = supple.simulate(model, controller=supple.Decoupling(100, 20), trajectory=path, q0=off,
+                          qd0=np.zeros(5), duration=0.2, tolerance=1e-13)  # fmt: skip
+    e0 = off[:3] - path(0.0)[0]
+    exact = e0 * (1 + 10 * run.t[:, None]) * np.exp(-10 * run.t[:, None])
+    np.testing.assert_allclose(run.theta - path(run.t)[0], exact, atol=1e-10)
+    runs = [supple.simulate(model, controller=supple.Decoupling(*g), trajectory=path, duration=0.2,
+                            tolerance=1e-12) for g in ((100, 20), (2500, 60))]  # fmt: skip
+    bent = [one.q[:, 3:] for one in runs]
+    np.testing.assert_allclose(bent[0], bent[1], atol=1e-8 * np.abs(bent[0]).max())
+
+
+def test_other_laws_settle_where_they_should():
+    """Under gravity: PD sags, PD with gravity does not, LQR hardly; the rigid model's law sags."""
+    model = supple.build(TWO.with_("gravity", [0, -9.81, 0]), supple.AssumedModes(1), damping=0.05)
+    goal = [0.3, 0.4]
+    path = supple.PointToPoint([0.2, 0.5], goal, 0.5, "quintic")
+    off = {}
+    for law in (supple.GravityPD(100.0, 10.0), supple.JointPD(100.0, 10.0),
+                supple.ComputedTorque(100, 20), supple.lqr(model, goal, 100.0, 1.0)):  # fmt: skip
+        run = supple.simulate(model, controller=law, trajectory=path, q0="static", duration=4.0,
+                              method="bdf", tolerance=1e-7, dt=1e-2)  # fmt: skip
+        off[type(law).__name__] = np.abs(run.theta[-1] - goal).max()
+    assert off["GravityPD"] < 0.01
+    assert off["LQR"] < 0.01
+    assert 0.03 < off["JointPD"] < 0.2
+    assert 0.03 < off["ComputedTorque"] < 0.2
+
+
+def test_computed_torque_tracks_a_stiff_arm():
+    """Its law is exact but for what bending adds."""
+    model = supple.build(RRP, supple.AssumedModes(1))
+    run = supple.simulate(model, controller=supple.ComputedTorque(400, 40), dt=5e-3,
+                          trajectory=NAMED["extension"], duration=0.3, tolerance=1e-7)  # fmt: skip
+    assert 0 < np.abs(run.theta - NAMED["extension"](run.t)[0]).max() < 5e-3
+
+
+def test_a_python_law_is_a_controller_too():
+    model = supple.build(TWO, supple.AssumedModes(1))
+
+    def law(t, q, qd, wanted):
+        return -5.0 * (q[:2] - wanted[0]) - 1.0 * (qd[:2] - wanted[1])
+
+    both = [supple.simulate(model, controller=one, trajectory=[0.1, 0.1], duration=0.05, dt=5e-4,
+                            method="rk4", theta0=[0, 0]) for one in (law, supple.JointPD(5.0, 1.0))]
+    np.testing.assert_allclose(both[0].q, both[1].q, atol=1e-10)
+
+
+def test_substeps_agree_with_adams():
+    model = supple.build(RRP, supple.AssumedModes(1))
+    runs = [supple.simulate(model, controller=supple.Decoupling(), trajectory=NAMED["extension"],
+                            duration=0.1, method=method) for method in ("substeps", "adams")]
+    ends = [run.deflection("link3")[-1] for run in runs]
+    np.testing.assert_allclose(ends[0], ends[1], atol=2e-3 * np.abs(ends[1]).max())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"controller": supple.Decoupling()}, "needs a trajectory"),
+        ({"controller": supple.Decoupling(), "trajectory": [0, 0]}, "3 joints"),
+        ({"controller": supple.Decoupling(-1), "trajectory": [0, 0, 0.5]}, "not negative"),
+        ({"controller": supple.Decoupling(), "trajectory": [0, 0, 0.5], "tau": [0, 0, 0]}, "both"),
+        ({"controller": 3, "trajectory": [0, 0, 0.5]}, "give a Controller"),
+    ],
+)
+def test_bad_closed_loops_get_a_sentence(options, words):
+    with pytest.raises(SuppleError, match=words):
+        supple.simulate(supple.build(RRP, supple.AssumedModes(1)), **options)
+
+
+def test_a_singular_pose_gets_a_sentence():
+    """Without hub inertia joint 1 moves no mass where every link lies on its axis."""
+    light = RRP.with_({"links.link1.joint.hub": None, "links.link2.joint.hub": None,
+                       "links.link2.length": 1e-9})  # fmt: skip
+    model = supple.build(light, supple.AssumedModes(1))
+    with pytest.raises(SuppleError, match="singular pose"):
+        supple.simulate(model, controller=supple.Decoupling(), trajectory=[0, 0, 0.5])
