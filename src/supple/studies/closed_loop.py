@@ -119,12 +119,15 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
 
 def _check_regular(model: Model, theta: Array) -> None:
     """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
-    q = np.zeros((len(theta[::8]), model.size))
-    q[:, : model.joints] = theta[::8]
+    q = np.zeros((len(theta[::8]) + 1, model.size))
+    q[:-1, : model.joints] = theta[::8]
+    q[-1] = q[0]  # and a pose with nothing special, to compare with
+    turning = [k for k in range(model.joints) if model.chain.joints[k] not in model.chain.sliding]
+    q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
     M = model.mass_matrix(q)
-    scale = np.sqrt(np.einsum("nii->ni", M))
-    unit = M / np.maximum(scale[:, :, None] * scale[:, None, :], 1e-300)
-    if (scale <= 0).any() or np.linalg.eigvalsh(unit).min() < 1e-12:
+    usual = np.sqrt(np.diag(M[-1]))
+    unit = M[:-1] / np.outer(usual, usual)
+    if np.linalg.eigvalsh(unit).min() < 1e-12:
         raise SuppleError(
             "the trajectory runs through a singular pose: there a joint moves no mass, so no "
             "effort decides its acceleration; keep away from it or give the joint's hub inertia"
@@ -134,7 +137,8 @@ def _check_regular(model: Model, theta: Array) -> None:
 def substep_counts(
     model: Model, controller: Controller, trajectory: Trajectory, grid: Array, phase: float = 1.2
 ) -> NDArray[np.int64]:
-    """Return how many steps each interval of a grid needs for `phase` rad of the fastest mode.
+    """Return how many steps each interval needs: `phase` rad of the fastest mode, a tenth of the
+    slowest one's, which is the one to be seen.
 
     Under Decoupling the joints are held to the path; under other laws they give way, which makes
     the modes faster.
@@ -148,8 +152,10 @@ def substep_counts(
     q = np.zeros((len(times), model.size))
     q[:, : model.joints] = trajectory(times)[0]
     M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
-    top = np.array([eigvalsh(k, m)[-1] for k, m in zip(K, M, strict=True)])
-    omega = np.interp(grid, times, np.sqrt(np.maximum(top, 0.0)))
+    squares = np.array([eigvalsh(k, m) for k, m in zip(K, M, strict=True)])
+    low = np.array([min(row[row > 1e-9 * row[-1]]) for row in squares])
+    rate = np.maximum(np.sqrt(squares[:, -1]), 10 * np.sqrt(low))
+    omega = np.interp(grid, times, rate)
     turned = np.diff(grid) * np.maximum(omega[:-1], omega[1:])
     counts: NDArray[np.int64] = np.maximum(1, np.ceil(turned / phase)).astype(np.int64)
     return counts
