@@ -132,6 +132,20 @@ def test_substeps_agree_with_adams():
     np.testing.assert_allclose(ends[0], ends[1], atol=2e-3 * np.abs(ends[1]).max())
 
 
+def test_magnus_agrees_with_adams_and_says_when_it_does_not_fit():
+    model = supple.build(RRP, supple.AssumedModes(2))
+    options = {"controller": supple.Decoupling(), "trajectory": NAMED["retraction"]}
+    slow = supple.simulate(model, tolerance=1e-9, dt=5e-3, duration=0.3, **options)
+    fast = supple.simulate(model, method="magnus", dt=5e-3, duration=0.3, **options)
+    peak = np.abs(slow.deflection("link3")).max()
+    assert np.abs(fast.deflection("link3") - slow.deflection("link3")).max() < 2e-4 * peak
+    with pytest.raises(SuppleError, match="start on the path"):
+        supple.simulate(model, method="magnus", theta0=[0.1, 0, 1.0], **options)
+    heavy = supple.build(RRP.with_("payload.com", [0.1, 0.05, 0]), supple.AssumedModes(1))
+    with pytest.raises(SuppleError, match="linear"):
+        supple.simulate(heavy, method="magnus", **options)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

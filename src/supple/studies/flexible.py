@@ -19,7 +19,7 @@ from ..control.trajectories import Trajectory
 from ..dynamics.evaluate import Evaluator
 from ..dynamics.model import Model
 
-__all__ = ["Flexible", "HeldModes", "flexible"]
+__all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
 
 Array = NDArray[np.float64]
 
@@ -107,7 +107,8 @@ class Flexible:
         grid = self._grid(path, end, phase)
         h, r = np.diff(grid)[:, None, None], np.sqrt(3) / 6
         A1, A2 = (self._along(path, grid[:-1] + np.diff(grid) * c) for c in (0.5 - r, 0.5 + r))
-        steps = _exponentials(h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2))
+        mean = h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2)
+        steps = exponentials(mean, mean.shape[1] // 2)
         X = np.eye(steps.shape[1])
         for step in steps:
             X = step @ X
@@ -132,20 +133,20 @@ class Flexible:
         return np.concatenate([*parts, [end]])
 
 
-def _exponentials(A: Array) -> Array:
-    """exp of many small matrices (n, 2 m, 2 m): Taylor's series after scaling and balancing.
+def exponentials(A: Array, m: int) -> Array:
+    """Return exp of many small matrices (n, k, k): Taylor's series after scaling and balancing.
 
-    Balanced by the ratio of the blocks, so that displacements weigh as much as velocities.
+    The first m coordinates are displacements, the next m velocities; they are balanced by the ratio
+    of their blocks, so that both weigh the same.
     """
     n, size, _ = A.shape
-    m = size // 2
-    lower, upper = (np.abs(A[:, a, b]).sum(axis=(1, 2)) for a, b in
-                    ((slice(m, None), slice(0, m)), (slice(0, m), slice(m, None))))  # fmt: skip
-    w = np.sqrt(lower / upper)
+    lower = np.abs(A[:, m : 2 * m, :m]).sum(axis=(1, 2))
+    upper = np.abs(A[:, :m, m : 2 * m]).sum(axis=(1, 2))
     d = np.ones((n, size))
-    d[:, :m] = w[:, None]
+    d[:, :m] = np.sqrt(lower / upper)[:, None]
     B = A * d[:, :, None] / d[:, None, :]
-    halvings = max(0, int(np.ceil(np.log2(np.abs(B).sum(axis=2).max() / 0.5))))
+    norm = np.abs(B[:, : 2 * m, : 2 * m]).sum(axis=2).max()
+    halvings = max(0, int(np.ceil(np.log2(norm / 0.5))))
     B = B / 2**halvings
     out = term = np.broadcast_to(np.eye(size), B.shape)
     for k in range(1, 15):

@@ -61,7 +61,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
     f(t, q, qd, (r, rd, rdd)). Methods default to rk4, and to adams with a Controller
-    (or `substeps`: rk4 with steps as short as the fastest mode on the path needs).
+    (or `substeps`: rk4 with steps as short as the fastest mode on the path needs; `magnus`:
+    exponential steps, the fastest, for Decoupling started on its path).
 
     A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """

@@ -20,6 +20,7 @@ from ..dynamics.model import Model
 from ..errors import SuppleError
 from .closed_loop import Reference, closed_rate, substep_counts
 from .inputs import Feedback, Input
+from .magnus import magnus
 
 __all__ = ["STEPPERS", "Chunk", "Plan", "rate", "stable_step"]
 
@@ -402,6 +403,7 @@ def _tangent(model: Model) -> Any:
 STEPPERS: dict[str, Callable[[Plan, Array], Iterator[Chunk]]] = {
     "rk4": rk4,
     "substeps": substeps,
+    "magnus": magnus,
     "adams": _cvodes("adams"),
     "bdf": _cvodes("bdf"),
     "generalised-alpha": generalised_alpha,
