@@ -9,7 +9,6 @@ follows the change of the coefficients and not the fastest frequency.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,7 @@ from ..control.trajectories import Trajectory
 from ..errors import SuppleError
 from .closed_loop import Reference
 from .flexible import Flexible, exponentials, flexible
-
-if TYPE_CHECKING:
-    from .steppers import Plan
+from .plan import Plan
 
 __all__ = ["magnus"]
 

@@ -1,0 +1,110 @@
+"""Plan: what is to be computed, and its right-hand side dx/dt = f(x, u)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..control.controllers import Controller
+from ..dynamics.laws import rubbing
+from ..dynamics.model import Model
+from ..errors import SuppleError
+from .closed_loop import closed_rate
+from .inputs import Feedback, Input
+
+__all__ = ["Chunk", "Plan", "rate", "rubbed"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be computed.
+
+    Attributes:
+        grid: (n + 1,) times of the answer, switches among them.  starts: places in the grid where
+        integration restarts.  tau, wrench: efforts and tip wrench; wrench None: there is none.
+        tolerance: relative, of adams and bdf.  compiled: step in generated C.  controller: then
+        tau holds the motion wanted, a Reference.
+    """
+
+    model: Model
+    grid: Array
+    starts: tuple[int, ...]
+    tau: Input | Feedback
+    wrench: Input | None
+    tolerance: float
+    compiled: bool = False
+    controller: Controller | None = None
+
+    def __post_init__(self) -> None:
+        if self.controller is not None and self.wrench is not None:
+            raise SuppleError("a tip wrench under a Controller is not offered: use a function")
+
+    @property
+    def driven(self) -> int:
+        """Number of inputs of the joints: efforts, or the motion wanted under a controller."""
+        return (3 if self.controller is not None else 1) * self.model.joints
+
+    @property
+    def width(self) -> int:
+        """Number of inputs: those of the joints, and six of a wrench."""
+        return self.driven + (6 if self.wrench is not None else 0)
+
+    def rate(self) -> Any:
+        """Return dx/dt = f(x, u) as a CasADi SX function."""
+        if self.controller is None:
+            return rate(self.model, self.width)
+        return closed_rate(self.model, self.controller)
+
+    def inputs(self, t: Array) -> Array:
+        """(len(t), width) inputs at times t."""
+        assert isinstance(self.tau, Input)
+        parts = [self.tau.value(t, self.driven)]
+        if self.wrench is not None:
+            parts.append(self.wrench.value(t, 6))
+        return np.concatenate(parts, axis=1)
+
+
+Chunk = tuple[int, Array]  # place in the grid of the first row, states (n, 2 N + 1)
+
+
+def rate(model: Model, width: int) -> Any:
+    """Return dx/dt = f(x, u) as a CasADi SX function; u = tau, or tau and the tip wrench."""
+    import casadi as ca
+
+    n, joints = model.size, model.joints
+    x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", width)
+    q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
+    lost = model.functions.expression("dissipation")(q, qd)
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
+    if width > joints:
+        loaded = model.functions.expression("forward_dynamics_loaded")
+        qdd = loaded(q, qd, tau, u[joints:])
+        power += _wrench_power(model, q, qd, u[joints:])
+    else:
+        qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power)]))
+
+
+def rubbed(model: Model, qd: Any) -> Any:
+    """Return the power that Coulomb's friction takes."""
+    import casadi as ca
+
+    speeds = ca.vertsplit(qd)
+    torques = rubbing(tuple(model.friction.tolist()), speeds)
+    return sum(f * v for f, v in zip(torques, speeds, strict=False) if not isinstance(f, float))
+
+
+def _wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
+    """Force times the tip's velocity, moment times its angular velocity."""
+    import casadi as ca
+
+    p, R = model.functions.expression("tip")(q)
+    Rd = ca.reshape(ca.jtimes(ca.vec(R), q, qd), 3, 3)
+    W = ca.mtimes(Rd, R.T)
+    spin = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
+    return ca.dot(wrench[:3], ca.jtimes(p, q, qd)) + ca.dot(wrench[3:], spin)
