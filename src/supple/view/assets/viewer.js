@@ -1,0 +1,298 @@
+// The viewer of one Scene: picture, mode list, sliders, playback. Reads tracks, computes nothing.
+
+const COLOURINGS = { plain: "plain", displacement: "displacement", energy: "strain energy" };
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2];
+let viewers = 0;
+
+class Viewer {
+  constructor(scene) {
+    this.scene = scene;
+    this.id = `viewer-${viewers++}`;
+    this.tracks = scene.tracks.map((raw) => new Track(raw, scene.parents));
+    this.clock = this.tracks.find((t) => t.kind === "time");
+    const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.state = { track: 0, x: this.tracks[0].start, mode: 0, amplitude: 1, speed: 1, phase: 0,
+      colouring: scene.shapes.length ? "displacement" : "plain", playing: !calm, names: false };
+    this.camera = new Camera(scene.up, scene.planar);
+    this.build();
+    this.painter = new Painter(this.canvas);
+    this.figure = new Figure(scene, this.painter);
+    this.steer();
+    this.pick(0);
+    this.frame(true);
+  }
+
+  get track() { return this.tracks[this.state.track]; }
+
+  build() {
+    this.canvas = node("canvas", { tabindex: "0", role: "img", "data-role": "picture",
+      "aria-label": `${this.scene.title}, drag to turn, pinch or scroll to zoom` });
+    this.legend = node("div", { class: "legend", "data-role": "legend" });
+    this.readout = node("div", { class: "readout", "data-role": "readout" });
+    const stage = node("div", { class: "stage" }, this.canvas, this.readout, this.legend, this.tools());
+    this.panel = node("div", { class: "panel" });
+    if (this.scene.shapes.length > 1 || this.scene.shapes[0]?.frequency_hz) this.panel.append(this.modeList());
+    const sliders = this.sliders();
+    if (sliders) this.panel.append(sliders);
+    if (this.clock) this.panel.append(this.playback());
+    if (this.scene.shapes.length) this.panel.append(this.looks());
+    this.element = node("section", { class: "viewer", id: this.id, "data-role": "viewer" }, stage, this.panel);
+    this.plots = this.trackPlots();
+    if (this.plots.some(Boolean)) {
+      this.plotPlace = node("div", { class: "wide" });
+      this.element.append(this.plotPlace);
+    }
+    const notes = this.scene.notes.join(" ");
+    if (notes) this.element.append(node("p", { class: "quiet wide" }, notes));
+  }
+
+  tools() {
+    const button = (name, words, act) => node("button", { type: "button", "data-role": name, onclick: act }, words);
+    this.playButton = button("play", "Pause", () => this.play(!this.state.playing));
+    return node("div", { class: "tools" }, this.playButton,
+      button("home", "Reset view", () => { this.camera.reset(); this.frame(true); }),
+      button("names", "Names", () => { this.state.names = !this.state.names; this.frame(true); }),
+      button("save", "Save picture", () => this.savePicture()));
+  }
+
+  modeList() {
+    this.rows = this.scene.shapes.map((shape, m) => node("tr", { "data-mode": m, tabindex: "0", role: "radio",
+      onclick: () => this.pick(m), onkeydown: (e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), this.pick(m)) },
+      node("td", {}, String(shape.number)), node("td", { class: "number", "data-role": "hertz" }), node("td", {}, shape.kind)));
+    this.shown = node("span", { class: "badge", "data-role": "computed" });
+    return node("div", { class: "block modes" }, node("h4", {}, "Modes ", this.shown),
+      node("div", { class: "scroll" }, node("table", { role: "radiogroup" },
+        node("thead", {}, node("tr", {}, node("th", {}, "mode"), node("th", { class: "number" }, "Hz"), node("th", {}, "kind here"))),
+        node("tbody", {}, ...this.rows))));
+  }
+
+  sliders() {
+    const moving = this.tracks.map((t, k) => ({ t, k })).filter(({ t }) => t.kind === "joint" || t.kind === "configuration");
+    if (!moving.length) return null;
+    this.inputs = moving.map(({ t, k }) => {
+      const low = t.at[0], high = t.at[t.at.length - 1];
+      const out = node("output", { "data-role": "value" });
+      const input = node("input", { type: "range", min: low, max: high, step: "any", "aria-label": t.name,
+        "data-track": k, oninput: () => this.move(k, Number(input.value)) });
+      return { k, t, input, out, label: node("label", {}, node("span", {}, t.name), out, input) };
+    });
+    const back = node("button", { type: "button", "data-role": "back", onclick: () => this.move(0, this.tracks[0].start) }, "Back to the pose asked for");
+    this.note = node("p", { class: "quiet", "data-role": "note" });
+    return node("div", { class: "block" }, node("h4", {}, "Pose ", node("span", { class: "badge" }, "one at a time")),
+      ...this.inputs.map(({ label }) => label), this.note, this.tracks[0].kind === "pose" ? back : null);
+  }
+
+  playback() {
+    const { at } = this.clock, last = at[at.length - 1];
+    this.scrub = node("input", { type: "range", min: at[0], max: last, step: "any", "aria-label": "time", "data-role": "scrub",
+      oninput: () => { this.play(false); this.seek(Number(this.scrub.value)); } });
+    this.time = node("output", { "data-role": "time" });
+    const speed = node("select", { "aria-label": "speed", "data-role": "speed", onchange: () => { this.state.speed = Number(speed.value); } },
+      ...SPEEDS.map((s) => node("option", { value: s, selected: s === 1 }, `${s} ×`)));
+    return node("div", { class: "block" }, node("h4", {}, "Time"), node("label", {}, node("span", {}, "t"), this.time, this.scrub),
+      node("label", {}, node("span", {}, "speed"), speed));
+  }
+
+  looks() {
+    const size = node("input", { type: "range", min: 0, max: 2, step: 0.01, value: 1, "aria-label": "amplitude", "data-role": "amplitude",
+      oninput: () => { this.state.amplitude = Number(size.value); this.frame(true); } });
+    const colour = node("select", { "aria-label": "colour", "data-role": "colouring",
+      onchange: () => { this.state.colouring = colour.value; this.legendFor(); this.frame(true); } },
+      ...Object.entries(COLOURINGS).filter(([key]) => key !== "energy" || this.strained())
+        .map(([key, words]) => node("option", { value: key, selected: key === this.state.colouring }, words)));
+    this.legendFor();
+    return node("div", { class: "block" }, node("h4", {}, "Look"), node("label", {}, node("span", {}, "amplitude"), size),
+      node("label", {}, node("span", {}, "colour by"), colour));
+  }
+  strained() { return this.tracks.some((t) => t.energy.data.some((v) => v > 0)); }
+  legendFor() {
+    const what = { displacement: "displacement", energy: "strain energy per length" }[this.state.colouring];
+    this.legend.replaceChildren(...(what ? [node("span", {}, what), node("span", {}, "0"), node("i", {}), node("span", {}, "largest")] : []));
+  }
+
+  trackPlots() {
+    return this.tracks.map((t) => {
+      if (t.values.length < 2) return null;
+      const series = this.scene.shapes.map((shape, m) => ({ name: `mode ${shape.number}`, short: String(shape.number),
+        x: Array.from(t.values), y: t.hertz.map((row) => row[m]) }));
+      return new Plot({ title: `Natural frequencies along ${t.name}`, x_label: `${t.name} (${t.unit || "number"})`,
+        y_label: "frequency (Hz)", log: true, series });
+    });
+  }
+
+  // -- what the reader does ------------------------------------------------------------------
+
+  pick(mode) {
+    this.state.mode = mode;
+    this.rows?.forEach((row, m) => {
+      row.classList.toggle("picked", m === mode);
+      row.setAttribute("aria-checked", String(m === mode));
+    });
+    this.show();
+  }
+  move(track, x) { Object.assign(this.state, { track, x }); this.show(); }
+  seek(x) { Object.assign(this.state, { track: this.tracks.indexOf(this.clock), x }); this.show(); }
+  play(on) {
+    this.state.playing = on;
+    this.playButton.textContent = on ? "Pause" : "Play";
+  }
+  savePicture() {
+    this.canvas.toBlob((blob) => {
+      const link = node("a", { href: URL.createObjectURL(blob), download: `${this.scene.title}.png` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+
+  /** Write the numbers of the current pose, then draw. */
+  show() {
+    const { hz, computed } = this.track.frequencies(this.state.x);
+    this.rows?.forEach((row, m) => {
+      const cell = row.querySelector("[data-role=hertz]");
+      cell.textContent = hz.length ? digits(hz[m]) : "–";
+      cell.dataset.hz = hz[m];
+    });
+    if (this.shown) this.shown.textContent = computed ? "computed" : "interpolated";
+    this.inputs?.forEach(({ k, t, input, out }) => {
+      const x = k === this.state.track ? this.state.x : t.start;
+      if (Number(input.value) !== x) input.value = x;
+      out.textContent = `${digits(x, 4)} ${t.unit}`;
+    });
+    if (this.note) this.note.textContent = this.track.note ? `${this.track.note}.` : "";
+    if (this.scrub) {
+      this.scrub.value = this.state.x;
+      this.time.textContent = `${this.state.x.toFixed(3)} s`;
+    }
+    this.showReadout(hz, computed);
+    this.showPlot(hz);
+    this.frame(true);
+  }
+  showReadout(hz, computed) {
+    const shape = this.scene.shapes[this.state.mode], value = hz[this.state.mode];
+    const words = shape?.frequency_hz ? `mode ${shape.number}: ${computed ? "" : "≈ "}${digits(value)} Hz` : "";
+    this.readout.replaceChildren(node("b", {}, words || this.scene.title), node("span", {}, this.scene.subtitle));
+  }
+  showPlot(hz) {
+    if (!this.plotPlace) return;
+    const plot = this.plots[this.state.track] ?? this.plots.findLast(Boolean);
+    if (this.plotPlace.firstChild !== plot.element) this.plotPlace.replaceChildren(plot.element);
+    const own = this.plots[this.state.track] ? this.state.x : this.tracks[this.plots.indexOf(plot)].start;
+    plot.mark(own, this.state.mode, hz[this.state.mode]);
+  }
+
+  // -- the picture ---------------------------------------------------------------------------
+
+  /** Advance by dt seconds when playing; draw when anything changed. */
+  tick(dt) {
+    if (!this.state.playing) return this.settle();
+    if (this.clock) {
+      const { at } = this.clock, first = at[0], last = at[at.length - 1];
+      const x = this.state.x + dt * this.state.speed;
+      this.seek(x > last ? first : x);
+    } else {
+      this.state.phase += dt * 2 * Math.PI * 0.8;
+      this.frame(true);
+    }
+  }
+  settle() { if (!this.settled) this.frame(true); }
+
+  look() {
+    const style = getComputedStyle(this.element), read = (name) => style.getPropertyValue(name).trim();
+    const colour = (name) => rgb(read(name));
+    return { grid: read("--grid"), axis: read("--axis"), ghost: read("--ghost"), shadow: read("--shadow"), ink: read("--ink"),
+      plain: colour("--link"), names: this.state.names, step: this.step, level: this.level,
+      solid: { mass: colour("--mass"), joint: colour("--joint"), plate: colour("--plate"), base: colour("--base") },
+      trace: (figure) => this.trace(figure, read("--trace"), read("--trace-quiet")) };
+  }
+
+  /** Ease the camera towards the robot as it stands now. */
+  follow(links) {
+    const all = [[0, 0, 0], ...links.flatMap((l) => [l.p, l.end])];
+    const edge = (pick) => [0, 1, 2].map((k) => pick(...all.map((p) => p[k])));
+    const low = edge(Math.min), high = edge(Math.max), aim = times(add(low, high), 0.5);
+    const size = Math.max(0.75 * norm(sub(high, low)), 0.5 * this.scene.extent);
+    const ease = this.target ? 0.12 : 1;
+    this.target = this.target ? add(this.target, times(sub(aim, this.target), ease)) : aim;
+    this.extent = this.extent ? mix(this.extent, size, ease) : size;
+    const base = this.scene.planar ? -0.06 * this.scene.extent : this.floor(all);
+    this.level = this.level === undefined ? base : mix(this.level, base, ease);
+    this.step ??= ticks(0, this.scene.extent, 5)[1];
+    this.settled = norm(sub(aim, this.target)) < 1e-3 * size;
+  }
+  floor(points) { return Math.min(...points.map((p) => dot(p, unit(this.scene.up)))) - 0.03 * this.scene.extent; }
+
+  frame() {
+    if (!this.painter || !this.canvas.clientWidth) return;
+    const { x, mode, amplitude, phase } = this.state, links = this.track.pose(x);
+    this.follow(links);
+    const [width, height] = this.painter.fit();
+    this.camera.aim(this.target, this.extent, width, height);
+    this.painter.begin(this.camera);
+    const shape = this.track.shape(x, this.scene.shapes.length ? mode : 0);
+    const { factor, largest } = exaggeration(shape, this.scene.extent);
+    const swing = this.scene.true_scale ? 1 : factor * amplitude * Math.cos(phase);
+    const look = this.look();
+    this.figure.draw(links, shape, swing, this.tint(shape, largest, look), look);
+  }
+
+  /** The colour of a station: plain, or by the picked field. */
+  tint(shape, largest, look) {
+    if (this.state.colouring === "plain") return () => look.plain;
+    const strain = this.state.colouring === "energy" ? this.track.strain(this.state.x, this.state.mode) : null;
+    return (i, s) => {
+      const k = Math.round(s * (shape[i].length - 1));
+      return mapped(strain ? strain[i][k] : largest ? norm(shape[i][k][0]) / largest : 0);
+    };
+  }
+
+  /** The path of the tip: whole in time, behind the present stronger. */
+  trace(figure, strong, quiet) {
+    if (!this.clock) return;
+    this.path ??= Array.from(this.clock.at, (t) => this.tipAt(t));
+    const now = locate(this.clock.at, this.state.x).i + 1;
+    figure.painter.line(this.path, quiet, 1.2);
+    figure.painter.line([...this.path.slice(0, now), figure.tip], strong, 2);
+  }
+  tipAt(t) {
+    const link = this.clock.pose(t)[this.scene.tip], stations = this.clock.shape(t, 0)[this.scene.tip];
+    return add(link.p, turn(link.R, add([link.L, 0, 0], stations[stations.length - 1][0])));
+  }
+
+  // -- mouse, touch, keys --------------------------------------------------------------------
+
+  steer() {
+    const touches = new Map(), { canvas, camera } = this;
+    const spread = () => { const [a, b] = [...touches.values()]; return Math.hypot(a.x - b.x, a.y - b.y); };
+    let before = 0;
+    const zoom = (factor) => { camera.zoom = Math.min(Math.max(camera.zoom * factor, 0.3), 12); this.frame(true); };
+    canvas.addEventListener("pointerdown", (e) => {
+      canvas.setPointerCapture(e.pointerId);
+      touches.set(e.pointerId, { x: e.clientX, y: e.clientY });
+      if (touches.size === 2) before = spread();
+    });
+    canvas.addEventListener("pointermove", (e) => {
+      const last = touches.get(e.pointerId);
+      if (!last) return;
+      const dx = e.clientX - last.x, dy = e.clientY - last.y;
+      touches.set(e.pointerId, { x: e.clientX, y: e.clientY });
+      if (touches.size === 2) { zoom(spread() / before); before = spread(); return; }
+      if (e.shiftKey || e.buttons === 2) camera.pan = [camera.pan[0] + dx, camera.pan[1] + dy];
+      else this.orbit(-0.008 * dx, 0.008 * dy);
+      this.frame(true);
+    });
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (e) => touches.delete(e.pointerId));
+    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoom(Math.exp(-0.0012 * e.deltaY)); }, { passive: false });
+    canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+    canvas.addEventListener("keydown", (e) => this.key(e, zoom));
+  }
+  orbit(yaw, pitch) {
+    this.camera.yaw += yaw;
+    this.camera.pitch = Math.min(Math.max(this.camera.pitch + pitch, -1.5), 1.5);
+    this.frame(true);
+  }
+  key(event, zoom) {
+    const act = { ArrowLeft: () => this.orbit(0.1, 0), ArrowRight: () => this.orbit(-0.1, 0), ArrowUp: () => this.orbit(0, 0.1),
+      ArrowDown: () => this.orbit(0, -0.1), "+": () => zoom(1.1), "-": () => zoom(1 / 1.1), " ": () => this.play(!this.state.playing) }[event.key];
+    if (act) { event.preventDefault(); act(); }
+  }
+}

@@ -1,0 +1,169 @@
+"""Saved page: Scenes, tables and plots in one HTML file that opens anywhere, without a network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from .scene import Scene, Track, plain
+
+__all__ = ["Chapter", "Plot", "Series", "Table", "page_text", "save_page"]
+
+Array = NDArray[np.float64]
+SCRIPTS = ("maths", "track", "draw", "figure", "plot", "viewer", "page")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of words and numbers; a column whose name ends with `>` is flush right."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | int]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve; with `marks` its points only. `short` is written at its end."""
+
+    name: str
+    x: Sequence[float] | Array
+    y: Sequence[float] | Array
+    short: str = ""
+    marks: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves over a common x, with their values under the pointer."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: Sequence[Series]
+    log: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of a page: paragraphs, a Scene to play with, tables and plots."""
+
+    title: str = ""
+    short: str = ""
+    text: Sequence[str] = ()
+    scene: Scene | None = None
+    tables: Sequence[Table] = ()
+    plots: Sequence[Plot] = ()
+
+
+def save_page(
+    path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
+) -> Path:
+    """Write a page and return its path."""
+    place = Path(path)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise SuppleError(f"'{path}' is not a page: its name must end with .html")
+    try:
+        place.write_text(page_text(title, chapters, lead), encoding="utf-8")
+    except OSError as problem:
+        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+    return place
+
+
+def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()) -> str:
+    """Return the whole page: document, style, script and data."""
+    data = {
+        "title": title,
+        "lead": list(lead),
+        "chapters": [_chapter(chapter) for chapter in chapters],
+        "footer": "Made with supple. This file needs no network and can be passed on as it is.",
+    }
+    text = json.dumps(plain(data), separators=(",", ":"), ensure_ascii=False)
+    parts = {
+        "title": html.escape(title),
+        "style": _asset("page.css"),
+        "script": "\n".join(_asset(f"{name}.js") for name in SCRIPTS),
+        "data": text.replace("<", "\\u003c"),
+    }
+    pieces = _asset("page.html").split("@")
+    return "".join(parts[word] if k % 2 else word for k, word in enumerate(pieces))
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _chapter(chapter: Chapter) -> dict[str, Any]:
+    scene = chapter.scene
+    return {
+        "title": chapter.title,
+        "short": chapter.short,
+        "text": list(chapter.text),
+        "scene": None if scene is None else _packed_scene(scene),
+        "tables": [asdict(table) for table in chapter.tables],
+        "plots": [asdict(plot) for plot in chapter.plots],
+    }
+
+
+def _packed_scene(scene: Scene) -> dict[str, Any]:
+    tracks = [_packed_track(track) for track in scene.tracks]
+    rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
+    plain_rest = {key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
+                  for key, value in rest.items()}  # fmt: skip
+    return {**plain_rest, "tracks": tracks}
+
+
+def _packed_track(track: Track) -> dict[str, Any]:
+    """Numbers that are read stay as they are; what is only drawn is packed."""
+    return {
+        "kind": track.kind,
+        "name": track.name,
+        "unit": track.unit,
+        "note": track.note,
+        "start": track.start,
+        "at": track.at,
+        "values": track.values,
+        "frequency_hz": track.frequency_hz,
+        "p": _floats(track.p),
+        "quaternion": _floats(track.quaternion),
+        "L": _floats(track.L),
+        "motion": [_shorts(track.motion[..., c]) for c in range(6)],
+        "energy": _packed(_once(track.energy) * 255, 1 / 255, "u8", np.uint8),
+    }
+
+
+def _once(values: Array) -> Array:
+    """Only the first row of what does not change along the track."""
+    size = float(np.abs(values).max()) if values.size else 0.0
+    steady = values.size and float(np.abs(values - values[:1]).max()) <= 1e-6 * size
+    return values[:1] if steady else values
+
+
+def _floats(values: Array) -> dict[str, Any]:
+    return _packed(_once(values), 1.0, "f32", np.float32)
+
+
+def _shorts(values: Array) -> dict[str, Any] | None:
+    """16-bit integers, 3e-5 of the largest; None for zeros."""
+    largest = float(np.abs(values).max()) if values.size else 0.0
+    if largest == 0.0:
+        return None
+    return _packed(_once(values) / largest * 32767, largest / 32767, "i16", np.int16)
+
+
+def _packed(values: Array, scale: float, kind: str, dtype: Any) -> dict[str, Any]:
+    whole = values if kind == "f32" else np.round(values)
+    text = base64.b64encode(np.ascontiguousarray(whole, dtype).tobytes()).decode()
+    return {"type": kind, "shape": list(values.shape), "scale": scale, "bytes": text}
