@@ -12,6 +12,7 @@ from ..errors import SuppleError
 from .modes import modes
 from .robots import check, robots, schema
 from .statics import statics
+from .tour import tour
 
 __all__ = ["app", "main"]
 
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "modes": modes,
     "statics": statics,
+    "tour": tour,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

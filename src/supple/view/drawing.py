@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..robot import Body, DeltaRobot, Elastic, Robot, SerialRobot
-from ..sections import Circle, General, Rectangle, Shape, Tube
-from ..sections import Box as BoxSection
+from ..sections import Box, Circle, General, Rectangle, Shape, Tube
 
 __all__ = ["Outline", "Solid", "draw_robot"]
 
@@ -80,7 +79,7 @@ def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
 
 def _half_sizes(section: Shape) -> tuple[tuple[float, float], bool]:
     """Half sizes in y and z and whether the section is round."""
-    if isinstance(section, Rectangle | BoxSection):
+    if isinstance(section, Rectangle | Box):
         return (section.depth / 2, section.width / 2), False
     if isinstance(section, Circle | Tube):
         return (section.diameter / 2, section.diameter / 2), True
@@ -95,9 +94,7 @@ def _ball(name: str, body: Body, link: int, end: int, extent: float) -> Solid:
     return Solid(name, "ball", "mass", link, end, body.com, (0.0, 0.0, 1.0), radius, 0.0)
 
 
-def _serial(
-    robot: SerialRobot, extent: float
-) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+def _serial(robot: SerialRobot, extent: float) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
     outlines, solids = [], []
     for i, link in enumerate(robot.links):
         outline = _outline(robot, link, link.name, extent)
@@ -107,13 +104,15 @@ def _serial(
             axis, thick = tuple(link.joint.direction.tolist()), max(1.25 * size, 0.016 * extent)
             name = f"joint of {link.name}"
             solids.append(
-                Solid(name, "cylinder", "joint", i, 0, (0.0,) * 3, axis, thick, 2.2 * thick)  # type: ignore[arg-type]
+                Solid(name, "cylinder", "joint", i, 0, (0.0,) * 3, axis, thick, 2.2 * thick)
             )
         elif link.joint.type == "prismatic":
             thick = max(1.8 * size, 0.02 * extent)
             name = f"guide of {link.name}"
             solids.append(
-                Solid(name, "cylinder", "joint", i, 0, (0.0,) * 3, (1.0, 0.0, 0.0), thick, 4 * thick)  # type: ignore[arg-type]
+                Solid(
+                    name, "cylinder", "joint", i, 0, (0.0,) * 3, (1.0, 0.0, 0.0), thick, 4 * thick
+                )
             )
         if link.tip is not None and link.tip.mass > 0:
             solids.append(_ball(f"body on {link.name}", link.tip, i, 1, extent))
@@ -141,7 +140,7 @@ def _delta(
         if name.startswith("upper"):
             drive = f"motor of {name}"
             solids.append(
-                Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, 1.5 * size, 3.5 * size)  # type: ignore[arg-type]
+                Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, 1.5 * size, 3.5 * size)
             )
         else:
             solids.append(_small(f"joint B of {name}", i, 0, size))

@@ -139,8 +139,8 @@ def _packed_track(track: Track) -> dict[str, Any]:
         "p": _floats(track.p),
         "quaternion": _floats(track.quaternion),
         "L": _floats(track.L),
-        "motion": [_shorts(track.motion[..., c]) for c in range(6)],
-        "energy": _packed(_once(track.energy) * 255, 1 / 255, "u8", np.uint8),
+        "motion": [_whole(track.motion[..., c], 32767 if c < 3 else 127) for c in range(6)],
+        "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
     }
 
 
@@ -152,18 +152,23 @@ def _once(values: Array) -> Array:
 
 
 def _floats(values: Array) -> dict[str, Any]:
-    return _packed(_once(values), 1.0, "f32", np.float32)
+    return _packed(_once(values), [1.0], "f32", np.float32)
 
 
-def _shorts(values: Array) -> dict[str, Any] | None:
-    """16-bit integers, 3e-5 of the largest; None for zeros."""
-    largest = float(np.abs(values).max()) if values.size else 0.0
-    if largest == 0.0:
+def _whole(values: Array, top: int) -> dict[str, Any] | None:
+    """Whole numbers up to `top`, a scale for each shape, or None for zeros.
+
+    Displacements take two bytes, 3e-5 of the largest; rotations, which only tilt sections, one.
+    """
+    largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
+    if not largest.any():
         return None
-    return _packed(_once(values) / largest * 32767, largest / 32767, "i16", np.int16)
+    scale = np.where(largest > 0, largest, 1.0) / top
+    kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
+    return _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
 
 
-def _packed(values: Array, scale: float, kind: str, dtype: Any) -> dict[str, Any]:
+def _packed(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:
     whole = values if kind == "f32" else np.round(values)
     text = base64.b64encode(np.ascontiguousarray(whole, dtype).tobytes()).decode()
     return {"type": kind, "shape": list(values.shape), "scale": scale, "bytes": text}

@@ -1,14 +1,16 @@
 // Vectors, rotations, packed arrays and colours. No drawing, no document.
 
-/** Unpack numbers written by page.py: plain lists, or 16- or 8-bit integers with a scale. */
+/** Unpack numbers written by page.py: a list, or bytes with one scale, or one a shape (axis 1). */
 function unpack(packed) {
   if (Array.isArray(packed)) return { shape: [packed.length], data: Float64Array.from(packed) };
   const bytes = Uint8Array.from(atob(packed.bytes), (c) => c.charCodeAt(0));
-  const raw = packed.type === "i16" ? new Int16Array(bytes.buffer)
-    : packed.type === "f32" ? new Float32Array(bytes.buffer) : bytes;
-  const data = new Float64Array(raw.length);
-  for (let i = 0; i < raw.length; i++) data[i] = raw[i] * packed.scale;
-  return { shape: packed.shape, data };
+  const kind = { i16: Int16Array, i8: Int8Array, u8: Uint8Array, f32: Float32Array }[packed.type];
+  const raw = new kind(bytes.buffer), { shape, scale } = packed, data = new Float64Array(raw.length);
+  const each = shape.slice(2).reduce((a, b) => a * b, 1);
+  for (let i = 0; i < raw.length; i++) {
+    data[i] = raw[i] * (scale.length > 1 ? scale[Math.floor(i / each) % scale.length] : scale[0]);
+  }
+  return { shape, data };
 }
 
 const add = (a, b) => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];

@@ -1,0 +1,47 @@
+"""The tour as a page: one chapter a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import SuppleError
+from ..studies.tour import Stop
+from .page import Chapter, Table, save_page
+from .scene import modes_scene
+
+__all__ = ["save_tour"]
+
+LEAD = (
+    "Robots are usually computed as if their links were rigid. Real links bend, so a light or fast "
+    "arm shakes after every move. supple computes how: at which frequencies, in which shapes, and "
+    "how both change with the posture.",
+    "Below are four robots from published papers. Drag a picture to turn it, scroll or pinch to "
+    "zoom. Pick a mode to see how the robot shakes (drawn much larger than it is); drag a slider "
+    "to move the robot. Under each robot, our numbers stand beside those the paper printed.",
+)
+
+
+def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
+    """Write index.html into a folder, made when missing, and return its path."""
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise SuppleError(f"cannot write to {folder}: {problem.strerror or problem}") from None
+    chapters = [_chapter(stop) for stop in stops]
+    return save_page(place / "index.html", "supple: robots whose links bend", chapters, LEAD)
+
+
+def _chapter(stop: Stop) -> Chapter:
+    rows = [
+        (row.quantity, row.printed, f"{row.ours:.7g}", row.unit, row.verdict) for row in stop.rows
+    ]
+    columns = ("", "paper>", "supple>", "unit", "verdict")
+    tables = [Table(stop.table, columns, rows, stop.note)]
+    if stop.tally:
+        counts = [tuple(entry.split(" ", 1)[::-1]) for entry in stop.tally]
+        tables.append(Table("The whole paper recomputed", ("verdict", "numbers>"), counts))
+    return Chapter(
+        stop.title, stop.name, stop.text, modes_scene(stop.found, stop.nearby), tuple(tables)
+    )
