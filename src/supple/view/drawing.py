@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..robot import Body, DeltaRobot, Elastic, Robot, SerialRobot
+from ..robot import Body, DeltaRobot, Elastic, Link, Robot, SerialRobot
 from ..sections import Box, Circle, General, Rectangle, Shape, Tube
 
 __all__ = ["Outline", "Solid", "draw_robot"]
@@ -99,26 +99,32 @@ def _serial(robot: SerialRobot, extent: float) -> tuple[tuple[Outline, ...], tup
     for i, link in enumerate(robot.links):
         outline = _outline(robot, link, link.name, extent)
         outlines.append(outline)
-        size = float(np.abs(outline.corners).max())
-        if link.joint.type == "revolute":
-            axis, thick = tuple(link.joint.direction.tolist()), max(1.25 * size, 0.016 * extent)
-            name = f"joint of {link.name}"
-            solids.append(
-                Solid(name, "cylinder", "joint", i, 0, (0.0,) * 3, axis, thick, 2.2 * thick)
-            )
-        elif link.joint.type == "prismatic":
-            thick = max(1.8 * size, 0.02 * extent)
-            name = f"guide of {link.name}"
-            solids.append(
-                Solid(
-                    name, "cylinder", "joint", i, 0, (0.0,) * 3, (1.0, 0.0, 0.0), thick, 4 * thick
-                )
-            )
+        if link.joint.type != "fixed":
+            solids.append(_joint(link, outline, i, extent))
         if link.tip is not None and link.tip.mass > 0:
             solids.append(_ball(f"body on {link.name}", link.tip, i, 1, extent))
     if robot.payload is not None and robot.payload.mass > 0:
         solids.append(_ball("payload", robot.payload, len(robot.links) - 1, 1, extent))
     return tuple(outlines), tuple(solids)
+
+
+def _joint(link: Link, outline: Outline, i: int, extent: float) -> Solid:
+    """A pin along the joint's axis a little larger than the section, or the guide of a slide."""
+    y, z = np.abs(outline.corners).max(axis=0)
+    along = np.abs(link.joint.direction)
+    zero = (0.0, 0.0, 0.0)
+    if link.joint.type == "prismatic":
+        thick = max(1.8 * y, 1.8 * z, 0.02 * extent)
+        return Solid(
+            f"guide of {link.name}", "cylinder", "joint", i, 0, zero, (1.0, 0.0, 0.0), thick,
+            4 * thick,
+        )  # fmt: skip
+    across = y if along[2] > 0.7 else z if along[1] > 0.7 else max(y, z)
+    radius = max(1.3 * across, 0.016 * extent)
+    length = max(2.3 * float(along[1:] @ (y, z)), 2 * radius)
+    a, b, c = link.joint.direction.tolist()
+    name = f"joint of {link.name}"
+    return Solid(name, "cylinder", "joint", i, 0, zero, (a, b, c), radius, length)
 
 
 def _delta(

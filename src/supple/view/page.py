@@ -136,6 +136,7 @@ def _packed_track(track: Track) -> dict[str, Any]:
         "at": track.at,
         "values": track.values,
         "frequency_hz": track.frequency_hz,
+        "kinds": track.kinds,
         "p": _floats(track.p),
         "quaternion": _floats(track.quaternion),
         "L": _floats(track.L),

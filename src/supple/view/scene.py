@@ -52,7 +52,7 @@ class Track:
         w first.  L: (V, n).  motion: (V, M, n, P, 6), displacement and rotation, link axes.
         energy: (V, M, n, P), strain energy per length over the largest of its shape.
         values, frequency_hz: (F,) and (F, M), on a grid of their own, empty without frequencies.
-        note: how much to believe what lies between.
+        kinds: V x M words, what each shape is.  note: how much to believe what lies between.
     """
 
     kind: Literal["pose", "joint", "configuration", "time"]
@@ -67,6 +67,7 @@ class Track:
     energy: Array
     values: Array = field(default_factory=lambda: np.zeros(0))
     frequency_hz: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    kinds: tuple[tuple[str, ...], ...] = ()
     note: str = ""
 
 
@@ -308,13 +309,21 @@ def _nearby(part: Around, own: float) -> Track:
         start=turn * own,
         values=turn * part.values,
         frequency_hz=part.frequency_hz,
-        note=f"interpolated between {len(part.values)} computed poses; frequencies between them "
-        f"are off by at most {_percent(part.error)}",
+        kinds=_kinds(part.shapes),
+        note=_trust(part),
     )
 
 
-def _percent(error: float) -> str:
-    return f"{100 * error:.1g} %" if error > 1e-12 else "nothing"
+def _trust(part: Around) -> str:
+    """How far frequencies between the computed poses can be believed, in words."""
+    between = f"interpolated between {len(part.values)} computed poses"
+    if part.error < 1e-9:
+        return f"{between}; the frequencies do not change along it"
+    return f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
+
+
+def _kinds(each: Iterable[Shapes]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(s.kind(m) for m in range(len(s.share))) for s in each)
 
 
 def _aligned(motion: Array) -> Array:
@@ -338,7 +347,7 @@ def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: 
     track = _track(
         poses, _aligned(np.array([_motion(s) for s in each])), np.array([s.density for s in each]),
         kind="configuration", name=name or "configuration", unit=unit, at=at, start=float(at[0]),
-        values=at, frequency_hz=modes.frequency_hz,
+        values=at, frequency_hz=modes.frequency_hz, kinds=_kinds(each),
         note=f"interpolated between {len(at)} computed configurations",
     )  # fmt: skip
     return _scene(

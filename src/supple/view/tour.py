@@ -43,5 +43,9 @@ def _chapter(stop: Stop) -> Chapter:
         counts = [tuple(entry.split(" ", 1)[::-1]) for entry in stop.tally]
         tables.append(Table("The whole paper recomputed", ("verdict", "numbers>"), counts))
     return Chapter(
-        stop.title, stop.name, stop.text, modes_scene(stop.found, stop.nearby), tuple(tables)
+        stop.title,
+        stop.title.removeprefix("A ").removeprefix("An ").capitalize(),
+        stop.text,
+        modes_scene(stop.found, stop.nearby),
+        tuple(tables),
     )

@@ -13,17 +13,21 @@ class Camera {
   facing() { return Math.atan2(dot([0, 0, 1], this.e2), dot([0, 0, 1], this.e1)); }
   reset() { Object.assign(this, this.home, { zoom: 1, pan: [0, 0] }); }
 
-  /** Look at `target` so that `extent` metres fit the canvas. */
-  aim(target, extent, width, height) {
-    const c = Math.cos(this.pitch);
-    this.back = add(add(times(this.e1, c * Math.cos(this.yaw)), times(this.e2, c * Math.sin(this.yaw))),
-      times(this.up, Math.sin(this.pitch)));
-    this.right = unit(cross(this.up, this.back));
-    this.above = cross(this.back, this.right);
-    this.target = target;
-    this.distance = 3.2 * extent / this.zoom;
-    this.scale = 0.72 * Math.min(width, 1.25 * height) * 3.2;
-    this.middle = [width / 2 + this.pan[0], height / 2 + this.pan[1]];
+  axes(yaw, pitch) {
+    const c = Math.cos(pitch);
+    const back = add(add(times(this.e1, c * Math.cos(yaw)), times(this.e2, c * Math.sin(yaw))),
+      times(this.up, Math.sin(pitch)));
+    const right = unit(cross(this.up, back));
+    return { back, right, above: cross(back, right) };
+  }
+  homeAxes() { return this.axes(this.home.yaw, this.home.pitch); }
+
+  /** Look at `target` with so many metres a pixel there. */
+  aim(target, metres, width, height) {
+    Object.assign(this, this.axes(this.yaw, this.pitch), { target });
+    this.distance = 2.4 * metres * Math.max(width, height);
+    this.scale = (this.distance / metres) * this.zoom;
+    this.middle = [width / 2 + this.pan[0], height / 2 + this.pan[1] + 8];
   }
   /** Screen x, y and distance from the eye of a point. */
   see(point) {
@@ -61,7 +65,7 @@ class Painter {
   shade(normal) {
     const c = this.camera;
     const light = dot([dot(normal, c.right), dot(normal, c.above), dot(normal, c.back)], LIGHT);
-    return 0.62 + 0.42 * Math.max(light, 0) + 0.1 * Math.min(light, 0);
+    return 0.74 + 0.34 * Math.max(light, 0) + 0.14 * Math.min(light, 0);
   }
   /** A flat polygon of points. */
   face(points, normal, colour, alpha = 1) {

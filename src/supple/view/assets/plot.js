@@ -107,7 +107,7 @@ class Plot {
     for (const { k, y } of ends.sort((a, b) => b.y - a.y)) {
       floor = Math.min(y + 4, floor - 12);
       this.drawing.append(svg("text", { x: this.width - this.margin.right + 5, y: floor,
-        fill: this.colour(k), class: "end" }, this.data.series[k].short ?? this.data.series[k].name));
+        style: `fill:${this.colour(k)}`, class: "end" }, this.data.series[k].short ?? this.data.series[k].name));
     }
   }
 

@@ -12,6 +12,7 @@ class Track {
     this.energy = unpack(raw.energy);
     this.values = raw.values;
     this.hertz = raw.frequency_hz;
+    this.kinds = raw.kinds;
     const [, M, n, P] = this.energy.shape;
     Object.assign(this, { M, n, P, V: this.at.length });
     this.offsets = this.chained(parents);
@@ -111,6 +112,12 @@ class Track {
       out.push(Array.from(this.energy.data.subarray(k, k + this.P)));
     }
     return out;
+  }
+
+  /** What kind shape m is at the computed pose nearest to x. */
+  kindAt(x, m) {
+    const { i, f } = locate(this.at, x);
+    return this.kinds[i + Math.round(f)]?.[m];
   }
 
   /** Frequencies in Hz at x, and whether they were computed there or lie between. */

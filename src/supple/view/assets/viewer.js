@@ -36,14 +36,15 @@ class Viewer {
     if (sliders) this.panel.append(sliders);
     if (this.clock) this.panel.append(this.playback());
     if (this.scene.shapes.length) this.panel.append(this.looks());
-    this.element = node("section", { class: "viewer", id: this.id, "data-role": "viewer" }, stage, this.panel);
+    const left = node("div", { class: "left" }, stage);
+    this.element = node("section", { class: "viewer", id: this.id, "data-role": "viewer" }, left, this.panel);
     this.plots = this.trackPlots();
     if (this.plots.some(Boolean)) {
-      this.plotPlace = node("div", { class: "wide" });
-      this.element.append(this.plotPlace);
+      this.plotPlace = node("div", {});
+      left.append(this.plotPlace);
     }
     const notes = this.scene.notes.join(" ");
-    if (notes) this.element.append(node("p", { class: "quiet wide" }, notes));
+    if (notes) left.append(node("p", { class: "quiet" }, notes));
   }
 
   tools() {
@@ -62,7 +63,7 @@ class Viewer {
     this.shown = node("span", { class: "badge", "data-role": "computed" });
     return node("div", { class: "block modes" }, node("h4", {}, "Modes ", this.shown),
       node("div", { class: "scroll" }, node("table", { role: "radiogroup" },
-        node("thead", {}, node("tr", {}, node("th", {}, "mode"), node("th", { class: "number" }, "Hz"), node("th", {}, "kind here"))),
+        node("thead", {}, node("tr", {}, node("th", {}, "mode"), node("th", { class: "number" }, "Hz"), node("th", {}, "kind"))),
         node("tbody", {}, ...this.rows))));
   }
 
@@ -95,13 +96,14 @@ class Viewer {
 
   looks() {
     const size = node("input", { type: "range", min: 0, max: 2, step: 0.01, value: 1, "aria-label": "amplitude", "data-role": "amplitude",
-      oninput: () => { this.state.amplitude = Number(size.value); this.frame(true); } });
+      oninput: () => { this.state.amplitude = Number(size.value); much.textContent = `${size.value} ×`; this.frame(true); } });
+    const much = node("output", {}, "1 ×");
     const colour = node("select", { "aria-label": "colour", "data-role": "colouring",
       onchange: () => { this.state.colouring = colour.value; this.legendFor(); this.frame(true); } },
       ...Object.entries(COLOURINGS).filter(([key]) => key !== "energy" || this.strained())
         .map(([key, words]) => node("option", { value: key, selected: key === this.state.colouring }, words)));
     this.legendFor();
-    return node("div", { class: "block" }, node("h4", {}, "Look"), node("label", {}, node("span", {}, "amplitude"), size),
+    return node("div", { class: "block" }, node("h4", {}, "Look"), node("label", {}, node("span", {}, "amplitude"), much, size),
       node("label", {}, node("span", {}, "colour by"), colour));
   }
   strained() { return this.tracks.some((t) => t.energy.data.some((v) => v > 0)); }
@@ -151,6 +153,7 @@ class Viewer {
       const cell = row.querySelector("[data-role=hertz]");
       cell.textContent = hz.length ? digits(hz[m]) : "–";
       cell.dataset.hz = hz[m];
+      row.lastChild.textContent = this.track.kindAt(this.state.x, m) ?? this.scene.shapes[m].kind;
     });
     if (this.shown) this.shown.textContent = computed ? "computed" : "interpolated";
     this.inputs?.forEach(({ k, t, input, out }) => {
@@ -170,7 +173,9 @@ class Viewer {
   showReadout(hz, computed) {
     const shape = this.scene.shapes[this.state.mode], value = hz[this.state.mode];
     const words = shape?.frequency_hz ? `mode ${shape.number}: ${computed ? "" : "≈ "}${digits(value)} Hz` : "";
-    this.readout.replaceChildren(node("b", {}, words || this.scene.title), node("span", {}, this.scene.subtitle));
+    const { track, state } = this, own = track.kind === "pose" || track.kind === "time" || state.x === track.start;
+    const where = own ? this.scene.subtitle : `${track.name} at ${digits(state.x, 4)} ${track.unit}, the rest as asked for`;
+    this.readout.replaceChildren(node("b", {}, words || this.scene.title), node("span", {}, where));
   }
   showPlot(hz) {
     if (!this.plotPlace) return;
@@ -205,28 +210,38 @@ class Viewer {
       trace: (figure) => this.trace(figure, read("--trace"), read("--trace-quiet")) };
   }
 
-  /** Ease the camera towards the robot as it stands now. */
-  follow(links) {
-    const all = [[0, 0, 0], ...links.flatMap((l) => [l.p, l.end])];
+  /** Ease the camera towards the robot as it stands now, with room for what swings and is written. */
+  follow(links, width, height) {
+    const all = this.reached(links), room = (this.clock ? 0.05 : 0.13) * this.scene.extent;
     const edge = (pick) => [0, 1, 2].map((k) => pick(...all.map((p) => p[k])));
-    const low = edge(Math.min), high = edge(Math.max), aim = times(add(low, high), 0.5);
-    const size = Math.max(0.75 * norm(sub(high, low)), 0.5 * this.scene.extent);
+    const aim = times(add(edge(Math.min), edge(Math.max)), 0.5);
+    const { right, above } = this.camera.homeAxes();
+    const reach = (axis) => Math.max(...all.map((p) => Math.abs(dot(sub(p, aim), axis)))) + room;
+    const size = Math.max(reach(right) / (0.5 * width - 20), reach(above) / (0.5 * height - 50), 0.2 * this.scene.extent / width);
     const ease = this.target ? 0.12 : 1;
     this.target = this.target ? add(this.target, times(sub(aim, this.target), ease)) : aim;
-    this.extent = this.extent ? mix(this.extent, size, ease) : size;
+    this.metres = this.metres ? mix(this.metres, size, ease) : size;
     const base = this.scene.planar ? -0.06 * this.scene.extent : this.floor(all);
     this.level = this.level === undefined ? base : mix(this.level, base, ease);
     this.step ??= ticks(0, this.scene.extent, 5)[1];
-    this.settled = norm(sub(aim, this.target)) < 1e-3 * size;
+    this.settled = norm(sub(aim, this.target)) < 1e-3 * this.scene.extent && Math.abs(size / this.metres - 1) < 1e-3;
+  }
+  /** Points to keep in sight: the robot as it stands, or all it passes in time. */
+  reached(links) {
+    const ends = (some) => some.flatMap((l) => [l.p, l.end]);
+    if (!this.clock) return [[0, 0, 0], ...ends(links)];
+    const every = Math.ceil(this.clock.V / 60);
+    this.passed ??= Array.from(this.clock.at).filter((_, k) => k % every === 0).flatMap((t) => ends(this.clock.pose(t)));
+    return [[0, 0, 0], ...this.passed];
   }
   floor(points) { return Math.min(...points.map((p) => dot(p, unit(this.scene.up)))) - 0.03 * this.scene.extent; }
 
   frame() {
     if (!this.painter || !this.canvas.clientWidth) return;
     const { x, mode, amplitude, phase } = this.state, links = this.track.pose(x);
-    this.follow(links);
     const [width, height] = this.painter.fit();
-    this.camera.aim(this.target, this.extent, width, height);
+    this.follow(links, width, height);
+    this.camera.aim(this.target, this.metres, width, height);
     this.painter.begin(this.camera);
     const shape = this.track.shape(x, this.scene.shapes.length ? mode : 0);
     const { factor, largest } = exaggeration(shape, this.scene.extent);
@@ -239,9 +254,10 @@ class Viewer {
   tint(shape, largest, look) {
     if (this.state.colouring === "plain") return () => look.plain;
     const strain = this.state.colouring === "energy" ? this.track.strain(this.state.x, this.state.mode) : null;
+    const value = (i, k) => (strain ? strain[i][k] : largest ? norm(shape[i][k][0]) / largest : 0);
     return (i, s) => {
-      const k = Math.round(s * (shape[i].length - 1));
-      return mapped(strain ? strain[i][k] : largest ? norm(shape[i][k][0]) / largest : 0);
+      const x = s * (shape[i].length - 1), k = Math.min(Math.floor(x), shape[i].length - 2);
+      return mapped(mix(value(i, k), value(i, k + 1), x - k));
     };
   }
 
