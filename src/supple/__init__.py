@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.modes import Modes, modes
+    from .studies.reproduce import Reproduction, reproduce
     from .studies.statics import Statics, statics
 
     __version__: str
@@ -47,6 +48,7 @@ __all__ = [
     "Mount",
     "Platform",
     "Rectangle",
+    "Reproduction",
     "Robot",
     "RobotError",
     "SerialRobot",
@@ -59,6 +61,7 @@ __all__ = [
     "load",
     "loads",
     "modes",
+    "reproduce",
     "schema",
     "statics",
 ]
@@ -74,6 +77,7 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.reproduce": ("Reproduction", "reproduce"),
 }
 _GROUPS = (_CORE,)
 
@@ -91,10 +95,11 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group and make their public names those of this one."""
+    """Import the modules of a group, make their public names those of this one, bind answers."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
+    import_module(".answers", __name__).bind()
 
 
 def __dir__() -> list[str]:

@@ -144,7 +144,7 @@ def test_answers_are_plain_data(whole) -> None:
     again = json.loads(json.dumps(whole.to_dict()))
     assert again["ok"] is True
     assert len(again["cells"]) == len(whole.cells)
-    assert whole.lines()[-1].strip() == "every verdict is as expected"
+    assert whole.lines()[-1].strip() == whole.summary == "Every verdict is as expected."
 
 
 def test_papers_are_listed_and_an_unknown_one_is_refused() -> None:

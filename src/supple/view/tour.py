@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import SuppleError
 from ..studies.tour import Stop
 from .page import Chapter, Table, save_page
 from .scene import modes_scene
@@ -23,14 +22,9 @@ LEAD = (
 
 
 def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
-    """Write index.html into a folder, made when missing, and return its path."""
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"cannot write to {folder}: {problem.strerror or problem}") from None
+    """Write index.html into a folder and return its path."""
     chapters = [_chapter(stop) for stop in stops]
-    return save_page(place / "index.html", "supple: robots whose links bend", chapters, LEAD)
+    return save_page(Path(folder) / "index.html", "supple: robots whose links bend", chapters, LEAD)
 
 
 def _chapter(stop: Stop) -> Chapter:

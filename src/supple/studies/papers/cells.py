@@ -50,12 +50,23 @@ class Cell:
         """Where the cell stands, as one phrase."""
         return f"{self.table}, {self.posture} deg, {self.column}, mode {self.mode}"
 
+    @property
+    def told(self) -> str:
+        """Our value with the digits that matter beside the printed one."""
+        if isinstance(self.ours, str):
+            return self.ours
+        decimals = len(self.printed.partition(".")[2]) + 3
+        return f"{self.ours:.{decimals}f}"
+
+    @property
+    def told_verdict(self) -> str:
+        """The verdict, and the foreseen one where they differ."""
+        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
+
     def line(self) -> str:
         """Return the cell as one sentence."""
-        ours = self.ours if isinstance(self.ours, str) else f"{self.ours:.7g}"
-        text = f"{self.place}: printed {self.printed}, ours {ours}: {self.verdict}"
-        text += f" ({self.why})" if self.why else ""
-        return text if self.ok else f"{text}; EXPECTED {self.expected}"
+        text = f"{self.place}: printed {self.printed}, ours {self.told}: {self.told_verdict}"
+        return f"{text} ({self.why})" if self.why else text
 
 
 @dataclass(frozen=True)
@@ -74,11 +85,15 @@ class Claim:
         """Whether the verdict is the foreseen one."""
         return self.verdict == self.expected
 
+    @property
+    def told_verdict(self) -> str:
+        """The verdict, and the foreseen one where they differ."""
+        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
+
     def line(self) -> str:
         """Return the claim as one sentence."""
-        text = f"{self.place}: '{self.says}'; ours: {self.ours}: {self.verdict}"
-        text += f" ({self.why})" if self.why else ""
-        return text if self.ok else f"{text}; EXPECTED {self.expected}"
+        text = f"{self.place}: '{self.says}'; ours: {self.ours}: {self.told_verdict}"
+        return f"{text} ({self.why})" if self.why else text
 
 
 @dataclass(frozen=True)
@@ -112,9 +127,18 @@ class Reproduction:
             tables.setdefault(claim.place, Counter())[claim.verdict] += 1
         return tables
 
-    def remarkable(self) -> list[Cell | Claim]:
-        """Return the entries to read: every claim, and the cells that do not simply agree."""
-        return [c for c in self.cells if c.verdict != "agrees" or not c.ok] + list(self.claims)
+    def grouped(self) -> dict[tuple[str, str], list[Cell]]:
+        """Return the cells that do not simply agree by verdict and reason, the unforeseen first."""
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in sorted(self.cells, key=lambda cell: cell.ok):
+            if cell.verdict != "agrees" or not cell.ok:
+                groups.setdefault((cell.told_verdict, cell.why), []).append(cell)
+        return groups
+
+    @property
+    def summary(self) -> str:
+        """Whether it is `ok`, as a sentence."""
+        return f"{'Every' if self.ok else 'NOT every'} verdict is as expected."
 
     def lines(self) -> list[str]:
         """Return the whole answer as lines of text: per table, then entry by entry, then notes."""
@@ -123,9 +147,10 @@ class Reproduction:
             f"{self.paper} {self.source}",
             *(f"  {table}: {_counts(counts)}" for table, counts in self.tally().items()),
             f"  all: {_counts(total)}",
-            *(f"  {entry.line()}" for entry in self.remarkable()),
+            *(f"  {cell.line()}" for group in self.grouped().values() for cell in group),
+            *(f"  {claim.line()}" for claim in self.claims),
             *(f"  note: {note}" for note in self.notes),
-            "  every verdict is as expected" if self.ok else "  NOT every verdict is as expected",
+            f"  {self.summary}",
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,7 +169,7 @@ class Reproduction:
 
 def _counts(counts: Counter[Verdict]) -> str:
     total = counts.total()
-    return f"{total} cells, " + ", ".join(f"{counts[v]} {v}" for v in MEANING if counts[v])
+    return f"{total} entries, " + ", ".join(f"{counts[v]} {v}" for v in MEANING if counts[v])
 
 
 class Known:

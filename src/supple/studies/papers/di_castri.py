@@ -79,7 +79,8 @@ def reproduction() -> Reproduction:
         for cell in _posture_cells(table, at, columns, known)
     ]
     flexibility = joint_flexibility()
-    results = {"joint flexibility": flexibility}
+    figures = {f"Figure 5 {column}": _modes("Figure 5", "45,45", column) for column in ("EB", "T")}
+    results = {"Table 7": flexibility} | figures
     return Reproduction("di-castri", SOURCE, tuple(cells), claims(flexibility), NOTES, results)
 
 
