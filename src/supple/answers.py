@@ -8,12 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .robot import Robot
 from .studies.modes import Modes
 from .studies.statics import Statics
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from .view.live import Live
 
 __all__ = ["bind"]
 
@@ -32,6 +35,27 @@ def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
     from .view.plots import plot_statics
 
     return plot_statics(self, path)
+
+
+def _show(self: Robot | Modes, host: str = "127.0.0.1", port: int = 8080) -> Live:
+    """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
+    import sys
+
+    from .view.live import open_browser, serve
+
+    live = serve(self, host, port)
+    print(live.sentence)  # noqa: T201 - the reader must know where to look
+    open_browser(live.url)
+    if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:
+        live.wait()
+    return live
+
+
+def _save_page(self: Modes, path: str | Path, nearby: int = 25) -> Path:
+    """Write one HTML page with shapes to play with, and `nearby` poses along every coordinate."""
+    from .view.page import save_modes
+
+    return save_modes(self, path, nearby)
 
 
 def _modes_to_xarray(self: Modes) -> xarray.Dataset:
@@ -62,7 +86,16 @@ def _modes_to_xarray(self: Modes) -> xarray.Dataset:
 def bind() -> None:
     """Attach the methods; called once when the public names are first used."""
     for answer, names in (
-        (Modes, {"plot": _plot_modes, "to_xarray": _modes_to_xarray}),
+        (Robot, {"show": _show}),
+        (
+            Modes,
+            {
+                "plot": _plot_modes,
+                "show": _show,
+                "save_page": _save_page,
+                "to_xarray": _modes_to_xarray,
+            },
+        ),
         (Statics, {"plot": _plot_statics}),
     ):
         for name, function in names.items():

@@ -14,6 +14,7 @@ from .reproduce import reproduce
 from .robots import check, robots, schema
 from .statics import statics
 from .tour import tour
+from .view import view
 
 __all__ = ["app", "main"]
 
@@ -33,6 +34,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "statics": statics,
     "reproduce": reproduce,
     "tour": tour,
+    "view": view,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

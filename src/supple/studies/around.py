@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.delta import inverse
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
 from .modes import Modes, modes
 from .shapes import Shapes
 
-__all__ = ["Around", "Coordinate", "around", "coordinates_of"]
+__all__ = ["Around", "Coordinate", "around", "coordinates_of", "usual_pose"]
 
 Array = NDArray[np.float64]
 TURN = math.radians(150)
@@ -79,6 +80,20 @@ def coordinates_of(robot: Robot) -> tuple[Coordinate, ...]:
     return tuple(found)
 
 
+def usual_pose(robot: Robot) -> dict[str, Array]:
+    """Return a pose to begin with, for `modes`: zeros, slides at half, a platform in reach."""
+    if isinstance(robot, SerialRobot):
+        slides = [link.joint.type == "prismatic" for link in robot.moving]
+        half = [(link.length or 1.0) / 2 for link in robot.moving]
+        return {"theta": np.where(slides, half, 0.0)}
+    assert isinstance(robot, DeltaRobot)
+    span = (robot.upper.length or 1.0) + (robot.lower.length or 1.0)
+    for part in (0.6, 0.5, 0.7, 0.4, 0.8, 0.3):
+        if _reachable(robot, place := np.array([0.0, 0.0, part * span])):
+            return {"position": place}
+    raise SuppleError(f"{robot.name}: no position on its axis is in reach; give one")
+
+
 def around(here: Modes, count: int = 25, points: int = 13) -> Iterator[Around]:
     """Yield the modes along each coordinate through the pose of `here`, with their shapes.
 
@@ -120,24 +135,27 @@ def _values(here: Modes, pose: Array, index: int, along: Coordinate, count: int)
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
     """The farthest value towards `edge` that the legs reach, 10 % short of the boundary."""
     inside, outside = float(pose[index]), edge
-    if _reachable(here, pose, index, edge):
+    if _reachable(here.robot, _moved(pose, index, edge)):
         return edge
     for _ in range(20):
         middle = (inside + outside) / 2
-        if _reachable(here, pose, index, middle):
+        if _reachable(here.robot, _moved(pose, index, middle)):
             inside = middle
         else:
             outside = middle
     return float(pose[index] + 0.9 * (inside - pose[index]))
 
 
-def _reachable(here: Modes, pose: Array, index: int, value: float) -> bool:
-    from ..architectures.delta import inverse
-
+def _moved(pose: Array, index: int, value: float) -> Array:
     moved = pose.copy()
     moved[index] = value
+    return moved
+
+
+def _reachable(robot: Robot, position: Array) -> bool:
+    assert isinstance(robot, DeltaRobot)
     try:
-        inverse(here.robot, moved)  # type: ignore[arg-type]
+        inverse(robot, position)
     except SuppleError:
         return False
     return True

@@ -15,9 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .scene import Scene, Track, plain
+from ..studies.around import around
+from ..studies.modes import Modes
+from .scene import Scene, Track, modes_scene, plain, sweep_scene
 
-__all__ = ["Chapter", "Plot", "Series", "Table", "page_text", "save_page"]
+__all__ = [
+    "Chapter",
+    "Plot",
+    "Series",
+    "Table",
+    "check_page",
+    "page_text",
+    "save_modes",
+    "save_page",
+]
 
 Array = NDArray[np.float64]
 SCRIPTS = ("maths", "track", "draw", "figure", "plot", "viewer", "page")
@@ -72,13 +83,39 @@ def save_page(
     path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
 ) -> Path:
     """Write a page and return its path."""
-    place = Path(path)
-    if place.suffix.lower() not in (".html", ".htm"):
-        raise SuppleError(f"'{path}' is not a page: its name must end with .html")
+    place = check_page(path)
     try:
         place.write_text(page_text(title, chapters, lead), encoding="utf-8")
     except OSError as problem:
         raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+    return place
+
+
+def save_modes(found: Modes, path: str | Path, nearby: int = 25) -> Path:
+    """Write the modes of one configuration, with `nearby` poses along each of its coordinates."""
+    check_page(path)
+    if found.omega.ndim > 1:
+        scene = sweep_scene(found)
+    else:
+        scene = modes_scene(found, around(found, count=nearby) if nearby > 1 else ())
+    return save_page(path, f"{found.robot.name}: modes", [Chapter(scene=scene)], _lead(found))
+
+
+def _lead(found: Modes) -> list[str]:
+    source = f"Source: {found.robot.source}. " if found.robot.source else ""
+    return [
+        f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
+        "slider to move the robot; drag the picture to turn it."
+    ]
+
+
+def check_page(path: str | Path) -> Path:
+    """Return the path of a page to write, its ending checked before anything is computed."""
+    place = Path(path)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise SuppleError(f"'{path}' is not a page: its name must end with .html")
+    if not place.parent.is_dir():
+        raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
     return place
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "Track",
     "modes_scene",
     "plain",
+    "quaternions",
     "robot_scene",
     "statics_scene",
     "sweep_scene",
@@ -124,22 +125,19 @@ def plain(value: Any) -> Any:
 
 
 def quaternions(R: Array) -> Array:
-    """Return unit quaternions (..., 4), w first, of rotations (..., 3, 3)."""
-    flat = R.reshape(-1, 3, 3)
-    out = np.empty((len(flat), 4))
-    for k, m in enumerate(flat):
-        # the eigenvector of the largest eigenvalue of Bar-Itzhack's symmetric matrix
-        K = np.array(
-            [
-                [m[0, 0] + m[1, 1] + m[2, 2], 0, 0, 0],
-                [m[2, 1] - m[1, 2], m[0, 0] - m[1, 1] - m[2, 2], 0, 0],
-                [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], 0],
-                [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1],
-                 m[2, 2] - m[0, 0] - m[1, 1]],
-            ]
-        )  # fmt: skip
-        out[k] = np.linalg.eigh(K, UPLO="L")[1][:, -1]
-    return out.reshape(*R.shape[:-2], 4)
+    """Return unit quaternions (..., 4), w first, of rotations (..., 3, 3).
+
+    The eigenvector of the largest eigenvalue of Bar-Itzhack's matrix, safe at half turns.
+    """
+    K = np.zeros((*R.shape[:-2], 4, 4))
+    xx, yy, zz = (R[..., k, k] for k in range(3))
+    K[..., 0, 0], K[..., 1, 1] = xx + yy + zz, xx - yy - zz
+    K[..., 2, 2], K[..., 3, 3] = yy - xx - zz, zz - xx - yy
+    K[..., 1, 0], K[..., 2, 0] = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0]
+    K[..., 3, 0], K[..., 2, 1] = R[..., 1, 0] - R[..., 0, 1], R[..., 0, 1] + R[..., 1, 0]
+    K[..., 3, 1], K[..., 3, 2] = R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
+    found: Array = np.linalg.eigh(K, UPLO="L")[1][..., -1]
+    return found
 
 
 def _continuous(q: Array) -> Array:
@@ -272,11 +270,11 @@ def _labels(modes: Modes, shapes: Shapes) -> tuple[ModeLabel, ...]:
     )
 
 
-def modes_scene(modes: Modes, nearby: Iterable[Around] = ()) -> Scene:
+def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINTS) -> Scene:
     """Return the modes of one configuration, with what was computed along its coordinates."""
     if modes.omega.ndim > 1:
         return sweep_scene(modes)
-    poses, shapes = _poses(modes.structure), modes.shape(POINTS)
+    poses, shapes = _poses(modes.structure), modes.shape(points)
     still = _track(
         poses, _motion(shapes)[None], shapes.density[None], kind="pose", name="pose", unit="",
         at=np.zeros(1), start=0.0, values=np.zeros(1), frequency_hz=modes.frequency_hz[None],
