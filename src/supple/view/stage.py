@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .drawing import Outline, Solid
+from .drawing import Solid
 from .posing import Bent, bend, exaggeration, strips
 from .scene import Scene, quaternions
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["COLOURINGS", "Stage"]
 
 Array = NDArray[np.float64]
+Mesh = tuple[NDArray[np.float32], NDArray[np.uint32]]
 COLOURINGS = ("displacement", "strain energy", "plain")
 PLAIN, RIGID, GHOST, TRACE = (91, 141, 184), (135, 145, 156), (151, 162, 173), (213, 94, 0)
 ROLES = {
@@ -51,6 +52,8 @@ class Stage:
         self._links: list[Any] = []
         self._solids: list[Any] = []
         self._labels: list[Any] = []
+        self._drawn: list[int] = []
+        self._kinds: list[list[Solid]] = []
         self._last = Bent(np.zeros((0, 0, 3)), np.zeros((0, 0, 3, 3)))
 
     def show(self, scene: Scene) -> None:
@@ -83,36 +86,46 @@ class Stage:
             section_color=(196, 204, 211),
         )  # fmt: skip
 
+        self._light(extent * away + 0.8 * extent * up)
+
+    def _light(self, place: Array) -> None:
+        """Plain light from one side, so that colours are those of the map."""
+        world = self.server.scene
+        world.configure_environment_map(hdri=None)
+        world.configure_default_lights(enabled=False)
+        world.add_light_ambient("/light/all", intensity=1.9)
+        world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
+
     def _build(self, scene: Scene) -> None:
         for handle in (*self._links, *self._solids, *self._labels):
             handle.remove()
         pieces = scene.tracks[0].motion.shape[3] - 1
         drawn = [(i, link) for i, link in enumerate(scene.links) if len(link.corners)]
-        self._links = [self._link(i, link, pieces) for i, link in drawn]
         self._drawn = [i for i, _ in drawn]
-        self._solids = [self._solid(k, solid) for k, solid in enumerate(scene.solids)]
+        self._links = [
+            self._batch(f"/link/{i}", _prism(link.corners), pieces, flat=not link.round)
+            for i, link in drawn
+        ]
+        self._kinds = [
+            [solid for solid in scene.solids if solid.kind == kind] for kind in ("ball", "cylinder")
+        ]
+        meshes = (_ball(), _cylinder())
+        self._solids = [
+            self._batch(f"/solid/{k}", mesh, len(some), flat=k == 1)
+            for k, (mesh, some) in enumerate(zip(meshes, self._kinds, strict=True))
+        ]
         self._labels = [
             self.server.scene.add_label(f"/name/{i}", link.name, visible=self.names)
             for i, link in enumerate(scene.links)
         ]
 
-    def _link(self, i: int, link: Outline, pieces: int) -> Any:
-        vertices, faces = _prism(link.corners)
-        zeros = np.zeros((pieces, 3))
+    def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
+        """Copies of one mesh; all that moves is drawn so, and therefore arrives together."""
         return self.server.scene.add_batched_meshes_simple(
-            f"/link/{i}", vertices, faces, np.tile([1.0, 0, 0, 0], (pieces, 1)), zeros,
-            batched_scales=np.ones((pieces, 3)), batched_colors=np.tile(PLAIN, (pieces, 1)),
-            lod="off", flat_shading=not link.round,
+            name, *mesh, np.tile([1.0, 0, 0, 0], (count, 1)), np.zeros((count, 3)),
+            batched_scales=np.ones((count, 3)), batched_colors=np.tile(PLAIN, (count, 1)),
+            lod="off", flat_shading=flat,
         )  # fmt: skip
-
-    def _solid(self, k: int, solid: Solid) -> Any:
-        colour = ROLES[solid.role]
-        if solid.kind == "ball":
-            return self.server.scene.add_icosphere(f"/solid/{k}", solid.radius, color=colour)
-        vertices, faces = _cylinder(np.asarray(solid.axis), solid.radius, solid.height)
-        return self.server.scene.add_mesh_simple(
-            f"/solid/{k}", vertices, faces, color=colour, flat_shading=True
-        )
 
     def _ghost(self, scene: Scene) -> None:
         """The undeformed centre lines."""
@@ -137,8 +150,8 @@ class Stage:
         with self.server.atomic():
             for handle, i in zip(self._links, self._drawn, strict=True):
                 self._move_link(handle, i, bent, colour)
-            for handle, solid in zip(self._solids, self.scene.solids, strict=True):
-                _move_solid(handle, solid, bent)
+            for handle, some in zip(self._solids, self._kinds, strict=True):
+                _move_solids(handle, some, bent)
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
@@ -185,20 +198,47 @@ class Stage:
         centre, q, length = strips(bent, i)
         scales = np.ones((len(length), 3))
         scales[:, 0] = 1.02 * length
-        handle.batched_positions = centre.astype(np.float32)
-        handle.batched_wxyzs = q.astype(np.float32)
-        handle.batched_scales = scales.astype(np.float32)
-        handle.batched_colors = np.asarray(colour(i), np.uint8)
+        _place(handle, centre, q, scales, colour(i))
 
 
-def _move_solid(handle: Any, solid: Solid, bent: Bent) -> None:
-    if solid.link < 0:
-        handle.position = np.asarray(solid.offset)
+def _place(handle: Any, centre: Array, q: Array, scales: Array, colours: Any) -> None:
+    handle.batched_positions = centre.astype(np.float32)
+    handle.batched_wxyzs = q.astype(np.float32)
+    handle.batched_scales = scales.astype(np.float32)
+    handle.batched_colors = _linear(np.asarray(colours, float))
+
+
+def _linear(colours: Array) -> NDArray[np.uint8]:
+    """Colours as a batch expects them: without the gamma of the screen."""
+    c = colours / 255
+    return np.round(255 * np.where(c <= 0.04, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)).astype(
+        np.uint8
+    )
+
+
+def _move_solids(handle: Any, solids: list[Solid], bent: Bent) -> None:
+    if not solids:
         return
-    k = -1 if solid.end else 0
-    R = bent.R[solid.link, k]
-    handle.position = bent.centre[solid.link, k] + R @ np.asarray(solid.offset)
-    handle.wxyz = quaternions(R)
+    centre, axes, scales = [], [], []
+    for solid in solids:
+        k = -1 if solid.end else 0
+        fixed = solid.link < 0
+        R = np.eye(3) if fixed else bent.R[solid.link, k]
+        origin = np.zeros(3) if fixed else bent.centre[solid.link, k]
+        centre.append(origin + R @ np.asarray(solid.offset))
+        axes.append(R @ _towards(np.asarray(solid.axis)))
+        long = solid.radius if solid.kind == "ball" else solid.height
+        scales.append([long, solid.radius, solid.radius])
+    colours = [ROLES[solid.role] for solid in solids]
+    _place(handle, np.array(centre), quaternions(np.array(axes)), np.array(scales), colours)
+
+
+def _towards(axis: Array) -> Array:
+    """A rotation whose x is along an axis."""
+    a = axis / np.linalg.norm(axis)
+    y = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
+    y /= np.linalg.norm(y)
+    return np.stack([a, y, np.cross(a, y)], axis=1)
 
 
 def _makeup(scene: Scene) -> tuple[Any, ...]:
@@ -221,7 +261,7 @@ def _floor(scene: Scene) -> float:
     return float((points @ np.asarray(scene.up)).min() - 0.03 * scene.extent)
 
 
-def _prism(corners: Array) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+def _prism(corners: Array) -> Mesh:
     """A prism of unit length along x over an outline (K, 2)."""
     K = len(corners)
     ends = [np.column_stack([np.full(K, x), corners]) for x in (-0.5, 0.5)]
@@ -233,16 +273,19 @@ def _prism(corners: Array) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
     return np.concatenate(ends).astype(np.float32), faces.astype(np.uint32)
 
 
-def _cylinder(
-    axis: Array, radius: float, height: float
-) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
-    """A cylinder about its centre along an axis."""
-    a = axis / np.linalg.norm(axis)
-    y = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
-    y /= np.linalg.norm(y)
+def _cylinder() -> Mesh:
+    """A cylinder of unit length and radius along x."""
     angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
-    circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    vertices, faces = _prism(circle)
-    vertices = vertices * np.array([height, 1, 1])
-    turned = vertices @ np.stack([a, y, np.cross(a, y)])
-    return turned.astype(np.float32), faces
+    return _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+
+
+def _ball(rings: int = 12, sides: int = 24) -> Mesh:
+    """A ball of unit radius."""
+    up = np.linspace(0, np.pi, rings + 1)[:, None]
+    round_ = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
+    vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(rings), np.arange(sides), indexing="ij")
+    a, b = (i * sides + j).ravel(), (i * sides + (j + 1) % sides).ravel()
+    faces = np.concatenate([np.stack([a, a + sides, b], 1), np.stack([b, a + sides, b + sides], 1)])
+    return vertices.astype(np.float32), faces.astype(np.uint32)
