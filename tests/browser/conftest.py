@@ -98,9 +98,9 @@ def visit(browser: Any) -> Iterator[Any]:
         page.on("pageerror", lambda error: watched.errors.append(str(error)))
         page.on(
             "console",
-            lambda message: watched.errors.append(message.text)
-            if message.type == "error"
-            else None,
+            lambda message: (
+                watched.errors.append(message.text) if message.type == "error" else None
+            ),
         )
         page.on("request", lambda request: watched.requests.append(request.url))
         page.goto(url)

@@ -43,7 +43,9 @@ def motion(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chapter = Chapter(
         "A motion",
         scene=scene,
-        tables=[Table("Ends", ["axis", "m>"], [["x", float(tip[-1, 0])], ["y", float(tip[-1, 1])]])],
+        tables=[
+            Table("Ends", ["axis", "m>"], [["x", float(tip[-1, 0])], ["y", float(tip[-1, 1])]])
+        ],
         plots=[Plot("Tip", "t (s)", "m", [Series("x", t, tip[:, 0]), Series("y", t, tip[:, 1])])],
     )
     return save_page(tmp_path_factory.mktemp("page") / "motion.html", "A motion", [chapter])
@@ -57,7 +59,9 @@ def picture(page: Any) -> str:
 
 def hold(page: Any) -> None:
     """Stop the swing at its largest, so that pictures can be compared."""
-    page.evaluate("window.supple.viewers.forEach(v => { v.play(false); v.state.phase = 0; v.show(); })")
+    page.evaluate(
+        "window.supple.viewers.forEach(v => { v.play(false); v.state.phase = 0; v.show(); })"
+    )
     settle(page)
 
 
@@ -117,7 +121,9 @@ def test_a_slider_moves_the_arm_and_its_frequencies(
     pose = [POSE[0], np.radians(grid[70]), POSE[2]]
     there = supple.modes(found.robot, pose, count=6).frequency_hz
     np.testing.assert_allclose(hertz(seen.page), there, rtol=1e-12)
-    tip = seen.page.evaluate("window.supple.viewers[0].track.pose(window.supple.viewers[0].state.x)[2].end")
+    tip = seen.page.evaluate(
+        "window.supple.viewers[0].track.pose(window.supple.viewers[0].state.x)[2].end"
+    )
     np.testing.assert_allclose(tip, place(found.robot, pose).tip[0], atol=2e-3)
     seen.shot("page-slid")
 

@@ -159,7 +159,7 @@ class Studio:
         self.stage.name_links(bool(self.controls.names.value))
         with self._lock:
             self._draw(1.0)
-        self._wanted.set()
+        self._asked()
 
     def _draw(self, swing: float) -> None:
         amount = swing * float(self.controls.amplitude.value)
@@ -182,7 +182,8 @@ class Studio:
         client = event.client
         image = client.get_render(900, 1400, transport_format="png")
         data = imageio.imwrite("<bytes>", image, extension=".png")
-        client.send_file_download(f"{robot_name(self.found.robot)}.png", data)
+        name = f"{robot_name(self.found.robot)}.png"
+        client.send_file_download(name, data, save_immediately=True)
         self.controls.say("The picture was sent to your browser's downloads.")
 
     def _save_page(self, event: Any) -> None:
@@ -190,5 +191,6 @@ class Studio:
         found = self.found
         scene = modes_scene(found, list(around(found, count=13)))
         text = page_text(found.robot.name, [Chapter(scene=scene)])
-        event.client.send_file_download(f"{robot_name(found.robot)}.html", text.encode())
+        name = f"{robot_name(found.robot)}.html"
+        event.client.send_file_download(name, text.encode(), save_immediately=True)
         self.controls.say("The page was sent to your browser's downloads.")
