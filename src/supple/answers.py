@@ -51,7 +51,7 @@ def _show(self: Robot | Modes, host: str = "127.0.0.1", port: int = 8080) -> Liv
     return live
 
 
-def _save_page(self: Modes, path: str | Path, nearby: int = 25) -> Path:
+def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
     """Write one HTML page with shapes to play with, and `nearby` poses along every coordinate."""
     from .view.page import save_modes
 

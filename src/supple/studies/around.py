@@ -94,7 +94,7 @@ def usual_pose(robot: Robot) -> dict[str, Array]:
     raise SuppleError(f"{robot.name}: no position on its axis is in reach; give one")
 
 
-def around(here: Modes, count: int = 25, points: int = 13) -> Iterator[Around]:
+def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[Around]:
     """Yield the modes along each coordinate through the pose of `here`, with their shapes.
 
     `count` values of each coordinate have shapes at `points` stations a link; the pose itself is

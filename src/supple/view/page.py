@@ -91,7 +91,7 @@ def save_page(
     return place
 
 
-def save_modes(found: Modes, path: str | Path, nearby: int = 25) -> Path:
+def save_modes(found: Modes, path: str | Path, nearby: int = 21) -> Path:
     """Write the modes of one configuration, with `nearby` poses along each of its coordinates."""
     check_page(path)
     if found.omega.ndim > 1:
