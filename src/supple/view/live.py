@@ -107,9 +107,9 @@ def _server(host: str, port: int) -> viser.ViserServer:
     except OSError as problem:
         raise SuppleError(f"cannot serve on {host}:{port}: {problem.strerror or problem}") from None
     server.gui.configure_theme(
-        control_layout="fixed", control_width="large", show_logo=False, show_share_button=False,
-        brand_color=(0, 98, 163),
-    )  # fmt: skip
+        control_width="large", show_logo=False, show_share_button=False, brand_color=(0, 98, 163)
+    )
+    server.gui.main_panel.dock_right()
     return server
 
 

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-SCRIPTS = ("maths", "track", "draw", "figure", "plot", "viewer", "page")
+SCRIPTS = ("maths", "track", "draw", "figure", "plot", "panel", "steer", "viewer", "page")
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ LEAD = (
     "Robots are usually computed as if their links were rigid. Real links bend, so a light or fast "
     "arm shakes after every move. supple computes how: at which frequencies, in which shapes, and "
     "how both change with the posture.",
-    "Below are four robots from published papers. Drag a picture to turn it, scroll or pinch to "
-    "zoom. Pick a mode to see how the robot shakes (drawn much larger than it is); drag a slider "
-    "to move the robot. Under each robot, our numbers stand beside those the paper printed.",
+    "Below are four robots from published papers. Drag a picture to turn it; click it and scroll, "
+    "or pinch, to zoom. Pick a mode to see how the robot shakes (drawn much larger than it is); "
+    "drag a slider to move the robot. Under each robot, our numbers stand beside those the paper "
+    "printed.",
 )
 
 

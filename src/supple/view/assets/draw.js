@@ -10,17 +10,25 @@ class Camera {
     this.reset();
   }
   /** Yaw at which a planar arm is seen from +z. */
-  facing() { return Math.atan2(dot([0, 0, 1], this.e2), dot([0, 0, 1], this.e1)); }
-  reset() { Object.assign(this, this.home, { zoom: 1, pan: [0, 0] }); }
+  facing() {
+    return Math.atan2(dot([0, 0, 1], this.e2), dot([0, 0, 1], this.e1));
+  }
+  reset() {
+    Object.assign(this, this.home, { zoom: 1, pan: [0, 0] });
+  }
 
   axes(yaw, pitch) {
     const c = Math.cos(pitch);
-    const back = add(add(times(this.e1, c * Math.cos(yaw)), times(this.e2, c * Math.sin(yaw))),
-      times(this.up, Math.sin(pitch)));
+    const back = add(
+      add(times(this.e1, c * Math.cos(yaw)), times(this.e2, c * Math.sin(yaw))),
+      times(this.up, Math.sin(pitch)),
+    );
     const right = unit(cross(this.up, back));
     return { back, right, above: cross(back, right) };
   }
-  homeAxes() { return this.axes(this.home.yaw, this.home.pitch); }
+  homeAxes() {
+    return this.axes(this.home.yaw, this.home.pitch);
+  }
 
   /** Look at `target` with so many metres a pixel there. */
   aim(target, metres, width, height) {
@@ -31,12 +39,15 @@ class Camera {
   }
   /** Screen x, y and distance from the eye of a point. */
   see(point) {
-    const d = sub(point, this.target), depth = this.distance - dot(d, this.back);
+    const d = sub(point, this.target),
+      depth = this.distance - dot(d, this.back);
     const s = this.scale / Math.max(depth, 0.05 * this.distance);
     return [this.middle[0] + s * dot(d, this.right), this.middle[1] - s * dot(d, this.above), depth];
   }
   /** Pixels per metre at a distance. */
-  size(depth) { return this.scale / Math.max(depth, 0.05 * this.distance); }
+  size(depth) {
+    return this.scale / Math.max(depth, 0.05 * this.distance);
+  }
 }
 
 const LIGHT = unit([-0.35, 0.75, 0.6]); // screen right, up, towards the eye
@@ -50,8 +61,10 @@ class Painter {
   /** Fit the canvas to its box; returns its size in CSS pixels. */
   fit() {
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
-    const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-    const w = Math.round(width * ratio), h = Math.round(height * ratio);
+    const width = this.canvas.clientWidth,
+      height = this.canvas.clientHeight;
+    const w = Math.round(width * ratio),
+      h = Math.round(height * ratio);
     if (this.canvas.width !== w || this.canvas.height !== h) {
       this.canvas.width = w;
       this.canvas.height = h;
@@ -60,7 +73,10 @@ class Painter {
     this.context.clearRect(0, 0, width, height);
     return [width, height];
   }
-  begin(camera) { this.camera = camera; this.faces.length = 0; }
+  begin(camera) {
+    this.camera = camera;
+    this.faces.length = 0;
+  }
 
   shade(normal) {
     const c = this.camera;
@@ -77,7 +93,8 @@ class Painter {
   tube(rings, colours) {
     const K = rings[0].length;
     for (let s = 0; s + 1 < rings.length; s++) {
-      const a = rings[s], b = rings[s + 1];
+      const a = rings[s],
+        b = rings[s + 1];
       for (let k = 0; k < K; k++) {
         const l = (k + 1) % K;
         const normal = unit(cross(sub(a[l], a[k]), sub(b[k], a[k])));
@@ -99,13 +116,21 @@ class Painter {
     this.outward(ring, unit(sub(middle(ring), middle(inner))), colour);
   }
   cylinder(centre, axis, radius, height, colour) {
-    const a = unit(axis), aside = Math.abs(a[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
-    const u = unit(cross(a, aside)), v = cross(a, u), sides = 28;
-    const ring = (h) => Array.from({ length: sides }, (_, k) => {
-      const t = (2 * Math.PI * k) / sides;
-      return add(add(centre, times(a, h)), add(times(u, radius * Math.cos(t)), times(v, radius * Math.sin(t))));
-    });
-    const low = ring(-height / 2), high = ring(height / 2);
+    const a = unit(axis),
+      aside = Math.abs(a[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
+    const u = unit(cross(a, aside)),
+      v = cross(a, u),
+      sides = 28;
+    const ring = (h) =>
+      Array.from({ length: sides }, (_, k) => {
+        const t = (2 * Math.PI * k) / sides;
+        return add(
+          add(centre, times(a, h)),
+          add(times(u, radius * Math.cos(t)), times(v, radius * Math.sin(t))),
+        );
+      });
+    const low = ring(-height / 2),
+      high = ring(height / 2);
     for (let k = 0; k < sides; k++) {
       const l = (k + 1) % sides;
       const out = unit(sub(times(add(low[k], low[l]), 0.5), add(centre, times(a, -height / 2))));
@@ -124,7 +149,8 @@ class Painter {
     g.beginPath();
     points.forEach((p, i) => {
       const [x, y] = this.camera.see(p);
-      if (i) g.lineTo(x, y); else g.moveTo(x, y);
+      if (i) g.lineTo(x, y);
+      else g.moveTo(x, y);
     });
     Object.assign(g, { strokeStyle: colour, lineWidth: width, lineJoin: "round", lineCap: "round" });
     g.setLineDash(dash);
@@ -132,13 +158,16 @@ class Painter {
     g.setLineDash([]);
   }
   text(point, words, colour, dy = 0) {
-    const [x, y] = this.camera.see(point), g = this.context;
+    const [x, y] = this.camera.see(point),
+      g = this.context;
     Object.assign(g, { font: "12px system-ui, sans-serif", textAlign: "center", fillStyle: colour });
     g.fillText(words, x, y + dy);
   }
   paint() {
     this.faces.sort((a, b) => b.depth - a.depth);
-    for (const face of this.faces) if (face.ball) this.paintBall(face); else this.paintFace(face);
+    for (const face of this.faces)
+      if (face.ball) this.paintBall(face);
+      else this.paintFace(face);
   }
   paintFace({ seen, fill }) {
     const g = this.context;

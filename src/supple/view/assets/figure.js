@@ -5,13 +5,18 @@ const LARGEST_TURN = 0.7; // rad, drawn rotation at amplitude 1
 
 /** Twice as many stations, by cubics through their neighbours. */
 function refined(stations) {
-  const last = stations.length - 1, out = [];
+  const last = stations.length - 1,
+    out = [];
   const at = (k) => stations[Math.min(Math.max(k, 0), last)];
-  const between = (k) => [0, 1].map((part) => [0, 1, 2].map((c) => {
-    const [a, b, d, e] = [k - 1, k, k + 1, k + 2].map((j) => at(j)[part][c]);
-    const start = k > 0 ? a : 2 * b - d, stop = k + 2 <= last ? e : 2 * d - b;
-    return (9 * (b + d) - start - stop) / 16;
-  }));
+  const between = (k) =>
+    [0, 1].map((part) =>
+      [0, 1, 2].map((c) => {
+        const [a, b, d, e] = [k - 1, k, k + 1, k + 2].map((j) => at(j)[part][c]);
+        const start = k > 0 ? a : 2 * b - d,
+          stop = k + 2 <= last ? e : 2 * d - b;
+        return (9 * (b + d) - start - stop) / 16;
+      }),
+    );
   for (let k = 0; k <= last; k++) {
     out.push(stations[k]);
     if (k < last) out.push(between(k));
@@ -21,7 +26,8 @@ function refined(stations) {
 
 /** The factor that makes the largest drawn displacement LARGEST of the extent. */
 function exaggeration(shape, extent) {
-  let u = 0, phi = 0;
+  let u = 0,
+    phi = 0;
   for (const stations of shape) {
     for (const [moved, turned] of stations) {
       u = Math.max(u, norm(moved));
@@ -72,7 +78,8 @@ class Figure {
     if (!outline.length || link.L <= 0) return;
     const rings = stations.map((s) => outline.map(([y, z]) => add(s.centre, s.turn([0, y, z]))));
     const colours = stations.map((_, k) =>
-      this.scene.links[i].rigid ? look.solid.joint : tint(i, k / (stations.length - 1)));
+      this.scene.links[i].rigid ? look.solid.joint : tint(i, k / (stations.length - 1)),
+    );
     this.painter.tube(rings, colours);
   }
 
@@ -89,15 +96,19 @@ class Figure {
 
   /** The plane the robot stands on, or lives in when it is planar. */
   plane(look) {
-    const { scene } = this, up = scene.planar ? [0, 0, 1] : unit(scene.up);
+    const { scene } = this,
+      up = scene.planar ? [0, 0, 1] : unit(scene.up);
     const e1 = Math.abs(up[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
     const across = unit(cross(up, e1));
     return { up, e1: unit(cross(across, up)), e2: across, level: look.level };
   }
   grid(look) {
-    const { up, e1, e2, level } = this.plane(look), step = look.step, count = 9;
+    const { up, e1, e2, level } = this.plane(look),
+      step = look.step,
+      count = 9;
     const c = this.painter.camera.target;
-    const a0 = Math.round(dot(c, e1) / step), b0 = Math.round(dot(c, e2) / step);
+    const a0 = Math.round(dot(c, e1) / step),
+      b0 = Math.round(dot(c, e2) / step);
     const at = (a, b) => add(add(times(e1, a * step), times(e2, b * step)), times(up, level));
     for (let k = -count; k <= count; k++) {
       const strong = (n) => (n === 0 ? look.axis : look.grid);
@@ -109,7 +120,11 @@ class Figure {
     const { up, level } = this.plane(look);
     const drop = (p) => add(p, times(up, level - dot(p, up)));
     for (const stations of bent) {
-      this.painter.line(stations.map((s) => drop(s.centre)), look.shadow, 5);
+      this.painter.line(
+        stations.map((s) => drop(s.centre)),
+        look.shadow,
+        5,
+      );
     }
   }
   names(bent, look) {

@@ -4,10 +4,22 @@ function tableOf(data) {
   const right = data.columns.map((name) => name.endsWith(">"));
   const cell = (tag, words, k) => node(tag, { class: right[k] ? "number" : null }, String(words ?? ""));
   const rows = data.rows.map((row) => node("tr", {}, ...row.map((words, k) => cell("td", words, k))));
-  const head = node("thead", {}, node("tr", {}, ...data.columns.map((name, k) => cell("th", name.replace(/>$/, ""), k))));
-  return node("div", { class: "table" }, node("h4", {}, data.title),
-    node("div", { class: "scroll" }, node("table", { "data-title": data.title }, head, node("tbody", {}, ...rows))),
-    data.note ? node("p", { class: "quiet" }, data.note) : null);
+  const head = node(
+    "thead",
+    {},
+    node("tr", {}, ...data.columns.map((name, k) => cell("th", name.replace(/>$/, ""), k))),
+  );
+  return node(
+    "div",
+    { class: "table" },
+    node("h4", {}, data.title),
+    node(
+      "div",
+      { class: "scroll" },
+      node("table", { "data-title": data.title }, head, node("tbody", {}, ...rows)),
+    ),
+    data.note ? node("p", { class: "quiet" }, data.note) : null,
+  );
 }
 
 function chapterOf(data, index, all) {
@@ -27,35 +39,64 @@ function chapterOf(data, index, all) {
 }
 
 function theme() {
-  const order = ["auto", "light", "dark"], root = document.documentElement;
-  const button = node("button", { type: "button", "data-role": "theme", onclick: () => {
-    const next = order[(order.indexOf(root.dataset.theme ?? "auto") + 1) % 3];
-    root.dataset.theme = next;
-    button.textContent = `Theme: ${next}`;
-    window.supple.viewers.forEach((v) => v.frame(true));
-  } }, "Theme: auto");
+  const order = ["auto", "light", "dark"],
+    root = document.documentElement;
+  const button = node(
+    "button",
+    {
+      type: "button",
+      "data-role": "theme",
+      onclick: () => {
+        const next = order[(order.indexOf(root.dataset.theme ?? "auto") + 1) % 3];
+        root.dataset.theme = next;
+        button.textContent = `Theme: ${next}`;
+        window.supple.viewers.forEach((v) => v.frame(true));
+      },
+    },
+    "Theme: auto",
+  );
   return button;
 }
 
 function start() {
-  const data = JSON.parse(document.getElementById("data").textContent), viewers = [];
+  const data = JSON.parse(document.getElementById("data").textContent),
+    viewers = [];
   window.supple = { viewers };
   const chapters = data.chapters.map((chapter, i) => chapterOf(chapter, i, viewers));
-  const links = data.chapters.length > 1
-    ? node("nav", {}, ...data.chapters.map((c, i) => node("a", { href: `#chapter-${i}` }, c.short || c.title))) : null;
+  const links =
+    data.chapters.length > 1
+      ? node(
+          "nav",
+          {},
+          ...data.chapters.map((c, i) => node("a", { href: `#chapter-${i}` }, c.short || c.title)),
+        )
+      : null;
   document.body.append(
-    node("header", {}, node("div", {}, node("h1", {}, data.title), theme()), ...data.lead.map((p) => node("p", { class: "prose" }, p)), links),
-    node("main", {}, ...chapters), node("footer", {}, data.footer));
+    node(
+      "header",
+      {},
+      node("div", {}, node("h1", {}, data.title), theme()),
+      ...data.lead.map((p) => node("p", { class: "prose" }, p)),
+      links,
+    ),
+    node("main", {}, ...chapters),
+    node("footer", {}, data.footer),
+  );
   run(viewers);
 }
 
 /** Only what is on the screen moves. */
 function run(viewers) {
   const seen = new Set();
-  const watch = new IntersectionObserver((entries) => entries.forEach((e) => {
-    const viewer = viewers.find((v) => v.element === e.target);
-    if (e.isIntersecting) { seen.add(viewer); viewer.frame(true); } else seen.delete(viewer);
-  }));
+  const watch = new IntersectionObserver((entries) =>
+    entries.forEach((e) => {
+      const viewer = viewers.find((v) => v.element === e.target);
+      if (e.isIntersecting) {
+        seen.add(viewer);
+        viewer.frame(true);
+      } else seen.delete(viewer);
+    }),
+  );
   viewers.forEach((v) => watch.observe(v.element));
   new ResizeObserver(() => viewers.forEach((v) => v.frame(true))).observe(document.body);
   let last = performance.now();

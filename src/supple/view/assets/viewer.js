@@ -1,7 +1,5 @@
 // The viewer of one Scene: picture, mode list, sliders, playback. Reads tracks, computes nothing.
 
-const COLOURINGS = { plain: "plain", displacement: "displacement", energy: "strain energy" };
-const SPEEDS = [0.1, 0.25, 0.5, 1, 2];
 let viewers = 0;
 
 class Viewer {
@@ -11,115 +9,56 @@ class Viewer {
     this.tracks = scene.tracks.map((raw) => new Track(raw, scene.parents));
     this.clock = this.tracks.find((t) => t.kind === "time");
     const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.state = { track: 0, x: this.tracks[0].start, mode: 0, amplitude: 1, speed: 1, phase: 0,
-      colouring: scene.shapes.length ? "displacement" : "plain", playing: !calm, names: false };
+    this.state = {
+      track: 0,
+      x: this.tracks[0].start,
+      mode: 0,
+      amplitude: 1,
+      speed: 1,
+      phase: 0,
+      colouring: scene.shapes.length ? "displacement" : "plain",
+      playing: !calm,
+      names: false,
+    };
     this.camera = new Camera(scene.up, scene.planar);
     this.build();
     this.painter = new Painter(this.canvas);
     this.figure = new Figure(scene, this.painter);
-    this.steer();
+    steer(this);
     this.pick(0);
     this.frame(true);
   }
 
-  get track() { return this.tracks[this.state.track]; }
+  get track() {
+    return this.tracks[this.state.track];
+  }
 
   build() {
-    this.canvas = node("canvas", { tabindex: "0", role: "img", "data-role": "picture",
-      "aria-label": `${this.scene.title}, drag to turn, pinch or scroll to zoom` });
+    this.canvas = node("canvas", {
+      tabindex: "0",
+      role: "img",
+      "data-role": "picture",
+      "aria-label": `${this.scene.title}, drag to turn, pinch or scroll to zoom`,
+    });
     this.legend = node("div", { class: "legend", "data-role": "legend" });
     this.readout = node("div", { class: "readout", "data-role": "readout" });
-    const stage = node("div", { class: "stage" }, this.canvas, this.readout, this.legend, this.tools());
+    const stage = node("div", { class: "stage" }, this.canvas, this.readout, this.legend, toolsOf(this));
     this.panel = node("div", { class: "panel" });
-    if (this.scene.shapes.length > 1 || this.scene.shapes[0]?.frequency_hz) this.panel.append(this.modeList());
-    const sliders = this.sliders();
+    if (this.scene.shapes.length > 1 || this.scene.shapes[0]?.frequency_hz)
+      this.panel.append(modeListOf(this));
+    const sliders = slidersOf(this);
     if (sliders) this.panel.append(sliders);
-    if (this.clock) this.panel.append(this.playback());
-    if (this.scene.shapes.length) this.panel.append(this.looks());
+    if (this.clock) this.panel.append(playbackOf(this));
+    if (this.scene.shapes.length) this.panel.append(looksOf(this));
     const left = node("div", { class: "left" }, stage);
     this.element = node("section", { class: "viewer", id: this.id, "data-role": "viewer" }, left, this.panel);
-    this.plots = this.trackPlots();
+    this.plots = trackPlotsOf(this);
     if (this.plots.some(Boolean)) {
       this.plotPlace = node("div", {});
       left.append(this.plotPlace);
     }
     const notes = this.scene.notes.join(" ");
     if (notes) left.append(node("p", { class: "quiet" }, notes));
-  }
-
-  tools() {
-    const button = (name, words, act) => node("button", { type: "button", "data-role": name, onclick: act }, words);
-    this.playButton = button("play", "Pause", () => this.play(!this.state.playing));
-    return node("div", { class: "tools" }, this.playButton,
-      button("home", "Reset view", () => { this.camera.reset(); this.frame(true); }),
-      button("names", "Names", () => { this.state.names = !this.state.names; this.frame(true); }),
-      button("save", "Save picture", () => this.savePicture()));
-  }
-
-  modeList() {
-    this.rows = this.scene.shapes.map((shape, m) => node("tr", { "data-mode": m, tabindex: "0", role: "radio",
-      onclick: () => this.pick(m), onkeydown: (e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), this.pick(m)) },
-      node("td", {}, String(shape.number)), node("td", { class: "number", "data-role": "hertz" }), node("td", {}, shape.kind)));
-    this.shown = node("span", { class: "badge", "data-role": "computed" });
-    return node("div", { class: "block modes" }, node("h4", {}, "Modes ", this.shown),
-      node("div", { class: "scroll" }, node("table", { role: "radiogroup" },
-        node("thead", {}, node("tr", {}, node("th", {}, "mode"), node("th", { class: "number" }, "Hz"), node("th", {}, "kind"))),
-        node("tbody", {}, ...this.rows))));
-  }
-
-  sliders() {
-    const moving = this.tracks.map((t, k) => ({ t, k })).filter(({ t }) => t.kind === "joint" || t.kind === "configuration");
-    if (!moving.length) return null;
-    this.inputs = moving.map(({ t, k }) => {
-      const low = t.at[0], high = t.at[t.at.length - 1];
-      const out = node("output", { "data-role": "value" });
-      const input = node("input", { type: "range", min: low, max: high, step: "any", "aria-label": t.name,
-        "data-track": k, oninput: () => this.move(k, Number(input.value)) });
-      return { k, t, input, out, label: node("label", {}, node("span", {}, t.name), out, input) };
-    });
-    const back = node("button", { type: "button", "data-role": "back", onclick: () => this.move(0, this.tracks[0].start) }, "Back to the pose asked for");
-    this.note = node("p", { class: "quiet", "data-role": "note" });
-    return node("div", { class: "block" }, node("h4", {}, "Pose ", node("span", { class: "badge" }, "one at a time")),
-      ...this.inputs.map(({ label }) => label), this.note, this.tracks[0].kind === "pose" ? back : null);
-  }
-
-  playback() {
-    const { at } = this.clock, last = at[at.length - 1];
-    this.scrub = node("input", { type: "range", min: at[0], max: last, step: "any", "aria-label": "time", "data-role": "scrub",
-      oninput: () => { this.play(false); this.seek(Number(this.scrub.value)); } });
-    this.time = node("output", { "data-role": "time" });
-    const speed = node("select", { "aria-label": "speed", "data-role": "speed", onchange: () => { this.state.speed = Number(speed.value); } },
-      ...SPEEDS.map((s) => node("option", { value: s, selected: s === 1 }, `${s} ×`)));
-    return node("div", { class: "block" }, node("h4", {}, "Time"), node("label", {}, node("span", {}, "t"), this.time, this.scrub),
-      node("label", {}, node("span", {}, "speed"), speed));
-  }
-
-  looks() {
-    const size = node("input", { type: "range", min: 0, max: 2, step: 0.01, value: 1, "aria-label": "amplitude", "data-role": "amplitude",
-      oninput: () => { this.state.amplitude = Number(size.value); much.textContent = `${size.value} ×`; this.frame(true); } });
-    const much = node("output", {}, "1 ×");
-    const colour = node("select", { "aria-label": "colour", "data-role": "colouring",
-      onchange: () => { this.state.colouring = colour.value; this.legendFor(); this.frame(true); } },
-      ...Object.entries(COLOURINGS).filter(([key]) => key !== "energy" || this.strained())
-        .map(([key, words]) => node("option", { value: key, selected: key === this.state.colouring }, words)));
-    this.legendFor();
-    return node("div", { class: "block" }, node("h4", {}, "Look"), node("label", {}, node("span", {}, "amplitude"), much, size),
-      node("label", {}, node("span", {}, "colour by"), colour));
-  }
-  strained() { return this.tracks.some((t) => t.energy.data.some((v) => v > 0)); }
-  legendFor() {
-    const what = { displacement: "displacement", energy: "strain energy per length" }[this.state.colouring];
-    this.legend.replaceChildren(...(what ? [node("span", {}, what), node("span", {}, "0"), node("i", {}), node("span", {}, "largest")] : []));
-  }
-
-  trackPlots() {
-    return this.tracks.map((t) => {
-      if (t.values.length < 2) return null;
-      const series = this.scene.shapes.map((shape, m) => ({ name: `mode ${shape.number}`, short: String(shape.number),
-        x: Array.from(t.values), y: t.hertz.map((row) => row[m]) }));
-      return new Plot({ title: `Natural frequencies along ${t.name}`, x_label: `${t.name} (${t.unit || "number"})`,
-        y_label: "frequency (Hz)", log: true, series });
-    });
   }
 
   // -- what the reader does ------------------------------------------------------------------
@@ -132,8 +71,14 @@ class Viewer {
     });
     this.show();
   }
-  move(track, x) { Object.assign(this.state, { track, x }); this.show(); }
-  seek(x) { Object.assign(this.state, { track: this.tracks.indexOf(this.clock), x }); this.show(); }
+  move(track, x) {
+    Object.assign(this.state, { track, x });
+    this.show();
+  }
+  seek(x) {
+    Object.assign(this.state, { track: this.tracks.indexOf(this.clock), x });
+    this.show();
+  }
   play(on) {
     this.state.playing = on;
     this.playButton.textContent = on ? "Pause" : "Play";
@@ -171,10 +116,16 @@ class Viewer {
     this.frame(true);
   }
   showReadout(hz, computed) {
-    const shape = this.scene.shapes[this.state.mode], value = hz[this.state.mode];
-    const words = shape?.frequency_hz ? `mode ${shape.number}: ${computed ? "" : "≈ "}${digits(value)} Hz` : "";
-    const { track, state } = this, own = track.kind === "pose" || track.kind === "time" || state.x === track.start;
-    const where = own ? this.scene.subtitle : `${track.name} at ${digits(state.x, 4)} ${track.unit}, the rest as asked for`;
+    const shape = this.scene.shapes[this.state.mode],
+      value = hz[this.state.mode];
+    const words = shape?.frequency_hz
+      ? `mode ${shape.number}: ${computed ? "" : "≈ "}${digits(value)} Hz`
+      : "";
+    const { track, state } = this,
+      own = track.kind === "pose" || track.kind === "time" || state.x === track.start;
+    const where = own
+      ? this.scene.subtitle
+      : `${track.name} at ${digits(state.x, 4)} ${track.unit}, the rest as asked for`;
     this.readout.replaceChildren(node("b", {}, words || this.scene.title), node("span", {}, where));
   }
   showPlot(hz) {
@@ -191,7 +142,9 @@ class Viewer {
   tick(dt) {
     if (!this.state.playing) return this.settle();
     if (this.clock) {
-      const { at } = this.clock, first = at[0], last = at[at.length - 1];
+      const { at } = this.clock,
+        first = at[0],
+        last = at[at.length - 1];
       const x = this.state.x + dt * this.state.speed;
       this.seek(x > last ? first : x);
     } else {
@@ -199,46 +152,74 @@ class Viewer {
       this.frame(true);
     }
   }
-  settle() { if (!this.settled) this.frame(true); }
+  settle() {
+    if (!this.settled) this.frame(true);
+  }
 
   look() {
-    const style = getComputedStyle(this.element), read = (name) => style.getPropertyValue(name).trim();
+    const style = getComputedStyle(this.element),
+      read = (name) => style.getPropertyValue(name).trim();
     const colour = (name) => rgb(read(name));
-    return { grid: read("--grid"), axis: read("--axis"), ghost: read("--ghost"), shadow: read("--shadow"), ink: read("--ink"),
-      plain: colour("--link"), names: this.state.names, step: this.step, level: this.level,
-      solid: { mass: colour("--mass"), joint: colour("--joint"), plate: colour("--plate"), base: colour("--base") },
-      trace: (figure) => this.trace(figure, read("--trace"), read("--trace-quiet")) };
+    return {
+      grid: read("--grid"),
+      axis: read("--axis"),
+      ghost: read("--ghost"),
+      shadow: read("--shadow"),
+      ink: read("--ink"),
+      plain: colour("--link"),
+      names: this.state.names,
+      step: this.step,
+      level: this.level,
+      solid: {
+        mass: colour("--mass"),
+        joint: colour("--joint"),
+        plate: colour("--plate"),
+        base: colour("--base"),
+      },
+      trace: (figure) => this.trace(figure, read("--trace"), read("--trace-quiet")),
+    };
   }
 
   /** Ease the camera towards the robot as it stands now, with room for what swings and is written. */
   follow(links, width, height) {
-    const all = this.reached(links), room = (this.clock ? 0.05 : 0.13) * this.scene.extent;
+    const all = this.reached(links),
+      room = (this.clock ? 0.05 : 0.13) * this.scene.extent;
     const edge = (pick) => [0, 1, 2].map((k) => pick(...all.map((p) => p[k])));
     const aim = times(add(edge(Math.min), edge(Math.max)), 0.5);
     const { right, above } = this.camera.homeAxes();
     const reach = (axis) => Math.max(...all.map((p) => Math.abs(dot(sub(p, aim), axis)))) + room;
-    const size = Math.max(reach(right) / (0.5 * width - 20), reach(above) / (0.5 * height - 50), 0.2 * this.scene.extent / width);
+    const size = Math.max(
+      reach(right) / (0.5 * width - 20),
+      reach(above) / (0.5 * height - 50),
+      (0.2 * this.scene.extent) / width,
+    );
     const ease = this.target ? 0.12 : 1;
     this.target = this.target ? add(this.target, times(sub(aim, this.target), ease)) : aim;
     this.metres = this.metres ? mix(this.metres, size, ease) : size;
     const base = this.scene.planar ? -0.06 * this.scene.extent : this.floor(all);
     this.level = this.level === undefined ? base : mix(this.level, base, ease);
     this.step ??= ticks(0, this.scene.extent, 5)[1];
-    this.settled = norm(sub(aim, this.target)) < 1e-3 * this.scene.extent && Math.abs(size / this.metres - 1) < 1e-3;
+    this.settled =
+      norm(sub(aim, this.target)) < 1e-3 * this.scene.extent && Math.abs(size / this.metres - 1) < 1e-3;
   }
   /** Points to keep in sight: the robot as it stands, or all it passes in time. */
   reached(links) {
     const ends = (some) => some.flatMap((l) => [l.p, l.end]);
     if (!this.clock) return [[0, 0, 0], ...ends(links)];
     const every = Math.ceil(this.clock.V / 60);
-    this.passed ??= Array.from(this.clock.at).filter((_, k) => k % every === 0).flatMap((t) => ends(this.clock.pose(t)));
+    this.passed ??= Array.from(this.clock.at)
+      .filter((_, k) => k % every === 0)
+      .flatMap((t) => ends(this.clock.pose(t)));
     return [[0, 0, 0], ...this.passed];
   }
-  floor(points) { return Math.min(...points.map((p) => dot(p, unit(this.scene.up)))) - 0.03 * this.scene.extent; }
+  floor(points) {
+    return Math.min(...points.map((p) => dot(p, unit(this.scene.up)))) - 0.03 * this.scene.extent;
+  }
 
   frame() {
     if (!this.painter || !this.canvas.clientWidth) return;
-    const { x, mode, amplitude, phase } = this.state, links = this.track.pose(x);
+    const { x, mode, amplitude, phase } = this.state,
+      links = this.track.pose(x);
     const [width, height] = this.painter.fit();
     this.follow(links, width, height);
     this.camera.aim(this.target, this.metres, width, height);
@@ -253,10 +234,12 @@ class Viewer {
   /** The colour of a station: plain, or by the picked field. */
   tint(shape, largest, look) {
     if (this.state.colouring === "plain") return () => look.plain;
-    const strain = this.state.colouring === "energy" ? this.track.strain(this.state.x, this.state.mode) : null;
+    const strain =
+      this.state.colouring === "energy" ? this.track.strain(this.state.x, this.state.mode) : null;
     const value = (i, k) => (strain ? strain[i][k] : largest ? norm(shape[i][k][0]) / largest : 0);
     return (i, s) => {
-      const x = s * (shape[i].length - 1), k = Math.min(Math.floor(x), shape[i].length - 2);
+      const x = s * (shape[i].length - 1),
+        k = Math.min(Math.floor(x), shape[i].length - 2);
       return mapped(mix(value(i, k), value(i, k + 1), x - k));
     };
   }
@@ -270,45 +253,8 @@ class Viewer {
     figure.painter.line([...this.path.slice(0, now), figure.tip], strong, 2);
   }
   tipAt(t) {
-    const link = this.clock.pose(t)[this.scene.tip], stations = this.clock.shape(t, 0)[this.scene.tip];
+    const link = this.clock.pose(t)[this.scene.tip],
+      stations = this.clock.shape(t, 0)[this.scene.tip];
     return add(link.p, turn(link.R, add([link.L, 0, 0], stations[stations.length - 1][0])));
-  }
-
-  // -- mouse, touch, keys --------------------------------------------------------------------
-
-  steer() {
-    const touches = new Map(), { canvas, camera } = this;
-    const spread = () => { const [a, b] = [...touches.values()]; return Math.hypot(a.x - b.x, a.y - b.y); };
-    let before = 0;
-    const zoom = (factor) => { camera.zoom = Math.min(Math.max(camera.zoom * factor, 0.3), 12); this.frame(true); };
-    canvas.addEventListener("pointerdown", (e) => {
-      canvas.setPointerCapture(e.pointerId);
-      touches.set(e.pointerId, { x: e.clientX, y: e.clientY });
-      if (touches.size === 2) before = spread();
-    });
-    canvas.addEventListener("pointermove", (e) => {
-      const last = touches.get(e.pointerId);
-      if (!last) return;
-      const dx = e.clientX - last.x, dy = e.clientY - last.y;
-      touches.set(e.pointerId, { x: e.clientX, y: e.clientY });
-      if (touches.size === 2) { zoom(spread() / before); before = spread(); return; }
-      if (e.shiftKey || e.buttons === 2) camera.pan = [camera.pan[0] + dx, camera.pan[1] + dy];
-      else this.orbit(-0.008 * dx, 0.008 * dy);
-      this.frame(true);
-    });
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (e) => touches.delete(e.pointerId));
-    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoom(Math.exp(-0.0012 * e.deltaY)); }, { passive: false });
-    canvas.addEventListener("contextmenu", (e) => e.preventDefault());
-    canvas.addEventListener("keydown", (e) => this.key(e, zoom));
-  }
-  orbit(yaw, pitch) {
-    this.camera.yaw += yaw;
-    this.camera.pitch = Math.min(Math.max(this.camera.pitch + pitch, -1.5), 1.5);
-    this.frame(true);
-  }
-  key(event, zoom) {
-    const act = { ArrowLeft: () => this.orbit(0.1, 0), ArrowRight: () => this.orbit(-0.1, 0), ArrowUp: () => this.orbit(0, 0.1),
-      ArrowDown: () => this.orbit(0, -0.1), "+": () => zoom(1.1), "-": () => zoom(1 / 1.1), " ": () => this.play(!this.state.playing) }[event.key];
-    if (act) { event.preventDefault(); act(); }
   }
 }
