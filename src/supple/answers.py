@@ -51,6 +51,13 @@ def _show(self: Robot | Modes, host: str = "127.0.0.1", port: int = 8080) -> Liv
     return live
 
 
+def _save_statics(self: Statics, path: str | Path) -> Path:
+    """Write one HTML page with the sagged robot."""
+    from .view.page import save_statics
+
+    return save_statics(self, path)
+
+
 def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
     """Write one HTML page with shapes to play with, and `nearby` poses along every coordinate."""
     from .view.page import save_modes
@@ -101,7 +108,7 @@ def bind() -> None:
                 "to_xarray": _modes_to_xarray,
             },
         ),
-        (Statics, {"plot": _plot_statics}),
+        (Statics, {"plot": _plot_statics, "save_page": _save_statics}),
     ):
         for name, function in names.items():
             setattr(answer, name, function)

@@ -8,8 +8,10 @@ import pytest
 
 import supple
 from supple.architectures.serial import place
+from supple.studies.tour import tour
 from supple.view.page import Chapter, Plot, Series, Table, save_page
 from supple.view.scene import time_scene
+from supple.view.tour import save_tour
 
 pytestmark = pytest.mark.slow
 
@@ -268,6 +270,21 @@ def test_spatial_robots(visit: Any, tmp_path: Path, name: str) -> None:
     assert hertz(seen.page) == found.frequency_hz.tolist()
     slide(seen.page, 3, seen.page.evaluate("window.supple.viewers[0].tracks[3].at[1]"))
     seen.shot(f"page-{name}")
+    seen.clean("file://")
+
+
+def test_the_tour_is_one_page(visit: Any, tmp_path: Path) -> None:
+    """Two of its stops; the whole tour is tested from the command line."""
+    visited = list(tour(("de-luca-two-link", "theodore-rrp")))
+    seen = visit(save_tour(visited, tmp_path).as_uri())
+    assert seen.page.locator("[data-role=viewer]").count() == 2
+    for k, stop in enumerate(visited):
+        table = seen.page.locator(f"#chapter-{k} .table table").first
+        shown = table.locator("tbody tr td:nth-child(3)").all_inner_texts()
+        assert shown == [f"{row.ours:.7g}" for row in stop.rows]
+    seen.page.locator("nav a").nth(1).click()
+    seen.page.wait_for_timeout(800)
+    seen.shot("tour-second-stop")
     seen.clean("file://")
 
 

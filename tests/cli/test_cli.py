@@ -187,6 +187,18 @@ def test_statics(console: Console) -> None:
     assert "Nothing loads it" in console("statics", "industrial-3").out
 
 
+def test_view_saves_a_page(console: Console, tmp_path: Path) -> None:
+    page = tmp_path / "arm.html"
+    ran = console("view", "theodore-rrp", "--count", "2", "--save", page, "--json")
+    told = json.loads(ran.out)
+    assert told == {"robot": "theodore-rrp", "page": str(page), "bytes": page.stat().st_size}
+    assert "opens in any browser" in console("view", "theodore-rrp", "--save", page).out
+    console(
+        "modes", "theodore-rrp", "--at", "0,0,0.8", "--count", "2", "--save", tmp_path / "m.html"
+    )
+    assert (tmp_path / "m.html").stat().st_size > 30_000
+
+
 @pytest.mark.slow
 def test_tour_compares_four_robots_and_writes_a_page(console: Console, tmp_path: Path) -> None:
     ran = console("tour", "--out", tmp_path / "tour", "--json")

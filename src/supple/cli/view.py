@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .arguments import At, File, Json, Position, asked
+from .arguments import At, File, Json, Position, Save, asked
 from .output import print_json
 
 if TYPE_CHECKING:
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["view"]
 
 Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
-Save = Annotated[
-    str | None,
-    typer.Option("--save", metavar="PAGE.html", help="Write one page that needs no network."),
-]
 Host = Annotated[str, typer.Option("--host", help="Who may look: this machine alone without.")]
 Port = Annotated[int, typer.Option("--port", help="The next free one is taken when it is busy.")]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser too.")]

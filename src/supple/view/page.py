@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from ..studies.around import around
 from ..studies.modes import Modes
-from .scene import Scene, Track, modes_scene, plain, sweep_scene
+from ..studies.statics import Statics
+from .scene import Scene, Track, modes_scene, plain, statics_scene, sweep_scene
 
 __all__ = [
     "Chapter",
@@ -28,6 +29,7 @@ __all__ = [
     "page_text",
     "save_modes",
     "save_page",
+    "save_statics",
 ]
 
 Array = NDArray[np.float64]
@@ -99,6 +101,20 @@ def save_modes(found: Modes, path: str | Path, nearby: int = 21) -> Path:
     else:
         scene = modes_scene(found, around(found, count=nearby) if nearby > 1 else ())
     return save_page(path, f"{found.robot.name}: modes", [Chapter(scene=scene)], _lead(found))
+
+
+def save_statics(sag: Statics, path: str | Path) -> Path:
+    """Write the sag of one configuration: the bent robot and how its tip moves."""
+    axes = ("x", "y", "z", "about x", "about y", "about z")
+    moved = [*sag.tip_displacement.tolist(), *sag.tip_rotation.tolist()]
+    units = ["m"] * 3 + ["rad"] * 3
+    table = Table(
+        "How the tip moves",
+        ("axis", "moves>", "unit"),
+        [(axis, f"{u:.6g}", unit) for axis, u, unit in zip(axes, moved, units, strict=True)],
+    )
+    chapter = Chapter(scene=statics_scene(sag), tables=[table])
+    return save_page(path, f"{sag.robot.name}: statics", [chapter])
 
 
 def _lead(found: Modes) -> list[str]:

@@ -355,11 +355,12 @@ def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: 
     )  # fmt: skip
 
 
-def statics_scene(sag: Statics, position: ArrayLike | None = None) -> Scene:
+def statics_scene(sag: Statics) -> Scene:
     """Return the sagged robot of one configuration."""
     if sag.tip_displacement.ndim > 1:
         raise SuppleError("sag is drawn for one configuration: ask for one")
-    structure = structure_of(sag.robot, sag.theta if position is None else position)
+    delta = isinstance(sag.robot, DeltaRobot)
+    structure = structure_of(sag.robot, sag.position[-1, 0] if delta else sag.theta)
     poses = _poses(structure)
     u = np.einsum("nji,npj->npi", poses.R[0], sag.displacement)
     motion = np.concatenate([u, np.zeros_like(u)], axis=-1)[None, None]

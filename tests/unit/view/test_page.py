@@ -91,6 +91,14 @@ def test_sweeps_are_pages_too(tmp_path: Path) -> None:
     assert track["frequency_hz"] == many.frequency_hz.tolist()
 
 
+def test_sag_is_a_page_too(tmp_path: Path) -> None:
+    sag = supple.statics(supple.load("industrial-3"), [0, 0.4, 0.2], gravity=(0, -9.81, 0))
+    chapter = data_of(sag.save_page(tmp_path / "sag.html").read_text(encoding="utf-8"))["chapters"][
+        0
+    ]
+    assert chapter["tables"][0]["rows"][1][1] == f"{sag.tip_displacement[1]:.6g}"
+
+
 def test_bad_places_are_told_before_anything_is_computed(found: supple.Modes) -> None:
     with pytest.raises(supple.SuppleError, match=r"end with \.html"):
         found.save_page("arm.pdf")

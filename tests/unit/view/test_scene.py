@@ -124,6 +124,13 @@ def test_sweep_statics_and_bare_robot() -> None:
         sweep_scene(many, [0.0, 1.0])
 
 
+def test_sag_of_a_delta_hangs_on_its_platform() -> None:
+    sag = supple.statics(supple.load("kuo-delta"), position=[0.1, 0, 0.5])
+    track = statics_scene(sag).tracks[0]
+    np.testing.assert_allclose(track.p[0, -1], [0.1, 0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(track.motion[0, 0, -1, -1, :3], sag.tip_displacement, atol=1e-9)
+
+
 def test_a_motion_in_time_is_true_to_scale() -> None:
     robot = supple.load("de-luca-two-link")
     t = np.linspace(0, 1, 11)
