@@ -208,8 +208,10 @@ def test_the_tip_is_drawn_where_it_was_computed(visit: Any, motion: Path) -> Non
     seen.page.evaluate("window.supple.viewers[0].play(false)")
     seen.page.evaluate("window.supple.viewers[0].seek(2.0)")
     drawn = seen.page.evaluate("window.supple.viewers[0].figure.tip")
-    table = seen.page.locator("table[data-title=Ends] td.number").all_inner_texts()
-    np.testing.assert_allclose(drawn[:2], [float(text) for text in table], atol=1e-5)
+    cells = seen.page.locator("table[data-title=Ends] td.number")
+    table = [float(cells.nth(k).get_attribute("data-value")) for k in range(2)]
+    np.testing.assert_allclose(drawn[:2], table, atol=1e-5)
+    assert cells.first.inner_text() == f"{table[0]:.6g}"
 
 
 def test_plots_show_values_under_the_pointer(visit: Any, arm: Path) -> None:
@@ -283,7 +285,10 @@ def test_the_tour_is_one_page(visit: Any, tmp_path: Path) -> None:
         shown = table.locator("tbody tr td:nth-child(3)").all_inner_texts()
         assert shown == [f"{row.ours:.7g}" for row in stop.rows]
     seen.page.locator("nav a").nth(1).click()
-    seen.page.wait_for_timeout(800)
+    seen.page.wait_for_function(
+        "document.querySelector('#chapter-1').getBoundingClientRect().top < 40"
+    )
+    seen.page.wait_for_timeout(500)
     seen.shot("tour-second-stop")
     seen.clean("file://")
 

@@ -186,7 +186,7 @@ class Plot {
             style: `fill:${this.colour(k)}`,
             class: "end",
           },
-          this.data.series[k].short ?? this.data.series[k].name,
+          this.data.series[k].short || this.data.series[k].name,
         ),
       );
     }
