@@ -44,7 +44,7 @@ class Around:
         coordinate: the one that runs.  index: its place in the pose.  at: (V,), values with shapes.
         found: the Modes at `at`.  shapes: one for each value.  values: (F,), `at` and values
         between.  frequency_hz: (F, modes).  error: largest relative error of a frequency that is
-        interpolated linearly between two of `values`, seen half-way.
+        interpolated between two of `values`, evenly in its logarithm, seen half-way.
     """
 
     coordinate: Coordinate
@@ -170,5 +170,5 @@ def _between(at: Array, parts: int) -> Array:
 
 def _error(here: Modes, pose: Array, index: int, values: Array, hertz: Array) -> float:
     true = _ask(here, pose, index, (values[1:] + values[:-1]) / 2).frequency_hz
-    guess = (hertz[1:] + hertz[:-1]) / 2
+    guess = np.sqrt(hertz[1:] * hertz[:-1])
     return float(np.max(np.abs(guess / true - 1)))

@@ -147,7 +147,7 @@ class Track {
       j = Math.min(i + 1, this.values.length - 1);
     const computed = f < 1e-9 || f > 1 - 1e-9;
     const near = this.hertz[f < 0.5 ? i : j];
-    const hz = computed ? near : this.hertz[i].map((v, m) => mix(v, this.hertz[j][m], f));
+    const hz = computed ? near : this.hertz[i].map((v, m) => v * (this.hertz[j][m] / v) ** f);
     return { hz, computed };
   }
 }
