@@ -48,7 +48,9 @@ def motion(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tables=[
             Table("Ends", ["axis", "m>"], [["x", float(tip[-1, 0])], ["y", float(tip[-1, 1])]])
         ],
-        plots=[Plot("Tip", "t (s)", "m", [Series("x", t, tip[:, 0]), Series("y", t, tip[:, 1])])],
+        plots=[
+            Plot("Tip", "time (s)", "m", [Series("x", t, tip[:, 0]), Series("y", t, tip[:, 1])])
+        ],
     )
     return save_page(tmp_path_factory.mktemp("page") / "motion.html", "A motion", [chapter])
 
@@ -199,6 +201,7 @@ def test_playback_advances_scrubs_and_has_a_speed(visit: Any, motion: Path) -> N
     )
     assert seen.page.locator("[data-role=time]").inner_text() == "1.300 s"
     assert seen.page.locator("[data-role=play]").inner_text() == "Play"
+    assert seen.page.locator("line.marker").first.get_attribute("visibility") == "visible"
     seen.shot("page-motion", full_page=True)
     seen.clean("file://")
 

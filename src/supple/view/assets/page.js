@@ -28,14 +28,18 @@ function chapterOf(data, index, all) {
   const chapter = node("article", { id: `chapter-${index}` });
   if (data.title) chapter.append(node("h2", {}, data.title));
   for (const text of data.text) chapter.append(node("p", { class: "prose" }, text));
-  if (data.scene) {
-    const viewer = new Viewer(data.scene);
+  const viewer = data.scene && new Viewer(data.scene);
+  if (viewer) {
     all.push(viewer);
     chapter.append(viewer.element);
   }
   const side = node("div", { class: "cards" });
   for (const table of data.tables) side.append(tableOf(table));
-  for (const plot of data.plots) side.append(new Plot(plot).element);
+  for (const raw of data.plots) {
+    const plot = new Plot(raw);
+    side.append(plot.element);
+    if (viewer?.clock && raw.x_label.startsWith("time")) viewer.timed.push(plot);
+  }
   if (side.children.length) chapter.append(side);
   return chapter;
 }

@@ -25,7 +25,9 @@ function node(name, attributes = {}, ...children) {
 class Plot {
   constructor(data) {
     Object.assign(this, { width: 640, height: 340, data });
-    this.margin = { left: 62, right: data.series.length > 1 ? 34 : 16, top: 14, bottom: 44 };
+    const longest = Math.max(...data.series.map((s) => (s.short || s.name).length));
+    const right = data.series.length > 1 ? Math.min(20 + 7 * longest, 110) : 16;
+    this.margin = { left: 62, right, top: 14, bottom: 44 };
     this.drawing = svg("svg", {
       viewBox: `0 0 ${this.width} ${this.height}`,
       role: "img",

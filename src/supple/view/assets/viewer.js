@@ -20,6 +20,7 @@ class Viewer {
       playing: !calm,
       names: false,
     };
+    this.timed = []; // plots over time, marked at the present
     this.camera = new Camera(scene.up, scene.planar);
     this.build();
     this.painter = new Painter(this.canvas);
@@ -111,6 +112,7 @@ class Viewer {
       this.scrub.value = this.state.x;
       this.time.textContent = `${this.state.x.toFixed(3)} s`;
     }
+    this.timed.forEach((plot) => plot.mark(this.state.x, -1));
     this.showReadout(hz, computed);
     this.showPlot(hz);
     this.frame(true);
