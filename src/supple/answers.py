@@ -38,7 +38,7 @@ def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
     return plot_statics(self, path)
 
 
-def _show(self: Robot | Modes, host: str = "127.0.0.1", port: int = 8080) -> Live:
+def _show(self: Robot | Modes | Response, host: str = "127.0.0.1", port: int = 8080) -> Live:
     """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
     import sys
 
@@ -57,6 +57,13 @@ def _save_statics(self: Statics, path: str | Path) -> Path:
     from .view.page import save_statics
 
     return save_statics(self, path)
+
+
+def _save_response(self: Response, path: str | Path) -> Path:
+    """Write one HTML page with the motion to play, and its curves."""
+    from .view.page import save_response
+
+    return save_response(self, path)
 
 
 def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
@@ -133,6 +140,8 @@ def bind() -> None:
             Response,
             {
                 "plot": _plot_response,
+                "show": _show,
+                "save_page": _save_response,
                 "to_xarray": _stored("to_xarray"),
                 "to_pandas": _stored("to_pandas"),
                 "save": _stored("save_response"),
