@@ -28,6 +28,7 @@ __all__ = [
     "Table",
     "check_page",
     "page_text",
+    "panels",
     "save_modes",
     "save_page",
     "save_response",
@@ -122,13 +123,13 @@ def save_statics(sag: Statics, path: str | Path) -> Path:
 def save_response(run: Response, path: str | Path) -> Path:
     """Write a motion: the robot to play, and its joints, tip, deflections and efforts over time."""
     check_page(path)
-    keep = np.unique(np.linspace(0, len(run.t) - 1, min(600, len(run.t))).astype(int))
-    chapter = Chapter(scene=response_scene(run), plots=_panels(run, keep))
+    chapter = Chapter(scene=response_scene(run), plots=panels(run))
     return save_page(path, f"{run.model.robot.name}: a motion", [chapter])
 
 
-def _panels(run: Response, keep: NDArray[np.int64]) -> list[Plot]:
-    """Joints, tip, deflection of the ends, efforts and energy over time."""
+def panels(run: Response, samples: int = 400) -> list[Plot]:
+    """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
+    keep = np.unique(np.linspace(0, len(run.t) - 1, min(samples, len(run.t))).astype(int))
     t, joints = run.t[keep], [run.model.chain.links[i].name for i in run.model.chain.joints]
     bent = [link.name for link in run.model.chain.links if link.shapes is not None]
 
