@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import growth, modes, startup, view
+from . import dynamics, growth, modes, startup, view
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
@@ -20,8 +20,9 @@ BENCHES: dict[str, Callable[[bool], Report]] = {
     **startup.BENCHES,
     **growth.BENCHES,
     **view.BENCHES,
+    **dynamics.BENCHES,
 }
-ENGINES = ("supple", "numpy", "scipy", "openseespy")
+ENGINES = ("supple", "numpy", "scipy", "casadi", "openseespy", "pin", "mujoco", "exudyn")
 
 
 def chosen(names: Sequence[str]) -> list[str]:

@@ -10,6 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .beams.basis import AssumedModes, Basis, FiniteElements
+    from .beams.shapes import EndLoad
+    from .dynamics.damping import ModalDamping, StiffnessRoot
+    from .dynamics.model import Model, build
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
     from .robot import (
@@ -27,42 +31,74 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.assumed import assumed_modes
+    from .studies.closed_form import closed_form
+    from .studies.inputs import BangBang, Chirp, Constant, Step, Table
+    from .studies.linearize import StateSpace, Strain, linearize
     from .studies.modes import Modes, modes
+    from .studies.motion import Response
+    from .studies.regressor import Regressor, regressor
     from .studies.reproduce import Reproduction, reproduce
+    from .studies.simulate import SimulationWarning, simulate
     from .studies.statics import Statics, statics
+    from .studies.stored import load_response
 
     __version__: str
 
 __all__ = [
+    "AssumedModes",
+    "BangBang",
+    "Basis",
     "Body",
     "Box",
+    "Chirp",
     "Circle",
+    "Constant",
     "DeltaRobot",
+    "EndLoad",
+    "FiniteElements",
     "General",
     "Joint",
     "Link",
     "LowerLink",
     "Material",
+    "ModalDamping",
+    "Model",
     "Modes",
     "Motor",
     "Mount",
     "Platform",
     "Rectangle",
+    "Regressor",
     "Reproduction",
+    "Response",
     "Robot",
     "RobotError",
     "SerialRobot",
+    "SimulationWarning",
+    "StateSpace",
     "Statics",
+    "Step",
+    "StiffnessRoot",
+    "Strain",
     "SuppleError",
+    "Table",
     "Tube",
     "UpperLink",
     "__version__",
+    "assumed_modes",
+    "build",
+    "closed_form",
     "dump",
+    "linearize",
     "load",
+    "load_response",
     "loads",
     "modes",
+    "regressor",
     "reproduce",
     "schema",
+    "simulate",
     "statics",
 ]
 
@@ -79,7 +115,21 @@ _CORE = {
     "studies.statics": ("Statics", "statics"),
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
-_GROUPS = (_CORE,)
+_MOTION = {
+    "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
+    "beams.shapes": ("EndLoad",),
+    "dynamics.damping": ("ModalDamping", "StiffnessRoot"),
+    "dynamics.model": ("Model", "build"),
+    "studies.assumed": ("assumed_modes",),
+    "studies.closed_form": ("closed_form",),
+    "studies.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
+    "studies.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion": ("Response",),
+    "studies.regressor": ("Regressor", "regressor"),
+    "studies.simulate": ("SimulationWarning", "simulate"),
+    "studies.stored": ("load_response",),
+}
+_GROUPS = (_CORE, _MOTION)
 
 
 def __getattr__(name: str) -> Any:

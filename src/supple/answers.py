@@ -1,4 +1,4 @@
-"""Binds `.plot` and `.to_xarray` to the answers, so that the answers themselves stay plain.
+"""Binds `.plot`, `.to_xarray` and their like to the answers, which themselves stay plain.
 
 The one listed exception to the import rule: studies know no view, this file knows both.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .robot import Robot
 from .studies.modes import Modes
+from .studies.motion import Response
 from .studies.statics import Statics
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
     return plot_statics(self, path)
 
 
-def _show(self: Robot | Modes, host: str = "127.0.0.1", port: int = 8080) -> Live:
+def _show(self: Robot | Modes | Response, host: str = "127.0.0.1", port: int = 8080) -> Live:
     """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
     import sys
 
@@ -56,6 +57,13 @@ def _save_statics(self: Statics, path: str | Path) -> Path:
     from .view.page import save_statics
 
     return save_statics(self, path)
+
+
+def _save_response(self: Response, path: str | Path) -> Path:
+    """Write one HTML page with the motion to play, and its curves."""
+    from .view.page import save_response
+
+    return save_response(self, path)
 
 
 def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
@@ -95,6 +103,25 @@ def _modes_to_xarray(self: Modes) -> xarray.Dataset:
     )
 
 
+def _plot_response(self: Response, path: str | Path | None = None, **options: Any) -> Figure:
+    """Draw deflections, joints, tip, efforts and energy over time; never blocks."""
+    from .view.motion import plot_response
+
+    return plot_response(self, path, **options)
+
+
+def _stored(name: str) -> Any:
+    """A function of `studies.stored` as a method of Response."""
+
+    def method(self: Response, *args: Any) -> Any:
+        from .studies import stored
+
+        return getattr(stored, name)(self, *args)
+
+    method.__doc__ = "See `supple.studies.stored`."
+    return method
+
+
 def bind() -> None:
     """Attach the methods; called once when the public names are first used."""
     for answer, names in (
@@ -109,6 +136,17 @@ def bind() -> None:
             },
         ),
         (Statics, {"plot": _plot_statics, "save_page": _save_statics}),
+        (
+            Response,
+            {
+                "plot": _plot_response,
+                "show": _show,
+                "save_page": _save_response,
+                "to_xarray": _stored("to_xarray"),
+                "to_pandas": _stored("to_pandas"),
+                "save": _stored("save_response"),
+            },
+        ),
     ):
         for name, function in names.items():
             setattr(answer, name, function)

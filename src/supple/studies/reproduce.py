@@ -10,8 +10,17 @@ from .papers.cells import Cell, Claim, Reproduction
 
 __all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce"]
 
+
+def _de_luca() -> Reproduction:
+    """[DeLuca1991]; imported when asked for, since it brings all of dynamics with it."""
+    from .papers import de_luca
+
+    return de_luca.reproduction()
+
+
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
     "di-castri": di_castri.reproduction,
+    "de-luca": _de_luca,
 }
 
 

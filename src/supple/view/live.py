@@ -13,7 +13,8 @@ from ..errors import SuppleError
 from ..robot import Robot
 from ..studies.around import usual_pose
 from ..studies.modes import Modes, modes
-from .scene import Scene
+from ..studies.motion import Response
+from .scene import Scene, response_scene
 
 if TYPE_CHECKING:
     import viser
@@ -63,15 +64,16 @@ class Live:
             self.stop()
 
 
-def serve(thing: Robot | Modes | Scene, host: str = HOST, port: int = PORT) -> Live:
-    """Start a server that shows a Robot, Modes or a Scene in time, and return at once.
+def serve(thing: Robot | Modes | Response | Scene, host: str = HOST, port: int = PORT) -> Live:
+    """Start a server that shows a Robot, Modes, a Response or a Scene in time; return at once.
 
     It is bound to this machine alone unless another host is given; a busy port gives the next
     free one.
     """
     if not 0 <= port < 65536:
         raise SuppleError(f"port is {port}: give a number from 0 to 65535")
-    found = _modes(thing) if not isinstance(thing, Scene) else thing
+    thing = response_scene(thing) if isinstance(thing, Response) else thing
+    found = thing if isinstance(thing, Scene) else _modes(thing)
     server = _server(host, port)
     try:
         shown = _show(server, found)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from ..studies.around import around
 from ..studies.modes import Modes
+from ..studies.motion import Response
 from ..studies.statics import Statics
-from .scene import Scene, Track, modes_scene, plain, statics_scene, sweep_scene
+from .scene import Scene, Track, modes_scene, plain, response_scene, statics_scene, sweep_scene
 
 __all__ = [
     "Chapter",
@@ -27,8 +28,10 @@ __all__ = [
     "Table",
     "check_page",
     "page_text",
+    "panels",
     "save_modes",
     "save_page",
+    "save_response",
     "save_statics",
 ]
 
@@ -115,6 +118,33 @@ def save_statics(sag: Statics, path: str | Path) -> Path:
     )
     chapter = Chapter(scene=statics_scene(sag), tables=[table])
     return save_page(path, f"{sag.robot.name}: statics", [chapter])
+
+
+def save_response(run: Response, path: str | Path) -> Path:
+    """Write a motion: the robot to play, and its joints, tip, deflections and efforts over time."""
+    check_page(path)
+    chapter = Chapter(scene=response_scene(run), plots=panels(run))
+    return save_page(path, f"{run.model.robot.name}: a motion", [chapter])
+
+
+def panels(run: Response, samples: int = 400) -> list[Plot]:
+    """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
+    keep = np.unique(np.linspace(0, len(run.t) - 1, min(samples, len(run.t))).astype(int))
+    t, joints = run.t[keep], [run.model.chain.links[i].name for i in run.model.chain.joints]
+    bent = [link.name for link in run.model.chain.links if link.shapes is not None]
+
+    def plot(title: str, unit: str, curves: dict[str, Array]) -> Plot:
+        series = [Series(name, t, values[keep]) for name, values in curves.items()]
+        return Plot(title, "time (s)", f"{title.lower()} ({unit})", series)
+
+    ends = {name: np.linalg.norm(run.deflection(name), axis=1) for name in bent}
+    return [
+        plot("Joints", "rad", dict(zip(joints, run.theta.T, strict=True))),
+        plot("Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
+        plot("Deflection of the ends", "m", ends),
+        plot("Efforts", "N m", dict(zip(joints, run.tau.T, strict=True))),
+        plot("Energy", "J", dict(run.energies)),
+    ]
 
 
 def _lead(found: Modes) -> list[str]:

@@ -21,7 +21,9 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
 from ..structure import Structure, structure_of
 from ..studies.around import Around
+from ..studies.fields import fields
 from ..studies.modes import Modes
+from ..studies.motion import Response
 from ..studies.shapes import Shapes
 from ..studies.statics import Statics
 from .drawing import Outline, Solid, draw_robot
@@ -33,6 +35,7 @@ __all__ = [
     "modes_scene",
     "plain",
     "quaternions",
+    "response_scene",
     "robot_scene",
     "statics_scene",
     "sweep_scene",
@@ -374,6 +377,16 @@ def statics_scene(sag: Statics) -> Scene:
         subtitle=f"sag: the tip moves ({x:.4g}, {y:.4g}, {z:.4g}) mm",
         tracks=(track,), shapes=(ModeLabel(1, None, "sag"),),
     )  # fmt: skip
+
+
+def response_scene(run: Response, samples: int = 400) -> Scene:
+    """Return a Response as a motion in time, drawn at about `samples` instants."""
+    drawn = fields(run, samples, POINTS)
+    ended = f"; {run.message}" if run.message else ""
+    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}, drawn true to scale{ended}"
+    return time_scene(
+        run.model.robot, drawn.names, drawn.t, drawn.p, drawn.R, drawn.L, drawn.motion, words
+    )
 
 
 def time_scene(

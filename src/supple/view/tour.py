@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..studies.tour import Stop
-from .page import Chapter, Table, save_page
-from .scene import modes_scene
+from .page import Chapter, Table, panels, save_page
+from .scene import modes_scene, response_scene
 
 __all__ = ["save_tour"]
 
@@ -24,8 +24,20 @@ LEAD = (
 
 def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
     """Write index.html into a folder and return its path."""
-    chapters = [_chapter(stop) for stop in stops]
+    chapters = [part for stop in stops for part in _chapters(stop)]
     return save_page(Path(folder) / "index.html", "supple: robots whose links bend", chapters, LEAD)
+
+
+def _chapters(stop: Stop) -> list[Chapter]:
+    if stop.run is None:
+        return [_chapter(stop)]
+    words = (
+        "The same robot while its motors push for half a second, pull back, and let go. The links "
+        "are drawn as they bend, not larger. Drag the time, or slow it down.",
+    )
+    title = f"{stop.title}, moving"
+    motion = Chapter(title, title, words, response_scene(stop.run), plots=panels(stop.run))
+    return [_chapter(stop), motion]
 
 
 def _chapter(stop: Stop) -> Chapter:
