@@ -111,3 +111,19 @@ def test_an_arm_turned_as_a_whole_moves_alike() -> None:
     first, second = (m.forward_dynamics(q, qd, tau) for m in (a, b))
     assert np.abs(first - second).max() < 1e-9 * np.abs(first).max()
     assert np.allclose(R @ a.tip(q), b.tip(q), atol=1e-12)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("joints", ["locked", "free"])
+def test_modes_by_assumed_modes(joints: str, planar: bool) -> None:
+    """The same question, the same answer: frequencies from above, kinds, shapes."""
+    robot = load("industrial-3").model_copy(update={"planar": planar})
+    theta = [0, 0.7, 0.8]
+    exact = modes(robot, theta, count=5, joints=joints)
+    found = modes(robot, theta, count=5, joints=joints, method="assumed")
+    assert (found.omega >= exact.omega * (1 - 1e-10)).all()
+    assert found.omega == pytest.approx(exact.omega, rel=1e-3)
+    assert found.kind == exact.kind
+    assert not found.certified
+    for a, b in zip(found.shapes.displacement, exact.shapes.displacement, strict=True):
+        assert min(np.abs(a - b).max(), np.abs(a + b).max()) < 0.01 * np.abs(b).max()

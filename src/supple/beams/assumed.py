@@ -114,7 +114,8 @@ def _lowest(M: Array, stiffness: Array, count: int, modal_mass: float) -> Array:
     size = len(s)
     value, vector = eigh(s[:, None] * M * s, subset_by_index=(size - count, size - 1))
     A = s[:, None] * vector[:, ::-1] / np.sqrt(value[::-1])
-    return A @ natural_shapes(A.T @ M @ A, (A.T * stiffness) @ A, count, modal_mass)
+    chosen: Array = A @ natural_shapes(A.T @ M @ A, (A.T * stiffness) @ A, count, modal_mass)
+    return chosen
 
 
 def natural_shapes(M: Array, K: Array, count: int, modal_mass: float) -> Array:
