@@ -217,6 +217,20 @@ def test_the_tip_is_drawn_where_it_was_computed(visit: Any, motion: Path) -> Non
     assert cells.first.inner_text() == f"{table[0]:.6g}"
 
 
+def test_a_simulated_motion_is_played(visit: Any, tmp_path: Path) -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    run = supple.simulate(model, tau=supple.BangBang(0.2), duration=1.0)
+    seen = visit(run.save_page(tmp_path / "run.html").as_uri())
+    seen.page.evaluate("window.supple.viewers[0].play(false)")
+    seen.page.evaluate("window.supple.viewers[0].seek(1.0)")
+    drawn = seen.page.evaluate("window.supple.viewers[0].figure.tip")
+    np.testing.assert_allclose(drawn, run.tip[-1], atol=1e-4)
+    assert seen.page.locator(".plot").count() == 5
+    assert "by rk4" in seen.page.locator("[data-role=readout] span").inner_text()
+    seen.shot("page-response", full_page=True)
+    seen.clean("file://")
+
+
 def test_plots_show_values_under_the_pointer(visit: Any, arm: Path) -> None:
     seen = visit(arm.as_uri())
     seen.page.locator(".plot svg").first.hover()

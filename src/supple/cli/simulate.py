@@ -60,7 +60,10 @@ Static = Annotated[bool, typer.Option("--static", help="Start from the sag under
 Force = Annotated[
     str | None, typer.Option("--force", metavar="fx,fy,fz", help="Constant force on the tip, N.")
 ]
-Save = Annotated[str | None, typer.Option("--save", metavar="FILE.nc", help="Store as netCDF.")]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page to play."),
+]
 
 
 def simulate(
@@ -104,15 +107,25 @@ def simulate(
 
         save_plot(plot_response, found, plot)
     if save is not None:
-        from ..studies.stored import save_response
-
-        save_response(found, save)
+        _save(found, save)
     if json:
         print_json(_document(found))
     else:
         _print(found)
     if not found.complete:
         raise typer.Exit(1)
+
+
+def _save(found: Response, path: str) -> None:
+    """Store by the ending: a page, or netCDF."""
+    if path.lower().endswith((".html", ".htm")):
+        from ..view.page import save_response as save_page
+
+        save_page(found, path)
+    else:
+        from ..studies.stored import save_response
+
+        save_response(found, path)
 
 
 def model_of(

@@ -63,6 +63,19 @@ def test_a_motion_is_played() -> None:
         live.stop()
 
 
+def test_a_response_is_played() -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    run = supple.simulate(model, tau=supple.Constant(0.1), duration=0.1)
+    live = serve(run, port=0)
+    try:
+        live.shown.playing.value = False
+        live.shown.time.value = 0.1
+        live.shown._draw()
+        np.testing.assert_allclose(live.shown.stage.tip, run.tip[-1], atol=1e-9)
+    finally:
+        live.stop()
+
+
 def test_what_cannot_be_shown_is_a_sentence() -> None:
     robot = supple.load("industrial-3")
     with pytest.raises(supple.SuppleError, match=r"at\(b\)"):
