@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..errors import SuppleError
 from ..robot import Robot
 from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
 from .stage import COLOURINGS
@@ -105,8 +106,8 @@ class Controls:
             self.robot,
             pose,
             str(self.theory.value),
-            int(self.count.value),
-            float(self.payload.value),
+            round(_number(self.count, "number of modes")),
+            _number(self.payload, "payload"),
             str(self.joints.value),
         )
 
@@ -131,6 +132,17 @@ class Controls:
     def say(self, words: str, wrong: bool = False) -> None:
         """Write a sentence at the top of the panel."""
         self.status.content = sentence(words, wrong)
+
+
+def _number(handle: Any, word: str) -> float:
+    """What stands in a field; an empty one is told in a sentence."""
+    try:
+        value = float(handle.value)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise SuppleError(f"{word} is empty: give a number")
+    return value
 
 
 def _numbers(count: int) -> tuple[str, ...]:

@@ -134,7 +134,8 @@ def panels(run: Response, samples: int = 400) -> list[Plot]:
     bent = [link.name for link in run.model.chain.links if link.shapes is not None]
 
     def plot(title: str, unit: str, curves: dict[str, Array]) -> Plot:
-        series = [Series(name, t, values[keep]) for name, values in curves.items()]
+        moving = {name: values for name, values in curves.items() if values.any()} or curves
+        series = [Series(name, t, values[keep]) for name, values in moving.items()]
         return Plot(title, "time (s)", f"{title.lower()} ({unit})", series)
 
     ends = {name: np.linalg.norm(run.deflection(name), axis=1) for name in bent}

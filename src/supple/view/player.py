@@ -45,11 +45,13 @@ class Player:
         self.stage.show(scene)
         self.stage.trace(self._path())
         self._draw()
-        threading.Thread(target=self._run, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
 
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread, before the server it writes to."""
         self._stopped.set()
+        self._thread.join(timeout=5.0)
 
     def _path(self) -> np.ndarray:
         track, tip = self.scene.tracks[0], self.scene.tip

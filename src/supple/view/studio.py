@@ -51,14 +51,19 @@ class Studio:
         self.controls.picture.on_click(self._save_picture)
         self.controls.page.on_click(self._save_page)
         self._answer(self.controls.question())
-        for target in (self._work, self._animate):
-            threading.Thread(target=target, daemon=True).start()
+        self._threads = [
+            threading.Thread(target=target, daemon=True) for target in (self._work, self._animate)
+        ]
+        for thread in self._threads:
+            thread.start()
         self._wanted.set()
 
     def stop(self) -> None:
-        """End the threads."""
+        """End the threads, before the server they write to."""
         self._stopped.set()
         self._wanted.set()
+        for thread in self._threads:
+            thread.join(timeout=5.0)
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -69,6 +74,8 @@ class Studio:
     def _work(self) -> None:
         while not self._stopped.is_set():
             self._wanted.wait()
+            if self._stopped.is_set():
+                return
             self._wanted.clear()
             try:
                 self._answer(self.controls.question())

@@ -33,6 +33,17 @@ def test_every_kind_of_robot_is_served_and_ended(name: str) -> None:
         live.stop()
 
 
+def test_an_empty_field_is_told() -> None:
+    live = serve(supple.load("industrial-3"), port=0)
+    try:
+        controls = live.shown.controls
+        controls.payload.value = math.nan
+        with pytest.raises(supple.SuppleError, match="payload is empty"):
+            controls.question()
+    finally:
+        live.stop()
+
+
 def test_a_busy_port_is_told() -> None:
     first = serve(supple.load("industrial-3"), port=0)
     try:
