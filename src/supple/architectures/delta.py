@@ -199,7 +199,7 @@ def _sphere_centres(robot: DeltaRobot, phi1: Array) -> Array:
 def reachable(robot: DeltaRobot, position: ArrayLike) -> NDArray[np.bool_]:
     """Return whether positions (B, 3) are in the workspace: in reach and within motor limits."""
     P = positions(position)
-    inside: NDArray[np.bool_] = _in_reach(robot, _from_hips(robot, P)).all(axis=1)
+    inside = np.asarray(_in_reach(robot, _from_hips(robot, P)).all(axis=1))
     if robot.motor.limits is not None and inside.any():
         phi1 = inverse(robot, P[inside])[..., 0]
         low, high = robot.motor.limits

@@ -13,7 +13,7 @@ from . import delta
 from .delta import DeltaPlacement
 from .frames import Frames
 
-__all__ = ["DeltaMotion", "jacobian", "moving_links", "motion"]
+__all__ = ["DeltaMotion", "jacobian", "motion", "moving_links"]
 
 Array = NDArray[np.float64]
 Y = np.array([0.0, 1.0, 0.0])

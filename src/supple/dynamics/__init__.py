@@ -1,0 +1,1 @@
+"""Equations of motion of the whole robot, under any basis."""

@@ -40,8 +40,8 @@ class DeltaBodies:
 def delta_bodies(robot: DeltaRobot, masses: Masses = "uniform") -> DeltaBodies:
     """Return the rigid bodies of a Delta.
 
-    "uniform": uniform rods with their tips. "paper": the mass m2 of the rods of one leg at the elbow
-    and again at the wrist. Source: [Kuo2016], Eq. (11); one uniform rod a leg is not that.
+    "uniform": uniform rods with their tips. "paper": the mass m2 of the rods of one leg at the
+    elbow and again at the wrist. Source: [Kuo2016], Eq. (11); one uniform rod a leg is not that.
     """
     if masses not in ("uniform", "paper"):
         raise SuppleError(f"masses is '{masses}': it must be uniform or paper")

@@ -52,6 +52,7 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
             f"{robot.name} is a Delta: give position=[x, y, z] of its platform, or its three motor "
             "angles theta"
         )
-    single = np.ndim(theta if position is None else position) == 1
-    placed = delta.place(robot, delta.direct(robot, theta) if position is None else position)
+    given: ArrayLike = delta.direct(robot, theta) if theta is not None else position  # type: ignore[assignment]
+    placed = delta.place(robot, given)
+    single = np.ndim(given if theta is None else theta) == 1
     return Where(placed.position, placed.phi[..., 0], placed.position, single)

@@ -1,0 +1,1 @@
+"""Published tables recomputed: one module a paper, its printed numbers as data beside it."""
