@@ -1,5 +1,6 @@
 """Sphinx configuration; every warning is an error (see the Makefile and tests/docs)."""
 
+import re
 from importlib.metadata import version as version_of
 
 project = "supple"
@@ -10,7 +11,6 @@ version = release = version_of("supple")
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
     "sphinx-mathjax-offline",  # formulas render without the network
 ]
@@ -24,9 +24,7 @@ myst_dmath_double_inline = True
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_member_order = "bysource"
-autodoc_class_signature = "separated"
-napoleon_google_docstring = True
-napoleon_numpy_docstring = True
+autodoc_class_signature = "mixed"
 # Docstrings cite papers as [Key]; what looks like a reference to code is checked, types are not.
 nitpicky = False
 
@@ -34,3 +32,12 @@ html_theme = "furo"
 html_title = "supple"
 html_copy_source = False
 pygments_style = "sphinx"
+
+
+def plain(app, what, name, obj, options, lines):
+    """Docstrings are plain text: |u|, M* and with_ are no markup."""
+    lines[:] = [re.sub(r"([|*])|(?<=\w)_(?!\w)", r"\\\g<0>", line) for line in lines]
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", plain)

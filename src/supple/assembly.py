@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .structure import Structure
 
-__all__ = ["Coordinates", "assemble", "coordinates", "exact_ends", "transport"]
+__all__ = ["Coordinates", "assemble", "coordinates", "exact_ends", "kept_shut", "transport"]
 
 Array = NDArray[np.float64]
 
@@ -55,12 +55,16 @@ class Coordinates:
     @cached_property
     def free(self) -> Array:
         """(N, N - c) orthonormal basis of the motions that keep the closures shut."""
-        if not len(self.closure):
-            return np.eye(self.size)
-        _, values, Vt = np.linalg.svd(self.closure)
-        rank = int((values > 1e-10 * values[0]).sum())
-        basis: Array = Vt[rank:].T
-        return basis
+        return kept_shut(self.closure, self.size)
+
+
+def kept_shut(closure: Array, size: int) -> Array:
+    """Return an orthonormal basis (size, size - rank) of what the closure rows send to zero."""
+    if not len(closure):
+        return np.eye(size)
+    _, values, Vt = np.linalg.svd(closure)
+    basis: Array = Vt[int((values > 1e-10 * values[0]).sum()) :].T
+    return basis
 
 
 def exact_ends(structure: Structure) -> list[Array]:

@@ -12,7 +12,7 @@ from ..errors import SuppleError
 if TYPE_CHECKING:
     from ..robot import Robot
 
-__all__ = ["At", "File", "Json", "angles", "configuration", "numbers"]
+__all__ = ["At", "File", "Json", "Plot", "angles", "configuration", "numbers"]
 
 File = Annotated[
     str,
@@ -28,6 +28,11 @@ At = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+Plot = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw it too: .png, .svg or .pdf.")
+]
 
 
 def angles(text: str, option: str) -> list[float]:

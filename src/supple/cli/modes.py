@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, configuration, numbers
-from .output import digits, print_json, print_table, told_angles
+from .arguments import At, File, Json, Plot, configuration, numbers
+from .output import digits, print_json, print_table, save_plot, told_angles
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -45,6 +45,7 @@ def modes(
     theory: Theory = None,
     method: Method = "exact",
     joints: Joints = "locked",
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Print natural frequencies: mode, Hz, rad/s, what kind of mode."""
@@ -56,6 +57,10 @@ def modes(
     _check_position(robot, position)
     theta = configuration(robot, at)
     found = ask(robot, theta, count=count, method=method, joints=joints)  # type: ignore[arg-type]
+    if plot is not None:
+        from ..view.plots import plot_modes
+
+        save_plot(plot_modes, found, plot)
     if json:
         print_json(_document(found))
     else:

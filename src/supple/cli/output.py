@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import typer
 
-__all__ = ["digits", "print_json", "print_table", "told_angles"]
+__all__ = ["digits", "print_json", "print_table", "save_plot", "told_angles"]
 
 
 def print_json(document: Any) -> None:
@@ -33,6 +34,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*row)
     Console(highlight=False, soft_wrap=True).print(table)
+
+
+def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
+    """Draw an answer into a file, without a screen."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    draw(found, path)
 
 
 def digits(value: float) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import At, File, Json, configuration, numbers
+from .arguments import At, File, Json, Plot, configuration, numbers
 from .modes import told_configuration
-from .output import print_json, print_table
+from .output import print_json, print_table, save_plot
 
 if TYPE_CHECKING:
     from ..studies.statics import Statics
@@ -30,6 +30,7 @@ def statics(
     at: At = None,
     force: Force = "0,0,0",
     moment: Moment = "0,0,0",
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Print how the tip moves under gravity and a load, and its 6 x 6 compliance."""
@@ -40,6 +41,10 @@ def statics(
     theta = configuration(robot, at)
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, theta, force=load[0], moment=load[1])
+    if plot is not None:
+        from ..view.plots import plot_statics
+
+        save_plot(plot_statics, found, plot)
     if json:
         print_json(_document(found))
     else:

@@ -40,7 +40,7 @@ def mended(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel
     """A copy of the data in which faulty values are harmless and near keys are as meant."""
     copy = deepcopy(dict(data))
     for error in errors:
-        place = place_of(error, copy)
+        place = place_of(error, data)
         _mend(copy, place[:-1] if is_element(place) else place, error, model)
     return copy
 

@@ -23,7 +23,7 @@ def _block(data: Mapping[str, Any], indent: str) -> list[str]:
     lines = []
     for key, value in data.items():
         head, flow = _head(key, indent), _flow(value)
-        if not isinstance(value, dict | list) or _fits(head, flow, key):
+        if not value or not isinstance(value, dict | list) or _fits(head, flow, key):
             lines.append(f"{head} {flow}")
         elif isinstance(value, dict):
             lines += [head, *_block(value, indent + "  ")]

@@ -3,6 +3,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,10 +141,18 @@ LOAD_CLOSURES(6)
 #include "_condense.h"
 #undef R
 
+/* A pivot of exactly zero is a pole of what hangs beyond it (a decoupled axial root of a straight arm
+   is one) and leaves nothing finite: such a frequency is seen from its neighbour, 1e-15 above. */
 static Value evaluate(const Problem *P, int64_t b, double omega)
 {
-    Value f = P->R == 3 ? evaluate3(P, b, omega) : evaluate6(P, b, omega);
-    normalise(&f);
+    Value f;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        f = P->R == 3 ? evaluate3(P, b, omega) : evaluate6(P, b, omega);
+        normalise(&f);
+        if (isfinite(f.m) && f.m != 0)
+            break;
+        omega *= 1 + 4 * DBL_EPSILON;
+    }
     return f;
 }
 

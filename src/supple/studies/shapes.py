@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import Coordinates, assemble, coordinates, exact_ends, transport
+from ..assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut, transport
 from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ..structure import Release, Segment, Structure
 from .elements import ElementModes
@@ -147,12 +147,8 @@ def null_vectors(K: Array, K0: Array, closure: Array, multiplicity: int) -> Arra
     size = np.maximum(np.diag(K0), np.abs(np.diag(K)))
     s = 1 / np.sqrt(np.where(size > 0, size, 1.0))
     scaled = s[:, None] * K * s
-    basis = np.eye(len(K))
-    if len(closure):
-        _, values, Vt = np.linalg.svd(closure * s)
-        basis = Vt[int((values > 1e-10 * values[0]).sum()) :].T
-        scaled = basis.T @ scaled @ basis
-    values, vectors = np.linalg.eigh(scaled)
+    basis = kept_shut(closure * s, len(K))
+    values, vectors = np.linalg.eigh(basis.T @ scaled @ basis)
     nearest = np.argsort(np.abs(values))[:multiplicity]
     motions: Array = s[:, None] * (basis @ vectors[:, nearest])
     return motions

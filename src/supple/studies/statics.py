@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import Coordinates, coordinates, exact_ends, transport
+from ..assembly import Coordinates, coordinates, exact_ends, kept_shut, transport
 from ..beams.dynamic_stiffness import carry, uniform_load
 from ..errors import SuppleError
 from ..robot import Robot
@@ -86,7 +86,10 @@ def statics(
 
 
 def _vector(value: ArrayLike, name: str) -> Array:
-    vector = np.asarray(value, float)
+    try:
+        vector = np.asarray(value, float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise SuppleError(f"{name} is {value!r}: give three finite numbers, base axes")
     return vector
@@ -150,7 +153,7 @@ def _solve(K: Array, z: Coordinates, loads: Array) -> Array:
     if not z.size:
         return np.zeros_like(loads)
     s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
-    basis = s[:, None] * np.eye(z.size) if not len(z.closure) else z.free
+    basis = s[:, None] * kept_shut(z.closure * s, z.size)
     inner = basis.T @ K @ basis
     try:
         solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)

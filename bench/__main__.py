@@ -1,0 +1,116 @@
+"""Run the benches: `python -m bench [--quick] [--json] [--strict] [name ..]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from . import growth, modes, startup
+from .report import Report
+
+BENCHES: dict[str, Callable[[bool], Report]] = {
+    **modes.BENCHES,
+    **startup.BENCHES,
+    **growth.BENCHES,
+}
+ENGINES = ("supple", "numpy", "scipy", "openseespy")
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """Return the benches meant: all of them, or those whose name begins with a word given."""
+    unknown = [word for word in names if not any(name.startswith(word) for name in BENCHES)]
+    if unknown:
+        raise SystemExit(f"no bench begins with '{unknown[0]}': there are {', '.join(BENCHES)}")
+    return [name for name in BENCHES if not names or name.startswith(tuple(names))]
+
+
+def surroundings() -> dict[str, Any]:
+    """What a reader must know beside the times: versions, cores, and how busy they are."""
+    versions = {}
+    for name in ENGINES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "not installed"
+    load = [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else []
+    return {
+        "python": platform.python_version(),
+        "versions": versions,
+        "cores": os.cpu_count(),
+        "load": load,
+    }
+
+
+def attempt(name: str, quick: bool) -> tuple[Report | None, str]:
+    """Run one bench; a bench that fails says why and the others go on."""
+    try:
+        return BENCHES[name](quick), ""
+    except Exception:  # noqa: BLE001
+        return None, traceback.format_exc()
+
+
+def summary(reports: dict[str, Report | None]) -> list[str]:
+    """One line a goal, and how many answers were right."""
+    lines = ["Goals"]
+    for name, report in reports.items():
+        if report is None:
+            lines.append(f"  FAIL  {name}: it did not run")
+            continue
+        lines += [f"  {goal.line()}  [{name}]" for goal in report.goals]
+        lines += [f"  {check.line()}  [{name}]" for check in report.checks if not check.right]
+    every = [check.right for report in reports.values() if report for check in report.checks]
+    return [*lines, f"{sum(every)} of {len(every)} checks of answers right"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print, and return 0 unless an answer was wrong, a bench failed or, if strict, a goal."""
+    parser = argparse.ArgumentParser("python -m bench", description="supple beside other engines")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"beginnings of {', '.join(BENCHES)}"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small batches, 3 rounds: a rough look"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document and nothing else"
+    )
+    parser.add_argument("--strict", action="store_true", help="a missed goal fails the run, too")
+    asked = parser.parse_args(arguments)
+    names, before = chosen(asked.names), surroundings()
+    say = (lambda *_: None) if asked.json else lambda *words: print(*words, flush=True)
+    say(f"Median of {3 if asked.quick else 5} rounds, one thread. {before}\n")
+    reports, faults = {}, {}
+    for name in names:
+        reports[name], fault = attempt(name, asked.quick)
+        faults |= {name: fault} if fault else {}
+        report = reports[name]
+        say(f"[{name}] {report.text() if report else 'FAILED' + chr(10) + fault}\n")
+    after = surroundings()
+    say("\n".join(summary(reports)), f"\nload at the end {after['load']}")
+    if asked.json:
+        told = {name: report.document() for name, report in reports.items() if report}
+        print(
+            json.dumps(
+                {
+                    **before,
+                    "load_after": after["load"],
+                    "quick": asked.quick,
+                    "benches": told,
+                    "failed": faults,
+                }
+            )
+        )
+    wrong = bool(faults) or not all(report.right for report in reports.values() if report)
+    missed = any(not goal.met for report in reports.values() if report for goal in report.goals)
+    return int(wrong or (asked.strict and missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

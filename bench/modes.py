@@ -1,0 +1,156 @@
+"""Ten natural frequencies of an arm at many poses: supple, SciPy elements and OpenSeesPy.
+
+Every engine gets the same arm and poses. The error printed beside a time is the largest over the
+poses, relative to the certified answer, so that speed is read at a known accuracy; the certified
+answer itself is held against spectral elements, which share no line of code with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import supple
+
+from .arms import SPATIAL, PlainArm, plain, poses
+from .opensees import OpenSeesArm, opensees
+from .report import Check, Goal, Report, rows_of
+from .scipy_beams import ScipyArm
+from .timing import Contestant, Timing, measure
+
+__all__ = ["BENCHES"]
+
+COUNT = 10
+BATCH, QUICK_BATCH = 10_000, 1_000
+POSES, QUICK_POSES = 40, 5
+MESHES, DEGREES = (4, 8, 16), (8, 12)
+EXACT, SINGLE = "supple exact, batch", "supple exact, one call each"
+PRECISE = 1e-6  # error up to which a peer counts as a peer of the exact answer
+
+
+@dataclass(frozen=True)
+class Case:
+    """One arm. tolerance: what spectral elements of degree 12 reach on it in double precision."""
+
+    robot: str | Path
+    title: str
+    tolerance: float
+    goal: float | None = None
+
+    def __call__(self, quick: bool) -> Report:
+        robot = supple.load(self.robot)
+        many = poses(len(robot.links), QUICK_BATCH if quick else BATCH)
+        few = many[: QUICK_POSES if quick else POSES]
+        peers, missing = contestants(plain(robot), few)
+        timings, answers = measure({**ours(robot, many, few), **peers}, repeats=3 if quick else 5)
+        exact = answers[EXACT].omega[: len(few)]
+        answers |= {EXACT: exact}
+        errors = {name: omega / exact[: len(omega)] - 1 for name, omega in answers.items()}
+        width = float(supple.modes(robot, few, count=COUNT).width.max())
+        return Report(
+            f"{self.title}: {COUNT} modes, {len(few)} poses ({len(many)} in the batch)",
+            "configuration",
+            rows_of(timings, more=columns(errors, width), data=data(errors)),
+            self._goals(timings, errors, len(many)),
+            checks(errors, width, self.tolerance),
+            ["ratio to the first row; errors against the certified answer, largest over poses"],
+            missing,
+        )
+
+    def _goals(self, timings: dict[str, Timing], errors: dict[str, Any], batch: int) -> list[Goal]:
+        peers = {name: t for name, t in timings.items() if not name.startswith("supple")}
+        precise = [t for name, t in peers.items() if abs(errors[name]).max() <= PRECISE]
+        goals = (
+            [Goal(f"exact, batch of {batch}", self.goal, timings[EXACT].seconds)]
+            if self.goal
+            else []
+        )
+        fastest = max(timings[EXACT].over(t) for t in peers.values())
+        goals.append(
+            Goal("exact batch over the fastest peer, however inaccurate", 1.0, fastest, False)
+        )
+        if precise:
+            value = max(timings[SINGLE].over(t) for t in precise)
+            text = f"exact single call over the fastest peer with errors below {PRECISE:g}"
+            goals.append(Goal(text, 1.0, value, False))
+        return goals
+
+
+def ours(robot: supple.SerialRobot, many: np.ndarray, few: np.ndarray) -> dict[str, Contestant]:
+    """What supple does: the batch, single calls, and its own elements."""
+    found = {
+        EXACT: Contestant(lambda: supple.modes(robot, many, count=COUNT), len(many)),
+        SINGLE: Contestant(
+            lambda: np.array([supple.modes(robot, theta, count=COUNT).omega for theta in few]),
+            len(few),
+        ),
+    }
+    part = few[:4]  # they are the check, not the racer
+    for n, order in ((4, "cubic"), (8, "cubic"), (16, "cubic"), (4, "quintic")):
+        found[f"supple elements, {n} {order} a link"] = Contestant(
+            lambda n=n, order=order: (
+                supple.modes(
+                    robot, part, count=COUNT, method="elements", elements=n, order=order
+                ).omega
+            ),
+            len(part),
+        )
+    return found
+
+
+def contestants(arm: PlainArm, few: np.ndarray) -> tuple[dict[str, Contestant], list[str]]:
+    """Return the peers on the same poses, and which of them are not there."""
+    made: dict[str, Any] = {f"scipy, {n} cubic a link": ScipyArm(arm, n) for n in MESHES}
+    made |= {f"scipy, 1 of degree {p} a link": ScipyArm(arm, degree=p) for p in DEGREES}
+    ops = opensees()
+    if ops is not None:
+        made |= {f"OpenSeesPy, {n} cubic a link": OpenSeesArm(ops, arm, n) for n in MESHES}
+    found = {k: Contestant(lambda v=v: v.batch(few), len(few)) for k, v in made.items()}
+    return found, [] if ops is not None else ["OpenSeesPy (not installed, or it does not load)"]
+
+
+def columns(errors: dict[str, np.ndarray], width: float) -> dict[str, dict[str, str]]:
+    """Errors of the first, fifth and tenth mode, and the worst of all."""
+    told = {}
+    for name, error in errors.items():
+        worst = abs(error).max(axis=0)
+        values = (worst[0], worst[4], worst[-1], worst.max())
+        told[name] = dict(
+            zip(("mode 1", "mode 5", "mode 10", "worst"), map("{:.0e}".format, values), strict=True)
+        )
+    for name in (EXACT, SINGLE):
+        told[name] = dict.fromkeys(told[name], "") | {"worst": f"<{width:.0e} certified"}
+    return told
+
+
+def data(errors: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
+    """The same for JSON, mode by mode."""
+    return {name: {"errors": abs(error).max(axis=0).tolist()} for name, error in errors.items()}
+
+
+def checks(errors: dict[str, np.ndarray], width: float, tolerance: float) -> list[Check]:
+    """Hold the answers against one another."""
+    found = [
+        Check(f"certified to {width:.0e}", width <= 1e-9),
+        Check("single calls give the batch's bits", not errors[SINGLE].any()),
+    ]
+    spectral = abs(errors[f"scipy, 1 of degree {DEGREES[-1]} a link"]).max()
+    text = f"exact and spectral elements agree to {spectral:.0e} (allowed {tolerance:g})"
+    found.append(Check(text, spectral <= tolerance))
+    for engine in ("supple elements", "scipy", "OpenSeesPy"):
+        meshes = [errors.get(f"{engine}, {n} cubic a link") for n in MESHES]
+        if all(mesh is not None for mesh in meshes):
+            worst = [abs(mesh).max() for mesh in meshes]
+            falling = worst[0] > worst[1] > worst[2] and min(mesh.min() for mesh in meshes) > -1e-6
+            found.append(Check(f"{engine} falls to the exact answer from above", falling))
+    return found
+
+
+BENCHES = {
+    "modes-industrial": Case("industrial-3", "Industrial arm of three links", 1e-9, 50e-6),
+    "modes-two-link": Case("di-castri-two-link", "Very slender two-link arm", 1e-6),
+    "modes-spatial": Case(SPATIAL, "Spatial arm of six joints", 1e-9),
+}

@@ -1,0 +1,112 @@
+"""The second peer: OpenSeesPy with Timoshenko elements and consistent masses.
+
+An element takes its geometry when it enters the domain, so every pose builds its model anew, as
+OpenSees users do. Of its two eigenvalue solvers that take consistent masses the faster one counts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .arms import PlainArm
+from .timing import stopwatch
+
+__all__ = ["OpenSeesArm", "opensees"]
+
+SOLVERS = ("-genBandArpack", "-fullGenLapack")
+
+
+def opensees() -> ModuleType | None:
+    """Return the engine, quiet, or None where it is not installed or cannot be loaded.
+
+    Its wheel brings a BLAS that its own LAPACK does not find: it is loaded first.
+    """
+    spec = importlib.util.find_spec("openseespylinux")
+    if spec is not None and spec.origin is not None:
+        for name in ("libquadmath.so.0", "libgfortran.so.4", "libblas.so.3"):
+            path = Path(spec.origin).parent / "lib" / name
+            if path.exists():
+                ctypes.CDLL(str(path))
+    try:
+        import openseespy.opensees as ops
+    except (ImportError, RuntimeError):
+        return None
+    ops.logFile(os.devnull, "-noEcho")
+    return ops
+
+
+class OpenSeesArm:
+    """Natural frequencies of an arm by `elements` equal elements a link."""
+
+    def __init__(self, ops: ModuleType, arm: PlainArm, elements: int) -> None:
+        self.ops, self.arm, self.elements = ops, arm, elements
+        self.solver = SOLVERS[0]
+        theta = np.full(len(arm.beams), 0.7)
+        self.solver = min(SOLVERS, key=lambda solver: self._trial(theta, solver))
+
+    def _trial(self, theta: np.ndarray, solver: str) -> float:
+        if not np.isfinite(self.omega(theta, 10, solver)).all():
+            return np.inf
+        return min(stopwatch(lambda: self.omega(theta, 10, solver))[0] for _ in range(3))
+
+    def omega(self, theta: np.ndarray, count: int = 10, solver: str = "") -> np.ndarray:
+        """Build the arm at a pose and return its lowest natural frequencies."""
+        (self._planar if self.arm.planar else self._spatial)(theta)
+        squares = np.array(self.ops.eigen(solver or self.solver, count))
+        return np.sqrt(np.where(squares > 0, squares, np.nan))
+
+    def batch(self, thetas: np.ndarray) -> np.ndarray:
+        """Return the frequencies of many poses, one after the other."""
+        return np.array([self.omega(theta) for theta in thetas])
+
+    def _start(self, ndm: int, ndf: int) -> Any:
+        ops = self.ops
+        ops.wipe()
+        ops.model("basic", "-ndm", ndm, "-ndf", ndf)
+        ops.node(0, *[0.0] * ndm)
+        ops.fix(0, *[1] * ndf)
+        return ops
+
+    def _planar(self, theta: np.ndarray) -> None:
+        """A = 1, E = EA and so on: with I/A from EI/EA rotary inertia comes out as rho I."""
+        ops, node, x, y, n = self._start(2, 3), 0, 0.0, 0.0, self.elements
+        ops.geomTransf("Linear", 1)
+        angles = np.cumsum(theta)
+        for b, (mass, inertia), c, s in zip(
+            self.arm.beams,
+            self.arm.tips,
+            np.cos(angles).tolist(),
+            np.sin(angles).tolist(),
+            strict=True,
+        ):
+            numbers = (b.EA, b.kGA[0], 1.0, b.EI[0] / b.EA, 1.0, 1, "-mass", b.m, "-cMass")
+            for _ in range(n):
+                node += 1
+                x, y = x + c * b.L / n, y + s * b.L / n
+                ops.node(node, x, y)
+                ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *numbers)
+            ops.mass(node, mass, mass, inertia)
+
+    def _spatial(self, theta: np.ndarray) -> None:
+        ops, node, p, R, n = self._start(3, 6), 0, np.zeros(3), np.eye(3), self.elements
+        turns = self.arm.turns(theta)
+        for i, (b, (mass, inertia)) in enumerate(zip(self.arm.beams, self.arm.tips, strict=True)):
+            R = R @ turns[i]
+            ops.geomTransf("Linear", i + 1, *R[:, 2].tolist())
+            G = b.GJ * b.m / b.rIp  # so that the polar inertia m J / A comes out as rho I_p
+            areas = (b.kGA[0] / G, b.kGA[1] / G)
+            sections = (b.EA, G, 1.0, b.GJ / G, b.EI[1] / b.EA, b.EI[0] / b.EA, *areas)
+            for _ in range(n):
+                node += 1
+                p = p + R[:, 0] * (b.L / n)
+                ops.node(node, *p.tolist())
+                ops.element("ElasticTimoshenkoBeam", node, node - 1, node, *sections, i + 1,
+                            "-mass", b.m, "-cMass")  # fmt: skip
+            ops.mass(node, mass, mass, mass, inertia, inertia, inertia)

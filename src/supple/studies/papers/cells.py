@@ -1,0 +1,216 @@
+"""Cell, Claim, Reproduction: a paper's printed numbers beside ours, each with a verdict."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, Literal
+
+__all__ = ["Cell", "Claim", "Known", "Reproduction", "Verdict", "half_digit", "number", "printed"]
+
+Verdict = Literal["agrees", "rounded", "misprint", "not reproducible", "differs"]
+Place = tuple[str, str, str, int]
+MEANING: Mapping[Verdict, str] = {
+    "agrees": "ours lies within half the last printed digit",
+    "rounded": "printed from numbers already rounded; the exact one is ours",
+    "misprint": "the printed number is wrong; the reason is known",
+    "not reproducible": "cannot follow from what is printed; what is right is said instead",
+    "differs": "unexplained",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed cell. `expected` is the verdict our own list of known faults foresees.
+
+    Attributes:
+        printed: as in the paper, digits and all.  ours: the same quantity, computed here.
+    """
+
+    table: str
+    posture: str
+    column: str
+    mode: int
+    printed: str
+    ours: float | str
+    verdict: Verdict
+    expected: Verdict = "agrees"
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is the foreseen one."""
+        return self.verdict == self.expected
+
+    @property
+    def place(self) -> str:
+        """Where the cell stands, as one phrase."""
+        return f"{self.table}, {self.posture} deg, {self.column}, mode {self.mode}"
+
+    @property
+    def told(self) -> str:
+        """Our value with the digits that matter beside the printed one."""
+        if isinstance(self.ours, str):
+            return self.ours
+        decimals = len(self.printed.partition(".")[2]) + 3
+        return f"{self.ours:.{decimals}f}"
+
+    @property
+    def told_verdict(self) -> str:
+        """The verdict, and the foreseen one where they differ."""
+        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
+
+    def line(self) -> str:
+        """Return the cell as one sentence."""
+        text = f"{self.place}: printed {self.printed}, ours {self.told}: {self.told_verdict}"
+        return f"{text} ({self.why})" if self.why else text
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper without a printed number, and what we measure instead."""
+
+    place: str
+    says: str
+    ours: str
+    verdict: Verdict
+    expected: Verdict = "agrees"
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is the foreseen one."""
+        return self.verdict == self.expected
+
+    @property
+    def told_verdict(self) -> str:
+        """The verdict, and the foreseen one where they differ."""
+        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
+
+    def line(self) -> str:
+        """Return the claim as one sentence."""
+        text = f"{self.place}: '{self.says}'; ours: {self.ours}: {self.told_verdict}"
+        return f"{text} ({self.why})" if self.why else text
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A paper recomputed.
+
+    Attributes:
+        paper: its short name.  source: its key.  notes: readings that its text needs.
+        results: answers behind it that can be drawn, by name.
+    """
+
+    paper: str
+    source: str
+    cells: tuple[Cell, ...]
+    claims: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every verdict is the foreseen one."""
+        entries: list[Cell | Claim] = [*self.cells, *self.claims]
+        return all(entry.ok for entry in entries)
+
+    def tally(self) -> dict[str, Counter[Verdict]]:
+        """Return how often each verdict was given, table by table."""
+        tables: dict[str, Counter[Verdict]] = {}
+        for cell in self.cells:
+            tables.setdefault(cell.table, Counter())[cell.verdict] += 1
+        for claim in self.claims:
+            tables.setdefault(claim.place, Counter())[claim.verdict] += 1
+        return tables
+
+    def grouped(self) -> dict[tuple[str, str], list[Cell]]:
+        """Return the cells that do not simply agree by verdict and reason, the unforeseen first."""
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in sorted(self.cells, key=lambda cell: cell.ok):
+            if cell.verdict != "agrees" or not cell.ok:
+                groups.setdefault((cell.told_verdict, cell.why), []).append(cell)
+        return groups
+
+    @property
+    def summary(self) -> str:
+        """Whether it is `ok`, as a sentence."""
+        return f"{'Every' if self.ok else 'NOT every'} verdict is as expected."
+
+    def lines(self) -> list[str]:
+        """Return the whole answer as lines of text: per table, then entry by entry, then notes."""
+        total = sum(self.tally().values(), Counter[Verdict]())
+        return [
+            f"{self.paper} {self.source}",
+            *(f"  {table}: {_counts(counts)}" for table, counts in self.tally().items()),
+            f"  all: {_counts(total)}",
+            *(f"  {cell.line()}" for group in self.grouped().values() for cell in group),
+            *(f"  {claim.line()}" for claim in self.claims),
+            *(f"  note: {note}" for note in self.notes),
+            f"  {self.summary}",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "paper": self.paper,
+            "source": self.source,
+            "ok": self.ok,
+            "tables": {table: dict(counts) for table, counts in self.tally().items()},
+            "cells": [vars(cell) | {"ok": cell.ok} for cell in self.cells],
+            "claims": [vars(claim) | {"ok": claim.ok} for claim in self.claims],
+            "notes": list(self.notes),
+            "verdicts": dict(MEANING),
+        }
+
+
+def _counts(counts: Counter[Verdict]) -> str:
+    total = counts.total()
+    return f"{total} entries, " + ", ".join(f"{counts[v]} {v}" for v in MEANING if counts[v])
+
+
+class Known:
+    """The list of known faults of a paper: what is foreseen for (table, posture, column, mode)."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        self._entries: dict[Place, Mapping[str, Any]] = {
+            (e["table"], e["posture"], e["column"], mode): e for e in entries for mode in e["modes"]
+        }
+
+    def expected(self, *place: *Place) -> Verdict:
+        """Return the verdict foreseen."""
+        verdict: Verdict = self._entries.get(place, {}).get("verdict", "agrees")
+        return verdict
+
+    def why(self, *place: *Place) -> str:
+        """Return the reason of the fault, or nothing."""
+        return str(self._entries.get(place, {}).get("why", ""))
+
+    def exact(self, *place: *Place) -> str | None:
+        """Return the right value of a misprinted cell, as many digits as are known."""
+        exact: str | None = self._entries.get(place, {}).get("exact")
+        return exact
+
+
+def printed(paper: str) -> dict[str, Any]:
+    """Return the printed numbers of a paper, from the package's data."""
+    text = (files(__package__) / f"{paper}.json").read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+def number(text: str) -> float | None:
+    """Return a printed number, or None for words and dashes."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def half_digit(text: str) -> float:
+    """Return half a unit of the last printed digit: 0.05 for `12.3`, 0.5 for `102`."""
+    decimals = len(text.partition(".")[2])
+    return 0.5 * 10.0**-decimals

@@ -1,0 +1,111 @@
+"""Sections against closed forms and published values."""
+
+import math
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from supple.sections import Box, Circle, General, Rectangle, Section, Tube, rectangle_torsion
+
+
+def test_rectangle_bends_in_x_y_with_depth_cubed() -> None:
+    A, I_z, I_y, _, I_p = Rectangle(depth=0.2, width=0.05).constants()
+    assert pytest.approx(0.01) == A
+    assert pytest.approx(0.05 * 0.2**3 / 12) == I_z
+    assert pytest.approx(0.2 * 0.05**3 / 12) == I_y
+    assert pytest.approx(I_z + I_y) == I_p
+
+
+@pytest.mark.parametrize(
+    ("ratio", "beta"),
+    # Timoshenko and Goodier, Theory of Elasticity, torsion of rectangular bars: J = beta a b^3.
+    [(1.0, 0.1406), (1.5, 0.196), (2.0, 0.229), (3.0, 0.263), (4.0, 0.281), (10.0, 0.312)],
+)
+def test_rectangle_torsion_by_saint_venant(ratio: float, beta: float) -> None:
+    assert rectangle_torsion(ratio, 1.0) / ratio == pytest.approx(beta, abs=6e-4)
+    assert rectangle_torsion(1.0, ratio) == rectangle_torsion(ratio, 1.0)
+
+
+def test_thin_strip_torsion_is_a_third() -> None:
+    assert rectangle_torsion(1e4, 1.0) / 1e4 == pytest.approx(1 / 3, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "nu", "value"),
+    # Cowper 1966, Table 1: 10 (1 + nu) / (12 + 11 nu) and 6 (1 + nu) / (7 + 6 nu).
+    [
+        (Rectangle(depth=1, width=0.3), 0.3, 0.849673),
+        (Rectangle(depth=1, width=0.3), 0.0, 5 / 6),
+        (Circle(diameter=1), 0.3, 0.886364),
+        (Circle(diameter=1), 0.0, 6 / 7),
+    ],
+)
+def test_cowper_of_solid_shapes(shape: Rectangle | Circle, nu: float, value: float) -> None:
+    assert shape.shear(nu) == pytest.approx((value, value), rel=1e-6)
+
+
+@pytest.mark.parametrize("nu", [0.0, 0.3, 0.5])
+def test_tube_runs_from_circle_to_thin_wall(nu: float) -> None:
+    nearly_solid = Tube(diameter=1, wall=0.5 - 1e-9)
+    assert nearly_solid.shear(nu) == pytest.approx(Circle(diameter=1).shear(nu), rel=1e-6)
+    assert nearly_solid.constants() == pytest.approx(Circle(diameter=1).constants(), rel=1e-6)
+    thin = 2 * (1 + nu) / (4 + 3 * nu)  # Cowper 1966, thin-walled round tube
+    assert Tube(diameter=1, wall=1e-7).shear(nu)[0] == pytest.approx(thin, rel=1e-6)
+
+
+def test_thin_tube_constants() -> None:
+    d, t = 0.1, 1e-6
+    A, I_z, I_y, J_t, I_p = Tube(diameter=d, wall=t).constants()
+    assert pytest.approx(math.pi * d * t, rel=1e-4) == A
+    assert pytest.approx(math.pi * d**3 * t / 8, rel=1e-4) == I_z == I_y
+    assert J_t == I_p == 2 * I_z
+
+
+@pytest.mark.parametrize("nu", [0.0, 0.3])
+def test_tall_narrow_box_shears_as_a_rectangle(nu: float) -> None:
+    tall = Box(depth=1, width=1e-6, wall=1e-8)
+    assert tall.shear(nu)[0] == pytest.approx(10 * (1 + nu) / (12 + 11 * nu), rel=1e-4)
+
+
+def test_square_thin_box_shears_alike_in_both_planes() -> None:
+    # Cowper 1966, box with m = n = 1, nu = 0.3: 20.8 * 10 / (324 + 0.3 * 302 + 10 * 6.3).
+    expected = 10 * 1.3 * 16 / (324 + 0.3 * 302 + 10 * (3.3 + 3))
+    assert Box(depth=1, width=1, wall=1e-9).shear(0.3) == pytest.approx((expected, expected))
+
+
+def test_box_is_outer_minus_inner_and_bredt() -> None:
+    A, I_z, I_y, J_t, I_p = Box(depth=0.15, width=0.20, wall=0.01).constants()
+    assert pytest.approx(0.15 * 0.20 - 0.13 * 0.18) == A
+    assert pytest.approx((0.20 * 0.15**3 - 0.18 * 0.13**3) / 12) == I_z
+    assert pytest.approx((0.15 * 0.20**3 - 0.13 * 0.18**3) / 12) == I_y
+    assert pytest.approx(4 * (0.14 * 0.19) ** 2 * 0.01 / (2 * (0.14 + 0.19))) == J_t
+    assert I_p == I_z + I_y
+
+
+def test_general_keeps_what_is_given_and_excludes_torsion_without_constant() -> None:
+    full = General(area=1, second_moment_z=2, second_moment_y=3, torsion_constant=4, polar_moment=5)
+    assert full.constants() == (1, 2, 3, 4, 5)
+    assert General(area=1, second_moment_z=2).constants() == (1, 2, 2, math.inf, 4)
+
+
+def test_shear_coefficient_given_wins_over_cowper() -> None:
+    assert Rectangle(depth=1, width=1, shear_coefficient=0.85).shear(0.3) == (0.85, 0.85)
+    assert Rectangle(depth=1, width=1, shear_coefficient=(0.8, 0.7)).shear(0.3) == (0.8, 0.7)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"shape": "box", "depth": 1, "width": 1, "wall": 0.5},
+        {"shape": "tube", "diameter": 1, "wall": 0.5},
+        {"shape": "circle", "diameter": 0},
+        {"shape": "circle", "diameter": 1, "shear_coefficient": 0},
+        {"shape": "circle", "diameter": math.inf},
+        {"shape": "circle", "diameter": "0.1"},
+        {"shape": "hexagon", "diameter": 1},
+        {"diameter": 1},
+    ],
+)
+def test_impossible_sections_are_refused(given: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Section).validate_python(given)
