@@ -11,11 +11,22 @@ from numpy.typing import ArrayLike
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
-from .delta import delta_structure
+from .delta import delta_structure, moving_delta
+from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
-from .serial import serial_structure
+from .serial import moving_serial, serial_structure
 
-__all__ = ["Closure", "Joints", "Release", "Segment", "Structure", "structure_of"]
+__all__ = [
+    "Closure",
+    "Joints",
+    "MovingClosure",
+    "MovingStructure",
+    "Release",
+    "Segment",
+    "Structure",
+    "moving_structure",
+    "structure_of",
+]
 
 
 def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
@@ -30,4 +41,19 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
         if at is None:
             raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
         return delta_structure(robot, at, joints)
+    raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
+
+
+def moving_structure(
+    robot: Robot, x: ArrayLike, v: ArrayLike, a: ArrayLike, joints: Joints = "locked"
+) -> MovingStructure:
+    """Return a robot at the instants of a prescribed rigid motion.
+
+    x, v, a (B, ..): joint coordinates of a serial arm with their rates, or position, velocity and
+    acceleration of a Delta's platform.
+    """
+    if isinstance(robot, SerialRobot):
+        return moving_serial(robot, x, v, a, joints)
+    if isinstance(robot, DeltaRobot):
+        return moving_delta(robot, x, v, a, joints)
     raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
