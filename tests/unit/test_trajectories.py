@@ -48,7 +48,7 @@ def test_ends_at_rest(law: str) -> None:
 
 
 def test_peaks_of_the_laws() -> None:
-    """Closed forms: s' peaks at 1/2; s'' of the quintic 10/sqrt(3), of the septic 84/(5 sqrt(5))."""
+    """Closed forms: s' peaks at 1/2; s'' of the quintic 10/sqrt(3), septic 84/(5 sqrt(5))."""
     assert peaks("cubic") == pytest.approx((1.5, 6.0), rel=1e-12)
     assert peaks("quintic") == pytest.approx((1.875, 10 / np.sqrt(3)), rel=1e-12)
     assert peaks("septic") == pytest.approx((2.1875, 84 / (5 * np.sqrt(5))), rel=1e-12)

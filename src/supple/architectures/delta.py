@@ -147,8 +147,8 @@ def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] =
     """Return platform positions (B, 3) for motor angles phi1 of the legs, (3,) or (B, 3).
 
     P is at L2 from the three points C_i = B_i - r_B e_i: on the line through the centre of their
-    circle along its axis, at the height sqrt(L2^2 - R^2). Of the two solutions the lower one (larger
-    z) is usual; "all" returns (B, 2, 3), the usual one first.
+    circle along its axis, at the height sqrt(L2^2 - R^2). Of the two solutions the lower one
+    (larger z) is usual; "all" returns (B, 2, 3), the usual one first.
     Source: [Kuo2016], Eqs. (5), (6); their intersection is derived here.
     """
     given = _motor_angles(theta)

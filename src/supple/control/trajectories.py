@@ -194,7 +194,7 @@ class WayPoints(Trajectory):
     A stretch of length d takes max(|d| max s' / v, sqrt(|d| max|s''| / a)) over its coordinates.
 
     Attributes:
-        velocity, acceleration: limits, one value or one a coordinate.  pause: rest at each point, s.
+        velocity, acceleration: limits, one value or one a coordinate.  pause: rest at points, s.
     """
 
     points: Sequence[Sequence[float]]
@@ -240,7 +240,7 @@ class WayPoints(Trajectory):
 
 
 def peaks(law: str) -> tuple[float, float]:
-    """Return the largest s' and |s''| of a time law over 0..1: at 0, 1 or where s'', s''' vanish."""
+    """Return the largest s' and |s''| of a time law: at 0, 1, or where s'', s''' vanish."""
     found = []
     for order in (1, 2):
         s = _law(law).deriv(order)

@@ -1,8 +1,8 @@
 """Kineto-elasto-dynamics: small elastic motion about a prescribed rigid motion, M, C, K, F(t).
 
 The unknowns y are the elastic coordinates of all links (and the twists of sprung joints); what is
-loose in between, passive joints and platform, follows from the closures: A_f f + A_y y = 0. So every
-link moves by q = S(t) y, and with the matrices of `moving_beams`
+loose in between, passive joints and platform, follows from the closures: A_f f + A_y y = 0. So
+every link moves by q = S(t) y, and with the matrices of `moving_beams`
     M = sum S' M_e S,   C = sum S' (2 M_e S' + C_e S),
     K = sum S' (M_e S'' + C_e S' + (K_e + A_e + E_e + G_e) S),   F = sum S' P_e.
 The motion of the motors is prescribed, serial arm and Delta alike.
@@ -23,7 +23,7 @@ from ..beams.elements import Mesh, mesh
 from ..errors import SuppleError
 from ..kernels.jets import Jet, jet_of, solve
 from ..robot import Robot
-from ..structure import MovingStructure, Structure, moving_structure
+from ..structure import MovingStructure, Structure, motor_axes, moving_structure
 from .moving_beams import CarriedLink, Rates, carried_link
 from .preload import Motions, axial_forces, carried
 
@@ -50,13 +50,26 @@ class Loads:
 
 @dataclass(frozen=True)
 class Matrices:
-    """M, C, K (B, N, N) and F (B, N) at B instants, and the tip's motion per unit y, (B, 6, N)."""
+    """The equations at B instants, and what is read off with them.
+
+    Attributes:
+        M, C, K: (B, N, N).  F: (B, N).  tip: (B, 6, N), motion of the last end per unit y, base
+        axes.  drive: rows of M, C, K, (B, motors, N), and of F, (B, motors): the torque of a motor
+        is M y'' + C y' + K y - F there; -F alone is the torque of the rigid motion.
+    """
 
     M: Array
     C: Array
     K: Array
     F: Array
     tip: Array
+    drive: tuple[Array, Array, Array, Array]
+
+    def torque(self, y: Array, yd: Array, ydd: Array) -> Array:
+        """Return the torques of the motors without springs, (B, motors), for y.. (B, N)."""
+        M, C, K, F = self.drive
+        parts = ((M, ydd), (C, yd), (K, y))
+        return np.asarray(sum(np.einsum("bij,bj->bi", A, x) for A, x in parts) - F)
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,11 @@ class Ked:
         )
 
     @cached_property
+    def motors(self) -> tuple[tuple[int, Array], ...]:
+        """(segment, direction (6,)) of the motors that act on a root without a spring between."""
+        return motor_axes(self.robot, self.structure)
+
+    @cached_property
     def inner(self) -> tuple[slice, ...]:
         """Where the elastic coordinates of each segment stand in y, after the springs."""
         at, out = len(self.springs), []
@@ -112,7 +130,7 @@ class Ked:
     @property
     def size(self) -> int:
         """Length of y."""
-        return self.inner[-1].stop
+        return int(self.inner[-1].stop)
 
     @cached_property
     def stiffness(self) -> Array:
@@ -126,31 +144,38 @@ class Ked:
 
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion, (B, ..) each as in `moving_structure`."""
-        moving = moving_structure(self.robot, *(np.atleast_2d(np.asarray(z)) for z in (x, v, a)))
+        x, v, a = np.atleast_2d(x, v, a)
+        moving = moving_structure(self.robot, x, v, a)
         motions = self.motions(moving)
         rates = self._rates(moving)
         tension = None
         if self.loads.preload:
             tension = axial_forces(self.links, rates, carried(self.links, moving, motions, rates))
-        B, N = moving.structure.size, self.size
-        M, C, F = np.zeros((B, N, N)), np.zeros((B, N, N)), np.zeros((B, N))
-        K = np.repeat(self.stiffness[None], B, axis=0)
+        B, d = moving.structure.size, len(self.motors)
+        N = self.size + d
+        M, C, K = (np.zeros((B, N, N)) for _ in range(3))
+        F = np.zeros((B, N))
+        K[:, d:, d:] = self.stiffness
         moved, rows = [], []
         for i, (link, root) in enumerate(zip(self.links, motions.root, strict=True)):
             force = None if tension is None else tension[i]
-            part = _add(link, root, self.inner[i], rates[i], force, self.loads, (M, C, K, F))
+            inner = slice(self.inner[i].start + d, self.inner[i].stop + d)
+            part = _add(link, root, inner, rates[i], force, self.loads, (M, C, K, F))
             if part is not None:
                 moved.append(root.value)
                 rows.append(part)
         if moved:
             J = np.concatenate(moved, axis=1).swapaxes(1, 2)
             for k, matrix in enumerate((M, C, K)):
-                matrix += J @ np.concatenate([part[k] for part in rows], axis=1)
-        return Matrices(M, C, K, F, self._tip(moving, motions))
+                matrix[:] += J @ np.concatenate([part[k] for part in rows], axis=1)
+        free = [A[:, d:, d:] for A in (M, C, K)]
+        drive = (M[:, :d, d:], C[:, :d, d:], K[:, :d, d:], F[:, :d])
+        return Matrices(*free, F[:, d:], self._tip(moving, motions)[:, :, d:], drive)
 
     def motions(self, moving: MovingStructure) -> Motions:
-        """Return how the links move with y, closures shut."""
-        B, N, Nf = moving.structure.size, self.size, len(self.passive)
+        """Return how the links move with (motors, y), closures shut."""
+        B, d, Nf = moving.structure.size, len(self.motors), len(self.passive)
+        N = d + self.size
         roots: list[tuple[Jet, Jet]] = []
         ends: list[tuple[Jet, Jet]] = []
         for i, segment in enumerate(self.structure.segments):
@@ -159,12 +184,15 @@ class Ked:
             if segment.parent >= 0:
                 T = moving.transform(i)
                 y, f = (T @ part for part in ends[segment.parent])
-            y = _with_columns(y, moving, self.springs, i)
-            f = _with_columns(f, moving, self.passive, i)
+            for column, (at, direction) in enumerate(self.motors):
+                y.value[:, :, column] += direction if at == i else 0.0
+            y = _with_columns(y, moving, self.springs, i, d)
+            f = _with_columns(f, moving, self.passive, i, 0)
             roots.append((y, f))
             X = transport(float(moving.structure.L[0, i]))
             end = X @ y
-            end.value[:, :, self.inner[i]] += self.meshes[i].end
+            inner = slice(self.inner[i].start + d, self.inner[i].stop + d)
+            end.value[:, :, inner] += self.meshes[i].end
             ends.append((end, X @ f))
         if not moving.closures:
             self._check_held(Nf)
@@ -196,7 +224,8 @@ class Ked:
 
         The moment of a motor's link about its axis is the motor's torque (rotor not included).
         """
-        moving = moving_structure(self.robot, *(np.atleast_2d(np.asarray(z)) for z in (x, v, a)))
+        x, v, a = np.atleast_2d(x, v, a)
+        moving = moving_structure(self.robot, x, v, a)
         motions = self.motions(moving)
         return np.stack(carried(self.links, moving, motions, self._rates(moving)), axis=1)
 
@@ -211,10 +240,10 @@ class Ked:
 
 
 def _with_columns(
-    part: Jet, moving: MovingStructure, which: Sequence[tuple[int, int]], i: int
+    part: Jet, moving: MovingStructure, which: Sequence[tuple[int, int]], i: int, first: int
 ) -> Jet:
-    """Add the directions of a segment's own releases to their columns."""
-    for column, (segment, k) in enumerate(which):
+    """Add the directions of a segment's own releases to their columns, counted from `first`."""
+    for column, (segment, k) in enumerate(which, first):
         if segment == i:
             direction = moving.release(i, k)
             for target, source in zip(part.parts, direction.parts, strict=True):

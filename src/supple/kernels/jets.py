@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 __all__ = ["Jet", "concatenate", "cross", "jet_of", "rotation_jet", "solve", "transposed"]
 
 Array = NDArray[np.float64]
-Either = TypeVar("Either", bound="Array | Jet")
+Either = Any  # an array, or a Jet; what comes out is what went in
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,21 +99,21 @@ def transposed(x: Either) -> Either:
     """Return x with its last two axes swapped."""
     if isinstance(x, Jet):
         return x.map(lambda part: part.swapaxes(-1, -2))
-    return x.swapaxes(-1, -2)  # type: ignore[return-value]
+    return x.swapaxes(-1, -2)
 
 
 def cross(a: Array, b: Either) -> Either:
     """Return a x b along the last axis, for a that stands still."""
     if isinstance(b, Jet):
         return b.map(lambda part: np.cross(a, part))
-    return np.cross(a, b)  # type: ignore[return-value]
+    return np.cross(a, b)
 
 
 def concatenate(parts: Sequence[Array | Jet], axis: int) -> Any:
-    """Join arrays and Jets, broadcast along the other axes: a Jet if one of them is, else an array."""
+    """Join arrays and Jets, other axes broadcast: a Jet if one of them is, else an array."""
     if not any(isinstance(part, Jet) for part in parts):
         return _joined([np.asarray(part) for part in parts], axis)
-    each = [jet_of(part).parts for part in parts]  # type: ignore[arg-type]
+    each = [jet_of(part).parts for part in parts]
     return Jet(*(_joined([part[k] for part in each], axis) for k in range(3)))
 
 

@@ -1,7 +1,9 @@
 """Time stepping of M(t) q'' + C(t) q' + K(t) q = F(t): Newmark and generalised-alpha.
 
-With the auxiliary acceleration a, (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) q''_1 + alpha_f q''_0,
-    q_1 = q_0 + h q'_0 + h^2 ((1/2 - beta) a_0 + beta a_1),  q'_1 = q'_0 + h ((1 - gamma) a_0 + gamma a_1),
+With the auxiliary acceleration a,
+    (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) q''_1 + alpha_f q''_0,
+    q_1 = q_0 + h q'_0 + h^2 ((1/2 - beta) a_0 + beta a_1),
+    q'_1 = q'_0 + h ((1 - gamma) a_0 + gamma a_1),
 and the equations hold at every step, so that second order is kept where M changes in time.
 Newmark's method is alpha_m = alpha_f = 0. Source: [Chung1993], in the form of [Arnold2007].
 """

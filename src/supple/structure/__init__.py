@@ -7,7 +7,8 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
@@ -24,6 +25,7 @@ __all__ = [
     "Release",
     "Segment",
     "Structure",
+    "motor_axes",
     "moving_structure",
     "structure_of",
 ]
@@ -57,3 +59,21 @@ def moving_structure(
     if isinstance(robot, DeltaRobot):
         return moving_delta(robot, x, v, a, joints)
     raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
+
+
+def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:
+    """Return (segment, direction (6,), segment axes) of every motor without a spring, in order."""
+    if isinstance(robot, SerialRobot):
+        joints = [(i, link.joint) for i, link in enumerate(robot.links)]
+        each = [
+            (i, joint.direction)
+            for i, joint in joints
+            if joint.type == "revolute" and joint.stiffness is None
+        ]
+    elif isinstance(robot, DeltaRobot) and robot.motor.stiffness is None:
+        arms = [i for i, s in enumerate(structure.segments) if s.name.startswith("upper")]
+        each = [(i, np.array([0.0, 1.0, 0.0])) for i in arms]
+    else:
+        each = []
+    turned = [(i, structure.segments[i].R_LS.T @ axis) for i, axis in each]
+    return tuple((i, np.concatenate([np.zeros(3), axis])) for i, axis in turned)

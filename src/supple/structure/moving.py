@@ -78,4 +78,5 @@ class MovingStructure:
         R_BA = transposed(self.R(i)) @ self.R(segment.parent)
         halves = direction.reshape(-1, 2, 3, 1)
         fixed = transposed(R_BA.value)[:, None] @ halves
-        return R_BA.map(lambda part: (part[:, None] @ fixed).reshape(B, 6))
+        turned: Jet = R_BA.map(lambda part: (part[:, None] @ fixed).reshape(B, 6))
+        return turned

@@ -5,8 +5,8 @@ where the printed numbers come from. Each slip can be switched off by itself:
 
 `swapped`    (55) with the printed labels: V_D = (53)^-1 [V_P - (52) V_B], though (52) is the
              coefficient of V_D and (53) that of V_B.
-`rotation`   (59) as printed: R_y(phi1)' takes delta_7..9 into the rod, and no torsion at B. Off: the
-             rotation (R_y(phi2) R_z(phi3))', and the universal joint carries torsion.
+`rotation`   (59) as printed: R_y(phi1)' takes delta_7..9 into the rod, and no torsion at B. Off:
+             the rotation (R_y(phi2) R_z(phi3))', and the universal joint carries torsion.
 `slope`      w' = +gamma_2 in (58), (60). Off: w' = -gamma_2. (v' = gamma_3 in both.)
 `half`       the 1/2 of the kinetic energy left in the platform's masses: m_p / 2 in translation and
              rho h_p b h^3 / 24 about every axis, b = sqrt(3) r_B, h = 1.5 r_B. Off: the full disc.
@@ -143,7 +143,7 @@ class PaperDelta:
         for _ in range(self.n - 1):
             rows.append(self._node([next(inner) for _ in range(6)], _take(inner, extra)))
         end = np.concatenate([V_B[:4], slope @ V_B[4:]])
-        return np.array(rows + [self._node(end, _take(inner, extra))]).reshape(-1, self.size)
+        return np.array([*rows, self._node(end, _take(inner, extra))]).reshape(-1, self.size)
 
     def _rod(self, leg: int, start: Array, end: Array) -> Array:
         """Nodal values of the lower rod, after those that the arm uses."""
@@ -155,10 +155,10 @@ class PaperDelta:
         rows = [self._node(start, _take(inner, extra))]
         for _ in range(self.n - 1):
             rows.append(self._node(_take(inner, 6), _take(inner, extra)))
-        return np.array(rows + [self._node(end, _take(inner, extra))]).reshape(-1, self.size)
+        return np.array([*rows, self._node(end, _take(inner, extra))]).reshape(-1, self.size)
 
     def _node(self, main: ArrayLike, extra: list[Array]) -> Array:
-        """One node's values in the order of `link_matrices` from (u, v, w, phi, v', w') and more."""
+        """One node's values as `link_matrices` has them, from (u, v, w, phi, v', w') and more."""
         main_rows = np.asarray(main)
         more = extra if extra else []
         u, v, w, phi, dv, dw = main_rows
