@@ -72,14 +72,16 @@ CASES = {
 
 
 def points(model: Ked, path: Trajectory, t: float) -> tuple[np.ndarray, ...]:
-    """Masses, rigid places (P, 3) and displacements per unit y (P, 3, N) in space, by definition."""
+    """Masses, rigid places (P, 3), displacements per unit y (P, 3, N) in space, as defined."""
     moving = moving_structure(model.robot, *(np.atleast_2d(x) for x in path(t)))
     motions = model.motions(moving)
     mass, place, G = [], [], []
     for i, part in enumerate(model.meshes):
         R, p = moving.structure.R[0, i], moving.structure.p[0, i]
         x, weights = part.quadrature()
-        stations = [(w * part.beam.m, s, N) for s, w, N in zip(x, weights, part.field(x))]
+        stations = [
+            (w * part.beam.m, s, N) for s, w, N in zip(x, weights, part.field(x), strict=True)
+        ]
         tip = model.structure.segments[i].tip_mass[0, 0]
         stations.append((tip, part.L, part.end))
         for m, s, N in stations:
@@ -118,9 +120,9 @@ def test_matrices_are_those_of_points_in_space(case: str) -> None:
     rest = {"K": model.stiffness}
     for name, value in wanted.items():
         ours = getattr(found, name)[0] - rest.get(name, 0.0)
-        value = value - rest.get(name, 0.0)
+        exact = value - rest.get(name, 0.0)
         # differences: h^4 = 1e-12 times derivatives some 1e4 times the second, rounding 1e-16/h^2
-        assert np.abs(ours - value).max() < 1e-6 * np.abs(value).max(), name
+        assert np.abs(ours - exact).max() < 1e-6 * np.abs(exact).max(), name
 
 
 # [Wright1982], Table 2: flapping of a uniform cantilever on a hub without radius, first mode,

@@ -52,10 +52,11 @@ def test_high_modes_are_damped_by_rho(rho: float) -> None:
     """Far above 1/h the three roots of a step are one, -rho: q_k = (-rho)^k (a + b k + c k^2)."""
     t = np.arange(21.0)
     q, _, _ = step_through(
-        oscillator(1e8), t, np.array([1.0]), np.array([0.0]), generalised_alpha(rho)
+        oscillator(1e4), t, np.array([1.0]), np.array([0.0]), generalised_alpha(rho)
     )
     polynomial = q[1:, 0] / (-rho) ** t[1:]
-    assert np.abs(np.diff(polynomial, 3)).max() < 1e-6 * np.abs(polynomial).max()
+    # 1/(omega h)^2 = 1e-8 from the limit, and rounding of (omega h)^2 = 1e8
+    assert np.abs(np.diff(polynomial, 3)).max() < 1e-5 * np.abs(polynomial).max()
 
 
 def test_periodic_start_is_the_steady_state() -> None:

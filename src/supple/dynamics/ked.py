@@ -168,9 +168,10 @@ class Ked:
             J = np.concatenate(moved, axis=1).swapaxes(1, 2)
             for k, matrix in enumerate((M, C, K)):
                 matrix[:] += J @ np.concatenate([part[k] for part in rows], axis=1)
-        free = [A[:, d:, d:] for A in (M, C, K)]
+        free = (slice(None), slice(d, None), slice(d, None))
         drive = (M[:, :d, d:], C[:, :d, d:], K[:, :d, d:], F[:, :d])
-        return Matrices(*free, F[:, d:], self._tip(moving, motions)[:, :, d:], drive)
+        tip = self._tip(moving, motions)[:, :, d:]
+        return Matrices(M[free], C[free], K[free], F[:, d:], tip, drive)
 
     def motions(self, moving: MovingStructure) -> Motions:
         """Return how the links move with (motors, y), closures shut."""
