@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.modes import Modes, modes
+    from .studies.reproduce import Reproduction, reproduce
     from .studies.statics import Statics, statics
 
     __version__: str
@@ -47,6 +48,7 @@ __all__ = [
     "Mount",
     "Platform",
     "Rectangle",
+    "Reproduction",
     "Robot",
     "RobotError",
     "SerialRobot",
@@ -59,6 +61,7 @@ __all__ = [
     "load",
     "loads",
     "modes",
+    "reproduce",
     "schema",
     "statics",
 ]
@@ -74,6 +77,7 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.reproduce": ("Reproduction", "reproduce"),
 }
 _GROUPS = (_CORE,)
 

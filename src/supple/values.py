@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 __all__ = [
@@ -70,9 +70,29 @@ def as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
-Number = Annotated[float, BeforeValidator(_plain), Field(strict=True, allow_inf_nan=False)]
-Positive = Annotated[Number, Field(gt=0)]
-NonNegative = Annotated[Number, Field(ge=0)]
+LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish
+
+
+def _not_too_large(value: float) -> float:
+    if abs(value) > LARGEST:
+        raise fault(f"{value:g} is too large to compute with: at most {LARGEST:g} in SI units")
+    return value
+
+
+def _not_too_small(value: float) -> float:
+    if 0 < value < SMALLEST:
+        raise fault(f"{value:g} is too small to compute with: at least {SMALLEST:g} in SI units")
+    return value
+
+
+Number = Annotated[
+    float,
+    BeforeValidator(_plain),
+    Field(strict=True, allow_inf_nan=False),
+    AfterValidator(_not_too_large),
+]
+Positive = Annotated[Number, Field(gt=0), AfterValidator(_not_too_small)]
+NonNegative = Annotated[Number, Field(ge=0), AfterValidator(_not_too_small)]
 Angle = Annotated[
     Number,
     BeforeValidator(_angle),

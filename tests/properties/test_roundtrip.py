@@ -19,6 +19,7 @@ THOROUGH = settings(max_examples=200, deadline=None, derandomize=True)
 
 positive = st.floats(1e-12, 1e15)
 number = st.floats(-1e6, 1e6)
+at_least_zero = st.one_of(st.just(0.0), st.floats(1e-15, 1e3))
 angle = st.one_of(number, st.integers(-360, 360).map(lambda a: f"{a}deg"))
 text = st.text(max_size=20)
 name = st.text(min_size=1, max_size=12)
@@ -35,16 +36,16 @@ def part(needed: dict[str, Any], **extra: Any) -> st.SearchStrategy[dict[str, An
 
 
 inertia = st.one_of(
-    st.floats(0, 1e6),
-    st.lists(st.floats(0, 1e6), min_size=1, max_size=1),
-    st.lists(st.floats(0, 1e6), min_size=3, max_size=3),
+    at_least_zero,
+    st.lists(at_least_zero, min_size=1, max_size=1),
+    st.lists(at_least_zero, min_size=3, max_size=3),
     st.lists(st.floats(1, 2), min_size=6, max_size=6).map(lambda v: [9, 9, 9, *v[3:]]),
 )
-body = part({}, **optional(mass=st.floats(0, 1e6), com=vector, inertia=inertia))
+body = part({}, **optional(mass=at_least_zero, com=vector, inertia=inertia))
 material = st.one_of(
     part(
         {"young_modulus": positive, "density": positive, "poisson_ratio": st.floats(-0.9, 0.5)},
-        **optional(damping_ratio=st.floats(0, 1)),
+        **optional(damping_ratio=at_least_zero),
     ),
     part({"young_modulus": positive, "density": positive, "shear_modulus": positive}),
 )
@@ -65,8 +66,8 @@ section = st.one_of(
 )
 mount = part({}, **optional(xyz=vector, rpy=st.lists(angle, min_size=3, max_size=3)))
 drive = {
-    "rotor_inertia": st.floats(0, 1e3),
-    "damping": st.floats(0, 1e3),
+    "rotor_inertia": at_least_zero,
+    "damping": at_least_zero,
     "limits": st.tuples(st.floats(-9, -1), st.floats(1, 9)).map(list),
 }
 axis = st.lists(st.floats(0.1, 1), min_size=3, max_size=3)
@@ -75,7 +76,7 @@ other = part(
     {"type": st.sampled_from(["prismatic", "fixed"])}, **optional(mount=mount, hub=body, **drive)
 )
 theory = st.sampled_from(["timoshenko", "euler-bernoulli", "inextensible", "rigid"])
-extras = {"roll": angle, "tip": body, "damping_ratio": st.floats(0, 1)}
+extras = {"roll": angle, "tip": body, "damping_ratio": at_least_zero}
 
 
 def beams(materials: list[str], sections: list[str]) -> st.SearchStrategy[dict[str, Any]]:

@@ -187,6 +187,21 @@ def test_every_fault_of_a_file_at_once() -> None:
     assert numbers == sorted(numbers)
 
 
+@pytest.mark.parametrize(("given", "word"), [("1e-300", "small"), ("1e300", "large")])
+def test_numbers_that_overflow_are_refused(given: str, word: str) -> None:
+    text = f"name: x\nlinks:\n - {{name: a, {BEAM}}}\n".replace(
+        "a, length: 1", f"a, length: {given}"
+    )
+    assert f"too {word} to compute with" in one_fault_of(text)
+
+
+def test_faults_stay_on_one_short_line() -> None:
+    found = faults_of(
+        'name: x\nlinks: []\n"a\\nb": 1\nmaterials:\n  "c\\nd": 5\n' + f"{'k' * 3000}: 1\n"
+    )
+    assert all("\n" not in fault and len(fault) < 600 for fault in found)
+
+
 def test_faults_of_a_delta() -> None:
     found = faults_of(
         "name: d\narchitecture: delta\nbase_radius: 0.1\n"

@@ -10,8 +10,10 @@ import typer
 
 from ..errors import SuppleError
 from .modes import modes
+from .reproduce import reproduce
 from .robots import check, robots, schema
 from .statics import statics
+from .tour import tour
 
 __all__ = ["app", "main"]
 
@@ -29,6 +31,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "modes": modes,
     "statics": statics,
+    "reproduce": reproduce,
+    "tour": tour,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
@@ -64,6 +68,12 @@ def main() -> None:
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
+        code = 2
+    except ArithmeticError as problem:
+        typer.echo(f"this cannot be computed: {problem}", err=True)
+        code = 2
+    except OSError as problem:
+        typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
         code = 2
     sys.exit(code)
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import SuppleError
 
 if TYPE_CHECKING:
-    from ..robot import Robot
+    from ..robot import Robot, SerialRobot
 
-__all__ = ["At", "File", "Json", "Plot", "angles", "configuration", "numbers"]
+__all__ = ["At", "File", "Json", "Plot", "Position", "angles", "asked", "numbers"]
 
 File = Annotated[
     str,
@@ -26,6 +26,10 @@ At = Annotated[
         help="Joint coordinates: radians, 45deg, or metres outside for a prismatic joint. "
         "All zero without.",
     ),
+]
+Position = Annotated[
+    str | None,
+    typer.Option("--position", metavar="x,y,z", help="Place of a Delta's platform, metres."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
@@ -63,14 +67,23 @@ def _finite(found: list[float], text: str, option: str) -> list[float]:
     return found
 
 
-def configuration(robot: Robot, at: str | None) -> list[float] | None:
-    """Return the joint coordinates asked for, one for each moving joint; None when none are."""
+def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
+    """Return where a question is asked: theta of a serial arm, position of a Delta's platform."""
     from ..robot import SerialRobot
 
-    if at is None:
-        return None
+    if not isinstance(robot, SerialRobot):
+        if at is not None or position is None:
+            raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")
+        return {"position": numbers(position, "--position", 3)}
+    if position is not None:
+        raise SuppleError(f"--position is for a Delta: {robot.name} is a serial arm, use --at")
+    return {"theta": None if at is None else _theta(robot, at)}
+
+
+def _theta(robot: SerialRobot, at: str) -> list[float]:
+    """The joint coordinates asked for, one for each moving joint."""
     theta = angles(at, "--at")
-    if isinstance(robot, SerialRobot) and len(theta) != len(robot.moving):
+    if len(theta) != len(robot.moving):
         names = ", ".join(link.name for link in robot.moving)
         wanted = f"{len(robot.moving)} (the joints of {names})" if names else "none, no joint moves"
         raise SuppleError(f"--at {at}: {len(theta)} values are given, {robot.name} needs {wanted}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, Plot, configuration, numbers
-from .output import digits, print_json, print_table, save_plot, told_angles
+from .arguments import At, File, Json, Plot, Position, asked
+from .output import digits, print_json, print_table, save_plot, told_configuration
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -18,10 +18,6 @@ __all__ = ["modes"]
 
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible", "rigid")
 
-Position = Annotated[
-    str | None,
-    typer.Option("--position", metavar="x,y,z", help="Place of a Delta's platform, metres."),
-]
 Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
 Theory = Annotated[
     str | None,
@@ -37,6 +33,12 @@ Method = Annotated[
 Joints = Annotated[str, typer.Option("--joints", metavar="locked|free", help="What the motors do.")]
 
 
+Elements = Annotated[int, typer.Option("--elements", help="Elements a link, by elements.")]
+Order = Annotated[
+    str, typer.Option("--order", metavar="cubic|quintic", help="Their bending, by elements.")
+]
+
+
 def modes(
     file: File,
     at: At = None,
@@ -45,6 +47,8 @@ def modes(
     theory: Theory = None,
     method: Method = "exact",
     joints: Joints = "locked",
+    elements: Elements = 8,
+    order: Order = "cubic",
     plot: Plot = None,
     json: Json = False,
 ) -> None:
@@ -54,17 +58,17 @@ def modes(
 
     robot = files.load(file)
     robot = robot if theory is None else _with_theory(robot, theory)
-    _check_position(robot, position)
-    theta = configuration(robot, at)
-    found = ask(robot, theta, count=count, method=method, joints=joints)  # type: ignore[arg-type]
+    where = asked(robot, at, position)
+    choice: dict[str, Any] = {"method": method, "joints": joints, **where}
+    found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
         from ..view.plots import plot_modes
 
         save_plot(plot_modes, found, plot)
     if json:
-        print_json(_document(found))
+        print_json(_document(found, where))
     else:
-        _print(found, at is None)
+        _print(found, where)
 
 
 def _with_theory(robot: Robot, theory: str) -> Robot:
@@ -96,7 +100,7 @@ def _theory(robot: Robot) -> str | list[str]:
     return used[0] if len(set(used)) == 1 else list(used)
 
 
-def _document(found: Modes) -> dict[str, Any]:
+def _document(found: Modes, where: dict[str, Any]) -> dict[str, Any]:
     """The contract's document, with what else is known."""
     return {
         "robot": found.robot.name,
@@ -104,6 +108,7 @@ def _document(found: Modes) -> dict[str, Any]:
         "theory": _theory(found.robot),
         "joints": found.joints,
         "configuration": found.theta,
+        **{key: value for key, value in where.items() if key == "position"},
         "frequency_hz": found.frequency_hz,
         "omega": found.omega,
         "kind": found.kind,
@@ -112,21 +117,10 @@ def _document(found: Modes) -> dict[str, Any]:
     }
 
 
-def _check_position(robot: Robot, position: str | None) -> None:
-    from ..robot import SerialRobot
-
-    if position is None:
-        return
-    numbers(position, "--position", 3)
-    if isinstance(robot, SerialRobot):
-        raise SuppleError(f"--position is for a Delta: {robot.name} is a serial arm, use --at")
-
-
-def _print(found: Modes, at_zero: bool) -> None:
+def _print(found: Modes, where: dict[str, Any]) -> None:
     theory = _theory(found.robot)
     told = theory if isinstance(theory, str) else ", ".join(theory)
-    where = f"{told_configuration(found)}{' (--at is not given)' if at_zero else ''}"
-    typer.echo(f"{found.robot.name} at {where}")
+    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
     typer.echo(f"joints {found.joints}, theory {told}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
     print_table(
@@ -134,12 +128,6 @@ def _print(found: Modes, at_zero: bool) -> None:
         [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
     )
     typer.echo("\n" + _verdict(found))
-
-
-def told_configuration(found: Any) -> str:
-    """Joint coordinates of an answer, as one reads them."""
-    slides = [link.joint.type == "prismatic" for link in found.robot.moving]
-    return told_angles(found.theta, slides) or "its only configuration"
 
 
 def _verdict(found: Modes) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import typer
 
-__all__ = ["digits", "print_json", "print_table", "save_plot", "told_angles"]
+__all__ = ["digits", "print_json", "print_table", "save_plot", "tidy", "told_configuration"]
 
 
 def print_json(document: Any) -> None:
@@ -33,7 +33,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left")
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False, soft_wrap=True).print(table)
+    Console(highlight=False, markup=False, emoji=False, soft_wrap=True).print(table)
 
 
 def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
@@ -47,9 +47,20 @@ def digits(value: float) -> str:
     return f"{value:#.6g}".rstrip(".")
 
 
-def told_angles(theta: Iterable[float], prismatic: Iterable[bool]) -> str:
-    """Joint coordinates as one reads them: degrees, or metres for a prismatic joint."""
-    return ", ".join(
-        f"{value:g} m" if slides else f"{math.degrees(value):g} deg"
-        for value, slides in zip(theta, prismatic, strict=True)
-    )
+def tidy(values: Iterable[float], count: int) -> list[str]:
+    """Numbers with `count` digits, those that are rounding of the largest as zero."""
+    given = list(values)
+    least = 1e-12 * max(map(abs, given), default=0.0)
+    return [f"{value:.{count}g}" if abs(value) > least else "0" for value in given]
+
+
+def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
+    """Where an answer holds, as one reads it: degrees, metres where something slides."""
+    if "position" in where:
+        return ", ".join(f"{value:g}" for value in where["position"]) + " m"
+    told = [
+        f"{value:g} m" if link.joint.type == "prismatic" else f"{math.degrees(value):g} deg"
+        for link, value in zip(found.robot.moving, found.theta, strict=True)
+    ]
+    hint = " (all zero, as --at is not given)" if where["theta"] is None and told else ""
+    return (", ".join(told) or "its only configuration") + hint

@@ -20,7 +20,8 @@ def robots(json: Json = False) -> None:
     """List the robots of the library."""
     from .. import files, library
 
-    rows = [_summary(files.load(str(library.path(name)))) for name in library.names()]
+    texts = [library.path(name).read_text(encoding="utf-8") for name in library.names()]
+    rows = [_summary(files.loads(text)) for text in texts]
     if json:
         print_json({"robots": rows})
         return

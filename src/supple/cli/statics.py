@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .arguments import At, File, Json, Plot, configuration, numbers
-from .modes import told_configuration
-from .output import print_json, print_table, save_plot
+from .arguments import At, File, Json, Plot, Position, asked, numbers
+from .output import print_json, print_table, save_plot, tidy, told_configuration
 
 if TYPE_CHECKING:
     from ..studies.statics import Statics
@@ -28,6 +27,7 @@ Moment = Annotated[
 def statics(
     file: File,
     at: At = None,
+    position: Position = None,
     force: Force = "0,0,0",
     moment: Moment = "0,0,0",
     plot: Plot = None,
@@ -38,23 +38,24 @@ def statics(
     from ..studies.statics import statics as ask
 
     robot = files.load(file)
-    theta = configuration(robot, at)
+    where = asked(robot, at, position)
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
-    found = ask(robot, theta, force=load[0], moment=load[1])
+    found = ask(robot, force=load[0], moment=load[1], **where)
     if plot is not None:
         from ..view.plots import plot_statics
 
         save_plot(plot_statics, found, plot)
     if json:
-        print_json(_document(found))
+        print_json(_document(found, where))
     else:
-        _print(found, at is None)
+        _print(found, where)
 
 
-def _document(found: Statics) -> dict[str, object]:
+def _document(found: Statics, where: dict[str, Any]) -> dict[str, Any]:
     return {
         "robot": found.robot.name,
         "configuration": found.theta,
+        **{key: value for key, value in where.items() if key == "position"},
         "gravity": found.robot.gravity,
         "tip_displacement": found.tip_displacement,
         "tip_rotation": found.tip_rotation,
@@ -62,18 +63,21 @@ def _document(found: Statics) -> dict[str, object]:
     }
 
 
-def _print(found: Statics, at_zero: bool) -> None:
-    where = f"{told_configuration(found)}{' (--at is not given)' if at_zero else ''}"
-    typer.echo(f"{found.robot.name} at {where}; base axes, gravity {list(found.robot.gravity)}\n")
+def _print(found: Statics, where: dict[str, Any]) -> None:
+    gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
+    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
+    typer.echo(f"base axes, gravity {gravity} m/s^2\n")
     moved = [*found.tip_displacement, *found.tip_rotation]
     units = ["m"] * 3 + ["rad"] * 3
     print_table(
         ("tip", "moves>", "unit"),
-        [(axis, f"{u:.6g}", unit) for axis, u, unit in zip(AXES, moved, units, strict=True)],
+        [(axis, u, unit) for axis, u, unit in zip(AXES, tidy(moved, 6), units, strict=True)],
     )
+    if not any(moved):
+        typer.echo("Nothing loads it: give --force or --moment, or gravity in the robot file.")
     typer.echo("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
-    rows = zip(AXES, found.compliance, strict=True)
+    cells = tidy(found.compliance.ravel(), 4)
     print_table(
         ("", *(f"{axis}>" for axis in AXES)),
-        [(axis, *(f"{c:.4g}" for c in row)) for axis, row in rows],
+        [(axis, *cells[6 * i : 6 * i + 6]) for i, axis in enumerate(AXES)],
     )

@@ -19,6 +19,7 @@ __all__ = ["Fault", "robot_error", "validated"]
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 LIMIT = 50  # sentences printed of one description
+WIDTH = 500  # characters printed of one sentence
 
 
 def validated(
@@ -87,8 +88,10 @@ def _line(fault: Fault, lines: Mapping[Place, int]) -> int:
 
 def _text(fault: Fault, data: Any, line: int) -> str:
     place = _named(fault.place, data)
-    prefix = f"{place}: " if place else ""
-    return prefix + fault.sentence + (f" (line {line})" if line else "")
+    text = (f"{place}: " if place else "") + fault.sentence
+    short = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+    plain = "".join(c if c.isprintable() else "?" for c in short)
+    return plain + (f" (line {line})" if line else "")
 
 
 def _named(place: Place, data: Any) -> str:

@@ -34,6 +34,8 @@ def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:
 def rpy_rotation(rpy: ArrayLike) -> Array:
     """Return Rz(yaw) Ry(pitch) Rx(roll), (3, 3), as in URDF."""
     roll, pitch, yaw = np.asarray(rpy, float)
+    if roll == pitch == yaw == 0:
+        return np.eye(3)
     rotation: Array = (
         axis_rotation((0, 0, 1), yaw)
         @ axis_rotation((0, 1, 0), pitch)
@@ -66,5 +68,6 @@ def body_mass(mass: float, com: ArrayLike, tensor: Array) -> Array:
 
 def turn(matrix: Array, R: Array) -> Array:
     """Return a (6, 6) mass expressed in axes turned by R: blockdiag(R, R)' M blockdiag(R, R)."""
-    T = np.kron(np.eye(2), R)
+    T = np.zeros((6, 6))
+    T[:3, :3] = T[3:, 3:] = R
     return T.T @ matrix @ T

@@ -34,7 +34,7 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
         following = robot.links[i + 1] if i + 1 < len(robot.links) else None
         if following is not None and following.joint.type == "prismatic":
             masses.append(_hub_before(following))
-        tip = turn(sum(masses, np.zeros((6, 6))), R_LS)
+        tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
         beam = _planar_beam(robot, link) if robot.planar else beam_of(robot, link)
         releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
         segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
@@ -60,7 +60,8 @@ def moving_serial(
 
 def _section_axes(robot: SerialRobot, link: Link) -> Array:
     """Segment axes in link axes: turned by roll about x; a planar arm swaps planes instead."""
-    return np.eye(3) if robot.planar else axis_rotation((1, 0, 0), link.roll)
+    flat = robot.planar or link.roll == 0
+    return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
 def _planar_beam(robot: SerialRobot, link: Link) -> Beam:

@@ -1,0 +1,74 @@
+"""What the start pulls in, and how long it takes."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import supple
+
+HEAVY = ("scipy", "casadi", "matplotlib", "xarray", "pandas", "dask")
+LIBRARIES = ("numpy", "pydantic", "yaml", "rich", *HEAVY)
+
+
+def loaded_by(code: str, among: tuple[str, ...]) -> list[str]:
+    """Which of the libraries are loaded after running the code in a new interpreter."""
+    tail = f"; import json, sys; print(json.dumps([m for m in {among!r} if m in sys.modules]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code + tail], capture_output=True, text=True, check=True
+    )
+    found: list[str] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def test_import_loads_nothing() -> None:
+    assert loaded_by("import supple", LIBRARIES) == []
+
+
+@pytest.mark.parametrize("name", ["load", "modes", "Robot", "statics", "SuppleError"])
+def test_a_core_name_loads_the_whole_core_and_nothing_heavy(name: str) -> None:
+    code = f"import supple; supple.{name}"
+    assert loaded_by(code, ("numpy", "pydantic", *HEAVY)) == ["numpy", "pydantic"]
+    wanted = ("supple.files", "supple.studies.modes", "supple.studies.statics", "supple.answers")
+    assert loaded_by(code, wanted) == list(wanted)
+
+
+def test_exact_modes_need_nothing_heavy() -> None:
+    code = "import supple; supple.modes(supple.load('industrial-3'), [0, 1, 1]).kind"
+    assert loaded_by(code, HEAVY) == []
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys; sys.argv = ['supple', '--help']; import supple.cli as c"
+    run = "\ntry:\n    c.main()\nexcept SystemExit:\n    pass\nTrue"
+    assert loaded_by(code + run, LIBRARIES) == []
+
+
+@pytest.mark.parametrize("words", [("-c", "import supple"), ("-m", "supple", "--help")])
+def test_start_takes_less_than_a_third_of_a_second(words: tuple[str, ...]) -> None:
+    best = min(_seconds(words) for _ in range(5))
+    assert best < 0.3
+
+
+def _seconds(words: tuple[str, ...]) -> float:
+    """Processor time of one process: what its wall time is when the machine is not busy."""
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], capture_output=True, check=True)
+    stop = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return stop.ru_utime + stop.ru_stime - start.ru_utime - start.ru_stime
+
+
+def test_public_names_are_there_and_listed() -> None:
+    assert dir(supple) == sorted(supple.__all__)
+    for name in supple.__all__:
+        assert getattr(supple, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'mods'"):
+        supple.mods  # noqa: B018
+
+
+def test_a_star_import_brings_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from supple import *", names)
+    assert set(supple.__all__) <= set(names)
