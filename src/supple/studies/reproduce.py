@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..errors import SuppleError
-from .papers import di_castri
+from .papers import de_luca, di_castri
 from .papers.cells import Cell, Claim, Reproduction
 
 __all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce"]
 
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
     "di-castri": di_castri.reproduction,
+    "de-luca": de_luca.reproduction,
 }
 
 

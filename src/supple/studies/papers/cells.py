@@ -48,7 +48,10 @@ class Cell:
     @property
     def place(self) -> str:
         """Where the cell stands, as one phrase."""
-        return f"{self.table}, {self.posture} deg, {self.column}, mode {self.mode}"
+        angles = self.posture.strip("-0123456789.,") == ""
+        posture = f"{self.posture} deg" if angles else self.posture
+        mode = f"mode {self.mode}" if angles else str(self.mode)
+        return f"{self.table}, {posture}, {self.column}, {mode}"
 
     @property
     def told(self) -> str:

@@ -1,0 +1,159 @@
+"""Basis: which shape functions every link of a robot gets, and the kinds there are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..errors import SuppleError
+from .assumed import assumed_shapes
+from .elements import ELEMENTS
+from .reduced import element_shapes
+from .shapes import EndLoad, Shapes
+from .theory import Beam
+
+__all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]
+
+Count = int | Sequence[int]
+
+
+class Basis(ABC):
+    """Shape functions for the links of a robot. A kind of basis has these duties:
+
+    1. `check(names, rigid)` raises a SuppleError when it does not fit the links of a robot.
+    2. `end(i)` says what the shapes of link i carry at their end: an EndLoad, or None for the
+       rest of the arm at the configuration `at`.
+    3. `shapes(i, beam, end)` returns the Shapes of link i, zero at its root, polynomial between
+       breaks, in the order x-y, x-z, axial, torsion.
+    4. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
+    """
+
+    from_above: ClassVar[bool]
+    at: Sequence[float] | None
+
+    @abstractmethod
+    def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
+        """Raise a SuppleError unless the basis fits links of these names."""
+
+    @abstractmethod
+    def end(self, i: int) -> EndLoad | None:
+        """Return the end load of link i, or None for that of the rest of the arm."""
+
+    @abstractmethod
+    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+        """Return the shapes of link i."""
+
+
+@dataclass(frozen=True)
+class AssumedModes(Basis):
+    """The lowest natural shapes of each link, clamped at its root, with a load at its end.
+
+    Attributes:
+        count: modes per bending plane, for every link or one number a link.
+        ends: `distal` (the rest of the arm at `at`, with (MD) = 0), `free`, or one EndLoad a link.
+        at: joint coordinates at which the rest of the arm is taken; zero unless given.
+        axial, torsion: modes in stretch and in twist, as `count`.
+
+    Source: [DeLuca1991], Eqs. (16)-(22), (28).
+    """
+
+    count: Count
+    ends: Literal["distal", "free"] | Sequence[EndLoad] = "distal"
+    at: Sequence[float] | None = None
+    axial: Count = 0
+    torsion: Count = 0
+    from_above: ClassVar[bool] = True
+
+    def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
+        """Raise a SuppleError unless counts and ends fit links of these names."""
+        for word in ("count", "axial", "torsion"):
+            check_count(word, getattr(self, word), len(names))
+        for i, name in enumerate(names):
+            if not rigid[i] and per_link(self.count, i) < 1:
+                raise SuppleError(
+                    f"AssumedModes gives {name} no mode: give it at least one, or set its theory "
+                    "to rigid"
+                )
+        if isinstance(self.ends, str):
+            if self.ends not in ("distal", "free"):
+                raise SuppleError(f"ends is '{self.ends}': give distal, free, or one EndLoad a link")
+        elif len(self.ends) != len(names):
+            raise SuppleError(
+                f"ends has {len(self.ends)} entries: give one EndLoad for each of {len(names)} links"
+            )
+
+    def end(self, i: int) -> EndLoad | None:
+        """Return the end load of link i, or None for that of the rest of the arm."""
+        if isinstance(self.ends, str):
+            return None if self.ends == "distal" else EndLoad()
+        return self.ends[i]
+
+    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+        """Return the natural shapes of link i."""
+        axial, torsion = per_link(self.axial, i), per_link(self.torsion, i)
+        return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
+
+
+@dataclass(frozen=True)
+class FiniteElements(Basis):
+    """Finite elements on each link, all of their coordinates or reduced to a few.
+
+    Attributes:
+        count: elements, for every link or one number a link.
+        order: `cubic` or `quintic`, see `beams.elements`.
+        modes: None keeps every coordinate. A number reduces each deformation of a link to its
+        static shapes under unit motions of the end and that many natural shapes with the end held.
+        at: not used; elements carry no end load.
+
+    Source: [CraigBampton1968] for the reduction, with the root clamped and the end as interface.
+    """
+
+    count: Count
+    order: str = "cubic"
+    modes: Count | None = None
+    at: Sequence[float] | None = None
+    from_above: ClassVar[bool] = True
+
+    def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
+        """Raise a SuppleError unless counts and order fit links of these names."""
+        check_count("count", self.count, len(names))
+        if self.modes is not None:
+            check_count("modes", self.modes, len(names))
+        if self.order not in ELEMENTS:
+            raise SuppleError(f"order is '{self.order}': choose one of {', '.join(ELEMENTS)}")
+        for i, name in enumerate(names):
+            if not rigid[i] and per_link(self.count, i) < 1:
+                raise SuppleError(
+                    f"FiniteElements gives {name} no element: give it at least one, or set its "
+                    "theory to rigid"
+                )
+
+    def end(self, i: int) -> EndLoad | None:
+        """Return no load: elements need none."""
+        return EndLoad()
+
+    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+        """Return the shapes of link i's elements."""
+        modes = None if self.modes is None else per_link(self.modes, i)
+        return element_shapes(beam, per_link(self.count, i), self.order, modes)
+
+
+def per_link(count: Count, i: int) -> int:
+    """Return the entry of link i of a number given for all links or for each."""
+    return count if isinstance(count, int) else int(count[i])
+
+
+def check_count(word: str, count: Count, links: int) -> None:
+    """Raise a SuppleError unless `count` is a whole number, or one for each link."""
+    given = [count] if isinstance(count, int) else list(count)
+    whole = all(isinstance(n, int) or getattr(n, "dtype", None) is not None for n in given)
+    if not whole or any(isinstance(n, bool) or int(n) != n or n < 0 for n in given):
+        raise SuppleError(f"{word} is {count}: give whole numbers that are not negative")
+    if not isinstance(count, int) and len(given) != links:
+        raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
+                          f"{links} links")  # fmt: skip
+
+
+BASES: dict[str, type[Basis]] = {"assumed": AssumedModes, "elements": FiniteElements}

@@ -1,0 +1,181 @@
+"""Invariants: the integrals of one link under one basis, all that the equations of motion need.
+
+A point of the axis sits at r(x) = x e_x + N(x) z. Here z holds the elastic coordinates eta and,
+when geometric stiffening is asked for, the products eta_j eta_l of each bending plane, whose shape
+is the foreshortening -1/2 int v'^2. So r is linear in z whatever the choice, a bent beam keeps its
+length, the links beyond it move with its shortened end, and energy and forces agree exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .shapes import EndLoad, Shapes
+from .theory import Beam
+
+__all__ = ["Invariants", "gauss_points", "invariants", "rigid_invariants"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Invariants:
+    """Integrals of a link, segment axes, root at x = 0; k shapes, kz = k + products.
+
+    Attributes:
+        length, mass: m, kg.  first, second: integrals of m x and m x^2.
+        P: (3, kz), of m N.  X: (3, kz), of m x N.  G: (3, 3, kz, kz), of m N_a' N_b.
+        J: (3,), of the section's rotary inertia.  JPsi: (3, k) and PsiJPsi: (k, k), of the same
+        with the rotation field Psi.  K: (k, k), stiffness.  modal_mass: (k, k), the mass of the
+        shapes with their end load (damping refers to it).
+        pairs: the products in z.  N_end: (3, kz), Psi_end: (3, k), fields at the end.
+    """
+
+    length: float
+    mass: float
+    first: float
+    second: float
+    P: Array
+    X: Array
+    G: Array
+    J: Array
+    JPsi: Array
+    PsiJPsi: Array
+    K: Array
+    modal_mass: Array
+    pairs: tuple[tuple[int, int], ...]
+    N_end: Array
+    Psi_end: Array
+
+    @property
+    def count(self) -> int:
+        """Number of elastic coordinates, k."""
+        return int(self.K.shape[0])
+
+
+def gauss_points(breaks: Array, points: int) -> tuple[Array, Array]:
+    """Return places and weights of Gauss quadrature on every piece between `breaks`."""
+    t, w = np.polynomial.legendre.leggauss(points)
+    a, b = breaks[:-1, None], breaks[1:, None]
+    return ((a + b) / 2 + (b - a) / 2 * t).ravel(), ((b - a) / 2 * w).ravel()
+
+
+def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = False) -> Invariants:
+    """Return the integrals of a link under these shapes; exact, since shapes are polynomials."""
+    x, w = gauss_points(shapes.breaks, 2 * shapes.degree + 2 if stiffening else shapes.degree + 2)
+    tip = np.concatenate([x, [beam.L]])
+    fields = shapes.at(tip)
+    N, Psi, pairs = fields[:, :3], fields[:, 3:], ()
+    if stiffening:
+        pairs, extra = _foreshortening(shapes, tip)
+        N = np.concatenate([N, extra], axis=2)
+    mass = w * beam.m
+    J = np.array([beam.rIp, beam.rI[1], beam.rI[0]])
+    G = np.einsum("g,gak,gbl->abkl", mass, N[:-1], N[:-1])
+    PsiJPsi = np.einsum("g,a,gak,gal->kl", w, J, Psi[:-1], Psi[:-1])
+    k = shapes.count
+    own = np.einsum("aakl->kl", G)[:k, :k] + PsiJPsi
+    return Invariants(
+        length=beam.L,
+        mass=beam.m * beam.L,
+        first=beam.m * beam.L**2 / 2,
+        second=beam.m * beam.L**3 / 3,
+        P=np.einsum("g,gak->ak", mass, N[:-1]),
+        X=np.einsum("g,gak->ak", mass * x, N[:-1]),
+        G=G,
+        J=J * beam.L,
+        JPsi=np.einsum("g,a,gak->ak", w, J, Psi[:-1]),
+        PsiJPsi=PsiJPsi,
+        K=stiffness(beam, shapes),
+        modal_mass=own + _end_mass(end, fields[-1]),
+        pairs=pairs,
+        N_end=N[-1],
+        Psi_end=Psi[-1],
+    )
+
+
+def rigid_invariants(beam: Beam) -> Invariants:
+    """Return the integrals of a link that keeps its shape: no elastic coordinate."""
+    empty, square = np.zeros((3, 0)), np.zeros((0, 0))
+    return Invariants(
+        length=beam.L,
+        mass=beam.m * beam.L,
+        first=beam.m * beam.L**2 / 2,
+        second=beam.m * beam.L**3 / 3,
+        P=empty,
+        X=empty,
+        G=np.zeros((3, 3, 0, 0)),
+        J=np.array([beam.rIp, beam.rI[1], beam.rI[0]]) * beam.L,
+        JPsi=empty,
+        PsiJPsi=square,
+        K=square,
+        modal_mass=square,
+        pairs=(),
+        N_end=empty,
+        Psi_end=empty,
+    )
+
+
+def stiffness(beam: Beam, shapes: Shapes) -> Array:
+    """Return the (k, k) integral of EA u'^2 + EI psi'^2 + kGA (v' - psi)^2 + GJ phi'^2.
+
+    An infinite stiffness excludes its deformation: the shapes have none of it, it adds nothing.
+    """
+    x, w = gauss_points(shapes.breaks, shapes.degree + 2)
+    value, slope = shapes.at(x), shapes.at(x, 1)
+    strains = [
+        (beam.EA, slope[:, 0]),
+        (beam.EI[0], slope[:, 5]),
+        (beam.EI[1], slope[:, 4]),
+        (beam.kGA[0], slope[:, 1] - value[:, 5]),
+        (beam.kGA[1], slope[:, 2] + value[:, 4]),
+        (beam.GJ, slope[:, 3]),
+    ]
+    K = np.zeros((shapes.count, shapes.count))
+    for modulus, strain in strains:
+        if np.isfinite(modulus):
+            K += modulus * np.einsum("g,gk,gl->kl", w, strain, strain)
+    return (K + K.T) / 2
+
+
+def _end_mass(end: EndLoad, fields: Array) -> Array:
+    """(k, k) mass of the end load on the shapes; (MD) couples deflection and slope."""
+    load = np.diag([end.mass] * 3 + list(end.about))
+    load[1, 5] = load[5, 1] = end.moment
+    load[2, 4] = load[4, 2] = -end.moment
+    mass: Array = fields.T @ load @ fields
+    return mass
+
+
+def _foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:
+    """Pairs (j, l) of one plane, and the displacement (n, 3, pairs) of each product eta_j eta_l.
+
+    u = -1/2 int (v'^2 + w'^2): -int v_j' v_l' for j < l and half of it for j = l.
+    """
+    planes = [[j for j, kind in enumerate(shapes.kinds) if kind == plane] for plane in ("xy", "xz")]
+    pairs = tuple((j, l) for plane in planes for j in plane for l in plane if j <= l)
+    t, w = np.polynomial.legendre.leggauss(shapes.degree + 1)
+    piece = np.clip(np.searchsorted(shapes.breaks, x, "right") - 1, 0, len(shapes.breaks) - 2)
+    whole = _slope_products(shapes, pairs, shapes.breaks[:-1], shapes.breaks[1:], t, w)
+    before = np.concatenate([np.zeros((1, len(pairs))), np.cumsum(whole, axis=0)])
+    partial = _slope_products(shapes, pairs, shapes.breaks[piece], x, t, w)
+    half = np.array([0.5 if j == l else 1.0 for j, l in pairs])
+    out = np.zeros((len(x), 3, len(pairs)))
+    out[:, 0] = -half * (before[piece] + partial)
+    return pairs, out
+
+
+def _slope_products(
+    shapes: Shapes, pairs: tuple[tuple[int, int], ...], start: Array, stop: Array, t: Array, w: Array
+) -> Array:
+    """Integrals (n, pairs) of v_j' v_l' from start to stop, each inside one piece."""
+    s = (start[:, None] + stop[:, None]) / 2 + (stop - start)[:, None] / 2 * t
+    inside = np.clip(s, start[:, None], stop[:, None])
+    slope = shapes.at(inside.ravel(), 1)[:, 1:3].reshape(*s.shape, 2, shapes.count)
+    j, l = [p[0] for p in pairs], [p[1] for p in pairs]
+    product = (slope[..., j] * slope[..., l]).sum(axis=2)
+    value: Array = np.einsum("nt,ntp->np", w * (stop - start)[:, None] / 2, product)
+    return value

@@ -1,0 +1,114 @@
+"""Shapes: shape functions of one link, and EndLoad: what they carry at their end.
+
+A shape is a displacement field (u, v, w) and a rotation field (phi, psi_y, psi_z) along the beam,
+zero at its root. Rotations follow the right-hand rule, so that without shear psi_z = v' and
+psi_y = -w'. All fields are piecewise polynomials, hence every integral of them is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+
+__all__ = ["FIELDS", "EndLoad", "Kind", "Shapes", "joined"]
+
+Array = NDArray[np.float64]
+Kind = str
+FIELDS = ("u", "v", "w", "phi", "psi_y", "psi_z")
+
+
+@dataclass(frozen=True)
+class EndLoad:
+    """What a link's shapes carry at its end: M_L, J_L and (MD) of the clamped-mass conditions.
+
+    Attributes:
+        mass: M_L, kg.  inertia: J_L about the end, kg m^2, one value for every axis or three
+        (about x for torsion, y for bending in x-z, z for bending in x-y).  moment: (MD), kg m.
+
+    Source: [DeLuca1991], Eq. (16).
+    """
+
+    mass: float = 0.0
+    inertia: float | Sequence[float] = 0.0
+    moment: float = 0.0
+
+    def __post_init__(self) -> None:
+        values = [self.mass, self.moment, *self.about]
+        if not all(math.isfinite(value) for value in values) or min(self.mass, *self.about) < 0:
+            raise SuppleError(
+                f"EndLoad(mass={self.mass}, inertia={self.inertia}, moment={self.moment}): mass and "
+                "inertia must be finite and not negative, moment must be finite"
+            )
+        if any(self.moment**2 > self.mass * J * (1 + 1e-9) for J in self.about[1:]):
+            raise SuppleError(
+                f"EndLoad moment {self.moment:g} is too large for mass {self.mass:g} and inertia "
+                f"{self.inertia}: no body has moment^2 above mass times inertia"
+            )
+
+    @property
+    def about(self) -> tuple[float, float, float]:
+        """Inertia about x, y and z of the link's end."""
+        if isinstance(self.inertia, int | float):
+            return (float(self.inertia),) * 3
+        x, y, z = (float(value) for value in self.inertia)
+        return x, y, z
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """k shape functions of one link, polynomials between `breaks`.
+
+    Attributes:
+        breaks: (e + 1,), from 0 to the length.  coefficients: (e, 6, k, p + 1), Legendre series of
+        each field on each piece.  kinds: what each shape does: xy, xz, axial or torsion.
+    """
+
+    breaks: Array
+    coefficients: Array
+    kinds: tuple[Kind, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of shapes, k."""
+        return len(self.kinds)
+
+    @property
+    def degree(self) -> int:
+        """Polynomial degree, p."""
+        return int(self.coefficients.shape[-1]) - 1
+
+    def at(self, x: ArrayLike, derivative: int = 0) -> Array:
+        """Return the six fields, or their derivatives along x, at places x (n,): (n, 6, k)."""
+        x = np.atleast_1d(np.asarray(x, float))
+        piece = np.clip(np.searchsorted(self.breaks, x, "right") - 1, 0, len(self.breaks) - 2)
+        out = np.zeros((len(x), 6, self.count))
+        for k in np.unique(piece):
+            a, b = self.breaks[k], self.breaks[k + 1]
+            series = np.moveaxis(self.coefficients[k], -1, 0)
+            if derivative:
+                series = legendre.legder(series, derivative) * (2 / (b - a)) ** derivative
+            here = piece == k
+            values = legendre.legval((2 * x[here] - a - b) / (b - a), series)
+            out[here] = np.moveaxis(values, -1, 0)
+        return out
+
+    def mixed(self, matrix: Array, kinds: tuple[Kind, ...]) -> Shapes:
+        """Return new shapes, column j of `matrix` (k, new) being the j-th as a sum of these."""
+        return Shapes(self.breaks, np.einsum("efkp,kn->efnp", self.coefficients, matrix), kinds)
+
+
+def joined(parts: Sequence[Shapes]) -> Shapes:
+    """Return the shapes of several sets on one link as one set, in the order given."""
+    degree = max(part.degree for part in parts)
+    padded = [
+        np.pad(part.coefficients, [(0, 0)] * 3 + [(0, degree - part.degree)]) for part in parts
+    ]
+    kinds = tuple(kind for part in parts for kind in part.kinds)
+    return Shapes(parts[0].breaks, np.concatenate(padded, axis=2), kinds)

@@ -1,0 +1,250 @@
+"""Vectors and matrices over any scalars: floats, CasADi SX, SymPy.
+
+Nested lists of scalars. A float zero or one is a fact about structure, so it is never multiplied
+or added: a planar arm run through the spatial equations costs what a planar program costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = [
+    "add", "axis_rotation", "combine", "congruence", "cos", "cross", "cross_matrix", "dot",
+    "identity", "known", "ldl", "ldl_half", "ldl_rest", "ldl_solve", "matmul", "matvec", "mass_about_z", "mul", "negate", "rotated_mass", "scale",
+    "sin", "sub", "total", "transpose", "vadd", "zeros",
+]  # fmt: skip
+
+Scalar = Any
+Vector = list[Scalar]
+Matrix = list[Vector]
+
+
+def _is(a: Scalar, value: float) -> bool:
+    return isinstance(a, float) and a == value
+
+
+def known(a: Scalar | Vector | Matrix, value: Scalar | Vector | Matrix) -> bool:
+    """Whether a scalar, vector or matrix is this constant as a matter of structure."""
+    if isinstance(a, list):
+        return len(a) == len(value) and all(map(known, a, value))
+    return _is(a, value)
+
+
+def mul(a: Scalar, b: Scalar) -> Scalar:
+    """a b."""
+    if _is(a, 0.0) or _is(b, 0.0):
+        return 0.0
+    if _is(a, 1.0):
+        return b
+    if _is(b, 1.0):
+        return a
+    if _is(a, -1.0):
+        return -b
+    return -a if _is(b, -1.0) else a * b
+
+
+def add(a: Scalar, b: Scalar) -> Scalar:
+    """a + b."""
+    if _is(a, 0.0):
+        return b
+    return a if _is(b, 0.0) else a + b
+
+
+def sub(a: Scalar, b: Scalar) -> Scalar:
+    """a - b."""
+    if _is(b, 0.0):
+        return a
+    return -b if _is(a, 0.0) else a - b
+
+
+def total(values: Sequence[Scalar]) -> Scalar:
+    """Sum of scalars."""
+    out: Scalar = 0.0
+    for value in values:
+        out = add(out, value)
+    return out
+
+
+def sin(a: Scalar) -> Scalar:
+    """Sine of a scalar."""
+    return _function("sin", a)
+
+
+def cos(a: Scalar) -> Scalar:
+    """Cosine of a scalar."""
+    return _function("cos", a)
+
+
+def _function(name: str, a: Scalar) -> Scalar:
+    if isinstance(a, int | float):
+        return float(getattr(math, name)(a))
+    if hasattr(a, name):
+        return getattr(a, name)()
+    import sympy
+
+    return getattr(sympy, name)(a)
+
+
+def dot(a: Vector, b: Vector) -> Scalar:
+    """a . b."""
+    return total([mul(x, y) for x, y in zip(a, b, strict=True)])
+
+
+def vadd(*vectors: Vector) -> Vector:
+    """Sum of vectors."""
+    return [total(column) for column in zip(*vectors, strict=True)]
+
+
+def combine(A: Matrix, B: Matrix) -> Matrix:
+    """A + B."""
+    return [vadd(a, b) for a, b in zip(A, B, strict=True)]
+
+
+def negate(a: Vector) -> Vector:
+    """-a."""
+    return [mul(-1.0, x) for x in a]
+
+
+def scale(s: Scalar, a: Vector) -> Vector:
+    """s a."""
+    return [mul(s, x) for x in a]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """a x b."""
+    return [
+        sub(mul(a[1], b[2]), mul(a[2], b[1])),
+        sub(mul(a[2], b[0]), mul(a[0], b[2])),
+        sub(mul(a[0], b[1]), mul(a[1], b[0])),
+    ]
+
+
+def cross_matrix(p: Vector) -> Matrix:
+    """[p] with [p] w = p x w."""
+    x, y, z = p
+    return [[0.0, mul(-1.0, z), y], [z, 0.0, mul(-1.0, x)], [mul(-1.0, y), x, 0.0]]
+
+
+def identity(n: int) -> Matrix:
+    """Unit matrix."""
+    return [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    """Matrix of structural zeros."""
+    return [[0.0] * columns for _ in range(rows)]
+
+
+def transpose(A: Matrix) -> Matrix:
+    """A'."""
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def matvec(A: Matrix, b: Vector) -> Vector:
+    """A b."""
+    return [dot(row, b) for row in A]
+
+
+def matmul(A: Matrix, B: Matrix) -> Matrix:
+    """A B."""
+    columns = transpose(B)
+    return [[dot(row, column) for column in columns] for row in A]
+
+
+def congruence(T: Matrix, S: Matrix) -> Matrix:
+    """T' S T for a symmetric S; only one triangle is worked out."""
+    U = transpose(matmul(S, T))
+    columns = transpose(T)
+    n = len(columns)
+    out = zeros(n, n)
+    for i in range(n):
+        for j in range(i, n):
+            out[i][j] = out[j][i] = dot(columns[i], U[j])
+    return out
+
+
+def axis_rotation(axis: Sequence[float], angle: Scalar) -> Matrix:
+    """Rot(axis, angle) for a unit axis: a a' + cos (I - a a') + sin [a].
+
+    Written so that a coordinate axis gives the elementary rotation with its zeros and ones.
+    """
+    s, c = sin(angle), cos(angle)
+    S = cross_matrix([float(x) for x in axis])
+    out = zeros(3, 3)
+    for i in range(3):
+        for j in range(3):
+            outer = float(axis[i] * axis[j])
+            rest = (1.0 if i == j else 0.0) - outer
+            out[i][j] = total([outer, mul(c, rest), mul(s, S[i][j])])
+    return out
+
+
+def rotated_mass(R: Matrix, M: Matrix) -> Matrix:
+    """A (6, 6) mass in axes A from axes B, given R_AB: blockdiag(R, R) M blockdiag(R, R)'."""
+    block = [
+        [*(transpose(R)[i]), 0.0, 0.0, 0.0] if i < 3 else [0.0, 0.0, 0.0, *(transpose(R)[i - 3])]
+        for i in range(6)
+    ]
+    return congruence(block, M)
+
+
+def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
+    """`rotated_mass` for a turn about z, in a third of the multiplications.
+
+    With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes [[a - s t, c t - b], [.., d + s t]].
+    """
+    R = [[c, mul(-1.0, s), 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+    upper, lower = ([row[k : k + 3] for row in M[k : k + 3]] for k in (0, 3))
+    mixed = [row[3:] for row in M[:3]]
+    if not known(mixed, zeros(3, 3)):
+        mixed = matmul(matmul(R, mixed), transpose(R))
+    upper, lower = _tensor_about_z(c, s, upper), _tensor_about_z(c, s, lower)
+    top = [upper[a] + mixed[a] for a in range(3)]
+    return top + [[mixed[b][a] for b in range(3)] + lower[a] for a in range(3)]
+
+
+def _tensor_about_z(c: Scalar, s: Scalar, A: Matrix) -> Matrix:
+    a, b, d, e, f = A[0][0], A[0][1], A[1][1], A[0][2], A[1][2]
+    t = add(mul(s, sub(a, d)), mul(2.0, mul(c, b)))
+    off = sub(mul(c, t), b)
+    x, y = sub(mul(c, e), mul(s, f)), add(mul(s, e), mul(c, f))
+    return [[sub(a, mul(s, t)), off, x], [off, add(d, mul(s, t)), y], [x, y, A[2][2]]]
+
+
+def ldl(A: Matrix) -> tuple[Matrix, Vector]:
+    """Unit lower triangle L and inverses of the pivots of A = L D L'."""
+    n = len(A)
+    L, D, inverse = identity(n), [0.0] * n, [0.0] * n
+    for j in range(n):
+        D[j] = sub(A[j][j], total([mul(mul(L[j][k], L[j][k]), D[k]) for k in range(j)]))
+        inverse[j] = 1.0 / D[j]
+        for i in range(j + 1, n):
+            rest = total([mul(mul(L[i][k], L[j][k]), D[k]) for k in range(j)])
+            L[i][j] = mul(sub(A[i][j], rest), inverse[j])
+    return L, inverse
+
+
+def ldl_half(factors: tuple[Matrix, Vector], b: Vector) -> Vector:
+    """y with L y = b, given `ldl(A)`: then x' A^-1 b = sum of x_i y_i / D_i over such halves."""
+    L, _ = factors
+    y: Vector = []
+    for i in range(len(b)):
+        y.append(sub(b[i], dot(L[i][:i], y)))
+    return y
+
+
+def ldl_rest(factors: tuple[Matrix, Vector], y: Vector) -> Vector:
+    """x with D L' x = y, the other half."""
+    L, inverse = factors
+    n = len(y)
+    x = [mul(inverse[i], y[i]) for i in range(n)]
+    for i in reversed(range(n)):
+        x[i] = sub(x[i], total([mul(L[k][i], x[k]) for k in range(i + 1, n)]))
+    return x
+
+
+def ldl_solve(factors: tuple[Matrix, Vector], b: Vector) -> Vector:
+    """x with A x = b, given `ldl(A)`."""
+    return ldl_rest(factors, ldl_half(factors, b))

@@ -1,0 +1,82 @@
+"""Damping of the elastic coordinates: kinds of it, each a matrix on eta of one link."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.invariants import Invariants
+from ..errors import SuppleError
+
+__all__ = ["Damping", "ModalDamping", "StiffnessRoot", "damping_of"]
+
+Array = NDArray[np.float64]
+
+
+class Damping(ABC):
+    """How the links damp their own bending. A kind of damping has one duty:
+
+    1. `matrix(i, inv, ratio)` returns the (k, k) damping matrix of link i; `ratio` is what the
+       robot file says of that link, or None.
+    """
+
+    @abstractmethod
+    def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
+        """Return the damping matrix of one link."""
+
+
+@dataclass(frozen=True)
+class ModalDamping(Damping):
+    """A damping ratio for every mode of a link, clamped at its root with its end load.
+
+    D = 2 M^1/2 (M^-1/2 K M^-1/2)^1/2 zeta M^1/2 over the modes, so the same in every basis.
+
+    Attributes:
+        ratio: one value, one a link, or for each link one a mode; None: the robot file's.
+    """
+
+    ratio: float | Sequence[float] | Sequence[Sequence[float]] | None = None
+
+    def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
+        """Return 2 M Phi diag(zeta omega) Phi' M with Phi the mass-normalised modes."""
+        from scipy.linalg import eigh
+
+        given = self.ratio if self.ratio is not None else (ratio or 0.0)
+        here = given if isinstance(given, int | float) else given[i]
+        zeta = np.broadcast_to(np.asarray(here, float), (inv.count,))
+        if not np.isfinite(zeta).all() or (zeta < 0).any():
+            raise SuppleError(f"damping ratio {here}: give values that are not negative")
+        omega2, Phi = eigh(inv.K, inv.modal_mass)
+        side = inv.modal_mass @ Phi
+        D: Array = 2 * (side * (zeta * np.sqrt(np.maximum(omega2, 0.0)))) @ side.T
+        return D
+
+
+@dataclass(frozen=True)
+class StiffnessRoot(Damping):
+    """D = factor sqrt(K), the matrix root; 0.1 in the paper.
+
+    Source: [DeLuca1991], section VII.
+    """
+
+    factor: float = 0.1
+
+    def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
+        """Return factor times the symmetric root of the link's stiffness."""
+        if not math.isfinite(self.factor) or self.factor < 0:
+            raise SuppleError(f"damping factor {self.factor}: give a value that is not negative")
+        value, vector = np.linalg.eigh(inv.K)
+        D: Array = self.factor * (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
+        return D
+
+
+def damping_of(given: Damping | float | None) -> Damping:
+    """Return a damping ratio as ModalDamping; None means the ratios of the robot file."""
+    if given is None or isinstance(given, int | float):
+        return ModalDamping(given)
+    return given

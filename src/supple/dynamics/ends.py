@@ -1,0 +1,82 @@
+"""End coordinates: a link's elastic coordinates turned so that the end's motion is among them.
+
+The forward dynamics of a chain is cheapest when the slope and the deflection of a link's end are
+coordinates of their own: what the next link does then meets unit columns, and the slope's pivot is
+a constant. The change is linear and constant, zeta = B eta, and nothing outside `laws` sees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chain import ChainLink
+
+__all__ = ["end_coordinates"]
+
+Array = NDArray[np.float64]
+# Rows of the end's displacement and rotation that each kind of shape moves; rotations first.
+_ROWS = {"xy": (("Psi", 2), ("N", 1)), "xz": (("Psi", 1), ("N", 2)), "axial": (("N", 0),),
+         "torsion": (("Psi", 0),)}  # fmt: skip
+
+
+def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
+    """Return the link in coordinates zeta = B eta, with B and its inverse A; no shapes: as it is."""
+    k = link.inv.count
+    B = np.eye(k)
+    if link.shapes is None:
+        return link, B, B
+    for kind, rows in _ROWS.items():
+        members = [j for j, name in enumerate(link.shapes.kinds) if name == kind]
+        _insert(B, link, members, rows)
+    if np.linalg.cond(B) > 1e6:
+        B = np.eye(k)
+    A = np.linalg.inv(B)
+    return _turned(link, A, B), B, A
+
+
+def _insert(B: Array, link: ChainLink, members: list[int], rows: tuple[tuple[str, int], ...]) -> None:
+    """Put the end's motions in place of the shapes that tell them apart best."""
+    ends = {"N": link.inv.N_end[:, : len(B)], "Psi": link.inv.Psi_end}
+    wanted = np.array([ends[name][row] for name, row in rows])[: len(members)]
+    if not len(members):
+        return
+    choices = list(combinations(members, len(wanted)))
+    size = [abs(np.linalg.det(wanted[:, choice])) for choice in choices]
+    B[list(choices[int(np.argmax(size))])] = wanted
+
+
+def _turned(link: ChainLink, A: Array, B: Array) -> ChainLink:
+    """The link's integrals with eta = A zeta, its products of coordinates included."""
+    inv = link.inv
+    wide = _with_products(A, inv.pairs)
+    N_end, Psi_end = inv.N_end @ wide, inv.Psi_end @ A
+    for matrix in (N_end[:, : len(A)], Psi_end):
+        matrix[np.abs(matrix) < 1e-9] = 0.0
+        matrix[np.abs(matrix - 1) < 1e-9] = 1.0
+    turned = replace(
+        inv,
+        P=inv.P @ wide,
+        X=inv.X @ wide,
+        G=np.einsum("ki,abkl,lj->abij", wide, inv.G, wide),
+        JPsi=inv.JPsi @ A,
+        PsiJPsi=A.T @ inv.PsiJPsi @ A,
+        N_end=N_end,
+        Psi_end=Psi_end,
+    )
+    return replace(link, inv=turned)
+
+
+def _with_products(A: Array, pairs: tuple[tuple[int, int], ...]) -> Array:
+    """z(eta) = wide z(zeta): A on the coordinates, its products on theirs."""
+    k, n = len(A), len(A) + len(pairs)
+    wide = np.zeros((n, n))
+    wide[:k, :k] = A
+    for row, (j, l) in enumerate(pairs):
+        for column, (a, b) in enumerate(pairs):
+            value = A[j, a] * A[l, b]
+            wide[k + row, k + column] = value if a == b else value + A[j, b] * A[l, a]
+    return wide

@@ -1,0 +1,98 @@
+"""Evaluator: a CasADi function called with arrays, one state or many, without its call overhead."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+
+__all__ = ["Evaluator", "compiled"]
+
+Array = NDArray[np.float64]
+
+
+class Evaluator:
+    """A CasADi function of column vectors as a function of arrays.
+
+    Called with arrays (n,) it returns arrays of the outputs' own shapes; with (B, n) the outputs
+    gain a leading axis. Memory is kept per thread, so that a call costs little more than its work.
+
+    Attributes:
+        function: the CasADi function.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self._shapes = [function.size_out(i) for i in range(function.n_out())]
+        self._local = threading.local()
+
+    def __call__(self, *args: Array) -> tuple[Array, ...]:
+        """Return the outputs at one state, or at B states."""
+        batch = args[0].shape[0] if args[0].ndim > 1 else None
+        ready, inputs, outputs, run = self._memory(batch)
+        for kept, given in zip(inputs, args, strict=True):
+            kept[...] = given
+        run()
+        del ready
+        return tuple(self._shaped(out, i, batch) for i, out in enumerate(outputs))
+
+    def _shaped(self, out: Array, i: int, batch: int | None) -> Array:
+        """CasADi stores columns one after another; columns of a vector are its entries."""
+        rows, columns = self._shapes[i]
+        if columns == 1:
+            return out.copy()
+        lead = () if batch is None else (batch,)
+        return np.swapaxes(out.reshape(*lead, columns, rows), -1, -2).copy()
+
+    def _memory(self, batch: int | None) -> tuple[Any, list[Array], list[Array], Any]:
+        """Arrays bound to the function (mapped over a batch), and the call that runs it."""
+        kept = getattr(self._local, "kept", None)
+        if kept is None:
+            kept = self._local.kept = {}
+        if batch not in kept:
+            if len(kept) > 4:
+                kept.pop(next(key for key in kept if key is not None))
+            kept[batch] = _bound(self.function, batch)
+        return kept[batch]  # type: ignore[no-any-return]
+
+
+def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Array], Any]:
+    lead = () if batch is None else (batch,)
+    inputs = [np.zeros((*lead, function.numel_in(i))) for i in range(function.n_in())]
+    outputs = [np.zeros((*lead, function.numel_out(i))) for i in range(function.n_out())]
+    mapped = function if batch is None else function.map(batch)
+    buffer, run = mapped.buffer()
+    for i, array in enumerate(inputs):
+        buffer.set_arg(i, memoryview(array.reshape(-1)))
+    for i, array in enumerate(outputs):
+        buffer.set_res(i, memoryview(array.reshape(-1)))
+    return (mapped, buffer), inputs, outputs, run
+
+
+def compiled(function: Any, optimisation: str = "-O2") -> Any:
+    """Return the same CasADi function as generated C, built with the system's C compiler."""
+    import casadi as ca
+
+    compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
+    if compiler is None:
+        raise SuppleError("compiling needs a C compiler: install gcc, or build without compile=True")
+    with tempfile.TemporaryDirectory() as folder:
+        generator = ca.CodeGenerator("generated.c")
+        generator.add(function)
+        generator.generate(folder + "/")
+        library = Path(folder) / "generated.so"
+        command = [compiler, optimisation, "-fPIC", "-shared", f"{folder}/generated.c"]
+        done = subprocess.run(
+            [*command, "-o", str(library), "-lm"], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise SuppleError(f"the C compiler {compiler} failed: {done.stderr.strip()[:200]}")
+        return ca.external(function.name(), str(library))

@@ -1,0 +1,362 @@
+"""Model: the immutable numbers of a Robot under a Basis, and `build`, which makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..beams.basis import Basis
+from ..errors import SuppleError
+from ..robot import Robot, SerialRobot
+from .chain import Chain, chain_of
+from .damping import Damping, damping_of
+from .evaluate import Evaluator, compiled
+from .laws import Laws, laws_of
+from .paper import PlanarLaws
+
+__all__ = ["DEFLECTIONS", "Deflection", "Functions", "Model", "build"]
+
+Array = NDArray[np.float64]
+Deflection = Literal["rotation", "paper", "literal"]
+DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
+AnyLaws = Laws | PlanarLaws
+
+
+class Functions(Mapping[str, Any]):
+    """The equations of a Model as CasADi functions, each made when it is first asked for."""
+
+    def __init__(self, laws: AnyLaws, compile_: bool) -> None:
+        self._laws, self._compile = laws, compile_
+        self._made: dict[str, Evaluator] = {}
+        self._expressions: dict[str, Any] = {}
+        self._derived: dict[Any, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.evaluator(name).function
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MAKERS)
+
+    def __len__(self) -> int:
+        return len(_MAKERS)
+
+    def evaluator(self, name: str) -> Evaluator:
+        """Return the function of this name for arrays."""
+        if name not in self._made:
+            if name not in _MAKERS:
+                raise KeyError(f"no function '{name}': there are {', '.join(_MAKERS)}")
+            function = self.expression(name)
+            self._made[name] = Evaluator(compiled(function) if self._compile else function)
+        return self._made[name]
+
+    def expression(self, name: str) -> Any:
+        """Return the function of this name as a CasADi SX function, never compiled."""
+        if name not in self._expressions:
+            self._expressions[name] = _function(name, self._laws)
+        return self._expressions[name]
+
+    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return something made once from these functions, such as a step of an integrator."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
+
+
+@dataclass(frozen=True)
+class Model:
+    """The equations of motion M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau of one robot.
+
+    q = [theta, eps, eta], see `coordinates`. Every function takes one state, (N,), or many, (B, N).
+
+    Attributes:
+        robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
+        stiffness, damping: (N, N).  functions: the same equations as CasADi functions.
+    """
+
+    robot: SerialRobot
+    basis: Basis
+    chain: Chain
+    deflection: Deflection
+    stiffening: bool
+    stiffness: Array
+    damping: Array
+    functions: Functions = field(repr=False, compare=False)
+
+    @property
+    def size(self) -> int:
+        """Length of q."""
+        return self.chain.size
+
+    @property
+    def joints(self) -> int:
+        """Number of joint coordinates theta, and of efforts tau."""
+        return len(self.chain.joints)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the entries of q, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
+        return self.chain.names
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """Return M(q), (N, N) or (B, N, N)."""
+        return self._call("mass_matrix", q=q)[0]
+
+    def bias(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Return h(q, qd): centrifugal and Coriolis, without gravity, stiffness and damping."""
+        return self._call("bias", q=q, qd=qd)[0]
+
+    def gravity(self, q: ArrayLike) -> Array:
+        """Return g(q), the generalised force that holds the weight."""
+        return self._call("gravity", q=q)[0]
+
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrench: ArrayLike | None = None
+    ) -> Array:
+        """Return qdd under joint efforts tau, (joints,), and a wrench on the tip.
+
+        `wrench` is (force, moment) or a force alone, base axes, on the last end.
+        """
+        if wrench is None:
+            return self._call("forward_dynamics", q=q, qd=qd, tau=tau)[0]
+        return self._call("forward_dynamics_loaded", q=q, qd=qd, tau=tau, wrench=_six(wrench))[0]
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Return M qdd + h + D qd + K q + g, (N,): efforts first, then what eps and eta need.
+
+        The latter vanish for a motion that the robot makes by itself.
+        """
+        return self._call("inverse_dynamics", q=q, qd=qd, qdd=qdd)[0]
+
+    def energy(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Return the total energy, kinetic, elastic and gravitational, J."""
+        total: Array = self._call("energies", q=q, qd=qd)[0].sum(axis=-1)
+        return total
+
+    def energies(self, q: ArrayLike, qd: ArrayLike) -> dict[str, Array]:
+        """Return the energy split: kinetic, elastic, gravity, J."""
+        values = self._call("energies", q=q, qd=qd)[0]
+        return {name: values[..., k] for k, name in enumerate(("kinetic", "elastic", "gravity"))}
+
+    def tip(self, q: ArrayLike) -> Array:
+        """Return the position of the last link's end, (3,), base axes."""
+        return self._call("tip", q=q)[0]
+
+    def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
+        """Return the elastic displacement (3,) of a link at a fraction of its length, link axes."""
+        i = self.chain.index(link)
+        part, shapes = self.chain.links[i], self.chain.links[i].shapes
+        q = self._array("q", q)
+        if not 0 <= fraction <= 1:
+            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
+        if shapes is None:
+            return np.zeros((*q.shape[:-1], 3))
+        field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
+        displacement: Array = q[..., self.chain.eta[i]] @ field_.T
+        return displacement
+
+    def derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return d qdd / d(q, qd, tau), Jacobians (N, N), (N, N), (N, joints) of forward dynamics."""
+        a, b, c = self._call("derivatives", q=q, qd=qd, tau=tau)
+        return a, b, c
+
+    def _call(self, name: str, **given: ArrayLike) -> tuple[Array, ...]:
+        arrays = {word: self._array(word, value) for word, value in given.items()}
+        leads = {array.shape[:-1] for array in arrays.values()} - {()}
+        if not leads:
+            return self.functions.evaluator(name)(*arrays.values())
+        if len(leads) > 1:
+            raise SuppleError(f"{', '.join(given)} have batches of different shapes: {sorted(leads)}")
+        lead = leads.pop()
+        flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
+        if len(lead) > 1 or lead == (0,):
+            flat = [a.reshape(-1, a.shape[-1]) for a in flat]
+        found = self.functions.evaluator(name)(*flat)
+        return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
+
+    def _array(self, word: str, value: ArrayLike) -> Array:
+        """Return an argument as an array, checked for size and NaN."""
+        wanted = {"tau": self.joints, "wrench": 6}.get(word, self.size)
+        try:
+            array = np.asarray(value, float)
+        except (TypeError, ValueError):
+            raise SuppleError(f"{word} is not an array of numbers") from None
+        if array.ndim == 0 or array.shape[-1] != wanted:
+            names = self.coordinates[: self.joints] if word == "tau" else self.coordinates
+            what = f": {', '.join(names)}" if wanted <= 12 and word != "wrench" else ""
+            raise SuppleError(f"{word} has shape {array.shape}: its last axis must have {wanted} "
+                              f"entries{what}")  # fmt: skip
+        if not np.isfinite(array).all():
+            raise SuppleError(f"{word} holds a value that is not finite")
+        return array
+
+
+def build(
+    robot: Robot,
+    basis: Basis,
+    deflection: Deflection = "rotation",
+    stiffening: bool = False,
+    damping: Damping | float | None = None,
+    compile: bool = False,
+) -> Model:
+    """Return the Model of a serial arm under a basis.
+
+    `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
+    section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
+    (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
+    robot file's. `compile` turns every function into C when it is first used.
+    """
+    if not isinstance(basis, Basis):
+        raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
+    if deflection not in DEFLECTIONS:
+        raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
+    chain = chain_of(robot, basis, stiffening)
+    assert isinstance(robot, SerialRobot)
+    if deflection != "rotation":
+        _check_planar(robot, deflection, stiffening)
+    D = _damping_matrix(robot, chain, damping_of(damping))
+    laws = laws_of(chain, D)
+    _check_mass(chain, laws)
+    chosen: AnyLaws = laws
+    if deflection != "rotation":
+        chosen = PlanarLaws(chain, laws.links, laws.K, laws.D, deflection)
+    K = chain.stiffness()
+    for array in (K, D):
+        array.setflags(write=False)
+    return Model(robot, basis, chain, deflection, stiffening, K, D, Functions(chosen, compile))
+
+
+def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None:
+    if not robot.planar:
+        raise SuppleError(f"deflection '{deflection}' is for planar arms; {robot.name} is spatial")
+    if stiffening:
+        raise SuppleError(f"stiffening goes with deflection 'rotation', not with '{deflection}'")
+
+
+def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
+    """(N, N): joint damping on theta, the links' own on eta."""
+    D = np.zeros((chain.size, chain.size))
+    for i, place in chain.theta.items():
+        D[place, place] = robot.links[i].joint.damping
+    for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
+        if link.inv.count:
+            described = robot.links[i]
+            material = robot.material(described)
+            ratio = described.damping_ratio
+            if ratio is None and material is not None:
+                ratio = material.damping_ratio
+            D[part, part] = law.matrix(i, link.inv, ratio)
+    return D
+
+
+def _check_mass(chain: Chain, laws: Laws) -> None:
+    """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
+    if not chain.size:
+        raise SuppleError("the robot has no joint that moves and no link that bends: nothing to build")
+    q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
+    M = np.array(laws.mass(q), float)
+    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+    for k, name in enumerate(chain.names):
+        if scale[k] == 0.0:
+            raise SuppleError(f"nothing that moves with {name} has mass: give its links or bodies mass")
+    lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
+    if lowest < 1e-13:
+        raise SuppleError("the mass matrix is singular: some motion moves no mass; give every joint "
+                          "something to carry")  # fmt: skip
+
+
+def _six(wrench: ArrayLike) -> Array:
+    """Return a force as a wrench without moment."""
+    given = np.asarray(wrench, float)
+    if given.shape[-1:] == (3,):
+        return np.concatenate([given, np.zeros_like(given)], axis=-1)
+    return given
+
+
+def _function(name: str, laws: AnyLaws) -> Any:
+    """Make one CasADi function, common subexpressions shared, outputs dense."""
+    import casadi as ca
+
+    n, joints = laws.chain.size, len(laws.chain.joints)
+    sizes = {"q": n, "qd": n, "qdd": n, "tau": joints, "wrench": 6}
+    words, make = _MAKERS[name]
+    symbols = {word: ca.SX.sym(word, sizes[word]) for word in words}
+    outputs = make(laws, {word: ca.vertsplit(symbol) for word, symbol in symbols.items()})
+    dense = [ca.densify(ca.SX(out)) for out in outputs]
+    names = [f"out{i}" for i in range(len(dense))]
+    return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
+
+
+Lists = Mapping[str, list[Any]]
+
+
+def _column(values: list[Any]) -> Any:
+    import casadi as ca
+
+    return ca.vertcat(*values)
+
+
+def _matrix(rows: list[list[Any]]) -> Any:
+    import casadi as ca
+
+    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+
+
+def _zero(laws: AnyLaws) -> list[Any]:
+    return [0.0] * laws.chain.size
+
+
+def _mass(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_matrix(laws.mass(x["q"]))]
+
+
+def _bias(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_column(laws.inverse(x["q"], x["qd"], _zero(laws), gravity=False))]
+
+
+def _gravity(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_column(laws.inverse(x["q"], _zero(laws), _zero(laws), gravity=True))]
+
+
+def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_column(laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench")))]
+
+
+def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
+    import casadi as ca
+
+    moved = _column(laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True))
+    K, D = ca.sparsify(ca.DM(laws.K)), ca.sparsify(ca.DM(laws.D))
+    return [moved + ca.mtimes(K, _column(x["q"])) + ca.mtimes(D, _column(x["qd"]))]
+
+
+def _energies(laws: AnyLaws, x: Lists) -> list[Any]:
+    return [_column(list(laws.energies(x["q"], x["qd"])))]
+
+
+def _tip(laws: AnyLaws, x: Lists) -> list[Any]:
+    p, R = laws.tip(x["q"])
+    return [_column(p), _matrix(R)]
+
+
+def _derivatives(laws: AnyLaws, x: Lists) -> list[Any]:
+    import casadi as ca
+
+    qdd = _forward(laws, x)[0]
+    return [ca.jacobian(qdd, _column(x[word])) for word in ("q", "qd", "tau")]
+
+
+_MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]] = {
+    "mass_matrix": (("q",), _mass),
+    "bias": (("q", "qd"), _bias),
+    "gravity": (("q",), _gravity),
+    "forward_dynamics": (("q", "qd", "tau"), _forward),
+    "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
+    "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
+    "energies": (("q", "qd"), _energies),
+    "tip": (("q",), _tip),
+    "derivatives": (("q", "qd", "tau"), _derivatives),
+}

@@ -1,0 +1,126 @@
+"""What do the equations say: a small model's equations of motion as formulas (needs SymPy)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..dynamics.laws import Laws, joint_side, numbers
+from ..dynamics.model import Model
+from ..dynamics.named import Named, named_links
+from ..dynamics.paper import kinetic_energy
+from ..errors import SuppleError
+
+__all__ = ["ClosedForm", "closed_form"]
+
+LARGEST = 8
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """B(q) qdd + h(q, qd) + K q = Q tau as SymPy expressions.
+
+    Attributes:
+        B, h: SymPy matrices (N, N) and (N, 1).  q, qd: their symbols.  values: numbers of the
+        named constants.  deflection: the model's.
+    """
+
+    B: Any
+    h: Any
+    q: tuple[Any, ...]
+    qd: tuple[Any, ...]
+    values: dict[str, float]
+    deflection: str
+
+    def equations(self) -> list[tuple[str, Any]]:
+        """Return (name, expression) of every element of B's upper triangle and of h."""
+        n = len(self.q)
+        out = [(f"B_{{{i + 1}{j + 1}}}", self.B[i, j]) for i in range(n) for j in range(i, n)]
+        return out + [(f"h_{i + 1}", self.h[i]) for i in range(n)]
+
+    def latex(self) -> str:
+        """Return one aligned LaTeX block."""
+        import sympy
+
+        rows = [f"{name} &= {sympy.latex(value)}" for name, value in self.equations()]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def markdown(self) -> str:
+        """Return Markdown: every equation, then a table of the constants."""
+        import sympy
+
+        lines = [f"Deflection `{self.deflection}`.", ""]
+        lines += [f"$${name} = {sympy.latex(value)}$$" for name, value in self.equations()]
+        lines += ["", "| constant | value |", "|---|---|"]
+        lines += [f"| ${sympy.latex(sympy.Symbol(name))}$ | {value:.6g} |"
+                  for name, value in self.values.items()]  # fmt: skip
+        return "\n".join(lines) + "\n"
+
+
+def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
+    """Return the equations of a planar model of a few coordinates as formulas, made here and now.
+
+    B is the Hessian of the kinetic energy (deflection `paper`: cut to first order in eta), and
+    h_i = sum (dB_ij/dq_k - 1/2 dB_jk/dq_i) qd_j qd_k.
+
+    Source: [DeLuca1991], Eqs. (26), (32)-(34).
+    """
+    try:
+        import sympy
+    except ImportError:
+        raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
+    n = model.size
+    if n > LARGEST:
+        raise SuppleError(f"the model has {n} coordinates: closed forms are for {LARGEST} or fewer; "
+                          "use its functions or its regressor instead")  # fmt: skip
+    table = Named(lambda name: sympy.Symbol(name, real=True))
+    links = named_links([numbers(link) for link in model.chain.links], table, kinematics=True)
+    q = sympy.symbols(f"q1:{n + 1}", real=True)
+    qd = sympy.symbols(f"qd1:{n + 1}", real=True)
+    B = _mass(model, links, q, qd)
+    B = B.applyfunc(_tidy) if simplify else B
+    h = _bias(B, q, qd)
+    h = h.applyfunc(_tidy) if simplify else h
+    return ClosedForm(B, h, q, qd, dict(table.values), model.deflection)
+
+
+def _mass(model: Model, links: list[Any], q: Any, qd: Any) -> Any:
+    import sympy
+
+    if model.deflection == "rotation":
+        zero = [[0.0] * model.size for _ in range(model.size)]
+        return sympy.Matrix(Laws(model.chain, links, zero, zero).mass(list(q)))
+    T = kinetic_energy(model.chain, links, list(q), list(qd))
+    B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
+    if model.deflection == "paper":
+        bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
+        B = B.applyfunc(lambda value: _first_order(value, bent))
+    return B + B.T - sympy.diag(*B.diagonal())
+
+
+def _first_order(value: Any, bent: list[Any]) -> Any:
+    zero = dict.fromkeys(bent, 0)
+    return value.subs(zero) + sum(x * value.diff(x).subs(zero) for x in bent)
+
+
+def _bias(B: Any, q: Any, qd: Any) -> Any:
+    import sympy
+
+    v = sympy.Matrix(qd)
+    momentum = B * v
+    kinetic = (v.T * momentum)[0]
+    return momentum.jacobian(sympy.Matrix(q)) * v - sympy.Matrix([kinetic.diff(x) for x in q]) / 2
+
+
+def _tidy(value: Any) -> Any:
+    """Expand, use sin^2 + cos^2 = 1, and drop the noise of constants like 1.0."""
+    import sympy
+
+    value = sympy.expand(sympy.nsimplify(value))
+    sines = {f.args[0] for f in value.atoms(sympy.sin)}
+    for angle in sines:
+        value = sympy.expand(value.replace(
+            lambda e, a=angle: e.is_Pow and e.base == sympy.sin(a) and e.exp.is_integer and e.exp >= 2,
+            lambda e, a=angle: (1 - sympy.cos(a) ** 2) ** (e.exp // 2) * sympy.sin(a) ** (e.exp % 2),
+        ))  # fmt: skip
+    return value

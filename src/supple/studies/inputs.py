@@ -1,0 +1,233 @@
+"""Inputs: joint efforts over time, as functions, arrays, tables or named kinds."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+
+__all__ = [
+    "INPUTS", "BangBang", "Chirp", "Constant", "Feedback", "Input", "Step", "Table", "as_input",
+]  # fmt: skip
+
+Array = NDArray[np.float64]
+
+
+class Input(ABC):
+    """Efforts as a function of time alone. A kind of input has these duties:
+
+    1. `value(t, width)` returns the efforts (len(t), width) at times t.
+    2. `switches(end)` returns the times in (0, end) where it jumps or bends; integration
+       restarts there.
+    3. `expression(t, width)` returns it as CasADi expressions of t between two switches, or None
+       when it is linear there.
+    """
+
+    @abstractmethod
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+
+    def switches(self, end: float) -> list[float]:
+        """Return the times in (0, end) where it jumps or bends."""
+        return []
+
+    def expression(self, t: Any, width: int) -> list[Any] | None:
+        """Return it as expressions of t, or None where it is linear between switches."""
+        return None
+
+
+def _wide(amplitude: float | Sequence[float], width: int) -> Array:
+    """One amplitude for every joint, or one a joint."""
+    given = np.asarray(amplitude, float)
+    if given.shape not in ((), (width,)) or not np.isfinite(given).all():
+        raise SuppleError(f"amplitude is {amplitude}: give one number, or one for each of {width}")
+    return np.broadcast_to(given, (width,)).astype(float)
+
+
+@dataclass(frozen=True)
+class Constant(Input):
+    """The same effort all the time."""
+
+    amplitude: float | Sequence[float] = 0.0
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        return np.tile(_wide(self.amplitude, width), (len(t), 1))
+
+
+@dataclass(frozen=True)
+class Step(Input):
+    """Zero before `start`, then `amplitude`."""
+
+    amplitude: float | Sequence[float] = 1.0
+    start: float = 0.0
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        return (t >= self.start)[:, None] * _wide(self.amplitude, width)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the start."""
+        return [self.start] if 0 < self.start < end else []
+
+
+@dataclass(frozen=True)
+class BangBang(Input):
+    """`amplitude` for `half` seconds, its opposite for as long, then zero.
+
+    Source: [DeLuca1991], section VII, Figs. 9 and 10 (0.2 N m; no switching time is printed).
+    """
+
+    amplitude: float | Sequence[float] = 1.0
+    half: float = 0.5
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        sign = np.where(t < self.half, 1.0, np.where(t < 2 * self.half, -1.0, 0.0))
+        return sign[:, None] * _wide(self.amplitude, width)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the two switches."""
+        return [t for t in (self.half, 2 * self.half) if 0 < t < end]
+
+
+@dataclass(frozen=True)
+class Chirp(Input):
+    """A sine whose frequency rises from f0 to f1 (Hz) in `sweep` seconds, linearly."""
+
+    amplitude: float | Sequence[float] = 1.0
+    f0: float = 0.1
+    f1: float = 10.0
+    sweep: float = 10.0
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        phase = 2 * math.pi * (self.f0 * t + (self.f1 - self.f0) * t**2 / (2 * self.sweep))
+        return np.sin(phase)[:, None] * _wide(self.amplitude, width)
+
+    def expression(self, t: Any, width: int) -> list[Any]:
+        """Return the sine of t."""
+        import casadi as ca
+
+        phase = 2 * math.pi * (self.f0 * t + (self.f1 - self.f0) * t**2 / (2 * self.sweep))
+        return [a * ca.sin(phase) for a in _wide(self.amplitude, width).tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Input):
+    """Efforts at given times: linear between them, or held until the next with `hold`.
+
+    Before the first and after the last time the nearest row counts.
+    """
+
+    t: ArrayLike
+    values: ArrayLike
+    hold: bool = False
+
+    def __post_init__(self) -> None:
+        t, values = np.asarray(self.t, float), np.asarray(self.values, float)
+        if t.ndim != 1 or values.ndim != 2 or len(t) != len(values) or not len(t):
+            raise SuppleError(f"a table needs times (n,) and values (n, joints); it has shapes "
+                              f"{t.shape} and {values.shape}")  # fmt: skip
+        if not (np.isfinite(t).all() and np.isfinite(values).all()) or (np.diff(t) <= 0).any():
+            raise SuppleError("a table needs rising times and finite values")
+        object.__setattr__(self, "t", t)
+        object.__setattr__(self, "values", values)
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        times, values = np.asarray(self.t), np.asarray(self.values)
+        if values.shape[1] != width:
+            raise SuppleError(f"the table has {values.shape[1]} columns of efforts: {width} are needed")
+        if self.hold:
+            row = np.clip(np.searchsorted(times, t, "right") - 1, 0, len(times) - 1)
+            return values[row]
+        return np.stack([np.interp(t, times, column) for column in values.T], axis=1)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the table's times."""
+        return [float(t) for t in np.asarray(self.t) if 0 < t < end]
+
+    @classmethod
+    def from_csv(cls, path: str | Path, hold: bool = False) -> Table:
+        """Return the table of a CSV file: a header line, then t and one effort a joint."""
+        try:
+            rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+        except (OSError, ValueError) as problem:
+            raise SuppleError(f"cannot read efforts from {path}: {problem}; give a header line, then "
+                              "t and one effort a joint, separated by commas") from None  # fmt: skip
+        return cls(rows[:, 0], rows[:, 1:], hold)
+
+
+INPUTS: dict[str, type[Input]] = {
+    "constant": Constant, "step": Step, "bang-bang": BangBang, "chirp": Chirp,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Efforts that a Python function gives: f(t) or f(t, q, qd)."""
+
+    function: Callable[..., ArrayLike]
+    width: int
+    of_state: bool
+
+    def __call__(self, t: float, q: Array, qd: Array) -> Array:
+        """Return the efforts, or a sentence that says what went wrong and when."""
+        try:
+            given = self.function(t, q, qd) if self.of_state else self.function(t)
+            efforts = np.asarray(given, float)
+        except Exception as problem:
+            raise SuppleError(
+                f"the effort function failed at t = {t:g} s: {type(problem).__name__}: {problem}"
+            ) from problem
+        if efforts.shape != (self.width,) or not np.isfinite(efforts).all():
+            raise SuppleError(f"the effort function gave {given!r} at t = {t:g} s: it must give "
+                              f"{self.width} finite numbers")  # fmt: skip
+        return efforts
+
+
+def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Input | Feedback:
+    """Return efforts in any of their forms as an Input, or a Feedback for a Python function.
+
+    None is zero; an array (width,) is constant; (n, width) are n equal intervals of the run, held.
+    """
+    if given is None:
+        return Constant(0.0)
+    if isinstance(given, Input):
+        return given
+    if callable(given):
+        try:
+            wanted = [
+                p for p in inspect.signature(given).parameters.values() if p.default is p.empty
+            ]
+        except (TypeError, ValueError):
+            return Feedback(given, width, of_state=True)
+        return Feedback(given, width, of_state=len(wanted) > 1)
+    return _from_array(given, width, duration, word)
+
+
+def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
+    if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 2:
+        return Table(*given)
+    try:
+        array = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise SuppleError(f"{word} is neither numbers, a function nor a known input") from None
+    if not np.isfinite(array).all():
+        raise SuppleError(f"{word} holds a value that is not finite")
+    if array.shape == (width,):
+        return Constant(tuple(array.tolist()))
+    if array.ndim == 2 and array.shape[1] == width and len(array):
+        return Table(np.arange(len(array)) * duration / len(array), array, hold=True)
+    raise SuppleError(f"{word} has shape {array.shape}: give ({width},) for constant efforts, (n, "
+                      f"{width}) for n equal intervals, or (times, values)")  # fmt: skip

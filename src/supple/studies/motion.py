@@ -1,0 +1,90 @@
+"""Response: the motion obtained, as named arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.model import Model
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["Response"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Response:
+    """A motion of a Model.
+
+    Attributes:
+        model: what moved.  t: (n,).  q, qd: (n, N).  tau: (n, joints), efforts; at a switch the
+        one that follows.  work: (n,), of efforts and tip wrench less what damping took, J, since
+        the start.  method: how it was integrated.  message: empty, or why it ended early.
+    """
+
+    model: Model
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    work: Array
+    method: str
+    message: str = ""
+    notes: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    if TYPE_CHECKING:  # bound in answers.py
+
+        def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def to_xarray(self) -> xarray.Dataset: ...
+        def to_pandas(self) -> pandas.DataFrame: ...
+        def save(self, path: Any) -> None: ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end."""
+        return not self.message
+
+    @property
+    def theta(self) -> Array:
+        """(n, joints) joint coordinates."""
+        return self.q[:, : self.model.joints]
+
+    @cached_property
+    def tip(self) -> Array:
+        """(n, 3) position of the last link's end, base axes."""
+        return self.model.tip(self.q)
+
+    @cached_property
+    def tip_rotation(self) -> Array:
+        """(n, 3, 3) axes of the last link's end in base axes."""
+        return self.model.functions.evaluator("tip")(self.q)[1]
+
+    @cached_property
+    def energies(self) -> dict[str, Array]:
+        """Kinetic, elastic and gravitational energy, (n,) each, J."""
+        return self.model.energies(self.q, self.qd)
+
+    @property
+    def energy(self) -> Array:
+        """(n,) total energy, J."""
+        total: Array = np.sum(list(self.energies.values()), axis=0)
+        return total
+
+    @property
+    def balance(self) -> Array:
+        """(n,) power balance residual: energy gained since the start less work done, J."""
+        residual: Array = self.energy - self.energy[0] - (self.work - self.work[0])
+        return residual
+
+    def deflection(self, link: str, fraction: float = 1.0) -> Array:
+        """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes."""
+        return self.model.deflection_at(self.q, link, fraction)

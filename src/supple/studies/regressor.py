@@ -1,0 +1,89 @@
+"""What must be known: the equations of motion linear in named constants, for identification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..dynamics.evaluate import Evaluator
+from ..dynamics.laws import Laws, numbers
+from ..dynamics.model import Model
+from ..dynamics.named import Named, named_links
+from ..dynamics.paper import PlanarLaws
+from ..errors import SuppleError
+
+__all__ = ["Regressor", "regressor"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Regressor:
+    """M qdd + h (+ g) = Y(q, qd, qdd) pi.
+
+    Attributes:
+        names: of the p constants.  pi: (p,), their values in the model.
+    """
+
+    model: Model
+    names: tuple[str, ...]
+    pi: Array
+    _evaluate: Evaluator = field(repr=False, compare=False)
+
+    def __call__(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Return Y, (N, p), or (B, N, p) for many states."""
+        states = [np.asarray(x, float) for x in (q, qd, qdd)]
+        if any(x.shape[-1:] != (self.model.size,) or x.ndim > 2 for x in states):
+            raise SuppleError(f"q, qd and qdd must have {self.model.size} entries each")
+        return self._evaluate(*states)[0]
+
+    def identifiable(self, samples: int = 0, seed: int = 0) -> int:
+        """Return how many combinations of the constants any motion can tell apart."""
+        rng = np.random.default_rng(seed)
+        count = samples or 4 * len(self.pi)
+        q, qd, qdd = rng.normal(size=(3, count, self.model.size))
+        Y = self(q, qd, qdd).reshape(-1, len(self.pi))
+        return int(np.linalg.matrix_rank(Y / np.maximum(np.abs(Y).max(axis=0), 1e-300)))
+
+
+def regressor(model: Model, gravity: bool = True) -> Regressor:
+    """Return the inverse dynamics of a model, stiffness and damping left out, linear in constants.
+
+    The constants are the link integrals and the bodies' ten parameters, see `dynamics.named`;
+    lengths and the end values of the shapes are kinematics and stay numbers.
+
+    Source: [DeLuca1991], section V, for any number of links and modes.
+    """
+    import casadi as ca
+
+    table = Named(lambda name: ca.SX.sym(name))
+    plain = [numbers(link) for link in model.chain.links]
+    links = named_links(plain, table)
+    rotors = {i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
+              for i in model.chain.sprung}  # fmt: skip
+    n = model.size
+    q, qd, qdd = (ca.SX.sym(word, n) for word in ("q", "qd", "qdd"))
+    lists = [ca.vertsplit(x) for x in (q, qd, qdd)]
+    efforts = ca.vertcat(*_laws(model, links).inverse(*lists, gravity=gravity))
+    for i, symbol in rotors.items():
+        place = model.chain.theta[i]
+        efforts[place] += (symbol - model.chain.links[i].rotor) * qdd[place]
+    pi = ca.vertcat(*table.symbols.values())
+    Y = ca.densify(ca.jacobian(efforts, pi))
+    function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
+    return Regressor(model, tuple(table.values), np.array([*table.values.values()]),
+                     Evaluator(function))  # fmt: skip
+
+
+def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
+    zero = [[0.0] * model.size for _ in range(model.size)]
+    if model.deflection == "rotation":
+        return Laws(model.chain, links, zero, zero)
+    if any(not isinstance(x, float) for link in links for M in (link.root_mass, link.tip_mass)
+           for x in (M[1][5], M[2][3])):  # fmt: skip
+        raise SuppleError("a regressor of deflection 'paper' or 'literal' needs bodies centred on "
+                          "their points")  # fmt: skip
+    return PlanarLaws(replace(model.chain), links, zero, zero, model.deflection)

@@ -1,0 +1,276 @@
+"""How does it move: a Model under efforts, from a state on, as a Response."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..dynamics.model import Model
+from ..errors import SuppleError
+from .inputs import Feedback, Input, as_input
+from .motion import Response
+from .steppers import STEPPERS, Chunk, Plan, stable_step
+
+__all__ = ["SimulationWarning", "simulate", "static_state"]
+
+Array = NDArray[np.float64]
+HUGE = 1e9  # a coordinate beyond this has left every meaning
+
+
+class SimulationWarning(UserWarning):
+    """A run ended before its time; what it had is in the Response."""
+
+
+def simulate(
+    model: Model,
+    tau: Any = None,
+    q0: ArrayLike | Literal["static"] | None = None,
+    qd0: ArrayLike | None = None,
+    duration: float = 1.0,
+    *,
+    theta0: ArrayLike | None = None,
+    dt: float = 1e-3,
+    method: str = "rk4",
+    wrench: Any = None,
+    tolerance: float = 1e-9,
+    limits: bool = True,
+    progress: bool | None = None,
+    compile: bool = False,
+) -> Response:
+    """Return the motion of a model over `duration` seconds, sampled every `dt`.
+
+    `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
+    f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
+    last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
+    rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
+    restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
+    A run that ends early, by Ctrl-C too, warns and keeps what it has.
+    """
+    _check(duration, dt, method, tolerance)
+    x0 = _start(model, q0, qd0, theta0)
+    efforts = as_input(tau, model.joints, duration)
+    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
+    if isinstance(load, Feedback):
+        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
+    if method == "rk4":
+        _check_step(model, x0[: model.size], dt)
+    grid, starts = _grid(duration, dt, efforts, load)
+    plan = Plan(model, grid, starts, efforts, load, tolerance, compile)
+    states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
+    return _response(plan, states, method, message)
+
+
+def _check(duration: float, dt: float, method: str, tolerance: float) -> None:
+    for word, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
+        if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+            raise SuppleError(f"{word} is {value}: give a positive number")
+    if duration / dt > 1e8:
+        raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
+    if method not in STEPPERS:
+        raise SuppleError(f"method is '{method}': it must be one of {', '.join(STEPPERS)}")
+
+
+def _six(wrench: Any) -> Any:
+    """A constant force as a wrench without moment."""
+    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
+        return np.concatenate([np.asarray(wrench, float), np.zeros(3)])
+    return wrench
+
+
+def _check_step(model: Model, q: Array, dt: float) -> None:
+    largest = stable_step(model, q)
+    if dt > largest:
+        digits = 10.0 ** (math.floor(math.log10(largest)) - 2)
+        allowed = math.floor(largest / digits) * digits
+        raise SuppleError(
+            f"dt is {dt:g} s: beyond rk4's stability limit for this model; the largest admissible "
+            f"step is {allowed:.3g} s (use it or a smaller one, fewer modes, or method adams)"
+        )
+
+
+def _start(
+    model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None
+) -> Array:
+    """x = [q, qd, work] at the start."""
+    n = model.size
+    if isinstance(q0, str):
+        if q0 != "static":
+            raise SuppleError(f"q0 is '{q0}': give an array or 'static'")
+        q = static_state(model, theta0)
+    else:
+        q = np.zeros(n) if q0 is None else _vector("q0", q0, n, model)
+        if theta0 is not None:
+            q = q.copy()
+            q[: model.joints] = _vector("theta0", theta0, model.joints, model)
+    qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
+    return np.concatenate([q, qd, [0.0]])
+
+
+def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise SuppleError(f"{word} is not an array of numbers") from None
+    if array.shape != (size,):
+        names = ", ".join(model.coordinates[:size][:12])
+        raise SuppleError(f"{word} has shape {array.shape}: give {size} numbers ({names})")
+    if not np.isfinite(array).all():
+        raise SuppleError(f"{word} holds a value that is not finite")
+    return array
+
+
+def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
+    """Return q at rest under gravity with the joints held at theta0: K q + g(q) = 0 beyond theta."""
+    k, n = model.joints, model.size
+    q = np.zeros(n)
+    if theta0 is not None:
+        q[:k] = _vector("theta0", theta0, k, model)
+    zero = np.zeros(n)
+    for _ in range(50):
+        force = model.inverse_dynamics(q, zero, zero)[k:]
+        slope = _stiffness_at(model, q)[k:, k:]
+        step = np.linalg.solve(slope, -force)
+        q[k:] += step
+        if np.abs(step).max(initial=0.0) <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
+            return q
+    raise SuppleError("the static sag was not found: the arm may be too soft for its own weight")
+
+
+def _stiffness_at(model: Model, q: Array) -> Array:
+    """(N, N) derivative of K q + g(q)."""
+
+    def make() -> Any:
+        import casadi as ca
+
+        from ..dynamics.evaluate import Evaluator
+
+        x = ca.SX.sym("q", model.size)
+        g = model.functions.expression("gravity")(x)
+        return Evaluator(ca.Function("slope", [x], [ca.densify(ca.jacobian(g, x))]))
+
+    slope: Array = model.functions.derived("gravity slope", make)(q)[0] + model.stiffness
+    return slope
+
+
+def _grid(
+    duration: float, dt: float, tau: Input | Feedback, wrench: Input | None
+) -> tuple[Array, tuple[int, ...]]:
+    """Times of the answer, every switch among them, and the places where integration restarts."""
+    switches = {0.0}
+    for given in (tau, wrench):
+        if isinstance(given, Input):
+            switches.update(given.switches(duration))
+    edges = [*sorted(switches), duration]
+    parts, starts, count = [], [], 0
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        steps = max(1, math.ceil((b - a) / dt - 1e-9))
+        parts.append(a + (b - a) * np.arange(steps) / steps)
+        starts.append(count)
+        count += steps
+    return np.concatenate([*parts, [duration]]), tuple(starts)
+
+
+def _collect(
+    plan: Plan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
+) -> tuple[Array, str]:
+    """All states until the end, a fault or Ctrl-C, and why it ended early."""
+    kept, message = [x0[None]], ""
+    wanted = len(plan.grid) > 20_000 if progress is None else progress
+    try:
+        for place, states in _shown(chunks, len(plan.grid) - 1, wanted):
+            good, message = _checked(plan, place, states, kept[-1][-1], limits)
+            kept.append(good)
+            if message:
+                break
+    except KeyboardInterrupt:
+        message = f"stopped by the user at t = {plan.grid[_count(kept) - 1]:g} s"
+    except SuppleError as problem:
+        if _count(kept) == 1:
+            raise
+        message = str(problem)
+    except Exception as problem:
+        if type(problem).__name__ != "_StoppedError":
+            raise
+        reason = _reason(plan.model, kept[-1][-1])
+        message = f"the integrator gave up after t = {plan.grid[_count(kept) - 1]:g} s: {reason}"
+    if message:
+        warnings.warn(message, SimulationWarning, stacklevel=3)
+    return np.concatenate(kept), message
+
+
+def _count(kept: list[Array]) -> int:
+    return sum(map(len, kept))
+
+
+def _shown(chunks: Iterator[Chunk], total: int, wanted: bool) -> Iterator[Chunk]:
+    """The same chunks, with a progress bar on the way when one is wanted."""
+    if not wanted:
+        yield from chunks
+        return
+    from rich.progress import Progress
+
+    with Progress(transient=True) as bar:
+        task = bar.add_task("simulating", total=total)
+        for place, states in chunks:
+            bar.update(task, completed=place - 1 + len(states))
+            yield place, states
+
+
+def _checked(
+    plan: Plan, place: int, states: Array, before: Array, limits: bool
+) -> tuple[Array, str]:
+    """The states up to the first fault, and what it is."""
+    n = plan.model.size
+    with np.errstate(invalid="ignore"):
+        bad = ~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1)
+    if bad.any():
+        first = int(bad.argmax())
+        last = states[first - 1] if first else before
+        reason = _reason(plan.model, last)
+        return states[:first], f"the motion blew up at t = {plan.grid[place + first]:g} s: {reason}"
+    return _limited(plan, place, states) if limits else (states, "")
+
+
+def _reason(model: Model, x: Array) -> str:
+    """Why a motion that was at x went wrong right after."""
+    n = model.size
+    lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
+    if lowest <= 0:
+        return (f"the mass matrix is no longer positive definite (deflection '{model.deflection}' "
+                "does not keep it so; use deflection 'rotation')")  # fmt: skip
+    if model.deflection != "rotation":
+        return (f"the deflections left the range of deflection '{model.deflection}', whose mass "
+                "matrix turns indefinite there; use deflection 'rotation'")  # fmt: skip
+    return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
+
+
+def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
+    """The states up to the first joint that passes its limit."""
+    model = plan.model
+    for k, i in enumerate(model.chain.joints):
+        allowed = model.robot.links[i].joint.limits
+        if allowed is None:
+            continue
+        beyond = (states[:, k] < allowed[0]) | (states[:, k] > allowed[1])
+        if beyond.any():
+            first = int(beyond.argmax())
+            name = model.chain.links[i].name
+            text = (f"joint {name} reached its limit {list(allowed)} at "
+                    f"t = {plan.grid[place + first]:g} s")  # fmt: skip
+            return states[: first + 1], text
+    return states, ""
+
+
+def _response(plan: Plan, states: Array, method: str, message: str) -> Response:
+    n, t = plan.model.size, plan.grid[: len(states)]
+    q, qd = states[:, :n], states[:, n : 2 * n]
+    if isinstance(plan.tau, Feedback):
+        tau = np.array([plan.tau(float(at), *x) for at, *x in zip(t, q, qd, strict=True)])
+    else:
+        tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
+    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message)

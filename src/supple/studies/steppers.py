@@ -1,0 +1,333 @@
+"""Steppers: how a Model is carried through time. Kinds: rk4, adams, bdf, generalised-alpha.
+
+The state is x = [q, qd, work]; the work of efforts and tip wrench, less what damping takes, is
+integrated beside the motion, so that the power balance of a run can be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dynamics.evaluate import Evaluator, compiled
+from ..dynamics.model import Model
+from ..errors import SuppleError
+from .inputs import Feedback, Input
+
+__all__ = ["STEPPERS", "Chunk", "Plan", "rate", "stable_step"]
+
+Array = NDArray[np.float64]
+CHUNK = 250  # steps between two looks at what came out
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be computed.
+
+    Attributes:
+        grid: (n + 1,) times of the answer, switches among them.  starts: places in the grid where
+        integration restarts.  tau, wrench: efforts and tip wrench; wrench None: there is none.
+        tolerance: relative, of adams and bdf.  compiled: step in generated C.
+    """
+
+    model: Model
+    grid: Array
+    starts: tuple[int, ...]
+    tau: Input | Feedback
+    wrench: Input | None
+    tolerance: float
+    compiled: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of inputs: efforts, and six of a wrench."""
+        return self.model.joints + (6 if self.wrench is not None else 0)
+
+    def inputs(self, t: Array) -> Array:
+        """(len(t), width) inputs at times t."""
+        assert isinstance(self.tau, Input)
+        parts = [self.tau.value(t, self.model.joints)]
+        if self.wrench is not None:
+            parts.append(self.wrench.value(t, 6))
+        return np.concatenate(parts, axis=1)
+
+
+Chunk = tuple[int, Array]  # place in the grid of the first row, states (n, 2 N + 1)
+
+
+def rate(model: Model, width: int) -> Any:
+    """Return dx/dt = f(x, u) as a CasADi SX function; u = tau, or tau and the tip wrench."""
+    import casadi as ca
+
+    n, joints = model.size, model.joints
+    x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", width)
+    q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
+    D = ca.sparsify(ca.DM(model.damping))
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd))
+    if width > joints:
+        loaded = model.functions.expression("forward_dynamics_loaded")
+        qdd = loaded(q, qd, tau, u[joints:])
+        power += _wrench_power(model, q, qd, u[joints:])
+    else:
+        qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power)]))
+
+
+def _wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
+    """Force times the tip's velocity, moment times its angular velocity."""
+    import casadi as ca
+
+    p, R = model.functions.expression("tip")(q)
+    Rd = ca.reshape(ca.jtimes(ca.vec(R), q, qd), 3, 3)
+    W = ca.mtimes(Rd, R.T)
+    spin = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
+    return ca.dot(wrench[:3], ca.jtimes(p, q, qd)) + ca.dot(wrench[3:], spin)
+
+
+def _rk4_step(model: Model, width: int) -> Any:
+    """One step of the classical Runge-Kutta method: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
+    import casadi as ca
+
+    f = rate(model, width)
+    x, p = ca.SX.sym("x", 2 * model.size + 1), ca.SX.sym("p", 3 * width + 1)
+    a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
+    k1 = f(x, a)
+    k2 = f(x + dt / 2 * k1, b)
+    k3 = f(x + dt / 2 * k2, b)
+    k4 = f(x + dt * k3, c)
+    return ca.Function("step", [x, p], [x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
+
+
+def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
+    """Fixed steps of the classical fourth-order Runge-Kutta method, as in [DeLuca1991]."""
+    if isinstance(plan.tau, Feedback):
+        yield from _rk4_feedback(plan, plan.tau, x)
+        return
+    step = plan.model.functions.derived(
+        ("rk4", plan.width, plan.compiled), lambda: _made(_rk4_step(plan.model, plan.width), plan)
+    )
+    width = plan.width
+    for start in range(0, len(plan.grid) - 1, CHUNK):
+        grid = plan.grid[start : start + CHUNK + 1]
+        dt = np.diff(grid)
+        # a hair inside the step, so that a switch on the grid acts from its own side
+        t = np.stack([grid[:-1] + 1e-9 * dt, grid[:-1] + dt / 2, grid[1:] - 1e-9 * dt], axis=1)
+        u = plan.inputs(t.ravel()).reshape(len(dt), 3 * width)
+        states = step.run(x, np.concatenate([u, dt[:, None]], axis=1))
+        x = states[-1]
+        yield start + 1, states
+
+
+def _made(step: Any, plan: Plan) -> Accumulated:
+    return Accumulated(compiled(step) if plan.compiled else step)
+
+
+class Accumulated:
+    """A step function carried over many steps in one call."""
+
+    def __init__(self, step: Any) -> None:
+        self.step = step
+        self._runs: dict[int, tuple[Any, ...]] = {}
+
+    def run(self, x: Array, p: Array) -> Array:
+        """Return the states (n, len(x)) after each of the n steps with parameters p (n, width)."""
+        n = len(p)
+        if n not in self._runs:
+            if len(self._runs) > 4:
+                self._runs.pop(next(iter(self._runs)))
+            function = self.step.mapaccum(n)
+            state, given, out = np.zeros(len(x)), np.zeros(p.shape), np.zeros((n, len(x)))
+            buffer, call = function.buffer()
+            buffer.set_arg(0, memoryview(state))
+            buffer.set_arg(1, memoryview(given.reshape(-1)))
+            buffer.set_res(0, memoryview(out.reshape(-1)))
+            self._runs[n] = (state, given, out, call, buffer, function)
+        state, given, out, call, *_ = self._runs[n]
+        state[:], given[:] = x, p
+        call()
+        result: Array = out.copy()
+        return result
+
+
+def _rk4_feedback(plan: Plan, law: Feedback, x: Array) -> Iterator[Chunk]:
+    """Steps whose efforts a Python function gives, asked at every stage."""
+    n, wrench = plan.model.size, plan.wrench
+    f = plan.model.functions.derived(
+        ("rate", plan.width), lambda: Evaluator(rate(plan.model, plan.width))
+    )
+
+    def slope(t: float, x: Array) -> Array:
+        u = law(t, x[:n], x[n : 2 * n])
+        if wrench is not None:
+            u = np.concatenate([u, wrench.value(np.array([t]), 6)[0]])
+        value: Array = f(x, u)[0]
+        return value
+
+    for k in range(len(plan.grid) - 1):
+        t, dt = float(plan.grid[k]), float(plan.grid[k + 1] - plan.grid[k])
+        k1 = slope(t, x)
+        k2 = slope(t + dt / 2, x + dt / 2 * k1)
+        k3 = slope(t + dt / 2, x + dt / 2 * k2)
+        k4 = slope(t + dt, x + dt * k3)
+        x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        yield k + 1, x[None]
+
+
+def _cvodes(scheme: str) -> Callable[[Plan, Array], Iterator[Chunk]]:
+    def run(plan: Plan, x: Array) -> Iterator[Chunk]:
+        if isinstance(plan.tau, Feedback):
+            raise SuppleError(f"method {scheme} takes efforts as data: a Python function needs "
+                              "method rk4")  # fmt: skip
+        ends = [*plan.starts[1:], len(plan.grid) - 1]
+        for a, b in zip(plan.starts, ends, strict=True):
+            states = _cvodes_segment(plan, scheme, plan.grid[a : b + 1], x)
+            x = states[-1]
+            yield a + 1, states
+
+    run.__doc__ = f"SUNDIALS CVODES ({scheme}), restarted at every switch of the input."
+    return run
+
+
+def _cvodes_segment(plan: Plan, scheme: str, grid: Array, x0: Array) -> Array:
+    """States (n, .) at grid[1:], inputs smooth in between."""
+    import casadi as ca
+
+    length, width = float(grid[-1] - grid[0]), plan.width
+    x, s, p = ca.SX.sym("x", len(x0)), ca.SX.sym("s"), ca.SX.sym("p", 2 * width + 1)
+    u = _segment_input(plan, p, s)
+    ode = rate(plan.model, width)(x, u)
+    iteration = "functional" if scheme == "adams" else "newton"
+    options = {"linear_multistep_method": scheme, "nonlinear_solver_iteration": iteration, "reltol": plan.tolerance, "max_num_steps": 10_000_000,
+               "abstol": plan.tolerance * 1e-2, "print_stats": False, "verbose": False,
+               "disable_internal_warnings": True}  # fmt: skip
+    problem = {"x": x, "t": s, "p": p, "ode": ode}
+    steps = (grid[1:] - grid[0]).tolist()
+    solver = ca.integrator("run", "cvodes", problem, 0.0, steps, options)
+    edges = np.array([grid[0] + 1e-9 * length, grid[-1] - 1e-9 * length])
+    first, last = plan.inputs(edges)
+    given = np.concatenate([first, (last - first) / length, [grid[0]]])
+    try:
+        found = solver(x0=x0, p=given)
+    except RuntimeError as problem_:
+        raise _StoppedError(str(problem_)) from None
+    states: Array = np.array(found["xf"]).T
+    return states
+
+
+class _StoppedError(Exception):
+    """The integrator gave up."""
+
+
+def _segment_input(plan: Plan, p: Any, s: Any) -> Any:
+    """Inputs at s seconds after a restart: as expressions, else linear between its two ends."""
+    import casadi as ca
+
+    width, joints = plan.width, plan.model.joints
+    out = ca.vertsplit(p[:width] + s * p[width : 2 * width])
+    t = p[2 * width] + s
+    for given, part in ((plan.tau, slice(0, joints)), (plan.wrench, slice(joints, width))):
+        if isinstance(given, Input):
+            expression = given.expression(t, part.stop - part.start)
+            if expression is not None:
+                out[part] = expression
+    return ca.vertcat(*out)
+
+
+def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chunk]:
+    """Implicit steps that damp the fast modes; `radius` is left of them at infinite frequency.
+
+    Residual r = M qdd + h + D qd + K q + g - tau at t + dt; the accelerations a of the scheme lag
+    behind: (1 - am) a1 + am a0 = (1 - af) qdd1 + af qdd0.
+
+    Source: [Arnold2007], Eqs. (5)-(7).
+    """
+    model = plan.model
+    n, joints = model.size, model.joints
+    am, af = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
+    gamma, beta = 0.5 + af - am, 0.25 * (1 + af - am) ** 2
+    if plan.wrench is not None:
+        raise SuppleError("method generalised-alpha takes no tip wrench yet: use rk4, adams or bdf")
+    tangent = model.functions.derived("tangent", lambda: Evaluator(_tangent(model)))
+
+    def effort(t: float, x: Array) -> Array:
+        u = plan.tau(t, x[:n], x[n:]) if isinstance(plan.tau, Feedback) else plan.inputs(
+            np.array([t]))[0]  # fmt: skip
+        return np.concatenate([u, np.zeros(n - joints)])
+
+    q, qd, work = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n]
+    qdd = model.forward_dynamics(q, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n])[:joints])
+    a = qdd.copy()
+    before = _power(model, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n]))
+    for k in range(len(plan.grid) - 1):
+        dt = float(plan.grid[k + 1] - plan.grid[k])
+        tau = effort(float(plan.grid[k + 1]) - 1e-9 * dt, np.concatenate([q, qd]))
+        q1 = q + dt * qd + dt**2 * (0.5 - beta) * a
+        qd1 = qd + dt * (1 - gamma) * a
+        a1 = (af * qdd - am * a) / (1 - am)
+        q1, qd1, qdd1 = q1 + dt**2 * beta * a1, qd1 + dt * gamma * a1, np.zeros(n)
+        share = (1 - af) / (1 - am)
+        for _ in range(20):
+            r, M, C, K = tangent(q1, qd1, qdd1)
+            step = np.linalg.solve(M + share * dt * gamma * C + share * dt**2 * beta * K, tau - r)
+            qdd1, qd1 = qdd1 + step, qd1 + share * dt * gamma * step
+            q1 = q1 + share * dt**2 * beta * step
+            if np.abs(step).max() <= 1e-11 * (1 + np.abs(qdd1).max()):
+                break
+        a = a1 + share * qdd1
+        q, qd, qdd = q1, qd1, qdd1
+        after = _power(model, qd, tau)
+        work, before = work + dt * (before + after) / 2, after
+        yield k + 1, np.concatenate([q, qd, [work]])[None]
+
+
+def _power(model: Model, qd: Array, tau: Array) -> float:
+    return float(tau @ qd - qd @ model.damping @ qd)
+
+
+def _tangent(model: Model) -> Any:
+    """Residual and its derivatives with respect to qdd, qd and q."""
+    import casadi as ca
+
+    q, qd, qdd = (ca.SX.sym(word, model.size) for word in ("q", "qd", "qdd"))
+    r = model.functions.expression("inverse_dynamics")(q, qd, qdd)
+    parts = [ca.densify(ca.jacobian(r, word)) for word in (qdd, qd, q)]
+    return ca.Function("tangent", [q, qd, qdd], ca.cse([r, *parts]))
+
+
+STEPPERS: dict[str, Callable[[Plan, Array], Iterator[Chunk]]] = {
+    "rk4": rk4,
+    "adams": _cvodes("adams"),
+    "bdf": _cvodes("bdf"),
+    "generalised-alpha": generalised_alpha,
+}
+
+
+def stable_step(model: Model, q: Array) -> float:
+    """Return the largest step at which rk4 does not amplify any mode of the model at q.
+
+    |R(z)| <= 1 with R(z) = 1 + z + z^2/2 + z^3/6 + z^4/24, z = lambda dt; modes that grow by
+    themselves are left out.
+    """
+    n = model.size
+    dq, dqd, _ = model.derivatives(q, np.zeros(n), np.zeros(model.joints))
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
+    values = np.linalg.eigvals(A)
+    scale = np.abs(values).max()
+    values = values[(values.real <= 1e-9 * scale) & (np.abs(values) > 1e-9 * scale)]
+    if not len(values):
+        return float("inf")
+    z = values / np.abs(values)
+    low, high = np.zeros(len(z)), np.full(len(z), 4.0)
+    for _ in range(50):
+        middle = (low + high) / 2
+        stable = np.abs(_amplification(z * middle)) <= 1 + 1e-9
+        low, high = np.where(stable, middle, low), np.where(stable, high, middle)
+    return float((low / np.abs(values)).min())
+
+
+def _amplification(z: Array) -> Array:
+    return 1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4)))
