@@ -10,6 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
+    from .dynamics.ked import Ked, Loads, ked
+    from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
+    from .dynamics.rigid_delta import RigidDelta
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
     from .robot import (
@@ -27,9 +31,11 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.follow import PathResponse, SmallRangeWarning, follow
     from .studies.modes import Modes, modes
     from .studies.reproduce import Reproduction, reproduce
     from .studies.statics import Statics, statics
+    from .studies.workspace import WorkspaceMap, workspace
 
     __version__: str
 
@@ -37,33 +43,50 @@ __all__ = [
     "Body",
     "Box",
     "Circle",
+    "CirclePath",
     "DeltaRobot",
     "General",
+    "Hold",
+    "InvertedU",
     "Joint",
+    "Ked",
     "Link",
+    "Loads",
     "LowerLink",
     "Material",
     "Modes",
     "Motor",
     "Mount",
+    "PathResponse",
     "Platform",
+    "PointToPoint",
+    "Proportional",
+    "Ratio",
+    "Rayleigh",
     "Rectangle",
     "Reproduction",
+    "RigidDelta",
     "Robot",
     "RobotError",
     "SerialRobot",
+    "SmallRangeWarning",
     "Statics",
     "SuppleError",
     "Tube",
     "UpperLink",
+    "WayPoints",
+    "WorkspaceMap",
     "__version__",
     "dump",
+    "follow",
+    "ked",
     "load",
     "loads",
     "modes",
     "reproduce",
     "schema",
     "statics",
+    "workspace",
 ]
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
@@ -79,7 +102,15 @@ _CORE = {
     "studies.statics": ("Statics", "statics"),
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
-_GROUPS = (_CORE,)
+_PATHS = {
+    "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
+    "dynamics.ked": ("Ked", "Loads", "ked"),
+    "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
+    "dynamics.rigid_delta": ("RigidDelta",),
+    "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.workspace": ("WorkspaceMap", "workspace"),
+}
+_GROUPS = (_CORE, _PATHS)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 
 import supple
 from supple.assembly import transport
-from supple.control.trajectories import Circle, InvertedU, Trajectory
+from supple.control.trajectories import CirclePath, InvertedU, Trajectory
 from supple.dynamics.ked import Ked, Loads, ked
 from supple.dynamics.rigid_delta import RigidDelta
 from supple.structure import moving_structure
@@ -209,7 +209,7 @@ def test_loads_can_be_switched() -> None:
 
 
 def test_circle_is_symmetric_under_a_third_of_a_turn() -> None:
-    path = Circle()
+    path = CirclePath()
     model = ked(KUO, [0.1, 0, 0.5], 1)
     each = [model.matrices(*path(0.1 + k / 3)) for k in range(3)]
     values = [np.linalg.eigvalsh(m.M[0]) for m in each]

@@ -6,7 +6,7 @@ import pytest
 import supple
 from supple.control.trajectories import (
     LAWS,
-    Circle,
+    CirclePath,
     Hold,
     InvertedU,
     PointToPoint,
@@ -20,7 +20,7 @@ EVERY = (
     Hold((0.1, 0.2), 0.5),
     PointToPoint((0.0, 1.0), (1.0, -1.0), 0.7),
     PointToPoint((0.0,), (1.0,), 0.7, "quintic"),
-    Circle(),
+    CirclePath(),
     InvertedU(),
     WayPoints(POINTS, 0.5, 4.0),
     WayPoints(POINTS, 0.5, (4.0, 2.0, 1.0), "quintic", 0.1),
@@ -74,7 +74,7 @@ def test_inverted_u_of_the_paper() -> None:
 
 
 def test_circle_repeats() -> None:
-    one, later = Circle()(0.3), Circle()(4.3)
+    one, later = CirclePath()(0.3), CirclePath()(4.3)
     assert np.allclose(one, later, rtol=0, atol=1e-12)
 
 
@@ -86,7 +86,7 @@ def test_circle_repeats() -> None:
         lambda: WayPoints(POINTS, 1, 1, "octic"),
         lambda: InvertedU(times=(0.4, 0.2, 0.6, 0.8)),
         lambda: PointToPoint((0, 0), (1,), 1.0)(0.5),
-        lambda: Circle()(np.nan),
+        lambda: CirclePath()(np.nan),
     ],
 )
 def test_bad_input_is_a_sentence(make: object) -> None:

@@ -20,7 +20,7 @@ from ..errors import SuppleError
 __all__ = [
     "LAWS",
     "PATHS",
-    "Circle",
+    "CirclePath",
     "Hold",
     "InvertedU",
     "PointToPoint",
@@ -131,7 +131,7 @@ class PointToPoint(Trajectory):
 
 
 @dataclass(frozen=True)
-class Circle(Trajectory):
+class CirclePath(Trajectory):
     """Constant speed on a horizontal circle, period after period. Source: [Kuo2016], 5.3."""
 
     centre: Sequence[float] = (0.0, 0.0, 0.5)
@@ -250,4 +250,4 @@ def peaks(law: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
-PATHS: dict[str, type[Trajectory]] = {"circle": Circle, "inverted-u": InvertedU}
+PATHS: dict[str, type[Trajectory]] = {"circle": CirclePath, "inverted-u": InvertedU}

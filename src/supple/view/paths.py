@@ -1,0 +1,115 @@
+"""Figures of a motion along a path and of a map over the workspace. Nothing is computed here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import SuppleError
+from ..studies.follow import PathResponse
+from ..studies.workspace import WorkspaceMap
+from .style import COLOURS, QUIET, finish, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_path_response", "plot_workspace"]
+
+
+def plot_path_response(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw the path, the variation of place and attitude along it, and the motor torques.
+
+    As in [Kuo2016], Figs. 12-16.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
+        _draw_wanted(axes[0, 0], response)
+        _draw_three(axes[0, 1], response.t, 1e3 * response.tip[:, :3], "xyz")
+        axes[0, 1].set(title="displacement from the rigid motion", ylabel="mm")
+        _draw_three(axes[1, 1], response.t, np.degrees(response.tip[:, 3:]), "xyz", "about ")
+        axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time, s")
+        _draw_torques(axes[1, 0], response)
+        for ax in axes.flat:
+            _mark_stop(ax, response)
+        note = (
+            "" if response.small else "\nbeyond the small range of a linear model: see the manual"
+        )
+        figure.suptitle(f"{response.robot.name} along its path{note}", fontsize=10)
+        return finish(figure, path)
+
+
+def _draw_three(ax: Axes, t: np.ndarray, values: np.ndarray, names: str, word: str = "") -> None:
+    for name, column, colour in zip(names, values.T, COLOURS, strict=False):
+        ax.plot(t, column, color=colour, label=f"{word}{name}")
+    ax.legend(loc="best", ncols=3, fontsize=8)
+
+
+def _draw_wanted(ax: Axes, response: PathResponse) -> None:
+    moved = response.position - response.position[0]
+    if response.position.shape[1] == 3 and response.torque.shape[1] == 3:
+        _draw_three(ax, response.t, 1e3 * moved, "xyz")
+        ax.set(title="path wanted, from its start", ylabel="mm")
+        return
+    for j, column in enumerate(np.degrees(moved).T):
+        ax.plot(response.t, column, label=f"joint {j + 1}")
+    ax.set(title="joints wanted, from their start", ylabel="degrees")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _draw_torques(ax: Axes, response: PathResponse) -> None:
+    for j, colour in zip(range(response.torque.shape[1]), COLOURS, strict=False):
+        ax.plot(response.t, response.torque[:, j], color=colour, label=f"motor {j + 1}")
+        ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
+    ax.set(title="motor torques (dashed: rigid links)", ylabel="N m", xlabel="time, s")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _mark_stop(ax: Axes, response: PathResponse) -> None:
+    if not response.path.periodic and response.t[-1] > response.path.duration:
+        ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
+
+
+def plot_workspace(
+    found: WorkspaceMap, path: str | Path | None = None, bound: float | None = None
+) -> Figure:
+    """Draw the lowest frequency over horizontal slices; hatched where it is below `bound`, rad/s."""
+    import matplotlib.pyplot as plt
+
+    heights = np.unique(np.linspace(0, len(found.z) - 1, min(4, len(found.z))).round().astype(int))
+    if not found.reachable.any():
+        raise SuppleError("no point of this map can be reached: choose another box")
+    values = found.omega[..., 0] / (2 * np.pi)
+    low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
+    levels = np.linspace(low, high + 1e-9 * abs(high), 21)
+    with styled():
+        figure, axes = plt.subplots(
+            1,
+            len(heights),
+            figsize=(4.4 * len(heights) + 0.8, 4),
+            squeeze=False,
+            layout="constrained",
+        )
+        for ax, k in zip(axes.flat, heights, strict=True):
+            filled = ax.contourf(found.x, found.y, values[:, :, k].T, levels=levels, cmap="viridis")
+            if bound is not None and np.nanmin(values[:, :, k]) < bound / (2 * np.pi):
+                under = (-np.inf, bound / (2 * np.pi))
+                ax.contourf(
+                    found.x,
+                    found.y,
+                    values[:, :, k].T,
+                    levels=under,
+                    colors="none",
+                    hatches=["///"],
+                )
+            ax.set(title=f"z = {found.z[k]:g} m", xlabel="x, m", aspect="equal")
+            ax.grid(visible=False)
+        axes[0, 0].set_ylabel("y, m")
+        figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency, Hz")
+        told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
+        return finish(figure, path)
