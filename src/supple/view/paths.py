@@ -37,7 +37,7 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
         for ax in axes.flat:
             _mark_stop(ax, response)
         note = (
-            "" if response.small else "\nbeyond the small range of a linear model: see the manual"
+            "" if response.small else "\nbends more than a linear model can be trusted with"
         )
         figure.suptitle(f"{response.robot.name} along its path{note}", fontsize=10)
         return finish(figure, path)
