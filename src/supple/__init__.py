@@ -10,10 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
     from .dynamics.ked import Ked, Loads, ked
     from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
     from .dynamics.rigid_delta import RigidDelta
+=======
+    from .beams.basis import AssumedModes, Basis, FiniteElements
+    from .beams.shapes import EndLoad
+    from .dynamics.damping import ModalDamping, StiffnessRoot
+    from .dynamics.model import Model, build
+>>>>>>> eom
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
     from .robot import (
@@ -31,20 +38,44 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+<<<<<<< HEAD
     from .studies.follow import PathResponse, SmallRangeWarning, follow
+=======
+    from .studies.assumed import assumed_modes
+    from .studies.closed_form import closed_form
+    from .studies.inputs import BangBang, Chirp, Constant, Step, Table
+    from .studies.linearize import StateSpace, Strain, linearize
+>>>>>>> eom
     from .studies.modes import Modes, modes
+    from .studies.motion import Response
+    from .studies.regressor import Regressor, regressor
     from .studies.reproduce import Reproduction, reproduce
+    from .studies.simulate import SimulationWarning, simulate
     from .studies.statics import Statics, statics
+<<<<<<< HEAD
     from .studies.workspace import WorkspaceMap, workspace
+=======
+    from .studies.stored import load_response
+>>>>>>> eom
 
     __version__: str
 
 __all__ = [
+    "AssumedModes",
+    "BangBang",
+    "Basis",
     "Body",
     "Box",
+    "Chirp",
     "Circle",
+<<<<<<< HEAD
     "CirclePath",
+=======
+    "Constant",
+>>>>>>> eom
     "DeltaRobot",
+    "EndLoad",
+    "FiniteElements",
     "General",
     "Hold",
     "InvertedU",
@@ -54,6 +85,8 @@ __all__ = [
     "Loads",
     "LowerLink",
     "Material",
+    "ModalDamping",
+    "Model",
     "Modes",
     "Motor",
     "Mount",
@@ -64,27 +97,51 @@ __all__ = [
     "Ratio",
     "Rayleigh",
     "Rectangle",
+    "Regressor",
     "Reproduction",
+<<<<<<< HEAD
     "RigidDelta",
     "Robot",
     "RobotError",
     "SerialRobot",
     "SmallRangeWarning",
+=======
+    "Response",
+    "Robot",
+    "RobotError",
+    "SerialRobot",
+    "SimulationWarning",
+    "StateSpace",
+>>>>>>> eom
     "Statics",
+    "Step",
+    "StiffnessRoot",
+    "Strain",
     "SuppleError",
+    "Table",
     "Tube",
     "UpperLink",
     "WayPoints",
     "WorkspaceMap",
     "__version__",
+    "assumed_modes",
+    "build",
+    "closed_form",
     "dump",
+<<<<<<< HEAD
     "follow",
     "ked",
+=======
+    "linearize",
+>>>>>>> eom
     "load",
+    "load_response",
     "loads",
     "modes",
+    "regressor",
     "reproduce",
     "schema",
+    "simulate",
     "statics",
     "workspace",
 ]
@@ -102,6 +159,7 @@ _CORE = {
     "studies.statics": ("Statics", "statics"),
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
+<<<<<<< HEAD
 _PATHS = {
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
     "dynamics.ked": ("Ked", "Loads", "ked"),
@@ -111,6 +169,23 @@ _PATHS = {
     "studies.workspace": ("WorkspaceMap", "workspace"),
 }
 _GROUPS = (_CORE, _PATHS)
+=======
+_MOTION = {
+    "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
+    "beams.shapes": ("EndLoad",),
+    "dynamics.damping": ("ModalDamping", "StiffnessRoot"),
+    "dynamics.model": ("Model", "build"),
+    "studies.assumed": ("assumed_modes",),
+    "studies.closed_form": ("closed_form",),
+    "studies.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
+    "studies.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion": ("Response",),
+    "studies.regressor": ("Regressor", "regressor"),
+    "studies.simulate": ("SimulationWarning", "simulate"),
+    "studies.stored": ("load_response",),
+}
+_GROUPS = (_CORE, _MOTION)
+>>>>>>> eom
 
 
 def __getattr__(name: str) -> Any:

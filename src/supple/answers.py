@@ -1,4 +1,4 @@
-"""Binds `.plot` and `.to_xarray` to the answers, so that the answers themselves stay plain.
+"""Binds `.plot`, `.to_xarray` and their like to the answers, which themselves stay plain.
 
 The one listed exception to the import rule: studies know no view, this file knows both.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .studies.modes import Modes
+from .studies.motion import Response
 from .studies.statics import Statics
 
 if TYPE_CHECKING:
@@ -76,11 +77,39 @@ def _modes_to_xarray(self: Modes) -> xarray.Dataset:
     )
 
 
+def _plot_response(self: Response, path: str | Path | None = None, **options: Any) -> Figure:
+    """Draw deflections, joints, tip, efforts and energy over time; never blocks."""
+    from .view.motion import plot_response
+
+    return plot_response(self, path, **options)
+
+
+def _stored(name: str) -> Any:
+    """A function of `studies.stored` as a method of Response."""
+
+    def method(self: Response, *args: Any) -> Any:
+        from .studies import stored
+
+        return getattr(stored, name)(self, *args)
+
+    method.__doc__ = "See `supple.studies.stored`."
+    return method
+
+
 def bind() -> None:
     """Attach the methods; called once when the public names are first used."""
     for answer, names in (
         (Modes, {"plot": _plot_modes, "to_xarray": _modes_to_xarray}),
         (Statics, {"plot": _plot_statics}),
+        (
+            Response,
+            {
+                "plot": _plot_response,
+                "to_xarray": _stored("to_xarray"),
+                "to_pandas": _stored("to_pandas"),
+                "save": _stored("save_response"),
+            },
+        ),
     ):
         for name, function in names.items():
             setattr(answer, name, function)

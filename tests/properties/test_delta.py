@@ -116,7 +116,7 @@ def test_motor_spring_alone() -> None:
 
 
 def test_wide_parallelograms_hold_the_platform() -> None:
-    """Rotation of the platform about an axis stiffens with the spacing; translations hardly move."""
+    """Rotations of the platform stiffen with the spacing; its translations hardly move."""
     omega = [
         supple.modes(
             ROBOT.with_({"lower.rods": "parallelogram", "lower.spacing": s}),

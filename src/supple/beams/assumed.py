@@ -36,9 +36,7 @@ def assumed_shapes(
 
     Source: [DeLuca1991], Eqs. (16)-(22), (30); (30) lacks the end terms.
     """
-    parts = [
-        _bending(beam, end, plane, count) for plane in (0, 1) if math.isfinite(beam.EI[plane])
-    ]
+    parts = [_bending(beam, end, plane, count) for plane in (0, 1) if math.isfinite(beam.EI[plane])]
     if axial and math.isfinite(beam.EA):
         parts.append(_rod(beam, "axial", axial, beam.EA, beam.m, end.mass))
     if torsion and math.isfinite(beam.GJ):

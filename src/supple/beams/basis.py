@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ..errors import SuppleError
 from .assumed import assumed_shapes
@@ -78,10 +78,10 @@ class AssumedModes(Basis):
                 )
         if isinstance(self.ends, str):
             if self.ends not in ("distal", "free"):
-                raise SuppleError(f"ends is '{self.ends}': give distal, free, or one EndLoad a link")
+                raise SuppleError(f"ends is '{self.ends}': give distal, free or one EndLoad a link")
         elif len(self.ends) != len(names):
             raise SuppleError(
-                f"ends has {len(self.ends)} entries: give one EndLoad for each of {len(names)} links"
+                f"ends has {len(self.ends)} entries: give one EndLoad for each of {len(names)}"
             )
 
     def end(self, i: int) -> EndLoad | None:
@@ -147,8 +147,8 @@ def per_link(count: Count, i: int) -> int:
 
 def check_count(word: str, count: Count, links: int) -> None:
     """Raise a SuppleError unless `count` is a whole number, or one for each link."""
-    given = [count] if isinstance(count, int) else list(count)
-    whole = all(isinstance(n, int) or getattr(n, "dtype", None) is not None for n in given)
+    given: list[Any] = [count] if isinstance(count, int) else list(count)
+    whole = all(isinstance(n, int) or hasattr(n, "dtype") for n in given)
     if not whole or any(isinstance(n, bool) or int(n) != n or n < 0 for n in given):
         raise SuppleError(f"{word} is {count}: give whole numbers that are not negative")
     if not isinstance(count, int) and len(given) != links:

@@ -68,7 +68,8 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     x, w = gauss_points(shapes.breaks, 2 * shapes.degree + 2 if stiffening else shapes.degree + 2)
     tip = np.concatenate([x, [beam.L]])
     fields = shapes.at(tip)
-    N, Psi, pairs = fields[:, :3], fields[:, 3:], ()
+    N, Psi = fields[:, :3], fields[:, 3:]
+    pairs: tuple[tuple[int, int], ...] = ()
     if stiffening:
         pairs, extra = _foreshortening(shapes, tip)
         N = np.concatenate([N, extra], axis=2)
@@ -169,7 +170,12 @@ def _foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ..
 
 
 def _slope_products(
-    shapes: Shapes, pairs: tuple[tuple[int, int], ...], start: Array, stop: Array, t: Array, w: Array
+    shapes: Shapes,
+    pairs: tuple[tuple[int, int], ...],
+    start: Array,
+    stop: Array,
+    t: Array,
+    w: Array,
 ) -> Array:
     """Integrals (n, pairs) of v_j' v_l' from start to stop, each inside one piece."""
     s = (start[:, None] + stop[:, None]) / 2 + (stop - start)[:, None] / 2 * t

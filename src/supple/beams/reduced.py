@@ -37,7 +37,7 @@ def element_shapes(beam: Beam, n: int, order: str, modes: int | None = None) -> 
         columns = np.array([j for j, name in enumerate(shapes.kinds) if name == kind], int)
         if len(columns):
             square = np.ix_(columns, columns)
-            reduced = _reduced(M[square], K[square], net.end[np.ix_(rows, columns)], modes, kind)
+            reduced = _reduced(M[square], K[square], net.end[list(rows)][:, columns], modes, kind)
             block = np.zeros((shapes.count, reduced.shape[1]))
             block[columns] = reduced
             blocks.append(block)
@@ -52,7 +52,9 @@ def _as_shapes(net: Mesh) -> Shapes:
     breaks = np.linspace(0.0, net.L, net.n + 1)
     x = (breaks[:-1, None] + breaks[1:, None]) / 2 + net.L / net.n / 2 * t
     values = net.field(x.ravel()).reshape(net.n, degree + 1, 6, net.size)
-    project = (2 * np.arange(degree + 1) + 1)[:, None] / 2 * legendre.legvander(t, degree).T * weights
+    project = (
+        (2 * np.arange(degree + 1) + 1)[:, None] / 2 * legendre.legvander(t, degree).T * weights
+    )
     return Shapes(breaks, np.einsum("pt,etfk->efkp", project, values), _kinds(net))
 
 

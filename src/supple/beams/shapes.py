@@ -43,7 +43,7 @@ class EndLoad:
         values = [self.mass, self.moment, *self.about]
         if not all(math.isfinite(value) for value in values) or min(self.mass, *self.about) < 0:
             raise SuppleError(
-                f"EndLoad(mass={self.mass}, inertia={self.inertia}, moment={self.moment}): mass and "
+                f"EndLoad({self.mass}, {self.inertia}, {self.moment}): mass and "
                 "inertia must be finite and not negative, moment must be finite"
             )
         if any(self.moment**2 > self.mass * J * (1 + 1e-9) for J in self.about[1:]):

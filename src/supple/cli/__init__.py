@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from ..errors import SuppleError
+from .linearize import linearize
 from .modes import modes
 from .reproduce import reproduce
 from .robots import check, robots, schema
+from .simulate import simulate
 from .statics import statics
 from .tour import tour
 
@@ -31,6 +33,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "modes": modes,
     "statics": statics,
+    "simulate": simulate,
+    "linearize": linearize,
     "reproduce": reproduce,
     "tour": tour,
 }

@@ -1,1 +1,1 @@
-"""Equations of motion of the whole robot, under any basis."""
+"""Equations of motion of the whole robot, whatever its basis."""

@@ -10,12 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = [
-    "add", "axis_rotation", "combine", "congruence", "cos", "cross", "cross_matrix", "dot",
-    "identity", "known", "ldl", "ldl_half", "ldl_rest", "ldl_solve", "matmul", "matvec", "mass_about_z", "mul", "negate", "rotated_mass", "scale",
-    "sin", "sub", "total", "transpose", "vadd", "zeros",
-]  # fmt: skip
-
 Scalar = Any
 Vector = list[Scalar]
 Matrix = list[Vector]
@@ -25,7 +19,7 @@ def _is(a: Scalar, value: float) -> bool:
     return isinstance(a, float) and a == value
 
 
-def known(a: Scalar | Vector | Matrix, value: Scalar | Vector | Matrix) -> bool:
+def known(a: Any, value: Any) -> bool:
     """Whether a scalar, vector or matrix is this constant as a matter of structure."""
     if isinstance(a, list):
         return len(a) == len(value) and all(map(known, a, value))
@@ -193,7 +187,8 @@ def rotated_mass(R: Matrix, M: Matrix) -> Matrix:
 def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
     """`rotated_mass` for a turn about z, in a third of the multiplications.
 
-    With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes [[a - s t, c t - b], [.., d + s t]].
+    With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes
+    [[a - s t, c t - b], [c t - b, d + s t]].
     """
     R = [[c, mul(-1.0, s), 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
     upper, lower = ([row[k : k + 3] for row in M[k : k + 3]] for k in (0, 3))

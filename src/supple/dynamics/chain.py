@@ -87,7 +87,7 @@ class Chain:
     @property
     def size(self) -> int:
         """Length of q."""
-        return self.eta[-1].stop
+        return int(self.eta[-1].stop)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -192,9 +192,7 @@ def _link(
         R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ segment.R_LS,
         p_PM=R_SL_before @ np.asarray(joint.mount.xyz),
         axis=axis,
-        inv=rigid_invariants(beam)
-        if shapes is None
-        else invariants(beam, shapes, end, stiffening),
+        inv=rigid_invariants(beam) if shapes is None else invariants(beam, shapes, end, stiffening),
         shapes=shapes,
         root_mass=structure.root_mass[0, i],
         tip_mass=segment.tip_mass,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
 
-__all__ = ["Damping", "ModalDamping", "StiffnessRoot", "damping_of"]
+__all__ = ["Damping", "GivenDamping", "ModalDamping", "StiffnessRoot", "damping_of"]
 
 Array = NDArray[np.float64]
 
@@ -72,6 +72,21 @@ class StiffnessRoot(Damping):
             raise SuppleError(f"damping factor {self.factor}: give a value that is not negative")
         value, vector = np.linalg.eigh(inv.K)
         D: Array = self.factor * (vector * np.sqrt(np.maximum(value, 0.0))) @ vector.T
+        return D
+
+
+@dataclass(frozen=True)
+class GivenDamping(Damping):
+    """Damping matrices as they are, one (k, k) a link."""
+
+    blocks: Sequence[Sequence[Sequence[float]]]
+
+    def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
+        """Return the matrix given for link i."""
+        D = np.asarray(self.blocks[i], float).reshape(-1, inv.count)
+        if D.shape != (inv.count, inv.count):
+            raise SuppleError(f"damping of link {i + 1} has shape {D.shape}: give {inv.count} rows "
+                              "and columns")  # fmt: skip
         return D
 
 

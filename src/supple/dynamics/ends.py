@@ -24,7 +24,7 @@ _ROWS = {"xy": (("Psi", 2), ("N", 1)), "xz": (("Psi", 1), ("N", 2)), "axial": ((
 
 
 def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
-    """Return the link in coordinates zeta = B eta, with B and its inverse A; no shapes: as it is."""
+    """Return the link in coordinates zeta = B eta, with B and its inverse A."""
     k = link.inv.count
     B = np.eye(k)
     if link.shapes is None:
@@ -34,11 +34,13 @@ def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
         _insert(B, link, members, rows)
     if np.linalg.cond(B) > 1e6:
         B = np.eye(k)
-    A = np.linalg.inv(B)
+    A: Array = np.linalg.inv(B).astype(float)
     return _turned(link, A, B), B, A
 
 
-def _insert(B: Array, link: ChainLink, members: list[int], rows: tuple[tuple[str, int], ...]) -> None:
+def _insert(
+    B: Array, link: ChainLink, members: list[int], rows: tuple[tuple[str, int], ...]
+) -> None:
     """Put the end's motions in place of the shapes that tell them apart best."""
     ends = {"N": link.inv.N_end[:, : len(B)], "Psi": link.inv.Psi_end}
     wanted = np.array([ends[name][row] for name, row in rows])[: len(members)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 
-__all__ = ["Evaluator", "compiled"]
+__all__ = ["Evaluator", "compiled", "view"]
 
 Array = NDArray[np.float64]
 
@@ -64,6 +64,11 @@ class Evaluator:
         return kept[batch]  # type: ignore[no-any-return]
 
 
+def view(array: Any) -> memoryview:
+    """Return the memory of a contiguous array for a CasADi buffer."""
+    return memoryview(array.reshape(-1))
+
+
 def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Array], Any]:
     lead = () if batch is None else (batch,)
     inputs = [np.zeros((*lead, function.numel_in(i))) for i in range(function.n_in())]
@@ -71,9 +76,9 @@ def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Arr
     mapped = function if batch is None else function.map(batch)
     buffer, run = mapped.buffer()
     for i, array in enumerate(inputs):
-        buffer.set_arg(i, memoryview(array.reshape(-1)))
+        buffer.set_arg(i, view(array))
     for i, array in enumerate(outputs):
-        buffer.set_res(i, memoryview(array.reshape(-1)))
+        buffer.set_res(i, view(array))
     return (mapped, buffer), inputs, outputs, run
 
 
@@ -83,7 +88,9 @@ def compiled(function: Any, optimisation: str = "-O2") -> Any:
 
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
-        raise SuppleError("compiling needs a C compiler: install gcc, or build without compile=True")
+        raise SuppleError(
+            "compiling needs a C compiler: install gcc, or build without compile=True"
+        )
     with tempfile.TemporaryDirectory() as folder:
         generator = ca.CodeGenerator("generated.c")
         generator.add(function)

@@ -13,10 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .algebra import Scalar, Vector, add, dot, matvec, mul, negate, scale, sub, total, transpose, vadd
+from .algebra import (
+    Scalar,
+    Vector,
+    add,
+    dot,
+    matvec,
+    mul,
+    negate,
+    scale,
+    sub,
+    total,
+    transpose,
+    vadd,
+)
+from .bodies import Numbers, kinematics
 from .chain import Chain, ChainLink
 from .ends import end_coordinates
-from .equations import Numbers, forward, inverse, kinematics, mass_matrix
+from .equations import forward, inverse, mass_matrix
 
 __all__ = ["Laws", "laws_of", "numbers"]
 
@@ -142,9 +156,7 @@ class Laws:
         """-K q - D qd."""
         return vadd(scale(-1.0, matvec(self.K, q)), scale(-1.0, matvec(self.D, qd)))
 
-    def forward(
-        self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None
-    ) -> Vector:
+    def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,) or on every coordinate (N,).
 
         A sprung joint's link side feels its spring, its rotor the motor.
@@ -194,8 +206,6 @@ class Laws:
             p = vadd(p, matvec(R, pose.arm))
         return out
 
-
-
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy.
 
@@ -235,4 +245,6 @@ def _numbers_back(chain: Chain) -> list[Vector]:
 
 def laws_of(chain: Chain, D: Array) -> Laws:
     """Return the equations of a chain with its own numbers."""
-    return Laws(chain, [numbers(link) for link in chain.links], _clean(chain.stiffness()), _clean(D))
+    return Laws(
+        chain, [numbers(link) for link in chain.links], _clean(chain.stiffness()), _clean(D)
+    )

@@ -14,7 +14,8 @@ from ..errors import SuppleError
 from ..robot import Robot, SerialRobot
 from .chain import Chain, chain_of
 from .damping import Damping, damping_of
-from .evaluate import Evaluator, compiled
+from .evaluate import Evaluator
+from .evaluate import compiled as as_c
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
 
@@ -50,7 +51,7 @@ class Functions(Mapping[str, Any]):
             if name not in _MAKERS:
                 raise KeyError(f"no function '{name}': there are {', '.join(_MAKERS)}")
             function = self.expression(name)
-            self._made[name] = Evaluator(compiled(function) if self._compile else function)
+            self._made[name] = Evaluator(as_c(function) if self._compile else function)
         return self._made[name]
 
     def expression(self, name: str) -> Any:
@@ -158,8 +159,10 @@ class Model:
         displacement: Array = q[..., self.chain.eta[i]] @ field_.T
         return displacement
 
-    def derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array, Array]:
-        """Return d qdd / d(q, qd, tau), Jacobians (N, N), (N, N), (N, joints) of forward dynamics."""
+    def derivatives(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """Return d qdd / d(q, qd, tau), (N, N), (N, N) and (N, joints)."""
         a, b, c = self._call("derivatives", q=q, qd=qd, tau=tau)
         return a, b, c
 
@@ -169,7 +172,9 @@ class Model:
         if not leads:
             return self.functions.evaluator(name)(*arrays.values())
         if len(leads) > 1:
-            raise SuppleError(f"{', '.join(given)} have batches of different shapes: {sorted(leads)}")
+            raise SuppleError(
+                f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
+            )
         lead = leads.pop()
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
@@ -200,14 +205,14 @@ def build(
     deflection: Deflection = "rotation",
     stiffening: bool = False,
     damping: Damping | float | None = None,
-    compile: bool = False,
+    compiled: bool = False,
 ) -> Model:
     """Return the Model of a serial arm under a basis.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
     (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
-    robot file's. `compile` turns every function into C when it is first used.
+    robot file's. `compiled` turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
@@ -226,7 +231,7 @@ def build(
     K = chain.stiffness()
     for array in (K, D):
         array.setflags(write=False)
-    return Model(robot, basis, chain, deflection, stiffening, K, D, Functions(chosen, compile))
+    return Model(robot, basis, chain, deflection, stiffening, K, D, Functions(chosen, compiled))
 
 
 def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None:
@@ -255,16 +260,18 @@ def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
 def _check_mass(chain: Chain, laws: Laws) -> None:
     """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
     if not chain.size:
-        raise SuppleError("the robot has no joint that moves and no link that bends: nothing to build")
+        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
     q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
     M = np.array(laws.mass(q), float)
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
     for k, name in enumerate(chain.names):
         if scale[k] == 0.0:
-            raise SuppleError(f"nothing that moves with {name} has mass: give its links or bodies mass")
+            raise SuppleError(
+                f"nothing that moves with {name} has mass: give its links or bodies mass"
+            )
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
-        raise SuppleError("the mass matrix is singular: some motion moves no mass; give every joint "
+        raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
                           "something to carry")  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .algebra import Matrix, Scalar, Vector
-from .equations import Numbers
+from .bodies import Numbers
 
 __all__ = ["Named", "named_links"]
 
@@ -69,8 +69,8 @@ def _minus(x: Scalar) -> Scalar:
 def named_links(links: list[Numbers], table: Named, kinematics: bool = False) -> list[Numbers]:
     """Return the links with inertial constants as symbols; lengths and end values too if asked.
 
-    Names of link i: m, md, Jo (mass, first and second moment), vx, vy, vz (int m N), wx, .. (int m
-    x N), zab (int m N_a N_b), j (section inertia), m_h, mc_h, J_h (hub), m_t, .. (tip), J_r (rotor).
+    Names of link i: m, md, Jo (mass, first and second moment), v (int m N), w (int m x N),
+    zab (int m N_a N_b), j (section inertia), m_h, mc_h, J_h (hub), m_t, .. (tip), J_r (rotor).
 
     Source: [DeLuca1991], Eq. (24), for any arm.
     """
@@ -111,6 +111,10 @@ def _products(M: Matrix, name: str, table: Named, a: int, b: int, other: Matrix)
         return table.symmetric(name, M)
     n = len(M)
     if a < b:
-        return [[table.scalar(f"{name}{j + 1}{l + 1}", M[j][l]) for l in range(n)] for j in range(n)]
+        return [
+            [table.scalar(f"{name}{j + 1}{l + 1}", M[j][l]) for l in range(n)] for j in range(n)
+        ]
     back = f"z{AXES[b]}{AXES[a]}{name[3:]}"
-    return [[table.scalar(f"{back}{l + 1}{j + 1}", other[l][j]) for l in range(n)] for j in range(n)]
+    return [
+        [table.scalar(f"{back}{l + 1}{j + 1}", other[l][j]) for l in range(n)] for j in range(n)
+    ]

@@ -12,11 +12,26 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .algebra import (
-    Matrix, Scalar, Vector, add, axis_rotation, dot, ldl, ldl_solve, matmul, matvec, mul, negate,
-    scale, sub, total, transpose, vadd,
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    axis_rotation,
+    dot,
+    ldl,
+    ldl_solve,
+    matmul,
+    matvec,
+    mul,
+    negate,
+    scale,
+    sub,
+    total,
+    transpose,
+    vadd,
 )  # fmt: skip
+from .bodies import Numbers
 from .chain import Chain
-from .equations import Numbers
 from .laws import first_moment, joint_side
 
 __all__ = ["PlanarLaws", "kinetic_energy", "planar_frames"]
@@ -122,7 +137,7 @@ def _body_energy(M: Matrix, frame: _Frame) -> Scalar:
 
 
 def _beam_energy(link: Numbers, frame: _Frame, eta: Vector, etad: Vector) -> Scalar:
-    """1/2 int m |rd + Wd p + W pd|^2 + 1/2 int rho I (alpha' + psi')^2 over the link's integrals."""
+    """1/2 int m |rd + Wd p + W pd|^2 + 1/2 int rho I (alpha' + psi')^2 from the integrals."""
     (a, c), (b, d) = frame.W, frame.Wd
     columns = [frame.rd, [b[0], d[0]], [b[1], d[1]], [a[0], c[0]], [a[1], c[1]]]
     gram = _field_products(link, eta, etad)
@@ -205,7 +220,7 @@ class PlanarLaws:
         import casadi as ca
 
         Q, V, A = _column(q), _column(qd), _column(qdd)
-        return ca.vertsplit(self._rest(Q, V, gravity, wrench) + self._mass(Q) @ A)  # type: ignore[no-any-return]
+        return ca.vertsplit(self._rest(Q, V, gravity, wrench) + self._mass(Q) @ A)
 
     def _rest(self, Q: Any, V: Any, gravity: bool, wrench: Vector | None) -> Any:
         """h(q, qd), with gravity and a tip wrench as asked."""

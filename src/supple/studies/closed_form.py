@@ -71,7 +71,7 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
     n = model.size
     if n > LARGEST:
-        raise SuppleError(f"the model has {n} coordinates: closed forms are for {LARGEST} or fewer; "
+        raise SuppleError(f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "
                           "use its functions or its regressor instead")  # fmt: skip
     table = Named(lambda name: sympy.Symbol(name, real=True))
     links = named_links([numbers(link) for link in model.chain.links], table, kinematics=True)
@@ -119,8 +119,21 @@ def _tidy(value: Any) -> Any:
     value = sympy.expand(sympy.nsimplify(value))
     sines = {f.args[0] for f in value.atoms(sympy.sin)}
     for angle in sines:
-        value = sympy.expand(value.replace(
-            lambda e, a=angle: e.is_Pow and e.base == sympy.sin(a) and e.exp.is_integer and e.exp >= 2,
-            lambda e, a=angle: (1 - sympy.cos(a) ** 2) ** (e.exp // 2) * sympy.sin(a) ** (e.exp % 2),
-        ))  # fmt: skip
+        value = sympy.expand(value.replace(_squares(angle), _reduced(angle)))
     return value
+
+
+def _squares(angle: Any) -> Any:
+    """A test for sin(angle)^n, n >= 2."""
+    import sympy
+
+    sine = sympy.sin(angle)
+    return lambda e: e.is_Pow and e.base == sine and e.exp.is_integer and e.exp >= 2
+
+
+def _reduced(angle: Any) -> Any:
+    """sin^n as a power of 1 - cos^2, with one sine left over when n is odd."""
+    import sympy
+
+    s, c = sympy.sin(angle), sympy.cos(angle)
+    return lambda e: (1 - c**2) ** (e.exp // 2) * s ** (e.exp % 2)

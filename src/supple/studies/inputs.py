@@ -147,7 +147,9 @@ class Table(Input):
         """Return the efforts at times t."""
         times, values = np.asarray(self.t), np.asarray(self.values)
         if values.shape[1] != width:
-            raise SuppleError(f"the table has {values.shape[1]} columns of efforts: {width} are needed")
+            raise SuppleError(
+                f"the table has {values.shape[1]} columns of efforts: {width} are needed"
+            )
         if self.hold:
             row = np.clip(np.searchsorted(times, t, "right") - 1, 0, len(times) - 1)
             return values[row]
@@ -163,8 +165,8 @@ class Table(Input):
         try:
             rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
         except (OSError, ValueError) as problem:
-            raise SuppleError(f"cannot read efforts from {path}: {problem}; give a header line, then "
-                              "t and one effort a joint, separated by commas") from None  # fmt: skip
+            raise SuppleError(f"cannot read efforts from {path}: {problem}; give a header, then "
+                              "t and one effort a joint, with commas") from None  # fmt: skip
         return cls(rows[:, 0], rows[:, 1:], hold)
 
 

@@ -62,7 +62,8 @@ class StateSpace:
     def eigenvalues(self) -> Complex:
         """(2 N,) eigenvalues of A, by rising magnitude."""
         values = np.linalg.eigvals(self.A).astype(complex)
-        return values[np.argsort(np.abs(values), kind="stable")]
+        ordered: Complex = values[np.argsort(np.abs(values), kind="stable")]
+        return ordered
 
     @property
     def frequencies(self) -> Array:
@@ -79,7 +80,8 @@ class StateSpace:
     def _pairs(self) -> Complex:
         values = self.eigenvalues
         scale = np.abs(values).max(initial=0.0)
-        return values[values.imag > 1e-7 * scale]
+        pairs: Complex = values[values.imag > 1e-7 * scale]
+        return pairs
 
     def transfer(self, s: complex | ArrayLike) -> Complex:
         """Return G(s) = C (s I - A)^-1 B + D, (outputs, joints), or one for each s."""
@@ -88,12 +90,12 @@ class StateSpace:
         G = np.array([self.C @ np.linalg.solve(z * eye - self.A, self.B) + self.D for z in points])
         return G if np.ndim(s) else G[0]
 
-    def transfer_function(self, output: int = 0, input: int = 0) -> tuple[Array, Array]:
+    def transfer_function(self, output: int = 0, effort: int = 0) -> tuple[Array, Array]:
         """Return numerator and denominator of one entry of G(s), highest power first."""
         from scipy.signal import ss2tf
 
         row = slice(output, output + 1)
-        num, den = ss2tf(self.A, self.B, self.C[row], self.D[row], input=input)
+        num, den = ss2tf(self.A, self.B, self.C[row], self.D[row], input=effort)
         return num[0], den
 
     def to_control(self) -> control.StateSpace:
@@ -101,7 +103,9 @@ class StateSpace:
         try:
             import control
         except ImportError:
-            raise SuppleError("python-control is not installed: pip install supple[control]") from None
+            raise SuppleError(
+                "python-control is not installed: pip install supple[control]"
+            ) from None
         names: dict[str, Any] = {word: [name.replace(".", "_") for name in getattr(self, word)]
                                  for word in ("states", "inputs", "outputs")}  # fmt: skip
         return control.ss(self.A, self.B, self.C, self.D, **names)

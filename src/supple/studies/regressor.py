@@ -59,15 +59,15 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     """
     import casadi as ca
 
-    table = Named(lambda name: ca.SX.sym(name))
+    table = Named(ca.SX.sym)
     plain = [numbers(link) for link in model.chain.links]
     links = named_links(plain, table)
     rotors = {i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
               for i in model.chain.sprung}  # fmt: skip
     n = model.size
     q, qd, qdd = (ca.SX.sym(word, n) for word in ("q", "qd", "qdd"))
-    lists = [ca.vertsplit(x) for x in (q, qd, qdd)]
-    efforts = ca.vertcat(*_laws(model, links).inverse(*lists, gravity=gravity))
+    a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
+    efforts: Any = ca.vertcat(*_laws(model, links).inverse(a, b, c, gravity=gravity))
     for i, symbol in rotors.items():
         place = model.chain.theta[i]
         efforts[place] += (symbol - model.chain.links[i].rotor) * qdd[place]

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..errors import SuppleError
-from .papers import de_luca, di_castri
+from .papers import di_castri
 from .papers.cells import Cell, Claim, Reproduction
 
 __all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce"]
 
+
+def _de_luca() -> Reproduction:
+    """[DeLuca1991]; imported when asked for, since it brings all of dynamics with it."""
+    from .papers import de_luca
+
+    return de_luca.reproduction()
+
+
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
     "di-castri": di_castri.reproduction,
-    "de-luca": de_luca.reproduction,
+    "de-luca": _de_luca,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ class SimulationWarning(UserWarning):
     """A run ended before its time; what it had is in the Response."""
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - every choice by keyword
     model: Model,
     tau: Any = None,
     q0: ArrayLike | Literal["static"] | None = None,
@@ -40,7 +41,7 @@ def simulate(
     tolerance: float = 1e-9,
     limits: bool = True,
     progress: bool | None = None,
-    compile: bool = False,
+    compiled: bool = False,
 ) -> Response:
     """Return the motion of a model over `duration` seconds, sampled every `dt`.
 
@@ -49,7 +50,8 @@ def simulate(
     last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
     rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
     restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
-    A run that ends early, by Ctrl-C too, warns and keeps what it has.
+    `compiled` steps rk4 in generated C. A run that ends early, by Ctrl-C too, warns and keeps what
+    it has.
     """
     _check(duration, dt, method, tolerance)
     x0 = _start(model, q0, qd0, theta0)
@@ -60,7 +62,7 @@ def simulate(
     if method == "rk4":
         _check_step(model, x0[: model.size], dt)
     grid, starts = _grid(duration, dt, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance, compile)
+    plan = Plan(model, grid, starts, efforts, load, tolerance, compiled)
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
     return _response(plan, states, method, message)
 
@@ -93,9 +95,7 @@ def _check_step(model: Model, q: Array, dt: float) -> None:
         )
 
 
-def _start(
-    model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None
-) -> Array:
+def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None) -> Array:
     """x = [q, qd, work] at the start."""
     n = model.size
     if isinstance(q0, str):
@@ -125,7 +125,7 @@ def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
 
 
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
-    """Return q at rest under gravity with the joints held at theta0: K q + g(q) = 0 beyond theta."""
+    """Return q at rest under gravity, joints held at theta0: K q + g(q) = 0 beyond theta."""
     k, n = model.joints, model.size
     q = np.zeros(n)
     if theta0 is not None:
@@ -167,7 +167,7 @@ def _grid(
             switches.update(given.switches(duration))
     edges = [*sorted(switches), duration]
     parts, starts, count = [], [], 0
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges):
         steps = max(1, math.ceil((b - a) / dt - 1e-9))
         parts.append(a + (b - a) * np.arange(steps) / steps)
         starts.append(count)
@@ -227,7 +227,11 @@ def _checked(
     """The states up to the first fault, and what it is."""
     n = plan.model.size
     with np.errstate(invalid="ignore"):
-        bad = ~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1)
+        bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
+    if plan.model.deflection != "rotation":
+        whole = states[~bad]
+        lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
+        bad[np.flatnonzero(~bad)[lowest <= 0]] = True
     if bad.any():
         first = int(bad.argmax())
         last = states[first - 1] if first else before
@@ -241,11 +245,10 @@ def _reason(model: Model, x: Array) -> str:
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
-        return (f"the mass matrix is no longer positive definite (deflection '{model.deflection}' "
-                "does not keep it so; use deflection 'rotation')")  # fmt: skip
+        return "the mass matrix is no longer positive definite"
     if model.deflection != "rotation":
-        return (f"the deflections left the range of deflection '{model.deflection}', whose mass "
-                "matrix turns indefinite there; use deflection 'rotation'")  # fmt: skip
+        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
+                f"'{model.deflection}' may; use deflection 'rotation'")  # fmt: skip
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 

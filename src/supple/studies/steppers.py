@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.evaluate import Evaluator, compiled
+from ..dynamics.evaluate import Evaluator, compiled, view
 from ..dynamics.model import Model
 from ..errors import SuppleError
 from .inputs import Feedback, Input
@@ -142,9 +142,9 @@ class Accumulated:
             function = self.step.mapaccum(n)
             state, given, out = np.zeros(len(x)), np.zeros(p.shape), np.zeros((n, len(x)))
             buffer, call = function.buffer()
-            buffer.set_arg(0, memoryview(state))
-            buffer.set_arg(1, memoryview(given.reshape(-1)))
-            buffer.set_res(0, memoryview(out.reshape(-1)))
+            for i, array in enumerate((state, given)):
+                buffer.set_arg(i, view(array))
+            buffer.set_res(0, view(out))
             self._runs[n] = (state, given, out, call, buffer, function)
         state, given, out, call, *_ = self._runs[n]
         state[:], given[:] = x, p
@@ -201,9 +201,14 @@ def _cvodes_segment(plan: Plan, scheme: str, grid: Array, x0: Array) -> Array:
     u = _segment_input(plan, p, s)
     ode = rate(plan.model, width)(x, u)
     iteration = "functional" if scheme == "adams" else "newton"
-    options = {"linear_multistep_method": scheme, "nonlinear_solver_iteration": iteration, "reltol": plan.tolerance, "max_num_steps": 10_000_000,
-               "abstol": plan.tolerance * 1e-2, "print_stats": False, "verbose": False,
-               "disable_internal_warnings": True}  # fmt: skip
+    options: Any = {
+        "linear_multistep_method": scheme,
+        "nonlinear_solver_iteration": iteration,
+        "reltol": plan.tolerance,
+        "abstol": plan.tolerance * 1e-2,
+        "max_num_steps": 10_000_000,
+        "disable_internal_warnings": True,
+    }
     problem = {"x": x, "t": s, "p": p, "ode": ode}
     steps = (grid[1:] - grid[0]).tolist()
     solver = ca.integrator("run", "cvodes", problem, 0.0, steps, options)

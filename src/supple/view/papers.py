@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..dynamics.model import Model
 from ..errors import SuppleError
 from ..studies.modes import Modes
+from ..studies.motion import Response
 from ..studies.papers.cells import Reproduction
 from ..studies.papers.di_castri_joints import POSTURES, THICKENING, JointFlexibility
+from .motion import plot_link_shapes, plot_response
 from .plots import plot_modes
 from .style import COLOURS, QUIET, finish, styled
 
@@ -83,6 +86,12 @@ def draw(found: Reproduction, folder: str | Path) -> list[Path]:
         elif isinstance(result, Modes):
             written.append(target / f"{base}.png")
             _closed(plot_modes(result, written[-1]))
+        elif isinstance(result, Response):
+            written.append(target / f"{base}.png")
+            _closed(plot_response(result, written[-1], title=name))
+        elif isinstance(result, Model):
+            written.append(target / f"{base}.png")
+            _closed(plot_link_shapes(result, written[-1], title=name))
     return written
 
 

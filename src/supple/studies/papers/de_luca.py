@@ -34,7 +34,7 @@ NOTES = (
     "M_L1 = 1.2 kg, J_L1 = 0.133833 kg m^2, (MD)_1 = 0; J_o = m l^2 / 3 exactly",
     "shapes are normalised with their end terms, which (27a) and (30) lack, and v_ij > 0",
     "E_i of (1) stretches: (12a) is E'E = (1 + y'^2) I; every element of B is cut to first order",
-    "(24g) needs second derivatives; (27b) has (MD), not half of it; (34b): c_2 multiplies the brace",
+    "(24g) needs second derivatives; (27b) has (MD), not half; in (34b) c_2 multiplies the brace",
     "bang-bang: 0.2 N m for 0.5 s, -0.2 N m for 0.5 s, then zero (no switching time is printed)",
     "ends of Figs. 5-10: not printed; ours stand beside an independent recomputation",
 )
@@ -153,7 +153,7 @@ def closed_form(model: Model, as_printed: bool = False) -> Any:
 
 @cache
 def scenario(figure: str, method: str = "adams") -> Response:
-    """Return the run of one of Figs. 5-10: 2 s, by CVODES at 1e-12 or by the paper's rk4 at 1 ms."""
+    """Return the run of one of Figs. 5-10, 2 s: by CVODES at 1e-12, or by rk4 at 1 ms."""
     case = printed("de-luca")["scenarios"][figure]
     tau = BangBang(0.2) if case["forced"] else None
     model = arm_model(case["damped"])
@@ -163,26 +163,33 @@ def scenario(figure: str, method: str = "adams") -> Response:
 def reproduction() -> Reproduction:
     """Return the paper recomputed: 20 numbers, all coefficients, the six scenarios, its claims."""
     cells = (*_number_cells(), *_coefficient_cells(), *_scenario_cells())
-    runs = {figure: scenario(figure) for figure in printed("de-luca")["scenarios"]}
-    return Reproduction("de-luca", SOURCE, cells, _claims(), NOTES, {"runs": runs} | _shapes())
+    runs: dict[str, Any] = {figure: scenario(figure) for figure in printed("de-luca")["scenarios"]}
+    return Reproduction("de-luca", SOURCE, cells, _claims(), NOTES, _shapes() | runs)
 
 
-def _shapes() -> dict[str, Model]:
-    """Models of Figs. 2-4 by payload, for their mode shapes."""
-    return {f"payload x {k}": build(arm(k), AssumedModes(2)) for k in (0.0, 1.0, 2.0)}
+def _shapes() -> dict[str, Any]:
+    """Models of Figs. 2-4, for their mode shapes."""
+    payloads = {"Fig. 2, no payload": 0.0, "Fig. 3, nominal payload": 1.0,
+                "Fig. 4, double payload": 2.0}  # fmt: skip
+    return {name: build(arm(k), AssumedModes(2)) for name, k in payloads.items()}
 
 
 def _number_cells() -> Iterator[Cell]:
     model = arm_model()
     values = parameters(model)
-    K, letters = np.diag(model.stiffness)[2:], {"phi_e": "f", "phi_prime_e": "g", "v": "v", "w": "w"}
+    K, letters = (
+        np.diag(model.stiffness)[2:],
+        {"phi_e": "f", "phi_prime_e": "g", "v": "v", "w": "w"},
+    )
     for column, entries in printed("de-luca")["numbers"].items():
         for k, (index, text) in enumerate(entries.items()):
             mass = values[f"m{index[0]}"]
             ours = np.sqrt(K[k] / mass) / (2 * np.pi) if column == "f_hz" else values[
                 letters[column] + index]  # fmt: skip
-            verdict: Verdict = "agrees" if abs(ours - float(text)) <= half_digit(text) else "differs"
-            yield Cell("Section VII", "nominal payload", column, int(index), text, float(ours), verdict)
+            verdict: Verdict = (
+                "agrees" if abs(ours - float(text)) <= half_digit(text) else "differs"
+            )
+            yield Cell("Section VII", "nominal", column, int(index), text, float(ours), verdict)
 
 
 def _coefficient_cells() -> Iterator[Cell]:
@@ -199,8 +206,8 @@ def _coefficient_cells() -> Iterator[Cell]:
             verdict = "misprint"
         expected: Verdict = "misprint" if name in data["misprints"] else "agrees"
         why = data["misprints"].get(name, "")
-        yield Cell("Appendix", "coefficient", name[0], int(name[1:]), formula, ours, verdict, expected,
-                   why)  # fmt: skip
+        place = ("Appendix", "coefficient", name[0], int(name[1:]))
+        yield Cell(*place, formula, ours, verdict, expected, why)
 
 
 def _same(a: float, b: float) -> bool:
@@ -248,7 +255,9 @@ def _printed_energy_claim() -> Claim:
     rate = ca.vertcat(x[6:], ca.solve(B, -h - ca.DM(np.array(model.stiffness)) @ x[:6]))
     problem = {"x": x, "ode": rate}
     options = {"reltol": 1e-10, "abstol": 1e-12}
-    run = ca.integrator("run", "cvodes", problem, 0.0, np.linspace(0.001, 2, 2000).tolist(), options)
+    run = ca.integrator(
+        "run", "cvodes", problem, 0.0, np.linspace(0.001, 2, 2000).tolist(), options
+    )
     start = np.concatenate([printed("de-luca")["scenarios"]["Fig. 6"]["start"], np.zeros(6)])
     states = np.array(run(x0=start)["xf"]).T
     energy = model.energy(states[:, :6], states[:, 6:])

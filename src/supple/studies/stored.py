@@ -1,0 +1,130 @@
+"""Responses as labelled data: to xarray and pandas, to netCDF and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import files
+from ..beams.basis import BASES, Basis
+from ..beams.shapes import EndLoad
+from ..dynamics.damping import GivenDamping
+from ..dynamics.model import Model, build
+from ..errors import SuppleError
+from .motion import Response
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+__all__ = ["load_response", "save_response", "to_pandas", "to_xarray"]
+
+
+def to_xarray(found: Response) -> xarray.Dataset:
+    """Return a Response as a labelled Dataset, with all that is needed to make its Model again."""
+    import xarray
+
+    model = found.model
+    links = [model.chain.links[i].name for i in model.chain.joints]
+    ends = np.stack([found.deflection(link.name) for link in model.chain.links], axis=1)
+    data: dict[str, Any] = {
+        "q": (("t", "coordinate"), found.q),
+        "qd": (("t", "coordinate"), found.qd),
+        "tau": (("t", "joint"), found.tau, {"units": "N m"}),
+        "tip": (("t", "axis"), found.tip, {"units": "m"}),
+        "tip_rotation": (("t", "axis", "axis_"), found.tip_rotation),
+        "end_deflection": (("t", "link", "axis"), ends, {"units": "m"}),
+        "work": (("t",), found.work, {"units": "J"}),
+        "balance": (("t",), found.balance, {"units": "J"}),
+    }
+    data |= {f"energy_{k}": (("t",), v, {"units": "J"}) for k, v in found.energies.items()}
+    coords = {"t": ("t", found.t, {"units": "s"}), "coordinate": list(model.coordinates),
+              "joint": links, "axis": list("xyz"), "axis_": list("xyz"),
+              "link": [link.name for link in model.chain.links]}  # fmt: skip
+    return xarray.Dataset(data, coords=coords, attrs=_attributes(found))
+
+
+def _attributes(found: Response) -> dict[str, Any]:
+    model = found.model
+    blocks = [model.damping[part, part].tolist() for part in model.chain.eta]
+    kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
+    return {
+        "robot": files.dump(model.robot),
+        "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
+        "deflection": model.deflection,
+        "stiffening": int(model.stiffening),
+        "damping": json.dumps(blocks),
+        "method": found.method,
+        "message": found.message,
+    }
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def to_pandas(found: Response) -> pandas.DataFrame:
+    """Return time, coordinates, speeds, efforts, tip and energies, a row a time."""
+    import pandas
+
+    model = found.model
+    columns: dict[str, Any] = {}
+    for k, name in enumerate(model.coordinates):
+        columns[name], columns[f"d.{name}"] = found.q[:, k], found.qd[:, k]
+    for k, i in enumerate(model.chain.joints):
+        columns[f"tau.{model.chain.links[i].name}"] = found.tau[:, k]
+    columns |= {f"tip.{axis}": found.tip[:, k] for k, axis in enumerate("xyz")}
+    columns |= {f"energy.{name}": value for name, value in found.energies.items()}
+    return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
+
+
+def save_response(found: Response, path: str | Path) -> None:
+    """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
+    target = Path(path)
+    if target.suffix != ".nc":
+        raise SuppleError(f"'{path}' must end in .nc: responses are stored as netCDF")
+    try:
+        to_xarray(found).to_netcdf(target)
+    except OSError as problem:
+        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+
+
+def load_response(path: str | Path) -> Response:
+    """Return a Response written by `save`, its Model built again from what the file says."""
+    import xarray
+
+    try:
+        with xarray.open_dataset(path) as opened:
+            data = opened.load()
+    except (OSError, ValueError) as problem:
+        raise SuppleError(f"cannot read {path} as a response: {problem}") from None
+    if "basis" not in data.attrs:
+        raise SuppleError(f"{path} is not a response written by supple: it names no basis")
+    arrays: dict[str, Any] = {
+        name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
+    }
+    t = np.asarray(data["t"].values, float)
+    return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
+                    message=str(data.attrs["message"]))  # fmt: skip
+
+
+def _model(attributes: Any) -> Model:
+    blocks = json.loads(attributes["damping"])
+    return build(
+        files.loads(attributes["robot"]),
+        _basis(json.loads(attributes["basis"])),
+        deflection=attributes["deflection"],
+        stiffening=bool(attributes["stiffening"]),
+        damping=GivenDamping(tuple(blocks)),
+    )
+
+
+def _basis(described: dict[str, Any]) -> Basis:
+    kind = BASES[described.pop("kind")]
+    if isinstance(described.get("ends"), list):
+        described["ends"] = [EndLoad(**load) for load in described["ends"]]
+    return kind(**described)
