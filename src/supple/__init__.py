@@ -10,17 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
-    from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
-    from .dynamics.ked import Ked, Loads, ked
-    from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
-    from .dynamics.rigid_delta import RigidDelta
-=======
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
     from .dynamics.damping import ModalDamping, StiffnessRoot
+    from .dynamics.ked import Ked, Loads, ked
+    from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
     from .dynamics.model import Model, build
->>>>>>> eom
+    from .dynamics.rigid_delta import RigidDelta
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
     from .robot import (
@@ -38,25 +35,19 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
-<<<<<<< HEAD
-    from .studies.follow import PathResponse, SmallRangeWarning, follow
-=======
     from .studies.assumed import assumed_modes
     from .studies.closed_form import closed_form
+    from .studies.follow import PathResponse, SmallRangeWarning, follow
     from .studies.inputs import BangBang, Chirp, Constant, Step, Table
     from .studies.linearize import StateSpace, Strain, linearize
->>>>>>> eom
     from .studies.modes import Modes, modes
     from .studies.motion import Response
     from .studies.regressor import Regressor, regressor
     from .studies.reproduce import Reproduction, reproduce
     from .studies.simulate import SimulationWarning, simulate
     from .studies.statics import Statics, statics
-<<<<<<< HEAD
-    from .studies.workspace import WorkspaceMap, workspace
-=======
     from .studies.stored import load_response
->>>>>>> eom
+    from .studies.workspace import WorkspaceMap, workspace
 
     __version__: str
 
@@ -68,11 +59,8 @@ __all__ = [
     "Box",
     "Chirp",
     "Circle",
-<<<<<<< HEAD
     "CirclePath",
-=======
     "Constant",
->>>>>>> eom
     "DeltaRobot",
     "EndLoad",
     "FiniteElements",
@@ -99,20 +87,14 @@ __all__ = [
     "Rectangle",
     "Regressor",
     "Reproduction",
-<<<<<<< HEAD
+    "Response",
     "RigidDelta",
     "Robot",
     "RobotError",
     "SerialRobot",
-    "SmallRangeWarning",
-=======
-    "Response",
-    "Robot",
-    "RobotError",
-    "SerialRobot",
     "SimulationWarning",
+    "SmallRangeWarning",
     "StateSpace",
->>>>>>> eom
     "Statics",
     "Step",
     "StiffnessRoot",
@@ -128,12 +110,9 @@ __all__ = [
     "build",
     "closed_form",
     "dump",
-<<<<<<< HEAD
     "follow",
     "ked",
-=======
     "linearize",
->>>>>>> eom
     "load",
     "load_response",
     "loads",
@@ -159,7 +138,6 @@ _CORE = {
     "studies.statics": ("Statics", "statics"),
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
-<<<<<<< HEAD
 _PATHS = {
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
     "dynamics.ked": ("Ked", "Loads", "ked"),
@@ -168,8 +146,6 @@ _PATHS = {
     "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
     "studies.workspace": ("WorkspaceMap", "workspace"),
 }
-_GROUPS = (_CORE, _PATHS)
-=======
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
@@ -184,8 +160,7 @@ _MOTION = {
     "studies.simulate": ("SimulationWarning", "simulate"),
     "studies.stored": ("load_response",),
 }
-_GROUPS = (_CORE, _MOTION)
->>>>>>> eom
+_GROUPS = (_CORE, _MOTION, _PATHS)
 
 
 def __getattr__(name: str) -> Any:
