@@ -127,6 +127,14 @@ class CoupledDelta:
         return K
 
     @cached_property
+    def damping(self) -> Array:
+        """(N, N) damping of motors and links on u."""
+        D = np.zeros((self.size, self.size))
+        for place in self.own:
+            D[np.ix_(place, place)] = self.leg.damping[np.ix_(self.kept, self.kept)]
+        return D
+
+    @cached_property
     def axes(self) -> Array:
         """(3, 3, 3) axes of the legs in base axes."""
         return delta.leg_axes(self.robot)
