@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 import supple
+from supple.beams.basis import FiniteElements
+from supple.dynamics.coupled_delta import couple
+from supple.dynamics.damping import Damping
+from supple.studies.drive import drive
 
 pytest.importorskip("mujoco")
 
-from cross.delta_mujoco import frequencies
+from cross.delta_mujoco import follow_path, frequencies
 
 ROBOT = supple.load("kuo-delta")
 
@@ -20,3 +24,42 @@ def test_first_six_frequencies(position: tuple[float, float, float]) -> None:
     assert np.abs(errors[0]).max() < 0.01
     ratios = errors[:-1] / errors[1:]
     assert ratios == pytest.approx(np.full_like(ratios, 4.0), rel=0.1)  # second order
+
+
+class ByStiffness(Damping):
+    """D = beta K, as MuJoCo's hinges have it."""
+
+    def matrix(self, i, inv, ratio):
+        return 1e-2 * inv.K
+
+
+def off_by(found: np.ndarray, t: np.ndarray, wanted: np.ndarray, times: np.ndarray) -> float:
+    """Largest difference over the peak."""
+    rows = np.searchsorted(times, t - 1e-9)
+    return float(np.abs(wanted[rows] - found).max() / np.abs(found).max())
+
+
+@pytest.mark.slow
+def test_inverted_u_of_small_motion() -> None:
+    """Kineto-elasto motion of a robot ten times as stiff: within 3 % of its peak, and improving."""
+    steel = "materials.steel."
+    robot = ROBOT.with_({f"{steel}young_modulus": 210e10, f"{steel}shear_modulus": 80e10})
+    path = supple.InvertedU()
+    ours = supple.follow(robot, path, damping=supple.Proportional(0.0, 2e-3))
+    assert ours.small
+    off = []
+    for n in (3, 6):
+        times, theirs = follow_path(robot, path, n, 2e-3)
+        off.append(off_by(ours.tip[:, :3], ours.t, theirs, times))
+    assert off[1] < 0.03
+    assert off[1] < off[0] / 2
+
+
+@pytest.mark.slow
+def test_inverted_u_of_large_motion() -> None:
+    """Coupled motion of the paper's soft robot, links bending by 0.2 rad: within 3 % of its peak."""
+    path = supple.InvertedU()
+    ours = drive(couple(ROBOT, FiniteElements(2), ByStiffness()), path=path, step=2e-3)
+    moved = ours.position - path(ours.t)[0]
+    times, theirs = follow_path(ROBOT, path, 8, 1e-2)
+    assert off_by(moved, ours.t, theirs, times) < 0.03

@@ -152,13 +152,20 @@ class CoupledDelta:
 
     def place(self, u: Array, start: Follower) -> tuple[Follower, float]:
         """Solve the closures for what follows from u, from a nearby start; returns the error too."""
+        follower, error, *_ = self._closed(u, start)
+        return follower, error
+
+    def _closed(
+        self, u: Array, start: Follower
+    ) -> tuple[Follower, float, list[Array], Array, Array]:
+        """The follower, its error, the rods' ends and the closures' derivatives there."""
         passive, position, R = start.passive, start.position, start.R
         for _ in range(30):
-            p, z, Jp, Jz = self._ends(self._legs(u, passive))
-            c, W, _ = self._closure(p, z, Jp, Jz, position, R)
+            ends = self._ends(self._legs(u, passive))
+            c, W, U = self._closure(*ends, position, R)
             error = float(np.abs(c).max())
             if error < CLOSED:
-                return Follower(passive, position, R), error
+                return Follower(passive, position, R), error, ends, W, U
             step = np.linalg.solve(W, -c)
             passive = passive + step[:6].reshape(3, 2)
             position = position + step[6:9]
@@ -170,16 +177,14 @@ class CoupledDelta:
 
     def terms(self, u: Array, ud: Array, start: Follower) -> Terms:
         """Return mass, forces and rates of the followers at a state."""
-        follower, error = self.place(u, start)
+        follower, error, ends, W, U = self._closed(u, start)
         q = self._legs(u, follower.passive)
-        p, z, Jp, Jz = self._ends(q)
-        _, W, U = self._closure(p, z, Jp, Jz, follower.position, follower.R)
         W_inverse = np.linalg.inv(W)
         B = -W_inverse @ U
         wd = B @ ud
         qd = self._legs(ud, wd[:6].reshape(3, 2))
         M, f, jp, jz = self._dynamics(q, qd)
-        bias = self._closure_bias(z, Jz, qd, jp, jz, wd[9:], follower.R)
+        bias = self._closure_bias(ends[1], ends[3], qd, jp, jz, wd[9:], follower.R)
         wdd = -W_inverse @ bias
         return Terms(*self._projected(M, f, B, wd, wdd, follower), follower, B, error)
 

@@ -171,7 +171,7 @@ def _stepped(
     found = model.terms(u, v, near)
     acceleration = _first_acceleration(law, found, u, v)
     a = acceleration
-    rows = [_row(law, found, u, v, acceleration)]
+    rows = [_row(law, 0.0, found, u, v, acceleration)]
     message = ""
     for time in t[1:]:
         rest = (scheme.alpha_f * acceleration - scheme.alpha_m * a) / (1 - scheme.alpha_m)
@@ -186,7 +186,7 @@ def _stepped(
             message = f"stopped at t = {time:g} s: {problem}"
             break
         a = rest + w * acceleration
-        rows.append(_row(law, found, u, v, acceleration))
+        rows.append(_row(law, time, found, u, v, acceleration))
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return DeltaResponse(model, t[: len(rows)], *columns, message=message)
 
@@ -231,7 +231,9 @@ def _solved(
     raise SuppleError("a step did not converge: try a smaller step")
 
 
-def _row(law: _Law, found: Terms, u: Array, v: Array, second: Array) -> tuple[object, ...]:
-    torque = law.push(0.0, u, v) if law.path is None else law.model.torques(found, second)
+def _row(
+    law: _Law, t: float, found: Terms, u: Array, v: Array, second: Array
+) -> tuple[object, ...]:
+    torque = law.push(t, u, v) if law.path is None else law.model.torques(found, second)
     place = found.follower
     return u, v, second, torque, place.position, place.R, (found.B @ v)[6:], found.closure

@@ -36,9 +36,7 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
         _draw_torques(axes[1, 0], response)
         for ax in axes.flat:
             _mark_stop(ax, response)
-        note = (
-            "" if response.small else "\nbends more than a linear model can be trusted with"
-        )
+        note = "" if response.small else "\nbends more than a linear model can be trusted with"
         figure.suptitle(f"{response.robot.name} along its path{note}", fontsize=10)
         return finish(figure, path)
 
