@@ -57,7 +57,7 @@ def test_inverted_u_of_small_motion() -> None:
 
 @pytest.mark.slow
 def test_inverted_u_of_large_motion() -> None:
-    """Coupled motion of the paper's soft robot, links bending by 0.2 rad: within 3 % of its peak."""
+    """Coupled motion of the paper's soft robot, bent by 0.2 rad: within 3 % of its peak."""
     path = supple.InvertedU()
     ours = drive(couple(ROBOT, FiniteElements(2), ByStiffness()), path=path, step=2e-3)
     moved = ours.position - path(ours.t)[0]

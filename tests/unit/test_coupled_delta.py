@@ -122,7 +122,7 @@ def test_power_balance(basis: object) -> None:
     model = couple(KUO, basis)
     rng = np.random.default_rng(3)
     P, v, _ = STATE
-    theta, rate, _ = (x[0] for x in motion(KUO, P, v).theta)
+    theta = motion(KUO, P, v).theta[0][0]
     u, ud = np.zeros(model.size), rng.normal(size=model.size)
     u[:3] = theta
     bend = np.sqrt(np.diag(model.stiffness)[3:])

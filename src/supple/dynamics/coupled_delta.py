@@ -151,7 +151,7 @@ class CoupledDelta:
         return Follower(phi[:, 1:], P[0], np.eye(3))
 
     def place(self, u: Array, start: Follower) -> tuple[Follower, float]:
-        """Solve the closures for what follows from u, from a nearby start; returns the error too."""
+        """Solve the closures for what follows from u, from a nearby start; the error with it."""
         follower, error, *_ = self._closed(u, start)
         return follower, error
 
@@ -162,11 +162,11 @@ class CoupledDelta:
         passive, position, R = start.passive, start.position, start.R
         for _ in range(30):
             ends = self._ends(self._legs(u, passive))
-            c, W, U = self._closure(*ends, position, R)
+            c, W, U = self._closure(ends, position, R)
             error = float(np.abs(c).max())
             if error < CLOSED:
                 return Follower(passive, position, R), error, ends, W, U
-            step = np.linalg.solve(W, -c)
+            step = np.asarray(np.linalg.solve(W, -c), np.float64)
             passive = passive + step[:6].reshape(3, 2)
             position = position + step[6:9]
             R = _turned(step[9:]) @ R
@@ -218,7 +218,7 @@ class CoupledDelta:
         return q
 
     def _ends(self, q: Array) -> list[Array]:
-        """Place and z of the rods' ends and their Jacobians, leg axes: (3, 3), (3, 3), (3, 3, n)."""
+        """Place and z (3 legs, 3) of the rods' ends and their Jacobians (3, 3, n), leg axes."""
         found: list[Array] = self._function("ends")(q)
         return found
 
@@ -233,9 +233,10 @@ class CoupledDelta:
         return self._functions[name]
 
     def _closure(
-        self, p: Array, z: Array, Jp: Array, Jz: Array, position: Array, R: Array
+        self, ends: list[Array], position: Array, R: Array
     ) -> tuple[Array, Array, Array]:
         """c (12,), and its derivatives by (passive, velocity, angular velocity) and by u."""
+        p, z, Jp, Jz = ends
         c, W, U = np.zeros(12), np.zeros((12, 12)), np.zeros((12, self.size))
         for k, axes in enumerate(self.axes):
             arm, t = R @ (self.robot.platform.radius * axes[:, 0]), R @ axes[:, 1]

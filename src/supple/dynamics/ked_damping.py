@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 
-__all__ = ["MotionDamping", "Proportional", "Rayleigh", "Ratio", "motion_damping"]
+__all__ = ["MotionDamping", "Proportional", "Ratio", "Rayleigh", "motion_damping"]
 
 Array = NDArray[np.float64]
 Law = Callable[[Array], Array]

@@ -72,7 +72,7 @@ class DeltaResponse:
         return out
 
 
-def drive(
+def drive(  # noqa: PLR0913 - every choice by keyword
     model: CoupledDelta,
     *,
     torque: Torque | ArrayLike | None = None,
@@ -187,8 +187,9 @@ def _stepped(
             break
         a = rest + w * acceleration
         rows.append(_row(law, time, found, u, v, acceleration))
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return DeltaResponse(model, t[: len(rows)], *columns, message=message)
+    names = ("u", "ud", "udd", "torque", "position", "R", "velocity", "closure")
+    columns = {name: np.array([row[k] for row in rows]) for k, name in enumerate(names)}
+    return DeltaResponse(model, t[: len(rows)], message=message, **columns)
 
 
 def _first_acceleration(law: _Law, found: Terms, u: Array, v: Array) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..control.trajectories import Trajectory
 from ..dynamics.ked import Ked, Loads, Matrices, ked
@@ -99,7 +99,7 @@ class PathResponse:
         return np.concatenate([moved[:, :3] @ R_LS.T, moved[:, 3:] @ R_LS.T], axis=1)
 
 
-def follow(
+def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot,
     path: Trajectory,
     *,
@@ -205,7 +205,7 @@ def _largest(model: Ked, y: Array) -> float:
 
 def _too_large(found: PathResponse) -> str:
     return (
-        f"links of {found.robot.name} bend by up to {found.largest:.2g} (deflection over length, or "
-        f"rad): beyond {SMALL} the linear model is off by more than a per cent; drive slower, "
+        f"links of {found.robot.name} bend by up to {found.largest:.2g} (deflection over length, "
+        f"or rad): beyond {SMALL} the linear model is off by more than a per cent; drive slower, "
         "stiffen the links, or simulate the coupled model"
     )

@@ -1,4 +1,4 @@
-"""Where does a Delta vibrate low: natural frequencies over its workspace, and where they are lost."""
+"""Where does a Delta vibrate low: natural frequencies over its workspace."""
 
 from __future__ import annotations
 
@@ -92,12 +92,13 @@ def workspace(
     omega = np.full((len(flat), count), np.nan)
     if inside.any():
         omega[inside] = modes(robot, position=flat[inside], count=count, method=method).omega
-    return WorkspaceMap(robot, *axes, heights, omega.reshape(*P.shape[:-1], count))
+    grid = omega.reshape(*P.shape[:-1], count)
+    return WorkspaceMap(robot, axes[0], axes[1], heights, grid)
 
 
 def _regular(robot: DeltaRobot, P: Array) -> NDArray[np.bool_]:
     if not len(P):
         return np.zeros(0, bool)
     leg, platform = delta.singularity(robot, P)
-    clear: NDArray[np.bool_] = (np.abs(leg) > delta.SINGULAR).all(axis=1)
-    return clear & (np.abs(platform) > delta.SINGULAR)
+    clear = np.asarray((np.abs(leg) > delta.SINGULAR).all(axis=1))
+    return np.asarray(clear & (np.abs(platform) > delta.SINGULAR))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SuppleError
 from ..studies.follow import PathResponse
+from ..studies.papers.kuo import CircleFrequencies
 from ..studies.workspace import WorkspaceMap
 from .style import COLOURS, QUIET, finish, styled
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_path_response", "plot_workspace"]
+__all__ = [
+    "plot_circle_frequencies",
+    "plot_link_deflections",
+    "plot_path_response",
+    "plot_workspace",
+]
 
 
 def plot_path_response(response: PathResponse, path: str | Path | None = None) -> Figure:
@@ -75,7 +81,7 @@ def _mark_stop(ax: Axes, response: PathResponse) -> None:
 def plot_workspace(
     found: WorkspaceMap, path: str | Path | None = None, bound: float | None = None
 ) -> Figure:
-    """Draw the lowest frequency over horizontal slices; hatched where it is below `bound`, rad/s."""
+    """Draw the lowest frequency over horizontal slices; hatched where below `bound`, rad/s."""
     import matplotlib.pyplot as plt
 
     heights = np.unique(np.linspace(0, len(found.z) - 1, min(4, len(found.z))).round().astype(int))
@@ -110,4 +116,51 @@ def plot_workspace(
         figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency, Hz")
         told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
         figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
+        return finish(figure, path)
+
+
+def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
+    """Draw eight frequencies against the angle on the circle, reading `paper` and right model.
+
+    As in [Kuo2016], Fig. 4; departure: the right model beside it.
+    """
+    import matplotlib.pyplot as plt
+
+    degrees = np.degrees(found.angle)
+    with styled():
+        figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True, layout="constrained")
+        for ax, omega, title in (
+            (axes[0], found.paper, "reading `paper` (the printed model, n = 1)"),
+            (axes[1], found.right, "right model, exact"),
+        ):
+            for j, column in enumerate(omega.T):
+                ax.plot(degrees, column, color=COLOURS[j % len(COLOURS)], label=f"{j + 1}")
+            ax.set(title=title, xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
+        axes[0].set_ylabel("natural frequency, rad/s")
+        axes[1].legend(title="mode", fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        return finish(figure, path)
+
+
+def plot_link_deflections(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw stretch, twist and bending of every link at half its length, from its root.
+
+    As in [Kuo2016], Figs. 8-11.
+    """
+    import matplotlib.pyplot as plt
+
+    names = [s.name for s, m in zip(response.model.structure.segments, response.model.meshes,
+                                    strict=True) if m.size]  # fmt: skip
+    kinds = ((0, 1e6, "stretch, µm"), (3, 180 / np.pi, "twist, degrees"),
+             (1, 1e3, "bending along y, mm"), (2, 1e3, "bending along z, mm"))  # fmt: skip
+    with styled():
+        figure, axes = plt.subplots(4, 2, figsize=(9.5, 9), sharex=True, layout="constrained")
+        for side, word in enumerate(("upper", "lower")):
+            for name in [n for n in names if n.startswith(word)] or names:
+                moved = response.deflection(name, 0.5)
+                for row, (k, scale, label) in enumerate(kinds):
+                    axes[row, side].plot(response.t, scale * moved[:, k], label=name)
+                    axes[row, side].set_ylabel(label)
+            axes[0, side].legend(ncols=3, fontsize=8)
+            axes[-1, side].set_xlabel("time, s")
+        figure.suptitle(f"{response.robot.name}: links at half their length", fontsize=10)
         return finish(figure, path)
