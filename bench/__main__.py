@@ -12,15 +12,16 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import growth, modes, startup
+from . import dynamics, growth, modes, startup
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
     **modes.BENCHES,
     **startup.BENCHES,
     **growth.BENCHES,
+    **dynamics.BENCHES,
 }
-ENGINES = ("supple", "numpy", "scipy", "openseespy")
+ENGINES = ("supple", "numpy", "scipy", "casadi", "openseespy", "pin", "mujoco", "exudyn")
 
 
 def chosen(names: Sequence[str]) -> list[str]:

@@ -57,14 +57,19 @@ def _modes_to_xarray(self: Modes) -> xarray.Dataset:
     import numpy as np
     import xarray
 
-    joints = [link.name for link in getattr(self.robot, "moving", ())]
     lead = () if self.omega.ndim == 1 else ("configuration",)
+    joints = [link.name for link in getattr(self.robot, "moving", ())]
+    where = {}
+    if self.position is not None:  # a Delta: three motors, and where its platform is
+        joints = ["motor1", "motor2", "motor3"]
+        where = {"position": ((*lead, "axis"), self.position, {"units": "m"})}
     return xarray.Dataset(
         {
             "omega": ((*lead, "mode"), self.omega, {"units": "rad/s"}),
             "frequency_hz": ((*lead, "mode"), self.frequency_hz, {"units": "Hz"}),
             "width": ((*lead, "mode"), self.width, {"long_name": "relative certified bracket"}),
             "theta": ((*lead, "joint"), self.theta, {"units": "rad or m"}),
+            **where,
         },
         coords={"mode": np.arange(1, self.omega.shape[-1] + 1), "joint": joints},
         attrs={

@@ -396,6 +396,12 @@ class SerialRobot(Robot):
             found.append(f"axis {axis} is not z: in a planar arm joints turn about z")
         if any(joint.mount.rpy[:2]) or joint.mount.xyz[2]:
             found.append("mount leaves the plane: in a planar arm only x, y and yaw may be given")
+        quarters = link.roll / (math.pi / 2)
+        if abs(quarters - round(quarters)) > 1e-9:
+            found.append(
+                f"roll is {link.roll:g} rad: a planar arm bends in its plane only if roll is a "
+                "multiple of 90deg; set planar: false for other values"
+            )
         return found
 
     @property

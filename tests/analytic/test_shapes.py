@@ -164,3 +164,14 @@ def test_prismatic_link_held_is_a_clamped_beam_with_a_rod_behind():
     )
     alone = supple.modes(clamped, [], count=4)
     assert found.omega == pytest.approx(alone.omega, rel=1e-11)
+
+
+def test_rigid_links_on_springs_have_as_many_modes_as_springs():
+    link = {"length": 0.5, "theory": "rigid", "mass_per_length": 2.0, "joint": {"stiffness": 100.0}}
+    robot = SerialRobot(
+        name="springs", planar=True, links=[{**link, "name": f"link{i}"} for i in range(3)]
+    )
+    exact = supple.modes(robot, [0, 0.1, 0.2])
+    mesh = supple.modes(robot, [0, 0.1, 0.2], method="elements")
+    assert exact.omega.shape == (3,)
+    assert mesh.omega == pytest.approx(exact.omega, rel=1e-11)

@@ -17,7 +17,7 @@ winding of f along |z| = R.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -240,44 +240,54 @@ def digits(arm: Sequence[Piece], omega: float, wanted: int = 40) -> int:
     return wanted + int(growth / 2.3 * 2) + 3 * len(arm)
 
 
-def refine(arm: Sequence[Piece], omega: float, step: float = 1e-13) -> Any:
-    """The zero of f next to omega, by secants in many digits."""
+def refine(arm: Sequence[Piece], omega: float) -> Any:
+    """The zero of f next to omega, in many digits."""
     with mp.workdps(digits(arm, omega)):
-        a, b = mpf(omega), mpf(omega) * (1 + mpf(step))
-        fa, fb = determinant(arm, a * a), determinant(arm, b * b)
-        for _ in range(60):
-            if fb == fa or abs(b - a) < abs(b) * mpf(10) ** -35:
-                return b
-            a, fa, b = b, fb, b - fb * (b - a) / (fb - fa)
-            fb = determinant(arm, b * b)
-    raise ArithmeticError(f"no convergence from {omega!r}")
+        return secant(lambda w: determinant(arm, w * w), omega)
+
+
+def secant(f: Callable[[Any], Any], start: float) -> Any:
+    """The zero of f next to a start that is nearly one, by secants."""
+    a, b = mpf(start), mpf(start) * (1 + mpf("1e-13"))
+    fa, fb = f(a), f(b)
+    for _ in range(60):
+        if fb == fa or abs(b - a) < abs(b) * mpf(10) ** -35:
+            return b
+        a, fa, b = b, fb, b - fb * (b - a) / (fb - fa)
+        fb = f(b)
+    raise ArithmeticError(f"no convergence from {start!r}")
 
 
 def zeros_below(arm: Sequence[Piece], omega: float, steps: int = 32) -> int:
-    """The number of zeros of f inside |z| = omega^2, rigid-body ones included, by its winding.
-
-    f is real on the real axis, so half the circle is walked. A step is halved until the argument
-    turns by less than half a radian in each of its halves, so that no turn is lost between points
-    (a whole turn could hide in every half step only with four zeros per step at the start).
-    """
+    """The number of zeros of f inside |z| = omega^2, rigid-body ones included."""
     with mp.workdps(digits(arm, omega, wanted=20)):
-        R, known = mpf(omega) ** 2, {}
-        turn, stack = mpf(0), [(mpf(i) / steps, mpf(i + 1) / steps) for i in range(steps)]
+        return zeros_inside(lambda z: determinant(arm, z), mpf(omega) ** 2, steps)
 
-        def value(t: Any) -> Any:
-            if t not in known:
-                known[t] = determinant(arm, R * mp.expjpi(t) if t else R)
-            return known[t]
 
-        while stack:
-            a, b = stack.pop()
-            middle = (a + b) / 2
-            first, second = mp.arg(value(middle) / value(a)), mp.arg(value(b) / value(middle))
-            if max(abs(first), abs(second)) < 0.5:
-                turn += first + second
-            else:
-                stack += [(a, middle), (middle, b)]
-        count = turn / mp.pi
-        nearest = int(mp.nint(count))
-        assert abs(count - nearest) < 1e-6, "the circle passes through a zero"
-        return nearest
+def zeros_inside(f: Callable[[Any], Any], R: Any, steps: int = 32) -> int:
+    """The number of zeros inside |z| = R of an entire f that is real on the real axis.
+
+    Half the circle is walked. A step is halved until the argument turns by less than half a radian
+    in each of its halves, so that no turn is lost between points (a whole turn could hide in every
+    half step only with four zeros per step at the start).
+    """
+    known: dict[Any, Any] = {}
+    turn, stack = mpf(0), [(mpf(i) / steps, mpf(i + 1) / steps) for i in range(steps)]
+
+    def value(t: Any) -> Any:
+        if t not in known:
+            known[t] = f(R * mp.expjpi(t) if t else R)
+        return known[t]
+
+    while stack:
+        a, b = stack.pop()
+        middle = (a + b) / 2
+        first, second = mp.arg(value(middle) / value(a)), mp.arg(value(b) / value(middle))
+        if max(abs(first), abs(second)) < 0.5:
+            turn += first + second
+        else:
+            stack += [(a, middle), (middle, b)]
+    count = turn / mp.pi
+    nearest = int(mp.nint(count))
+    assert abs(count - nearest) < 1e-6, "the circle passes through a zero"
+    return nearest

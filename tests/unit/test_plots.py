@@ -58,6 +58,12 @@ def test_unknown_ending_and_unwritable_place(tmp_path):
         found.plot(tmp_path / "absent" / "modes.png")
 
 
+def test_delta_to_xarray():
+    data = supple.modes(supple.load("kuo-delta"), position=[[0, 0, 0.5]] * 2, count=2).to_xarray()
+    assert data.position.dims == ("configuration", "axis")
+    assert list(data.joint.values) == ["motor1", "motor2", "motor3"]
+
+
 def test_to_xarray():
     data = supple.modes(ARM, np.zeros((4, 3)), count=3).to_xarray()
     assert data.frequency_hz.dims == ("configuration", "mode")

@@ -111,13 +111,18 @@ class Mesh:
 
         H = [X(x), N(x)]; rotary inertia is included where the theory has it.
         """
+        M: Array = self.mass_root.T @ self.mass_root
+        return M
+
+    @cached_property
+    def mass_root(self) -> Array:
+        """B (rows, 6 + m) with M = B' B: the rows of H at the Gauss points, times their masses."""
         x, weights = self.quadrature()
         b = self.beam
         density = np.array([b.m, b.m, b.m, b.rIp, b.rI[1], b.rI[0]])
         H = np.concatenate([_transports(x), self.field(x)], axis=2)
-        flat = (np.sqrt(weights[:, None] * density)[:, :, None] * H).reshape(-1, 6 + self.size)
-        M: Array = flat.T @ flat
-        return M
+        B: Array = np.sqrt(weights[:, None] * density)[:, :, None] * H
+        return B.reshape(6 * len(x), 6 + self.size)
 
     @cached_property
     def end(self) -> Array:

@@ -73,9 +73,6 @@ def main() -> None:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
         code = 2
-    except ArithmeticError as problem:
-        typer.echo(f"this cannot be computed: {problem}", err=True)
-        code = 2
     except OSError as problem:
         typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
         code = 2

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import SuppleError
 from .arguments import Json
 from .output import print_json, print_table
 
@@ -52,7 +53,11 @@ def _write(found: Reproduction, out: str) -> list[Path]:
 
     written = draw(found, out)
     path = Path(out) / f"{found.paper}.json"
-    path.write_text(writer.dumps(found.to_dict(), indent=1, ensure_ascii=False), encoding="utf-8")
+    text = writer.dumps(found.to_dict(), indent=1, ensure_ascii=False)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
     return [*written, path]
 
 

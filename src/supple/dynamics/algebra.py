@@ -36,21 +36,61 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
         return a
     if _is(a, -1.0):
         return -b
-    return -a if _is(b, -1.0) else a * b
+    if _is(b, -1.0):
+        return -a
+    return a * b if _ordered(a, b) else b * a
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
-    """a + b."""
+    """a + b, constants gathered."""
     if _is(a, 0.0):
         return b
-    return a if _is(b, 0.0) else a + b
+    if _is(b, 0.0):
+        return a
+    (c, x), (d, y) = _parted(a), _parted(b)
+    if (c or d) and not (x is None and y is None):
+        rest = y if x is None else x if y is None else x + y if _ordered(x, y) else y + x
+        return rest if c + d == 0.0 else (c + d) + rest
+    return a + b if _ordered(a, b) else b + a
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
-    """a - b."""
+    """a - b, constants gathered."""
     if _is(b, 0.0):
         return a
-    return -b if _is(a, 0.0) else a - b
+    if _is(a, 0.0):
+        return -b
+    (c, x), (d, y) = _parted(a), _parted(b)
+    if (c or d) and not (x is None and y is None):
+        rest = -y if x is None else x if y is None else x - y
+        return rest if c - d == 0.0 else (c - d) + rest
+    return a - b
+
+
+def _ordered(a: Scalar, b: Scalar) -> bool:
+    """Whether a product or sum is written in this order; one order lets equal ones be found."""
+    if not (hasattr(a, "element_hash") and hasattr(b, "element_hash")):
+        return True
+    return bool(a.element_hash() <= b.element_hash())
+
+
+def _parted(a: Scalar) -> tuple[float, Any]:
+    """A constant and what is added to it: (a, None) for floats, (c, x) for a CasADi c + x."""
+    if isinstance(a, float):
+        return a, None
+    if hasattr(a, "element_hash") and not a.is_leaf() and _is_sum(a):
+        first, second = a.dep(0), a.dep(1)
+        if first.is_constant():
+            return float(first), second
+        if second.is_constant():
+            return float(second), first
+    return 0.0, a
+
+
+def _is_sum(a: Any) -> bool:
+    import casadi as ca
+
+    return bool(a.op() == ca.OP_ADD)
 
 
 def total(values: Sequence[Scalar]) -> Scalar:
@@ -152,10 +192,12 @@ def congruence(T: Matrix, S: Matrix) -> Matrix:
     U = transpose(matmul(S, T))
     columns = transpose(T)
     n = len(columns)
+    work = [sum(not (_is(x, 0.0) or _is(x, 1.0)) for x in column) for column in columns]
     out = zeros(n, n)
     for i in range(n):
         for j in range(i, n):
-            out[i][j] = out[j][i] = dot(columns[i], U[j])
+            a, b = (i, j) if work[i] <= work[j] else (j, i)
+            out[i][j] = out[j][i] = dot(columns[a], U[b])
     return out
 
 
@@ -198,6 +240,13 @@ def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
     upper, lower = _tensor_about_z(c, s, upper), _tensor_about_z(c, s, lower)
     top = [upper[a] + mixed[a] for a in range(3)]
     return top + [[mixed[b][a] for b in range(3)] + lower[a] for a in range(3)]
+
+
+def turned_tensor(R: Matrix, J: Matrix) -> Matrix:
+    """R J R' of a symmetric (3, 3) tensor; a turn about z costs less."""
+    if known(R[2], [0.0, 0.0, 1.0]):
+        return _tensor_about_z(R[0][0], R[1][0], J)
+    return congruence(transpose(R), J)
 
 
 def _tensor_about_z(c: Scalar, s: Scalar, A: Matrix) -> Matrix:

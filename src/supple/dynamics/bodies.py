@@ -26,11 +26,11 @@ from .algebra import (
     matvec,
     mul,
     negate,
-    rotated_mass,
     scale,
     sub,
     total,
     transpose,
+    turned_tensor,
     vadd,
     zeros,
 )
@@ -89,7 +89,8 @@ class Pose:
     Attributes:
         R: this link's axes seen from the previous link's.  about_z: R is a turn about z.
         offset: from the previous end to this root, previous axes.  z: eta and its
-        products; Z = dz/deta.  turn: rotation of the end.  arm: from root to end.  Jv, Jw: (3, k), displacement and rotation of the end with eta.
+        products; Z = dz/deta.  turn: rotation of the end.  arm: from root to end.  Jv, Jw: (3, k),
+        displacement and rotation of the end with eta.
         angles: phi, psi_y, psi_z of the end.
     """
 
@@ -110,14 +111,15 @@ class Rates:
     """How fast one link turns and bends, link axes; what its motion adds to accelerations.
 
     Attributes:
-        w: angular velocity of the root; W = [w][w], twice = 2 [w].  w_end: of the end.
+        w: angular velocity of the root; W = [w][w], twice = 2 w.  w_end: of the end.
         etad, zd: rates of eta and z.  zb: part of z's second derivative without
-        eta's.  end: (linear, angular) acceleration of the end without those of root and eta.  root: angular acceleration w x axis sd.
+        eta's.  end: (linear, angular) acceleration of the end without those of root and eta.
+        root: angular acceleration w x axis sd.
     """
 
     w: Vector
     W: Matrix
-    twice: Matrix
+    twice: Vector
     w_end: Vector
     etad: Vector
     zd: Vector
@@ -195,9 +197,9 @@ def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> 
     zd = matvec(pose.Z, etad)
     zb = [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in link.pairs]
     end_v, end_w = matvec(pose.Jv, etad), matvec(pose.Jw, etad)
-    S = cross_matrix(w)
-    W, twice = matmul(S, S), [scale(2.0, row) for row in S]
-    linear = vadd(matvec(W, pose.arm), matvec(twice, end_v), matvec(link.N_end, zb))
+    S, twice = cross_matrix(w), scale(2.0, w)
+    W = matmul(S, S)
+    linear = vadd(matvec(W, pose.arm), cross(twice, end_v), matvec(link.N_end, zb))
     angular = vadd(cross(w, end_w), _turn_bias(link, pose, etad))
     return Rates(w, W, twice, vadd(w, end_w), etad, zd, zb, (linear, angular), root)
 
@@ -272,12 +274,12 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
     """
     w, zd, zb = rate.w, rate.zd, rate.zb
     c = [M[1][5], M[2][3], M[0][4]]
-    F = vadd(matvec(rate.W, c), matvec(rate.twice, matvec(link.P, zd)), matvec(link.P, zb))
+    F = vadd(matvec(rate.W, c), cross(rate.twice, matvec(link.P, zd)), matvec(link.P, zb))
     D = [[dot(H[a][b], zd) if zd else 0.0 for b in range(3)] for a in range(3)]
     trace = total([D[a][a] for a in range(3)])
     spin = vadd(matvec([row[3:6] for row in M[3:6]], w), matvec(link.JPsi, rate.etad))
-    stir = vadd(scale(trace, w), negate(matvec(transpose(D), w)))
-    N = vadd(cross(w, spin), scale(2.0, stir))
+    stir = vadd(scale(trace, rate.twice), negate(matvec(transpose(D), rate.twice)))
+    N = vadd(cross(w, spin), stir)
     if link.pairs:
         moment = [sub(dot(H[1][2], zb), dot(H[2][1], zb)), sub(dot(H[2][0], zb), dot(H[0][2], zb)),
                   sub(dot(H[0][1], zb), dot(H[1][0], zb))]  # fmt: skip
@@ -287,11 +289,12 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
 
 def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]]) -> Vector:
     rows: list[Vector] = []
+    S = cross_matrix(rate.twice)
     for a in range(3):
         for b in range(3):
             rows.append(scale(rate.W[a][b], H[b][a]))
-            if not known(rate.twice[a][b], 0.0):
-                rows.append(scale(rate.twice[a][b], matvec(link.G[a][b], rate.zd)))
+            if not known(S[a][b], 0.0):
+                rows.append(scale(S[a][b], matvec(link.G[a][b], rate.zd)))
     if link.pairs:
         rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
     return matvec(transpose(pose.Z), vadd(*rows))
@@ -299,10 +302,13 @@ def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]])
 
 def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:
     """Mass (6, 6) of the bodies on a link's end, about the end, link axes; their inertial force."""
-    if known(link.tip_mass, zeros(6, 6)):
+    tip = link.tip_mass
+    if known(tip, zeros(6, 6)):
         return zeros(6, 6), [0.0] * 6
-    M = rotated_mass(pose.turn, link.tip_mass)
+    c = matvec(pose.turn, [tip[1][5], tip[2][3], tip[0][4]])
+    J = turned_tensor(pose.turn, [row[3:] for row in tip[3:]])
+    M = _blocks(tip[0][0], cross_matrix(negate(c)), J, [[], [], []], [[], [], []], [])
     if rate is None:
         return M, [0.0] * 6
-    w, c = rate.w_end, [M[1][5], M[2][3], M[0][4]]
-    return M, cross(w, cross(w, c)) + cross(w, matvec([row[3:] for row in M[3:]], w))
+    w = rate.w_end
+    return M, cross(w, cross(w, c)) + cross(w, matvec(J, w))

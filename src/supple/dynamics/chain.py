@@ -17,7 +17,7 @@ from ..kernels.spatial import rpy_rotation
 from ..robot import Link, Robot, SerialRobot
 from ..structure import Structure, structure_of
 
-__all__ = ["Chain", "ChainLink", "chain_of", "distal_loads"]
+__all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
 
 Array = NDArray[np.float64]
 
@@ -115,8 +115,14 @@ class Chain:
         for i, place_ in self.eps.items():
             K[place_, place_] = self.links[i].spring or 0.0
         for link, part in zip(self.links, self.eta, strict=True):
-            K[part, part] = link.inv.K
+            K[part, part] = denoised(link.inv.K)
         return K
+
+
+def denoised(A: Array) -> Array:
+    """Return a positive matrix with the rounding noise off its diagonal set to zero."""
+    d = np.sqrt(np.abs(np.diag(A)))
+    return np.where(np.abs(A) <= 1e-13 * np.outer(d, d), 0.0, A)
 
 
 def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:

@@ -33,6 +33,7 @@ class Evaluator:
         self.function = function
         self._shapes = [function.size_out(i) for i in range(function.n_out())]
         self._local = threading.local()
+        self._lent: list[Any] = []
 
     def __call__(self, *args: Array) -> tuple[Array, ...]:
         """Return the outputs at one state, or at B states."""
@@ -43,6 +44,15 @@ class Evaluator:
         run()
         del ready
         return tuple(self._shaped(out, i, batch) for i, out in enumerate(outputs))
+
+    def buffers(self) -> tuple[list[Array], list[Array], Any]:
+        """Return arrays to fill, arrays to read and the call between them: a loop's fast path.
+
+        They live as long as this evaluator.
+        """
+        kept, inputs, outputs, run = _bound(self.function, None)
+        self._lent.append(kept)
+        return inputs, outputs, run
 
     def _shaped(self, out: Array, i: int, batch: int | None) -> Array:
         """CasADi stores columns one after another; columns of a vector are its entries."""

@@ -153,31 +153,47 @@ class Laws:
         return out
 
     def forces(self, q: Vector, qd: Vector) -> Vector:
-        """-K q - D qd."""
-        return vadd(scale(-1.0, matvec(self.K, q)), scale(-1.0, matvec(self.D, qd)))
+        """-K q - D qd on theta and eps; those on eta depend on the coordinates."""
+        rows = slice(0, len(self.chain.joints) + len(self.chain.sprung))
+        rest = [0.0] * (self.chain.size - rows.stop)
+        felt = vadd(negate(matvec(self.K[rows], q)), negate(matvec(self.D[rows], qd)))
+        return felt + rest
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
-        """Accelerations under efforts tau, (joints,) or on every coordinate (N,).
+        """Accelerations under efforts tau, (joints,)."""
+        ends = self.forward_ends(self.to_ends(q), self.to_ends(qd), tau, wrench)
+        out = list(ends)
+        for A, part in zip(self.turned[2], self.chain.eta, strict=True):
+            out[part] = matvec(A, ends[part])
+        return out
+
+    def to_ends(self, q: Vector) -> Vector:
+        """q with the end coordinates zeta = B eta of every link in place of eta."""
+        out = list(q)
+        for B, part in zip(self.turned[1], self.chain.eta, strict=True):
+            out[part] = matvec(B, q[part])
+        return out
+
+    def forward_ends(
+        self, x: Vector, xd: Vector, tau: Vector, wrench: Vector | None = None
+    ) -> Vector:
+        """Accelerations in end coordinates: the cheapest form, and what integrators step through.
 
         A sprung joint's link side feels its spring, its rotor the motor.
         """
-        chain, (links, B, A) = self.chain, self.turned
-        (s, eta), (sd, etad) = (joint_side(chain, x) for x in (q, qd))
-        pushed = list(tau) + [0.0] * (chain.size - len(tau))
-        applied = vadd(self.forces(q, qd), pushed)
+        chain = self.chain
+        (s, zeta), (sd, zetad) = (joint_side(chain, value) for value in (x, xd))
+        applied = vadd(self.forces(x, xd), list(tau) + [0.0] * (chain.size - len(tau)))
         torque: Vector = [0.0] * len(chain.links)
         for i, place in chain.theta.items():
             torque[i] = applied[chain.eps.get(i, place)]
-        zeta, zetad = ([matvec(*pair) for pair in zip(B, x, strict=True)] for x in (eta, etad))
         elastic = [
-            vadd(negate(matvec(K, z)), negate(matvec(D, zd)), matvec(transpose(a), pushed[part]))
-            for (K, D), z, zd, a, part in zip(
-                self.turned_forces, zeta, zetad, A, chain.eta, strict=True
-            )
+            vadd(negate(matvec(K, z)), negate(matvec(D, zd)))
+            for (K, D), z, zd in zip(self.turned_forces, zeta, zetad, strict=True)
         ]
         g = list(map(float, chain.gravity))
-        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
-        out = _gather(chain, found[0], [matvec(*pair) for pair in zip(A, found[1], strict=True)])
+        found = forward(self.turned[0], (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
+        out = _gather(chain, *found)
         for i in chain.sprung:
             theta, eps = chain.theta[i], chain.eps[i]
             out[theta] = mul(sub(applied[theta], torque[i]), 1.0 / float(chain.links[i].rotor))
@@ -246,5 +262,5 @@ def _numbers_back(chain: Chain) -> list[Vector]:
 def laws_of(chain: Chain, D: Array) -> Laws:
     """Return the equations of a chain with its own numbers."""
     return Laws(
-        chain, [numbers(link) for link in chain.links], _clean(chain.stiffness()), _clean(D)
+        chain, [numbers(link) for link in chain.links], chain.stiffness().tolist(), D.tolist()
     )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..beams.basis import Basis
 from ..errors import SuppleError
 from ..robot import Robot, SerialRobot
-from .chain import Chain, chain_of
+from .chain import Chain, chain_of, denoised
 from .damping import Damping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
@@ -60,6 +60,14 @@ class Functions(Mapping[str, Any]):
             self._expressions[name] = _function(name, self._laws)
         return self._expressions[name]
 
+    def ends(self) -> Array:
+        """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
+        B = np.eye(self._laws.chain.size)
+        if isinstance(self._laws, Laws):
+            for block, part in zip(self._laws.turned[1], self._laws.chain.eta, strict=True):
+                B[part, part] = np.reshape(block, (len(block), len(block)))
+        return B
+
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return something made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
@@ -104,7 +112,8 @@ class Model:
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q), (N, N) or (B, N, N)."""
-        return self._call("mass_matrix", q=q)[0]
+        M = self._call("mass_matrix", q=q)[0]
+        return M.reshape(*np.shape(q)[:-1], self.size, self.size)
 
     def bias(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Return h(q, qd): centrifugal and Coriolis, without gravity, stiffness and damping."""
@@ -163,7 +172,9 @@ class Model:
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
     ) -> tuple[Array, Array, Array]:
         """Return d qdd / d(q, qd, tau), (N, N), (N, N) and (N, joints)."""
-        a, b, c = self._call("derivatives", q=q, qd=qd, tau=tau)
+        found = self._call("derivatives", q=q, qd=qd, tau=tau)
+        lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, qd, tau)))
+        a, b, c = (part.reshape(*lead, self.size, -1) for part in found)
         return a, b, c
 
     def _call(self, name: str, **given: ArrayLike) -> tuple[Array, ...]:
@@ -253,7 +264,7 @@ def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
             ratio = described.damping_ratio
             if ratio is None and material is not None:
                 ratio = material.damping_ratio
-            D[part, part] = law.matrix(i, link.inv, ratio)
+            D[part, part] = denoised(law.matrix(i, link.inv, ratio))
     return D
 
 
@@ -332,6 +343,12 @@ def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
     return [_column(laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench")))]
 
 
+def _forward_ends(laws: AnyLaws, x: Lists) -> list[Any]:
+    if isinstance(laws, Laws):
+        return [_column(laws.forward_ends(x["q"], x["qd"], x["tau"]))]
+    return _forward(laws, x)
+
+
 def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
     import casadi as ca
 
@@ -362,6 +379,7 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]
     "gravity": (("q",), _gravity),
     "forward_dynamics": (("q", "qd", "tau"), _forward),
     "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
+    "forward_dynamics_ends": (("q", "qd", "tau"), _forward_ends),
     "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
     "energies": (("q", "qd"), _energies),
     "tip": (("q",), _tip),

@@ -72,15 +72,28 @@ static Tangent tangent(double y)
     return t;
 }
 
+/* Where a beam's stiffness stands to its poles, the clamped-clamped frequencies: the clamped
+   determinant, free of poles and 1 at rest; and how near the nearest pole is, as what is left of
+   the terms that cancel there over their sum. */
+typedef struct {
+    double norm, distance;
+} Pole;
+
+static void approach(Pole *pole, double norm, double distance)
+{
+    pole->norm *= norm;
+    if (distance < pole->distance)
+        pole->distance = distance;
+}
+
 /* Bending in one plane: k holds the upper triangle over (v, psi, d_v, d_psi), row by row.
-   Returns the clamped-clamped count; *norm is the pole-free clamped determinant, 1 at rest. */
+   Returns the clamped-clamped count. */
 static int64_t bending(double w2, double L, double m, double EI, double shear, double rI,
-                       double k[10], double *norm)
+                       double k[10], Pole *pole)
 {
     double a = 0.5 * L;
     double vv = 0, vp = 0, pp = EI / a, rr = 0, re = 0, ee = 1.0 / (a * shear + a * a * a / (3 * EI));
     int64_t J0 = 0;
-    *norm = 1.0;
     double q = w2 * m / EI;
     if (q > 0) {
         double b2 = w2 * m * shear, r = w2 * rI / EI, rho = w2 * rI * shear;
@@ -102,7 +115,9 @@ static int64_t bending(double w2, double L, double m, double EI, double shear, d
         int64_t pinned = t2.quarter + (S1 > 0 ? 1 + t1.quarter : 0);
         J0 = pinned - (pp < 0) - (tt * p / da < 0);
         double c = t1.c * t2.c;
-        *norm = fabs(ds * c / dS) * fabs(da * c / (dS * (b2 + a * a * q / 3)));
+        double terms = fabs(b2 * dS) + fabs((b2 * S2 + p) * t2.less) + fabs((b2 * S1 + p) * t1.less);
+        approach(pole, fabs(ds * c / dS), fabs(ds) / (fabs(up * t2.tau) + fabs(down * t1.tau)));
+        approach(pole, fabs(da * c / (dS * (b2 + a * a * q / 3))), fabs(da) / terms);
     }
     k[0] = 2 * vv;
     k[1] = 2 * a * vv;
@@ -118,14 +133,15 @@ static int64_t bending(double w2, double L, double m, double EI, double shear, d
 }
 
 /* Axial motion or torsion: k holds (root root), (root d), (d d). */
-static int64_t rod(double w2, double L, double EA, double m, double k[3], double *norm)
+static int64_t rod(double w2, double L, double EA, double m, double k[3], Pole *pole)
 {
     double x = L * sqrt(w2 * m / EA), s = sin(x), c = cos(x);
     double half = c < 0 ? (1 - c) / s : s / (1 + c); /* tan(x / 2) */
     k[1] = -EA / L * x * half;
     k[0] = 2 * k[1];
     k[2] = x > 0 ? EA / L * x * c / s : EA / L;
-    *norm = x > 0 ? fabs(s / x) : 1.0;
+    if (x > 0)
+        approach(pole, fabs(s / x), x < 1 ? 1.0 : fabs(s));
     return interval_index(x, PI, s < 0);
 }
 

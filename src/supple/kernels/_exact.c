@@ -10,6 +10,10 @@
 #include "_beam.h"
 
 #define MAX_CLOSURE 64
+#define NEAR 1e-2      /* a beam this near to a pole of its stiffness is cut, */
+#define CUT 0.38196601 /* at this part of its length, */
+#define PIECES 6       /* as often as this; */
+#define VANISHING 1e-3 /* a pivot this small beside its couplings is not used alone */
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
@@ -51,6 +55,16 @@ static inline double pivot(double p, Value *f)
     f->J += p < 0;
     f->m *= p;
     return 1.0 / p;
+}
+
+/* Determinant of the static compliance of the end of a cantilever, on R coordinates. */
+static double compliance(const Beam *b, double L, int coordinates)
+{
+    double S = b->active & ACTIVE_U ? L / b->EA : 1.0;
+    for (int i = 0; i < (coordinates == 3 ? 1 : 2); ++i)
+        if (b->active & (i ? ACTIVE_XZ : ACTIVE_XY))
+            S *= L * L / b->EI[i] * (L * L / (12 * b->EI[i]) + b->shear[i]);
+    return coordinates == 6 && b->active & ACTIVE_PHI ? S * L / b->GJ : S;
 }
 
 /* F -= e e' / p for the closure forces. */

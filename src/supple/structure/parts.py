@@ -107,12 +107,28 @@ class Structure:
         """The coordinates of a motion that the structure uses: all six, or u, v, psi_z."""
         return PLANAR if self.planar else tuple(range(6))
 
-    @property
+    @cached_property
     def rigid_modes(self) -> int:
-        """Number of zero natural frequencies: the releases that nothing holds."""
-        rows = sum(c.rows_a.shape[1] for c in self.closures)
+        """Number of zero natural frequencies: motions of loose releases that keep closures shut.
+
+        What the closures already hold by the beams alone takes none away; their rank on the loose
+        motions of the first configuration counts.
+        """
         loose = sum(r.floating for s in self.segments for r in s.releases)
-        return loose - int(rows)
+        if not self.closures or not loose:
+            return loose
+        ends, column = np.zeros((len(self.segments), 6, loose)), 0
+        for i, segment in enumerate(self.segments):
+            if segment.parent >= 0:
+                ends[i] = self.T[0, i] @ ends[segment.parent]
+            for release in (r for r in segment.releases if r.floating):
+                ends[i][:, column] += release.toward(0)
+                column += 1
+            ends[i][1] += self.L[0, i] * ends[i][5]
+            ends[i][2] -= self.L[0, i] * ends[i][4]
+        held = [c.rows_a[0] @ ends[c.a] * (c.a >= 0) + c.rows_b[0] @ ends[c.b] * (c.b >= 0)
+                for c in self.closures]  # fmt: skip
+        return loose - int(np.linalg.matrix_rank(np.concatenate(held), tol=1e-10))
 
     @cached_property
     def T(self) -> Array:

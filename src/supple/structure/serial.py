@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import Beam, beam_of, rod_mass
-from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
 from ..robot import Link, SerialRobot
 from .moving import MovingStructure
@@ -67,13 +66,7 @@ def _section_axes(robot: SerialRobot, link: Link) -> Array:
 def _planar_beam(robot: SerialRobot, link: Link) -> Beam:
     """The beam as the plane sees it: bending in x-y only, planes swapped by a quarter turn."""
     beam = beam_of(robot, link)
-    quarters = link.roll / (math.pi / 2)
-    if abs(quarters - round(quarters)) > 1e-9:
-        raise SuppleError(
-            f"links.{link.name}.roll is {link.roll:g} rad: a planar arm bends in its plane only "
-            "if roll is a multiple of 90deg; set planar: false for other values"
-        )
-    i = round(quarters) % 2
+    i = round(link.roll / (math.pi / 2)) % 2
     return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
                 math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
 

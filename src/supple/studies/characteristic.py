@@ -107,7 +107,7 @@ def _checked(structure: Structure) -> None:
 
 def _compliance(segment: Segment) -> Array:
     """(3, 3) jump of the motion at a joint per force through it: 1/k_T for a spring."""
-    rows = [np.asarray(r.direction)[list(PLANE)] for r in segment.releases]
+    rows = [r.toward(0)[list(PLANE)] for r in segment.releases]
     springs = [np.outer(a, a) / r.stiffness for a, r in zip(rows, segment.releases, strict=True)]
     return sum(springs, np.zeros((3, 3)))
 

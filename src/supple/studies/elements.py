@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import Coordinates, assemble, coordinates, transport
+from ..assembly import Coordinates, coordinates, transport
 from ..beams.elements import Mesh, mesh
 from ..errors import SuppleError
 from ..kernels.eigen import natural_modes
-from ..structure import Structure
+from ..structure import Release, Structure
 
 __all__ = ["ElementModes", "element_modes"]
 
@@ -84,9 +84,9 @@ def element_modes(
     )
     bases = [_end_first(part) for part in meshes]
     y = coordinates(structure, [S for _, S in bases], motors=True)
-    M, K = _matrices(structure, y, meshes, [B for B, _ in bases])
+    mass = _mass_root(structure, y, meshes, [B for B, _ in bases])
     try:
-        found = natural_modes(K, M, count, y.closure)
+        found = natural_modes(_stiffness(structure, y), mass, count, y.closure)
     except ArithmeticError as problem:
         raise SuppleError(f"elements: {problem}") from None
     vectors = found.vectors.copy()
@@ -112,31 +112,54 @@ def _end_first(part: Mesh) -> tuple[Array, Array]:
     return inverse @ Q, S
 
 
-def _matrices(
-    structure: Structure, y: Coordinates, meshes: Sequence[Mesh], bases: Sequence[Array]
-) -> tuple[Array, Array]:
-    """Return M and K (N, N) over y, closures still open.
+def _stiffness(structure: Structure, y: Coordinates) -> Array:
+    """K (N, N) over y, closures still open: ones, and the springs on their releases.
 
-    A spring without its motor, or a rotor without a spring in series, sits on its release: k, J. A
-    motor let go behind its spring has a column of its own: the release is then the twist of the
-    spring, with k, and the motor carries J.
+    A motor let go behind its spring has a column of its own: the release is then the twist of the
+    spring, with k, and the motor is held by nothing.
     """
-    stiff = [np.diag(np.repeat((0.0, 1.0), (6, part.size))) for part in meshes]
-    masses = [_over_root_and(B, part.mass) for B, part in zip(bases, meshes, strict=True)]
-    releases = [s.releases for s in structure.segments]
-    springs = [[r.stiffness for r in some] for some in releases]
-    rotors = [[0.0 if r.series else r.inertia for r in some] for some in releases]
-    K = assemble(structure, y, stiff, 0.0, springs)
-    M = assemble(structure, y, masses, 1.0, rotors)
-    for i, k, column in y.motors:
-        M[column, column] += releases[i][k].inertia
-    return M, K
+    k = np.zeros(y.size)
+    for segment, releases, inner in zip(structure.segments, y.releases, y.inner, strict=True):
+        k[inner] = 1
+        k[releases] = [r.stiffness for r in segment.releases]
+    return np.diag(k)
 
 
-def _over_root_and(B: Array, mass: Array) -> Array:
-    """A form over (u_root, w) as one over (u_root, y), w = B y."""
-    out = mass.copy()
-    out[:6, 6:] = mass[:6, 6:] @ B
-    out[6:, :6] = out[:6, 6:].T
-    out[6:, 6:] = B.T @ mass[6:, 6:] @ B
-    return out
+def _mass_root(
+    structure: Structure, y: Coordinates, meshes: Sequence[Mesh], bases: Sequence[Array]
+) -> Array:
+    """A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor."""
+    blocks = []
+    for i, (segment, part) in enumerate(zip(structure.segments, meshes, strict=True)):
+        r = _triangle(part.mass_root)
+        beam = r[:, :6] @ y.root[i]
+        beam[:, y.inner[i]] += r[:, 6:] @ bases[i]
+        bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
+        blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
+    blocks.append(np.zeros((y.size, y.size)))
+    columns = [(y.releases[i].start + k, r) for i, k, r in _releases(structure) if not r.series]
+    columns += [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
+    for column, release in columns:
+        blocks[-1][column, column] = np.sqrt(release.inertia)
+    return np.concatenate(blocks)
+
+
+def _triangle(B: Array) -> Array:
+    """R (N, N) with R' R = B' B: as good a root as B, with fewer rows."""
+    from scipy.linalg import qr
+
+    R: Array = qr(B, mode="r", check_finite=False)[0]
+    return R[: B.shape[1]]
+
+
+def _releases(structure: Structure) -> list[tuple[int, int, Release]]:
+    return [(i, k, r) for i, s in enumerate(structure.segments) for k, r in enumerate(s.releases)]
+
+
+def _root_of(M: Array) -> Array:
+    """A root r (6, 6) of a body's mass, M = r' r, from its scaled eigenvalues."""
+    d = np.sqrt(np.diag(M))
+    d[d == 0] = 1
+    values, V = np.linalg.eigh(M / np.outer(d, d))
+    root: Array = np.sqrt(np.maximum(values, 0))[:, None] * V.T * d
+    return root

@@ -120,7 +120,8 @@ def modes(
     A serial arm is asked at theta, (joints,) or (B, joints) for many configurations at once, None
     meaning all zero; a Delta at the position of its platform, (3,) or (B, 3).
     `exact` solves the beam equations and certifies every root; `elements` puts that many elements
-    of that order on every link and lies above the exact frequencies.
+    of that order on every link and lies above the exact frequencies. An arm of rigid links has as
+    many modes as sprung joints, and no more are returned.
     """
     _check(count, method, joints)
     asked = where(robot, theta, position)
@@ -128,7 +129,11 @@ def modes(
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
     found = _by_elements if method == "elements" else _exact
-    omega, width, parts = found(robot, structure, count, elements, order)
+    count = min(count, _available(structure))
+    try:
+        omega, width, parts = found(robot, structure, count, elements, order)
+    except ArithmeticError as problem:
+        raise SuppleError(f"{robot.name}: {problem}; ask for a smaller count") from None
     return Modes(
         robot,
         asked.take(asked.theta),
@@ -180,6 +185,13 @@ def _elastic(structure: Structure) -> bool:
     return any(
         not s.beam.rigid or any(r.stiffness > 0 for r in s.releases) for s in structure.segments
     )
+
+
+def _available(structure: Structure) -> int:
+    """How many elastic modes there can be: without end, unless nothing but joints is elastic."""
+    if any(not s.beam.rigid for s in structure.segments):
+        return 10_000
+    return sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
 
 
 def _guess(structure: Structure) -> float:

@@ -38,7 +38,8 @@ class Regressor:
         states = [np.asarray(x, float) for x in (q, qd, qdd)]
         if any(x.shape[-1:] != (self.model.size,) or x.ndim > 2 for x in states):
             raise SuppleError(f"q, qd and qdd must have {self.model.size} entries each")
-        return self._evaluate(*states)[0]
+        Y: Array = self._evaluate(*states)[0]
+        return Y.reshape(*states[0].shape, len(self.pi))
 
     def identifiable(self, samples: int = 0, seed: int = 0) -> int:
         """Return how many combinations of the constants any motion can tell apart."""

@@ -21,7 +21,7 @@ from .inputs import Feedback, Input
 __all__ = ["STEPPERS", "Chunk", "Plan", "rate", "stable_step"]
 
 Array = NDArray[np.float64]
-CHUNK = 250  # steps between two looks at what came out
+CHUNK = 1000  # steps between two looks at what came out
 
 
 @dataclass(frozen=True)
@@ -88,29 +88,55 @@ def _wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
     return ca.dot(wrench[:3], ca.jtimes(p, q, qd)) + ca.dot(wrench[3:], spin)
 
 
-def _rk4_step(model: Model, width: int) -> Any:
+def _rk4_step(f: Any, width: int) -> Any:
     """One step of the classical Runge-Kutta method: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
     import casadi as ca
 
-    f = rate(model, width)
-    x, p = ca.SX.sym("x", 2 * model.size + 1), ca.SX.sym("p", 3 * width + 1)
+    x, p = ca.SX.sym("x", f.numel_in(0)), ca.SX.sym("p", 3 * width + 1)
     a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
+    half = dt / 2
     k1 = f(x, a)
-    k2 = f(x + dt / 2 * k1, b)
-    k3 = f(x + dt / 2 * k2, b)
+    k2 = f(x + half * k1, b)
+    k3 = f(x + half * k2, b)
     k4 = f(x + dt * k3, c)
-    return ca.Function("step", [x, p], [x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)])
+    return ca.Function("step", [x, p], ca.cse([x + dt / 6 * (k1 + k4 + 2 * (k2 + k3))]))
+
+
+def _rate_in_ends(model: Model) -> Any:
+    """dx/dt = f(x, tau) with x = [B q, B qd, work], cheaper than `rate`; see `dynamics.ends`."""
+    import casadi as ca
+
+    n, joints = model.size, model.joints
+    A = np.linalg.inv(model.functions.ends())
+    x, tau = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", joints)
+    q, qd = x[:n], x[n : 2 * n]
+    D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd))
+    qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
+    return ca.Function("rate", [x, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
 
 
 def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
-    """Fixed steps of the classical fourth-order Runge-Kutta method, as in [DeLuca1991]."""
+    """Fixed steps of the classical fourth-order Runge-Kutta method, as in [DeLuca1991].
+
+    It is carried out in end coordinates, a constant linear change that the method does not notice.
+    """
     if isinstance(plan.tau, Feedback):
         yield from _rk4_feedback(plan, plan.tau, x)
         return
-    step = plan.model.functions.derived(
-        ("rk4", plan.width, plan.compiled), lambda: _made(_rk4_step(plan.model, plan.width), plan)
-    )
-    width = plan.width
+    model, width, n = plan.model, plan.width, plan.model.size
+    ends = plan.wrench is None
+    B = model.functions.ends() if ends else np.eye(n)
+
+    def make() -> Accumulated:
+        f = _rate_in_ends(model) if ends else rate(model, width)
+        step = _rk4_step(f, width)
+        return Accumulated(compiled(step) if plan.compiled else step)
+
+    step = model.functions.derived(("rk4", width, plan.compiled), make)
+    T = np.eye(2 * n + 1)
+    T[:n, :n] = T[n : 2 * n, n : 2 * n] = B
+    back, x = np.linalg.inv(T).T, T @ x
     for start in range(0, len(plan.grid) - 1, CHUNK):
         grid = plan.grid[start : start + CHUNK + 1]
         dt = np.diff(grid)
@@ -119,11 +145,7 @@ def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
         u = plan.inputs(t.ravel()).reshape(len(dt), 3 * width)
         states = step.run(x, np.concatenate([u, dt[:, None]], axis=1))
         x = states[-1]
-        yield start + 1, states
-
-
-def _made(step: Any, plan: Plan) -> Accumulated:
-    return Accumulated(compiled(step) if plan.compiled else step)
+        yield start + 1, states @ back
 
 
 class Accumulated:
