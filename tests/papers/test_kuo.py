@@ -68,3 +68,23 @@ def test_right_model_by_exact_beams(rods: str) -> None:
     assert exact.certified
     assert np.all(elements.omega >= exact.omega * (1 - 1e-9))
     assert np.abs(elements.omega / exact.omega - 1).max() < 1e-5
+
+
+def test_every_verdict_is_as_the_errata_foresee() -> None:
+    found = supple.reproduce("kuo")
+    assert found.ok
+    tally = found.tally()
+    assert tally["Table 2"] == {"agrees": 64}
+    assert tally["Table 3"] == {"agrees": 32}
+    assert tally["Figs. 15, 16"] == {"not reproducible": 12}
+
+
+def test_inverted_u_of_the_errata() -> None:
+    """`twist`, 5 % Rayleigh damping: peaks at (50.5, 13.6, 83.6) mm, outside the small range.
+
+    Which loads those include is not said; with all of ours the peaks are within 1 % of them.
+    """
+    robot = ROBOT.with_("lower.rods", "twist")
+    with pytest.warns(supple.SmallRangeWarning):
+        found = supple.follow(robot, supple.InvertedU(), damping=supple.Rayleigh(0.05))
+    assert 1e3 * np.abs(found.peak[:3]) == pytest.approx([50.5, 13.6, 83.6], rel=0.01)

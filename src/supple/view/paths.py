@@ -134,7 +134,8 @@ def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = 
             (axes[1], found.right, "right model, exact"),
         ):
             for j, column in enumerate(omega.T):
-                ax.plot(degrees, column, color=COLOURS[j % len(COLOURS)], label=f"{j + 1}")
+                style = "-" if j < len(COLOURS) else "--"
+                ax.plot(degrees, column, style, color=COLOURS[j % len(COLOURS)], label=f"{j + 1}")
             ax.set(title=title, xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
         axes[0].set_ylabel("natural frequency, rad/s")
         axes[1].legend(title="mode", fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -160,7 +161,7 @@ def plot_link_deflections(response: PathResponse, path: str | Path | None = None
                 for row, (k, scale, label) in enumerate(kinds):
                     axes[row, side].plot(response.t, scale * moved[:, k], label=name)
                     axes[row, side].set_ylabel(label)
-            axes[0, side].legend(ncols=3, fontsize=8)
+            axes[0, side].legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
             axes[-1, side].set_xlabel("time, s")
         figure.suptitle(f"{response.robot.name}: links at half their length", fontsize=10)
         return finish(figure, path)

@@ -97,6 +97,7 @@ def reproduction() -> Reproduction:
         *(_slip(name) for name in SLIPS),
         _right(),
         _circle(),
+        _phases(),
         _torques(),
     )
     results = {
@@ -191,6 +192,22 @@ def _circle() -> Claim:
     return Claim("Figs. 6, 7", "+-5 mm in x-y, 1.5 mm along z, +-0.5 and +-0.15 degrees", ours,
                  "not reproducible", "not reproducible",
                  "1.5 mm cannot hold the weight of 0.5 kg at these frequencies")  # fmt: skip
+
+
+def _phases() -> Claim:
+    """Deflections of the second and third leg lag a third of a period behind the one before."""
+    found = motion("circle")
+    third = (len(found.t) - 1) / 3
+    rows = np.arange(0, len(found.t) - 1)
+    off = 0.0
+    for kind in ("upper", "lower"):
+        first, second = (found.deflection(f"{kind}{leg}", 0.5) for leg in (1, 2))
+        for k in range(4):
+            later = np.interp((rows + third) % rows.size, rows, second[:-1, k], period=rows.size)
+            off = max(off, float(np.abs(later - first[:-1, k]).max() / np.ptp(first[:, k])))
+    verdict: Verdict = "agrees" if off < 1e-3 else "differs"
+    return Claim("Figs. 8-11", "periodic, with the same phase shift from chain to chain",
+                 f"shifted by a third of a period to {off:.0e} of the range", verdict)  # fmt: skip
 
 
 def _torques() -> Claim:
