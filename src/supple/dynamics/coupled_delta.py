@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures import delta
 from ..beams.basis import Basis
 from ..errors import SuppleError
-from ..kernels.spatial import axis_rotation, cross_matrix
+from ..kernels.spatial import axis_rotation
 from ..robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
 from .damping import Damping
+from .delta_closure import DeltaClosure
 from .model import Model, build
 from .rigid_delta import delta_bodies, first_moment
 
@@ -140,6 +141,12 @@ class CoupledDelta:
         return delta.leg_axes(self.robot)
 
     @cached_property
+    def closure(self) -> DeltaClosure:
+        """What holds the legs to the platform."""
+        radius = self.robot.platform.radius
+        return DeltaClosure(self.axes, radius, self.own, self.kept, self.size)
+
+    @cached_property
     def platform(self) -> Array:
         """(6, 6) mass of the platform about its centre, platform axes."""
         return delta_bodies(self.robot).platform
@@ -162,7 +169,7 @@ class CoupledDelta:
         passive, position, R = start.passive, start.position, start.R
         for _ in range(30):
             ends = self._ends(self._legs(u, passive))
-            c, W, U = self._closure(ends, position, R)
+            c, W, U = self.closure.rows(ends, position, R)
             error = float(np.abs(c).max())
             if error < CLOSED:
                 return Follower(passive, position, R), error, ends, W, U
@@ -184,7 +191,7 @@ class CoupledDelta:
         wd = B @ ud
         qd = self._legs(ud, wd[:6].reshape(3, 2))
         M, f, jp, jz = self._dynamics(q, qd)
-        bias = self._closure_bias(ends[1], ends[3], qd, jp, jz, wd[9:], follower.R)
+        bias = self.closure.bias(ends[1], ends[3], qd, jp, jz, wd[9:], follower.R)
         wdd = -W_inverse @ bias
         return Terms(*self._projected(M, f, B, wd, wdd, follower), follower, B, error)
 
@@ -232,46 +239,11 @@ class CoupledDelta:
             self._functions[name] = _made(self.leg, name)
         return self._functions[name]
 
-    def _closure(
-        self, ends: list[Array], position: Array, R: Array
-    ) -> tuple[Array, Array, Array]:
-        """c (12,), and its derivatives by (passive, velocity, angular velocity) and by u."""
-        p, z, Jp, Jz = ends
-        c, W, U = np.zeros(12), np.zeros((12, 12)), np.zeros((12, self.size))
-        for k, axes in enumerate(self.axes):
-            arm, t = R @ (self.robot.platform.radius * axes[:, 0]), R @ axes[:, 1]
-            rows, about = slice(4 * k, 4 * k + 3), 4 * k + 3
-            z_base = axes @ z[k]
-            c[rows] = axes @ p[k] - position - arm
-            c[about] = z_base @ t
-            J = np.concatenate([axes @ Jp[k], (t @ axes @ Jz[k])[None]])
-            U[4 * k : 4 * k + 4, self.own[k]] = J[:, self.kept]
-            W[4 * k : 4 * k + 4, 2 * k : 2 * k + 2] = J[:, 1:3]
-            W[rows, 6:9], W[rows, 9:] = -np.eye(3), cross_matrix(arm)
-            W[about, 9:] = np.cross(t, z_base)
-        return c, W, U
-
-    def _closure_bias(
-        self, z: Array, Jz: Array, qd: Array, jp: Array, jz: Array, w: Array, R: Array
-    ) -> Array:
-        """(12,) c'' at u'' = w'' = 0."""
-        out = np.zeros(12)
-        for k, axes in enumerate(self.axes):
-            arm, t = R @ (self.robot.platform.radius * axes[:, 0]), R @ axes[:, 1]
-            td = np.cross(w, t)
-            out[4 * k : 4 * k + 3] = axes @ jp[k] - np.cross(w, np.cross(w, arm))
-            out[4 * k + 3] = (
-                (axes @ jz[k]) @ t
-                + 2 * (axes @ (Jz[k] @ qd[k])) @ td
-                + (axes @ z[k]) @ np.cross(w, td)
-            )
-        return out
-
     def _projected(
         self, M: Array, f: Array, B: Array, wd: Array, wdd: Array, follower: Follower
     ) -> tuple[Array, Array]:
         """N' M N and N' (f + M N' u') on u."""
-        P, g = self._platform_terms(follower.R, wd[9:])
+        P, g = _platform_terms(self.platform, np.asarray(self.robot.gravity), follower.R, wd[9:])
         D, mixed = np.zeros((12, 12)), np.zeros((self.size, 12))
         out, force = np.zeros((self.size, self.size)), np.zeros(self.size)
         rest = np.zeros(12)
@@ -288,14 +260,15 @@ class CoupledDelta:
         cross = mixed @ B
         return out + cross + cross.T + B.T @ (D @ B), force + B.T @ rest
 
-    def _platform_terms(self, R: Array, w: Array) -> tuple[Array, Array]:
-        """(6, 6) mass of the platform, base axes, and its forces at rest of v' and w'."""
-        T = np.kron(np.eye(2), R)
-        P = T @ self.platform @ T.T
-        s, weight = R @ first_moment(self.platform), np.asarray(self.robot.gravity)
-        force = np.cross(w, np.cross(w, s)) - P[0, 0] * weight
-        moment = np.cross(w, P[3:, 3:] @ w) - np.cross(s, weight)
-        return P, np.concatenate([force, moment])
+
+def _platform_terms(mass: Array, weight: Array, R: Array, w: Array) -> tuple[Array, Array]:
+    """(6, 6) mass of the platform, base axes, and its forces at rest of v' and w'."""
+    T = np.kron(np.eye(2), R)
+    P = T @ mass @ T.T
+    s = R @ first_moment(mass)
+    force = np.cross(w, np.cross(w, s)) - P[0, 0] * weight
+    moment = np.cross(w, P[3:, 3:] @ w) - np.cross(s, weight)
+    return P, np.concatenate([force, moment])
 
 
 def _turned(rotation: Array) -> Array:

@@ -115,6 +115,7 @@ class _Law:
         self.free = slice(3, None) if path is not None else slice(None)
 
     def begin(self, position: ArrayLike | None, start: object) -> tuple[Array, Follower]:
+        """u at the start and what follows from it."""
         P = self.path(0.0)[0] if self.path is not None else position
         u = np.zeros(self.model.size)
         if isinstance(start, str):
@@ -137,6 +138,7 @@ class _Law:
         return theta, rate, second
 
     def at(self, t: float, v: Array) -> Array:
+        """v with the rates of motors that are led."""
         led = self.prescribed(t)
         out = v.copy()
         if led is not None:

@@ -163,6 +163,7 @@ class _Run:
         return found.M, found.C + self._law(found.M), found.K, found.F
 
     def start(self, start: Start, t: Array, scheme: Scheme, periods: int) -> tuple[Array, Array]:
+        """Elastic coordinates and velocities at the start, (N,) each."""
         zero = np.zeros(self.model.size)
         if start == "zero":
             return zero, zero
@@ -172,6 +173,7 @@ class _Run:
         return periodic_start(self, t[: steps + 1], scheme)
 
     def response(self, t: Array, q: Array, v: Array, scheme: Scheme) -> PathResponse:
+        """Step through the times and read the answer off."""
         self._kept.clear()
         y, yd, ydd = step_through(self, t, q, v, scheme)
         tip = np.concatenate([m.tip for m in self._kept])
