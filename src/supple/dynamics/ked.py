@@ -88,12 +88,15 @@ class Ked:
 
     @cached_property
     def links(self) -> tuple[CarriedLink, ...]:
-        """Constant matrices of every segment."""
-        roots = self.structure.root_mass[0]
-        return tuple(
-            carried_link(part, root, s.tip_mass)
-            for part, root, s in zip(self.meshes, roots, self.structure.segments, strict=True)
-        )
+        """Constant matrices of every segment; those of segments alike are one."""
+        roots, made = self.structure.root_mass[0], {}
+        out = []
+        for part, root, s in zip(self.meshes, roots, self.structure.segments, strict=True):
+            key = (part.beam, part.L, part.n, root.tobytes(), s.tip_mass.tobytes())
+            if key not in made:
+                made[key] = carried_link(part, root, s.tip_mass)
+            out.append(made[key])
+        return tuple(out)
 
     @cached_property
     def springs(self) -> tuple[tuple[int, int], ...]:
@@ -207,11 +210,20 @@ class Ked:
             )
         follow = -solve(A_f, A_y)
         return Motions(
-            tuple(y + f @ follow for y, f in roots),
-            tuple(y + f @ follow for y, f in ends),
+            tuple(self._followed(i, *part, follow) for i, part in enumerate(roots)),
+            tuple(self._followed(i, *part, follow) for i, part in enumerate(ends)),
             tuple(f for _, f in roots),
             A_f,
         )
+
+    def _followed(self, i: int, y: Jet, f: Jet, follow: Jet) -> Jet:
+        """A segment's motion with the loose coordinates that reach it put in terms of y."""
+        above, at = set(), i
+        while at >= 0:
+            above.add(at)
+            at = self.structure.segments[at].parent
+        columns = [k for k, (segment, _) in enumerate(self.passive) if segment in above]
+        return y + f[:, :, columns] @ follow[:, columns] if columns else y
 
     def _rates(self, moving: MovingStructure) -> list[Rates]:
         """a less gravity, w, w' of each frame, own axes, (B, 3); zero where not wanted."""
@@ -289,10 +301,13 @@ def _add(
     J, J1, J2 = root.parts
     F += np.einsum("bij,bi->bj", J, P[:, :6])
     M_c, C_c, K_c = (form[:, :, :6] for form in forms)
+    N = J.shape[2]
+    by_mass = M_c @ np.concatenate([J, J1, J2], axis=2)
+    by_spin = C_c @ np.concatenate([J, J1], axis=2)
     right = (
-        M_c @ J,
-        C_c @ J + 2 * loads.gyroscopic * (M_c @ J1),
-        K_c @ J + loads.centrifugal * (M_c @ J2 + C_c @ J1),
+        by_mass[:, :, :N],
+        by_spin[:, :, :N] + 2 * loads.gyroscopic * by_mass[:, :, N : 2 * N],
+        K_c @ J + loads.centrifugal * (by_mass[:, :, 2 * N :] + by_spin[:, :, N:]),
     )
     for matrix, form, rows in zip((M, C, K), forms, right, strict=True):
         matrix[:, inner, :] += rows[:, 6:]

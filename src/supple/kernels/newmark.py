@@ -65,12 +65,12 @@ def step_through(
     w, beta, gamma = scheme.weight, scheme.beta, scheme.gamma
     for first in range(1, len(t), CHUNK):
         M, C, K, F = system(t[first : first + CHUNK])
-        inverse = np.linalg.inv(M + gamma * h * w * C + beta * h**2 * w * K)
+        A = M + gamma * h * w * C + beta * h**2 * w * K
         for k in range(len(F)):
             rest = (scheme.alpha_f * acceleration - scheme.alpha_m * a) / (1 - scheme.alpha_m)
             q = q + h * v + h**2 * ((0.5 - beta) * a + beta * rest)
             v = v + h * ((1 - gamma) * a + gamma * rest)
-            acceleration = inverse[k] @ (_load(F[k], shape) - C[k] @ v - K[k] @ q)
+            acceleration = np.linalg.solve(A[k], _load(F[k], shape) - C[k] @ v - K[k] @ q)
             a = rest + w * acceleration
             q, v = q + beta * h**2 * w * acceleration, v + gamma * h * w * acceleration
             out[:, first + k] = q, v, acceleration
