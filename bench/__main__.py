@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import dynamics, growth, modes, startup
+from . import delta, dynamics, growth, modes, startup
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
@@ -20,6 +20,7 @@ BENCHES: dict[str, Callable[[bool], Report]] = {
     **startup.BENCHES,
     **growth.BENCHES,
     **dynamics.BENCHES,
+    **delta.BENCHES,
 }
 ENGINES = ("supple", "numpy", "scipy", "casadi", "openseespy", "pin", "mujoco", "exudyn")
 

@@ -63,3 +63,23 @@ def test_inverted_u_of_large_motion() -> None:
     moved = ours.position - path(ours.t)[0]
     times, theirs = follow_path(ROBOT, path, 8, 1e-2)
     assert off_by(moved, ours.t, theirs, times) < 0.03
+
+
+@pytest.mark.slow
+def test_parallelograms_by_mujoco_alone() -> None:
+    """MuJoCo's own integrator and soft closures, four pieces a link: within 3 % of the peak."""
+    from bench.delta_mujoco import MujocoDelta
+
+    steel = "materials.steel."
+    robot = ROBOT.with_(
+        {
+            f"{steel}young_modulus": 210e10,
+            f"{steel}shear_modulus": 80e10,
+            "lower.rods": "parallelogram",
+            "lower.spacing": 0.08,
+        }
+    )
+    path = supple.InvertedU()
+    ours = supple.follow(robot, path, damping=supple.Proportional(0.0, 2e-3))
+    times, theirs = MujocoDelta(robot, path, 4, 2e-3, 2e-4).run()
+    assert off_by(ours.tip[1:, :3], ours.t[1:], theirs, times) < 0.03
