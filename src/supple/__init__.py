@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
+    from .dynamics.coupled_delta import CoupledDelta, couple
     from .dynamics.damping import ModalDamping, StiffnessRoot
     from .dynamics.ked import Ked, Loads, ked
     from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.assumed import assumed_modes
     from .studies.closed_form import closed_form
+    from .studies.drive import DeltaResponse, drive
     from .studies.follow import PathResponse, SmallRangeWarning, follow
     from .studies.inputs import BangBang, Chirp, Constant, Step, Table
     from .studies.linearize import StateSpace, Strain, linearize
@@ -61,6 +63,8 @@ __all__ = [
     "Circle",
     "CirclePath",
     "Constant",
+    "CoupledDelta",
+    "DeltaResponse",
     "DeltaRobot",
     "EndLoad",
     "FiniteElements",
@@ -109,6 +113,8 @@ __all__ = [
     "assumed_modes",
     "build",
     "closed_form",
+    "couple",
+    "drive",
     "dump",
     "follow",
     "ked",
@@ -146,6 +152,10 @@ _PATHS = {
     "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
     "studies.workspace": ("WorkspaceMap", "workspace"),
 }
+_COUPLED = {
+    "dynamics.coupled_delta": ("CoupledDelta", "couple"),
+    "studies.drive": ("DeltaResponse", "drive"),
+}
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
@@ -160,7 +170,7 @@ _MOTION = {
     "studies.simulate": ("SimulationWarning", "simulate"),
     "studies.stored": ("load_response",),
 }
-_GROUPS = (_CORE, _MOTION, _PATHS)
+_GROUPS = (_CORE, _MOTION, _PATHS, _COUPLED)
 
 
 def __getattr__(name: str) -> Any:
