@@ -102,7 +102,8 @@ def _xml(robot: DeltaRobot, position: np.ndarray, n: int, beta: float, step: flo
             name = f"rod{leg}{side > 0}"
             pieces = _pieces(lower, n, beta, "", False, name)
             rods += (
-                f'<body pos="{upper.L / n / 2:.17g} {side:.17g} 0" quat="{_quaternion(R_u.T @ R_l)}">'
+                f'<body pos="{upper.L / n / 2:.17g} {side:.17g} 0" '
+                f'quat="{_quaternion(R_u.T @ R_l)}">'
                 f'<joint axis="{_text(y)}"/><joint axis="0 0 1"/>{pieces}</body>'
             )
             equal += (

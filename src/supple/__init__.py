@@ -152,7 +152,7 @@ _PATHS = {
     "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
     "studies.workspace": ("WorkspaceMap", "workspace"),
 }
-_COUPLED = {
+_COUPLED: dict[str, tuple[str, ...]] = {
     "dynamics.coupled_delta": ("CoupledDelta", "couple"),
     "studies.drive": ("DeltaResponse", "drive"),
 }

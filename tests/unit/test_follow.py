@@ -101,9 +101,9 @@ def test_a_path_out_of_reach_is_a_sentence() -> None:
 
 
 def test_serial_arms_follow_joint_paths() -> None:
-    """One link swung in its plane: the same as the coupled equations would have it, at small bends.
+    """One link swung in its plane, at small bends, as the quasi-static beam has it.
 
-    Clamped-free beam under root acceleration: static part of the tip's lag is -alpha m L^5 11/120 EI.
+    Clamped-free beam under root acceleration: the tip lags by alpha m L^5 11/120 EI.
     """
     link = {
         "name": "arm",
