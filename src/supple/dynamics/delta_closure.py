@@ -17,49 +17,61 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class DeltaClosure:
-    """Four equations a leg: the rod's end meets the platform, its z is square to the tangent.
+    """Equations a rod: its end meets the platform; if `carried`, its z is square to the tangent.
 
     Attributes:
-        axes: (3, 3, 3), of the legs in base axes.  radius: of the platform.  own: (3, k), where
-        the independent coordinates of each leg stand in u.  kept: (k,), where in its q.
-        size: length of u.
+        axes: (rods, 3, 3), of the rods' legs in base axes.  anchor: (rods, 3), where on the
+        platform, leg axes.  own: (rods, k), where the independent coordinates of each chain stand
+        in u.  kept: (k,), where in its q.  size: length of u.
     """
 
     axes: Array
-    radius: float
+    anchor: Array
+    carried: bool
     own: NDArray[np.int64]
     kept: NDArray[np.int64]
     size: int
 
+    @property
+    def each(self) -> int:
+        """Equations a rod: 4 or 3."""
+        return 3 + self.carried
+
     def rows(self, ends: Sequence[Array], position: Array, R: Array) -> tuple[Array, Array, Array]:
-        """c (12,), and its derivatives by (passive, velocity, angular velocity) and by u."""
+        """c, and its derivatives by (passive, velocity, angular velocity) and by u."""
         p, z, Jp, Jz = ends
-        c, W, U = np.zeros(12), np.zeros((12, 12)), np.zeros((12, self.size))
+        rods, e = len(self.axes), self.each
+        n = 2 * rods + 6
+        c, W, U = np.zeros(rods * e), np.zeros((rods * e, n)), np.zeros((rods * e, self.size))
         for k, axes in enumerate(self.axes):
-            arm, t = R @ (self.radius * axes[:, 0]), R @ axes[:, 1]
-            rows, about = slice(4 * k, 4 * k + 3), 4 * k + 3
-            z_base = axes @ z[k]
+            arm, t = R @ axes @ self.anchor[k], R @ axes[:, 1]
+            rows, about = slice(e * k, e * k + 3), e * k + 3
             c[rows] = axes @ p[k] - position - arm
-            c[about] = z_base @ t
-            J = np.concatenate([axes @ Jp[k], (t @ axes @ Jz[k])[None]])
-            U[4 * k : 4 * k + 4, self.own[k]] = J[:, self.kept]
-            W[4 * k : 4 * k + 4, 2 * k : 2 * k + 2] = J[:, 1:3]
-            W[rows, 6:9], W[rows, 9:] = -np.eye(3), cross_matrix(arm)
-            W[about, 9:] = np.cross(t, z_base)
+            W[rows, -6:-3], W[rows, -3:] = -np.eye(3), cross_matrix(arm)
+            J = axes @ Jp[k]
+            if self.carried:
+                z_base = axes @ z[k]
+                c[about] = z_base @ t
+                W[about, -3:] = np.cross(t, z_base)
+                J = np.concatenate([J, (t @ axes @ Jz[k])[None]])
+            U[e * k : e * k + e, self.own[k]] = J[:, self.kept]
+            W[e * k : e * k + e, 2 * k : 2 * k + 2] = J[:, 1:3]
         return c, W, U
 
     def bias(
         self, z: Array, Jz: Array, qd: Array, jp: Array, jz: Array, w: Array, R: Array
     ) -> Array:
-        """(12,) c'' at u'' = w'' = 0."""
-        out = np.zeros(12)
+        """c'' at u'' = w'' = 0."""
+        e = self.each
+        out = np.zeros(len(self.axes) * e)
         for k, axes in enumerate(self.axes):
-            arm, t = R @ (self.radius * axes[:, 0]), R @ axes[:, 1]
+            arm, t = R @ axes @ self.anchor[k], R @ axes[:, 1]
             td = np.cross(w, t)
-            out[4 * k : 4 * k + 3] = axes @ jp[k] - np.cross(w, np.cross(w, arm))
-            out[4 * k + 3] = (
-                (axes @ jz[k]) @ t
-                + 2 * (axes @ (Jz[k] @ qd[k])) @ td
-                + (axes @ z[k]) @ np.cross(w, td)
-            )
+            out[e * k : e * k + 3] = axes @ jp[k] - np.cross(w, np.cross(w, arm))
+            if self.carried:
+                out[e * k + 3] = (
+                    (axes @ jz[k]) @ t
+                    + 2 * (axes @ (Jz[k] @ qd[k])) @ td
+                    + (axes @ z[k]) @ np.cross(w, td)
+                )
         return out
