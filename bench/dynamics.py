@@ -60,7 +60,9 @@ def peers(n: int, count: int) -> tuple[dict[str, Contestant], list[Check], list[
         found[name] = repeated(call, count)
         answers.append(answer())
     try:
-        found["Exudyn, rigid, rk4 / 4"] = Contestant(exudyn_chain(n, EXUDYN_STEPS), 4 * EXUDYN_STEPS)
+        found["Exudyn, rigid, rk4 / 4"] = Contestant(
+            exudyn_chain(n, EXUDYN_STEPS), 4 * EXUDYN_STEPS
+        )
     except ImportError:
         missing.append("Exudyn")
     agree = [Check("Pinocchio and MuJoCo agree on the chain", np.allclose(*answers, rtol=1e-6))]
@@ -123,7 +125,9 @@ def runs(quick: bool) -> Report:
     error = np.abs(answers["supple"].q[-1] - exact.q[-1]).max()
     checks = [
         Check(f"rk4 is within 1e-3 of CVODES ({error:.0e})", bool(error < 1e-3)),
-        Check("generated C gives the same", np.allclose(*(r.q for r in answers.values()), atol=1e-9)),
+        Check(
+            "generated C gives the same", np.allclose(*(r.q for r in answers.values()), atol=1e-9)
+        ),
     ]
     goals = [
         Goal("without compiling", 15e-3, timings["supple"].seconds),
@@ -147,7 +151,9 @@ def builds(quick: bool) -> Report:
         Goal("6 coordinates", 0.5, timings["6 coordinates"].seconds),
         Goal("30 coordinates", 2.0, timings["30 coordinates"].seconds),
     ]
-    checks = [Check("accelerations are finite", all(np.isfinite(a).all() for a in answers.values()))]
+    checks = [
+        Check("accelerations are finite", all(np.isfinite(a).all() for a in answers.values()))
+    ]
     return Report("build and first evaluation", "build", rows_of(timings), goals, checks)
 
 

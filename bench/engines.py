@@ -25,7 +25,9 @@ def pinocchio_chain(n: int) -> tuple[Call, Callable[[], np.ndarray]]:
         model.appendBodyToJoint(parent, rod, pin.SE3.Identity())
     data = model.createData()
     q, v, tau = state(n)
-    return lambda: pin.aba(model, data, q, v, tau), lambda: np.array(pin.aba(model, data, q, v, tau))
+    return lambda: pin.aba(model, data, q, v, tau), lambda: np.array(
+        pin.aba(model, data, q, v, tau)
+    )
 
 
 def mujoco_chain(n: int) -> tuple[Call, Callable[[], np.ndarray]]:
@@ -33,11 +35,14 @@ def mujoco_chain(n: int) -> tuple[Call, Callable[[], np.ndarray]]:
     import mujoco
 
     I = MASS * LENGTH**2 / 12
-    body = "".join(
-        f'<body pos="{LENGTH if i else 0} 0 0"><joint type="hinge" axis="0 0 1"/>'
-        f'<inertial pos="{LENGTH / 2} 0 0" mass="{MASS}" diaginertia="{I} {I} {I}"/>'
-        for i in range(n)
-    ) + "</body>" * n
+    body = (
+        "".join(
+            f'<body pos="{LENGTH if i else 0} 0 0"><joint type="hinge" axis="0 0 1"/>'
+            f'<inertial pos="{LENGTH / 2} 0 0" mass="{MASS}" diaginertia="{I} {I} {I}"/>'
+            for i in range(n)
+        )
+        + "</body>" * n
+    )
     option = '<option gravity="0 0 0"><flag contact="disable" constraint="disable"/></option>'
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco>{option}<worldbody>{body}</worldbody></mujoco>"
@@ -55,13 +60,13 @@ def mujoco_chain(n: int) -> tuple[Call, Callable[[], np.ndarray]]:
 def exudyn_chain(n: int, steps: int) -> Call:
     """Return a run of Exudyn's kinematic tree of n joints: rk4, so 4 evaluations a step."""
     import exudyn as exu
-    import exudyn.itemInterface as items
+    from exudyn import itemInterface
 
     I = MASS * LENGTH**2 / 12
     container = exu.SystemContainer()
     system = container.AddSystem()
     node = system.AddNode(
-        items.NodeGenericODE2(
+        itemInterface.NodeGenericODE2(
             numberOfODE2Coordinates=n,
             referenceCoordinates=[0.0] * n,
             initialCoordinates=[0.1] * n,
@@ -69,7 +74,7 @@ def exudyn_chain(n: int, steps: int) -> Call:
         )
     )
     system.AddObject(
-        items.ObjectKinematicTree(
+        itemInterface.ObjectKinematicTree(
             nodeNumber=node,
             jointTypes=[exu.JointType.RevoluteZ] * n,
             linkParents=list(range(-1, n - 1)),

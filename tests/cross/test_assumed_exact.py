@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from supple import (
-    AssumedModes, FiniteElements, SerialRobot, assumed_modes, build, linearize, load, modes,
+    AssumedModes,
+    FiniteElements,
+    SerialRobot,
+    assumed_modes,
+    build,
+    linearize,
+    load,
+    modes,
     simulate,
-)  # fmt: skip
+)
 
 THETA = [0.2, 0.9]
 
@@ -47,8 +54,10 @@ def test_three_timoshenko_links(joints: str, ends: str) -> None:
         before = omega
 
 
-@pytest.mark.parametrize("basis", [FiniteElements(4), FiniteElements(2, "quintic"),
-                                   FiniteElements(6, "quintic", modes=3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "basis",
+    [FiniteElements(4), FiniteElements(2, "quintic"), FiniteElements(6, "quintic", modes=3)],
+)
 def test_elements_lie_above(basis: FiniteElements) -> None:
     for joints in ("locked", "free"):
         exact = modes(two_links(), THETA, count=4, joints=joints).omega
@@ -90,11 +99,31 @@ def test_an_arm_turned_as_a_whole_moves_alike() -> None:
     from supple.kernels.spatial import rpy_rotation
 
     R = rpy_rotation(angles)
-    turned = robot.with_({"links.link1.joint.mount.rpy": list(angles),
-                          "gravity": (R @ np.array(robot.gravity)).tolist()})  # fmt: skip
+    turned = robot.with_(
+        {
+            "links.link1.joint.mount.rpy": list(angles),
+            "gravity": (R @ np.array(robot.gravity)).tolist(),
+        }
+    )
     a, b = (build(r, AssumedModes(1, torsion=1)) for r in (robot, turned))
     q, qd = np.random.default_rng(5).normal(size=(2, a.size)) * 0.1
     tau = np.array([1.0, 2.0, 3.0])
     first, second = (m.forward_dynamics(q, qd, tau) for m in (a, b))
     assert np.abs(first - second).max() < 1e-9 * np.abs(first).max()
     assert np.allclose(R @ a.tip(q), b.tip(q), atol=1e-12)
+
+
+@pytest.mark.parametrize("planar", [True, False])
+@pytest.mark.parametrize("joints", ["locked", "free"])
+def test_modes_by_assumed_modes(joints: str, planar: bool) -> None:
+    """The same question, the same answer: frequencies from above, kinds, shapes."""
+    robot = load("industrial-3").model_copy(update={"planar": planar})
+    theta = [0, 0.7, 0.8]
+    exact = modes(robot, theta, count=5, joints=joints)
+    found = modes(robot, theta, count=5, joints=joints, method="assumed")
+    assert (found.omega >= exact.omega * (1 - 1e-10)).all()
+    assert found.omega == pytest.approx(exact.omega, rel=1e-3)
+    assert found.kind == exact.kind
+    assert not found.certified
+    for a, b in zip(found.shapes.displacement, exact.shapes.displacement, strict=True):
+        assert min(np.abs(a - b).max(), np.abs(a + b).max()) < 0.01 * np.abs(b).max()

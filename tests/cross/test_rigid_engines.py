@@ -40,7 +40,12 @@ def rigid_arm(seed: int, planar: bool) -> SerialRobot:
         for i in range(5)
     ]
     return SerialRobot.model_validate(
-        {"name": "rigid", "planar": planar, "links": links, "gravity": [1, -9.81, 0 if planar else 2]}
+        {
+            "name": "rigid",
+            "planar": planar,
+            "links": links,
+            "gravity": [1, -9.81, 0 if planar else 2],
+        }
     )
 
 
@@ -49,13 +54,18 @@ def as_pinocchio(robot: SerialRobot) -> object:
     model.gravity.linear = np.asarray(robot.gravity, float)
     for link in robot.links:
         joint = link.joint
-        mount = pin.SE3(pin.rpy.rpyToMatrix(*map(float, joint.mount.rpy)), np.array(joint.mount.xyz))
+        mount = pin.SE3(
+            pin.rpy.rpyToMatrix(*map(float, joint.mount.rpy)), np.array(joint.mount.xyz)
+        )
         kind = pin.JointModelRevoluteUnaligned(joint.direction)
         parent = model.addJoint(parent, kind, at * mount, link.name)
         end = pin.SE3(np.eye(3), np.array([link.length, 0.0, 0.0]))
         axis = tuple(joint.direction)
-        for body, place, about in ((link.body, pin.SE3.Identity(), (0, 0, 1)), (link.tip, end, (0, 0, 1)),
-                                   (joint.hub, pin.SE3.Identity(), axis)):  # fmt: skip
+        for body, place, about in (
+            (link.body, pin.SE3.Identity(), (0, 0, 1)),
+            (link.tip, end, (0, 0, 1)),
+            (joint.hub, pin.SE3.Identity(), axis),
+        ):
             if body is not None:
                 inertia = pin.Inertia(body.mass, np.array(body.com), body.tensor(about))
                 model.appendBodyToJoint(parent, inertia, place)
@@ -75,13 +85,19 @@ def test_rigid_links_equal_pinocchio(seed: int, planar: bool) -> None:
         q, v, tau, a = rng.normal(size=(4, 5))
         wanted = pin.aba(other, data, q, v, tau)
         assert np.abs(model.forward_dynamics(q, v, tau) / wanted - 1).max() < 1e-10
-        assert np.allclose(model.inverse_dynamics(q, v, a), pin.rnea(other, data, q, v, a), rtol=1e-11)
+        assert np.allclose(
+            model.inverse_dynamics(q, v, a), pin.rnea(other, data, q, v, a), rtol=1e-11
+        )
         M = pin.crba(other, data, q)
-        assert np.allclose(model.mass_matrix(q), np.triu(M) + np.triu(M, 1).T, rtol=1e-11, atol=1e-12)
+        assert np.allclose(
+            model.mass_matrix(q), np.triu(M) + np.triu(M, 1).T, rtol=1e-11, atol=1e-12
+        )
         pin.forwardKinematics(other, data, q)
         assert np.allclose(
-            model.tip(q), (data.oMi[5] * pin.SE3(np.eye(3), np.array([robot.links[4].length, 0, 0])))
-            .translation, atol=1e-12)  # fmt: skip
+            model.tip(q),
+            (data.oMi[5] * pin.SE3(np.eye(3), np.array([robot.links[4].length, 0, 0]))).translation,
+            atol=1e-12,
+        )
 
 
 @pytest.mark.parametrize("planar", [True, False])
@@ -94,21 +110,35 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
         "materials": {"m": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700}},
         "sections": {"s": {"shape": "rectangle", "depth": 0.03, "width": 0.02}},
         "links": [
-            {"name": f"link{i}", "length": 0.7, "material": "m", "section": "s", "theory": "timoshenko",
-             "joint": {"axis": [0, 0, 1] if planar or i != 1 else [0, 1, 0],
-                       "hub": {"mass": 1, "inertia": [0.02, 0.02, 0.02]}},
-             "tip": {"mass": 0.5, "inertia": [0.01, 0.01, 0.01]}}
+            {
+                "name": f"link{i}",
+                "length": 0.7,
+                "material": "m",
+                "section": "s",
+                "theory": "timoshenko",
+                "joint": {
+                    "axis": [0, 0, 1] if planar or i != 1 else [0, 1, 0],
+                    "hub": {"mass": 1, "inertia": [0.02, 0.02, 0.02]},
+                },
+                "tip": {"mass": 0.5, "inertia": [0.01, 0.01, 0.01]},
+            }
             for i in range(3)
         ],
-    }  # fmt: skip
+    }
     robot = SerialRobot.model_validate(base)
     stiff = {f"links.link{i}.theory": "rigid" for i in range(3)}
     rigid = build(robot.with_(stiff), AssumedModes(1))
-    theta, thetad, tau = np.array([0.3, 0.8, -0.5]), np.array([1.0, -2.0, 0.5]), np.array([3.0, 1, 0.2])
+    theta, thetad, tau = (
+        np.array([0.3, 0.8, -0.5]),
+        np.array([1.0, -2.0, 0.5]),
+        np.array([3.0, 1, 0.2]),
+    )
     wanted = rigid.forward_dynamics(theta, thetad, tau)
     errors = []
     for factor in (1e2, 1e3, 1e4):
-        model = build(robot.with_("materials.m.young_modulus", 70e9 * factor), AssumedModes(3, axial=2))
+        model = build(
+            robot.with_("materials.m.young_modulus", 70e9 * factor), AssumedModes(3, axial=2)
+        )
         k = model.joints
         q, qd, qdd = np.zeros((3, model.size))
         q[:k], qd[:k] = theta, thetad
@@ -127,9 +157,19 @@ def test_stiff_links_tend_to_rigid_ones_as_one_over_E(planar: bool) -> None:
 def test_eta_zero_is_not_a_rigid_link() -> None:
     """At eta = 0 the joint acceleration does not depend on the stiffness at all."""
     robot = SerialRobot.model_validate(
-        {"name": "arm", "planar": True, "links": [
-            {"name": "a", "length": 1, "mass_per_length": 1, "bending_stiffness": 1.0,
-             "joint": {"hub": {"inertia": 0.1}}}]}  # fmt: skip
+        {
+            "name": "arm",
+            "planar": True,
+            "links": [
+                {
+                    "name": "a",
+                    "length": 1,
+                    "mass_per_length": 1,
+                    "bending_stiffness": 1.0,
+                    "joint": {"hub": {"inertia": 0.1}},
+                }
+            ],
+        }
     )
     tau = np.array([1.0])
     soft = build(robot, AssumedModes(2))

@@ -23,8 +23,13 @@ def test_two_link_arm_converges_to_ours() -> None:
     assert deflection > 2e-3
     errors = []
     for n, dt in ((4, 4e-4), (8, 2e-4), (16, 5e-5)):
-        other = run(sprung_chain(robot, n), lambda t: tau.value(np.array([t]), 2)[0], 0.4, dt,
-                    round(2e-3 / dt))  # fmt: skip
+        other = run(
+            sprung_chain(robot, n),
+            lambda t: tau.value(np.array([t]), 2)[0],
+            0.4,
+            dt,
+            round(2e-3 / dt),
+        )
         errors.append(np.linalg.norm(other - ours.tip[::10], axis=1).max() / deflection)
     assert errors[-1] < 2e-3, errors
     assert errors[0] / errors[1] > 3, errors

@@ -12,7 +12,7 @@ FIGURES = list(DATA["scenarios"])
 
 
 def test_printed_numbers_to_the_last_digit() -> None:
-    cells = [cell for cell in de_luca._number_cells()]
+    cells = list(de_luca._number_cells())
     assert len(cells) == 20
     assert [cell.line() for cell in cells if cell.verdict != "agrees"] == []
 
@@ -45,7 +45,12 @@ def test_frequency_equation() -> None:
             beta = (k / 0.1 * 0.2) ** 0.25
             s, c, sh, ch = (f(0.5 * beta) for f in (np.sin, np.cos, np.sinh, np.cosh))
             m, j = M_L * beta / 0.2, J_L * beta**3 / 0.2
-            terms = [1 + c * ch, -m * (s * ch - c * sh), -j * (s * ch + c * sh), m * j * (1 - c * ch)]
+            terms = [
+                1 + c * ch,
+                -m * (s * ch - c * sh),
+                -j * (s * ch + c * sh),
+                m * j * (1 - c * ch),
+            ]
             assert abs(sum(terms)) < 1e-10 * max(map(abs, terms))
 
 

@@ -1,4 +1,4 @@
-"""Random arms: the mass matrix, the power balance and the three recursions agree with themselves."""
+"""Random arms: mass matrix, power balance and the three recursions agree with themselves."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,11 @@ SEEDS = range(24)
 
 def _buildable(robot: SerialRobot, seed: int) -> SerialRobot:
     """Springs get rotors, gravity is on: what `build` needs and what makes it harder."""
-    changes = {f"links.{link.name}.joint.rotor_inertia": 0.2 for link in robot.links
-               if link.joint.stiffness is not None}  # fmt: skip
+    changes = {
+        f"links.{link.name}.joint.rotor_inertia": 0.2
+        for link in robot.links
+        if link.joint.stiffness is not None
+    }
     return robot.with_({**changes, "gravity": [1.0, -9.0, 0.0 if robot.planar else 2.0]})
 
 
@@ -89,7 +92,9 @@ def test_forward_undoes_inverse(seed: int, stiffening: bool) -> None:
     qdd = model.forward_dynamics(q, qd, tau)
     forces = model.inverse_dynamics(q, qd, qdd)
     size = np.abs(model.mass_matrix(q)) @ np.abs(qdd) + np.abs(model.stiffness) @ np.abs(q) + 1
-    assert (np.abs(forces - np.append(tau, np.zeros(model.size - model.joints))) / size).max() < 1e-12
+    assert (
+        np.abs(forces - np.append(tau, np.zeros(model.size - model.joints))) / size
+    ).max() < 1e-12
     parts = model.mass_matrix(q) @ qdd + model.bias(q, qd) + model.gravity(q)
     parts += model.stiffness @ q + model.damping @ qd
     assert (np.abs(parts - forces) / size).max() < 1e-12
@@ -151,7 +156,9 @@ def test_batches_and_derivatives(seed: int) -> None:
         assert (np.abs(M @ dqd[:, k] - wanted) <= 1e-10 * size).all()
     assert dq.shape == (model.size, model.size)
     assert dtau.shape == (model.size, model.joints)
-    assert np.allclose(model.mass_matrix(q[0]) @ dtau, np.eye(model.size)[:, : model.joints], atol=1e-8)
+    assert np.allclose(
+        model.mass_matrix(q[0]) @ dtau, np.eye(model.size)[:, : model.joints], atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("seed", range(0, 24, 3))

@@ -8,9 +8,24 @@ import pytest
 
 import supple
 from supple import (
-    AssumedModes, BangBang, Chirp, Constant, EndLoad, FiniteElements, Model, SimulationWarning,
-    StiffnessRoot, Strain, SuppleError, Table, build, linearize, load, load_response, simulate,
-)  # fmt: skip
+    AssumedModes,
+    BangBang,
+    Chirp,
+    Constant,
+    EndLoad,
+    FiniteElements,
+    Model,
+    SimulationWarning,
+    StiffnessRoot,
+    Strain,
+    SuppleError,
+    Table,
+    build,
+    linearize,
+    load,
+    load_response,
+    simulate,
+)
 from supple.studies.simulate import static_state
 from supple.studies.steppers import stable_step
 
@@ -116,7 +131,7 @@ def test_response_names_and_files(model: Model, tmp_path: Path) -> None:
     assert np.array_equal(back.energy, run.energy)
     assert back.model.coordinates == model.coordinates
     assert np.array_equal(back.model.damping, model.damping)
-    with pytest.raises(SuppleError, match="must end in .nc"):
+    with pytest.raises(SuppleError, match=r"must end in \.nc"):
         run.save(tmp_path / "run.txt")
     with pytest.raises(SuppleError, match="cannot read"):
         load_response(tmp_path / "absent.nc")
@@ -231,7 +246,7 @@ def test_bad_basis(basis: Any, said: str) -> None:
 def test_bad_robots() -> None:
     bar = {"name": "a", "theory": "rigid", "length": 1.0}
     empty = supple.SerialRobot.model_validate({"name": "empty", "links": [bar]})
-    with pytest.raises(SuppleError, match="nothing that moves with theta.a has mass"):
+    with pytest.raises(SuppleError, match=r"nothing that moves with theta.a has mass"):
         build(empty, AssumedModes(1))
     arm = load("de-luca-two-link")
     with pytest.raises(SuppleError, match="no rotor_inertia"):
@@ -280,3 +295,19 @@ def test_linearisation_predicts_small_motions(heavy: Model) -> None:
 
     wanted = expm(found.A * 0.05) @ np.append(small, np.zeros(6))
     assert np.abs(run.q[-1] - q - wanted[:6]).max() < 1e-3 * np.abs(small).max()
+
+
+def test_friction_brakes_and_the_power_balance_still_closes() -> None:
+    robot = load("de-luca-two-link").with_(
+        {"links.link1.joint.friction": 0.05, "links.link2.joint.damping": 0.1}
+    )
+    model = build(robot, AssumedModes(1))
+    run = simulate(model, [0.2, 0.0], duration=0.5, dt=2e-4)
+    free = simulate(build(load("de-luca-two-link"), AssumedModes(1)), [0.2, 0.0], duration=0.5)
+    assert run.theta[-1, 0] < free.theta[-1, 0]
+    assert np.abs(run.balance).max() < 1e-9
+    assert np.abs(simulate(model, [0.04, 0.0], duration=0.5).qd[-1, 0]) < 0.02  # creeps, held
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 4)) * 0.01
+    tau = model.inverse_dynamics(q, qd, qdd)
+    held = model.inverse_dynamics(q, 0 * qd, qdd) - model.bias(q, 0 * qd)
+    assert tau[0] - held[0] - model.bias(q, qd)[0] == pytest.approx(0.05 * np.tanh(qd[0] / 0.01))

@@ -103,13 +103,18 @@ def _rod(beam: Beam, kind: str, count: int, stiffness: float, m: float, load: fl
 
 
 def _lowest(M: Array, stiffness: Array, count: int, modal_mass: float) -> Array:
-    """Eigenvectors (size, count) of the lowest frequencies, a' M a = modal_mass; K is diagonal."""
+    """Eigenvectors (size, count) of the lowest frequencies, a' M a = modal_mass; K is diagonal.
+
+    A heavy end load spreads the eigenvalues so far that those found are orthogonal to a few
+    digits only; solving once more among them mends that.
+    """
     from scipy.linalg import eigh
 
     s = 1 / np.sqrt(stiffness)
     size = len(s)
     value, vector = eigh(s[:, None] * M * s, subset_by_index=(size - count, size - 1))
-    chosen: Array = s[:, None] * vector[:, ::-1] * np.sqrt(modal_mass / value[::-1])
+    A = s[:, None] * vector[:, ::-1] / np.sqrt(value[::-1])
+    chosen: Array = A @ natural_shapes(A.T @ M @ A, (A.T * stiffness) @ A, count, modal_mass)
     return chosen
 
 

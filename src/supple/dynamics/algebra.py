@@ -111,6 +111,11 @@ def cos(a: Scalar) -> Scalar:
     return _function("cos", a)
 
 
+def tanh(a: Scalar) -> Scalar:
+    """Hyperbolic tangent of a scalar."""
+    return _function("tanh", a)
+
+
 def _function(name: str, a: Scalar) -> Scalar:
     if isinstance(a, int | float):
         return float(getattr(math, name)(a))

@@ -23,6 +23,7 @@ from .algebra import (
     negate,
     scale,
     sub,
+    tanh,
     total,
     transpose,
     vadd,
@@ -32,9 +33,10 @@ from .chain import Chain, ChainLink
 from .ends import end_coordinates
 from .equations import forward, inverse, mass_matrix
 
-__all__ = ["Laws", "laws_of", "numbers"]
+__all__ = ["Laws", "first_moment", "joint_side", "laws_of", "numbers", "rubbing"]
 
 Array = NDArray[np.float64]
+CREEP = 0.01  # rad/s, within which friction changes its sign
 
 
 def numbers(link: ChainLink) -> Numbers:
@@ -66,6 +68,11 @@ def numbers(link: ChainLink) -> Numbers:
 def _clean(a: Array) -> Any:
     """Nested list with rounding noise against the largest entry dropped."""
     return np.where(np.abs(a) <= 1e-14 * np.abs(a).max(initial=0.0), 0.0, a).tolist()
+
+
+def rubbing(friction: tuple[float, ...], qd: Vector) -> Vector:
+    """Coulomb's friction in the joints, smoothed: f tanh(speed / 0.01 rad/s)."""
+    return [mul(f, tanh(mul(1 / CREEP, qd[k]))) if f else 0.0 for k, f in enumerate(friction)]
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
@@ -100,13 +107,14 @@ class Laws:
 
     Attributes:
         chain: the numbers.  links: the same as lists; symbols may stand in them.
-        K, D: nested lists (N, N).
+        K, D: nested lists (N, N).  friction: (joints,) Coulomb's, N m; empty: none.
     """
 
     chain: Chain
     links: list[Numbers]
     K: list[Vector]
     D: list[Vector]
+    friction: tuple[float, ...] = ()
 
     @cached_property
     def turned(self) -> tuple[list[Numbers], list[Any], list[Any]]:
@@ -157,6 +165,8 @@ class Laws:
         rows = slice(0, len(self.chain.joints) + len(self.chain.sprung))
         rest = [0.0] * (self.chain.size - rows.stop)
         felt = vadd(negate(matvec(self.K[rows], q)), negate(matvec(self.D[rows], qd)))
+        for k, torque in enumerate(rubbing(self.friction, qd)):
+            felt[k] = sub(felt[k], torque)
         return felt + rest
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
@@ -259,8 +269,7 @@ def _numbers_back(chain: Chain) -> list[Vector]:
     return back
 
 
-def laws_of(chain: Chain, D: Array) -> Laws:
+def laws_of(chain: Chain, D: Array, friction: tuple[float, ...] = ()) -> Laws:
     """Return the equations of a chain with its own numbers."""
-    return Laws(
-        chain, [numbers(link) for link in chain.links], chain.stiffness().tolist(), D.tolist()
-    )
+    links = [numbers(link) for link in chain.links]
+    return Laws(chain, links, chain.stiffness().tolist(), D.tolist(), friction)

@@ -16,7 +16,7 @@ from .chain import Chain, chain_of, denoised
 from .damping import Damping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
-from .laws import Laws, laws_of
+from .laws import Laws, laws_of, rubbing
 from .paper import PlanarLaws
 
 __all__ = ["DEFLECTIONS", "Deflection", "Functions", "Model", "build"]
@@ -83,7 +83,8 @@ class Model:
 
     Attributes:
         robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
-        stiffness, damping: (N, N).  functions: the same equations as CasADi functions.
+        stiffness, damping: (N, N).  friction: (joints,), Coulomb's, N m.
+        functions: the same equations as CasADi functions.
     """
 
     robot: SerialRobot
@@ -93,6 +94,7 @@ class Model:
     stiffening: bool
     stiffness: Array
     damping: Array
+    friction: Array
     functions: Functions = field(repr=False, compare=False)
 
     @property
@@ -137,7 +139,8 @@ class Model:
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return M qdd + h + D qd + K q + g, (N,): efforts first, then what eps and eta need.
 
-        The latter vanish for a motion that the robot makes by itself.
+        Joint friction is included. What eps and eta need vanishes for a motion that the robot
+        makes by itself.
         """
         return self._call("inverse_dynamics", q=q, qd=qd, qdd=qdd)[0]
 
@@ -234,15 +237,17 @@ def build(
     if deflection != "rotation":
         _check_planar(robot, deflection, stiffening)
     D = _damping_matrix(robot, chain, damping_of(damping))
-    laws = laws_of(chain, D)
+    friction = tuple(robot.links[i].joint.friction for i in chain.joints)
+    laws = laws_of(chain, D, friction if any(friction) else ())
     _check_mass(chain, laws)
     chosen: AnyLaws = laws
     if deflection != "rotation":
-        chosen = PlanarLaws(chain, laws.links, laws.K, laws.D, deflection)
+        chosen = PlanarLaws(chain, laws.links, laws.K, laws.D, deflection, laws.friction)
     K = chain.stiffness()
-    for array in (K, D):
+    arrays = (K, D, np.array(friction))
+    for array in arrays:
         array.setflags(write=False)
-    return Model(robot, basis, chain, deflection, stiffening, K, D, Functions(chosen, compiled))
+    return Model(robot, basis, chain, deflection, stiffening, *arrays, Functions(chosen, compiled))
 
 
 def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None:
@@ -354,7 +359,8 @@ def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
 
     moved = _column(laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True))
     K, D = ca.sparsify(ca.DM(laws.K)), ca.sparsify(ca.DM(laws.D))
-    return [moved + ca.mtimes(K, _column(x["q"])) + ca.mtimes(D, _column(x["qd"]))]
+    rubbed = _column([*rubbing(laws.friction, x["qd"]), *_zero(laws)][: laws.chain.size])
+    return [moved + ca.mtimes(K, _column(x["q"])) + ca.mtimes(D, _column(x["qd"])) + rubbed]
 
 
 def _energies(laws: AnyLaws, x: Lists) -> list[Any]:

@@ -32,7 +32,7 @@ from .algebra import (
 )  # fmt: skip
 from .bodies import Numbers
 from .chain import Chain
-from .laws import first_moment, joint_side
+from .laws import first_moment, joint_side, rubbing
 
 __all__ = ["PlanarLaws", "kinetic_energy", "planar_frames"]
 
@@ -182,6 +182,7 @@ class PlanarLaws:
     K: list[Vector]
     D: list[Vector]
     variant: Literal["paper", "literal"]
+    friction: tuple[float, ...] = ()
 
     def mass(self, q: Vector) -> list[Vector]:
         """B(q): the Hessian of T in qd, cut to first order in eta for `paper`."""
@@ -246,6 +247,8 @@ class PlanarLaws:
         n = self.chain.size
         forces = vadd(scale(-1.0, matvec(self.K, q)), scale(-1.0, matvec(self.D, qd)))
         forces = vadd(forces, list(tau) + [0.0] * (n - len(tau)))
+        for k, torque in enumerate(rubbing(self.friction, qd)):
+            forces[k] = sub(forces[k], torque)
         rest = ca.vertsplit(self._rest(_column(q), _column(qd), True, wrench))
         load = [sub(a, b) for a, b in zip(forces, rest, strict=True)]
         return ldl_solve(ldl(self.mass(q)), load)

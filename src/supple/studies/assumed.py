@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..dynamics.model import Model
+from ..assembly import transport
+from ..beams.basis import AssumedModes
+from ..beams.invariants import gauss_points
+from ..dynamics.model import Model, build
 from ..errors import SuppleError
+from ..robot import Robot
+from ..structure import Joints, Structure
 
-__all__ = ["AssumedResult", "assumed_modes"]
+__all__ = ["AssumedPart", "AssumedResult", "assumed_modes", "assumed_part"]
 
 Array = NDArray[np.float64]
 
@@ -33,7 +37,7 @@ class AssumedResult:
 def assumed_modes(
     model: Model,
     theta: ArrayLike | None = None,
-    joints: Literal["locked", "free"] = "locked",
+    joints: Joints = "locked",
     count: int | None = None,
 ) -> AssumedResult:
     """Return the elastic modes of a model at theta: K x = omega^2 M x.
@@ -60,6 +64,82 @@ def assumed_modes(
         follow = -cho_solve(cho_factor(M[:k, :k]), M[:k, k:])
     elastic = M[k:, k:] + M[k:, :k] @ follow
     wanted = n - k if count is None else min(count, n - k)
-    value, vector = eigh(K[k:, k:], (elastic + elastic.T) / 2, subset_by_index=(0, wanted - 1))
-    omega: Array = np.sqrt(np.maximum(value, 0.0))
+    # M x = K x / omega^2: the lowest frequencies are the largest eigenvalues, the accurate ones
+    last = (n - k - wanted, n - k - 1)
+    value, vector = eigh((elastic + elastic.T) / 2, K[k:, k:], subset_by_index=last)
+    omega: Array = 1 / np.sqrt(value[::-1])
+    vector = vector[:, ::-1] * omega
     return AssumedResult(omega, np.vstack([follow @ vector, vector]), k if joints == "free" else 0)
+
+
+@dataclass(frozen=True)
+class AssumedPart:
+    """Modes of a Model at one configuration, told as `elements.ElementModes` tells its own.
+
+    Attributes:
+        structure: of that configuration.  result: the modes.  omega: theirs, rad/s.
+    """
+
+    model: Model
+    structure: Structure
+    result: AssumedResult
+
+    @property
+    def omega(self) -> Array:
+        """(count,), rad/s."""
+        return self.result.omega
+
+    def motion(self, i: int, x: ArrayLike) -> Array:
+        """Return displacement and section rotation of segment i at x, (P, 6, count), its axes."""
+        x = np.atleast_1d(np.asarray(x, float))
+        shapes, X = self.model.chain.links[i].shapes, np.array([transport(value) for value in x])
+        moved: Array = X @ self._root(i)
+        return moved if shapes is None else moved + shapes.at(x) @ self._eta(i)
+
+    def energies(self, i: int) -> Array:
+        """Return the strain energies of segment i, (6, count): of N, Q_y, Q_z, T, M_y, M_z."""
+        shapes, beam = self.model.chain.links[i].shapes, self.structure.segments[i].beam
+        out = np.zeros((6, len(self.omega)))
+        if shapes is None:
+            return out
+        x, w = gauss_points(shapes.breaks, shapes.degree + 2)
+        value, slope = shapes.at(x), shapes.at(x, 1)
+        strains = (slope[:, 0], slope[:, 1] - value[:, 5], slope[:, 2] + value[:, 4], slope[:, 3],
+                   slope[:, 4], slope[:, 5])  # fmt: skip
+        moduli = (beam.EA, *beam.kGA, beam.GJ, beam.EI[1], beam.EI[0])
+        for k, (modulus, strain) in enumerate(zip(moduli, strains, strict=True)):
+            if np.isfinite(modulus):
+                out[k] = modulus / 2 * np.einsum("g,gm->m", w, (strain @ self._eta(i)) ** 2)
+        return out
+
+    def twists(self, i: int) -> Array:
+        """Return the angles of the springs of segment i, (releases, count)."""
+        chain = self.model.chain
+        place = chain.eps.get(i, chain.theta.get(i, 0))
+        return self.result.vectors[[place] * len(self.structure.segments[i].releases)]
+
+    def _eta(self, i: int) -> Array:
+        part: Array = self.result.vectors[self.model.chain.eta[i]]
+        return part
+
+    def _root(self, i: int) -> Array:
+        """Motion (6, count) of a root: the parent's end carried on, and the joint's turn."""
+        chain, segment = self.model.chain, self.structure.segments[i]
+        root = np.zeros((6, len(self.omega)))
+        if segment.parent >= 0:
+            end = self.motion(segment.parent, self.structure.L[0, segment.parent])[0]
+            root = self.structure.T[0, i] @ end
+        axis = chain.links[i].axis
+        if axis is not None:
+            turn = self.result.vectors[chain.theta[i]].copy()
+            turn += self.result.vectors[chain.eps[i]] if i in chain.eps else 0.0
+            root[3:] += np.outer(axis, turn)
+        return root
+
+
+def assumed_part(
+    robot: Robot, structure: Structure, theta: Array, joints: Joints, count: int, modes: int
+) -> AssumedPart:
+    """Return modes of a robot at theta with so many assumed modes in every deformation it has."""
+    model = build(robot, AssumedModes(modes, at=theta.tolist(), axial=modes, torsion=modes))
+    return AssumedPart(model, structure, assumed_modes(model, theta, joints, count))

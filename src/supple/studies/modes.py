@@ -15,6 +15,7 @@ from ..kernels.roots import natural_frequencies
 from ..robot import Robot
 from ..structure import Joints, Structure, structure_of
 from .asking import where
+from .assumed import AssumedPart, assumed_part
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
 
@@ -51,7 +52,7 @@ class Modes:
     width: Array
     rigid_modes: int
     structure: Structure = field(repr=False)
-    parts: tuple[ElementModes, ...] = field(default=(), repr=False)
+    parts: tuple[ElementModes | AssumedPart, ...] = field(default=(), repr=False)
 
     if TYPE_CHECKING:  # bound in answers.py
 
@@ -120,7 +121,8 @@ def modes(
     A serial arm is asked at theta, (joints,) or (B, joints) for many configurations at once, None
     meaning all zero; a Delta at the position of its platform, (3,) or (B, 3).
     `exact` solves the beam equations and certifies every root; `elements` puts that many elements
-    of that order on every link and lies above the exact frequencies. An arm of rigid links has as
+    of that order on every link and lies above the exact frequencies, as `assumed` does, which takes
+    that many assumed modes in every deformation of a link. An arm of rigid links has as
     many modes as sprung joints, and no more are returned.
     """
     _check(count, method, joints)
@@ -128,10 +130,15 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
-    found = _by_elements if method == "elements" else _exact
     count = min(count, _available(structure))
     try:
-        omega, width, parts = found(robot, structure, count, elements, order)
+        if method == "assumed":
+            omega, width, parts = _by_assumed(
+                robot, structure, asked.theta, joints, count, elements
+            )
+        else:
+            found = _by_elements if method == "elements" else _exact
+            omega, width, parts = found(robot, structure, count, elements, order)
     except ArithmeticError as problem:
         raise SuppleError(f"{robot.name}: {problem}; ask for a smaller count") from None
     return Modes(
@@ -148,7 +155,7 @@ def modes(
     )
 
 
-Found = tuple[Array, Array, tuple[ElementModes, ...]]
+Found = tuple[Array, Array, tuple[ElementModes | AssumedPart, ...]]
 
 
 def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
@@ -170,13 +177,28 @@ def _by_elements(
     return omega, np.full_like(omega, math.inf), each
 
 
+def _by_assumed(
+    robot: Robot, structure: Structure, theta: Array, joints: Joints, count: int, modes: int
+) -> Found:
+    rows = np.atleast_2d(theta)
+    each = tuple(
+        assumed_part(robot, structure.at(b), rows[b], joints, count, modes)
+        for b in range(structure.size)
+    )
+    if len(each[0].omega) < count:
+        raise SuppleError(
+            f"{modes} assumed modes a link give {len(each[0].omega)} frequencies: ask for fewer or "
+            "for more modes a link (elements)"
+        )
+    omega = np.array([part.omega for part in each])
+    return omega, np.full_like(omega, math.inf), each
+
+
 def _check(count: int, method: str, joints: str) -> None:
     if not isinstance(count, int) or not 1 <= count <= 10_000:
         raise SuppleError(f"count is {count}: give a whole number from 1 to 10000")
     if method not in get_args(Method):
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
-    if method == "assumed":
-        raise SuppleError("method is 'assumed': it is not there yet; try exact or elements")
     if joints not in get_args(Joints):
         raise SuppleError(f"joints is '{joints}': it must be locked or free")
 

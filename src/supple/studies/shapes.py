@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut, transport
 from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ..structure import Release, Segment, Structure
+from .assumed import AssumedPart
 from .elements import ElementModes
 
 __all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes"]
@@ -309,7 +310,9 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
     return _shapes(structure, displacement, rotation, share, residual)
 
 
-def element_shapes(structure: Structure, found: ElementModes, points: int = 21) -> Shapes:
+def element_shapes(
+    structure: Structure, found: ElementModes | AssumedPart, points: int = 21
+) -> Shapes:
     """Return the shapes of modes found by elements, normalised and told as exact ones are."""
     displacement, rotation, share = [], [], []
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
@@ -328,8 +331,10 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
     return _shapes(structure, displacement, rotation, share, [np.nan] * count)
 
 
-def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int) -> float:
-    twist = found.vectors[found.z.releases[i], mode]
+def _spring_energy(
+    structure: Structure, found: ElementModes | AssumedPart, i: int, mode: int
+) -> float:
+    twist = found.twists(i)[:, mode]
     k = np.array([r.stiffness for r in structure.segments[i].releases])
     return float((k * twist**2).sum() / 2)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.evaluate import Evaluator, compiled, view
+from ..dynamics.laws import CREEP, rubbing
 from ..dynamics.model import Model
 from ..errors import SuppleError
 from .inputs import Feedback, Input
@@ -67,7 +68,7 @@ def rate(model: Model, width: int) -> Any:
     x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     D = ca.sparsify(ca.DM(model.damping))
-    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd))
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd)) - _rubbed(model, qd)
     if width > joints:
         loaded = model.functions.expression("forward_dynamics_loaded")
         qdd = loaded(q, qd, tau, u[joints:])
@@ -75,6 +76,15 @@ def rate(model: Model, width: int) -> Any:
     else:
         qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
     return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power)]))
+
+
+def _rubbed(model: Model, qd: Any) -> Any:
+    """Power that Coulomb's friction takes."""
+    import casadi as ca
+
+    speeds = ca.vertsplit(qd)
+    torques = rubbing(tuple(model.friction.tolist()), speeds)
+    return sum(f * v for f, v in zip(torques, speeds, strict=False) if not isinstance(f, float))
 
 
 def _wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
@@ -111,7 +121,7 @@ def _rate_in_ends(model: Model) -> Any:
     x, tau = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", joints)
     q, qd = x[:n], x[n : 2 * n]
     D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
-    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd))
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd)) - _rubbed(model, qd)
     qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
     return ca.Function("rate", [x, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
 
@@ -312,7 +322,8 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
 
 
 def _power(model: Model, qd: Array, tau: Array) -> float:
-    return float(tau @ qd - qd @ model.damping @ qd)
+    rubbed = model.friction * np.tanh(qd[: model.joints] / CREEP)
+    return float(tau @ qd - qd @ model.damping @ qd - rubbed @ qd[: model.joints])
 
 
 def _tangent(model: Model) -> Any:

@@ -1,0 +1,86 @@
+"""`supple simulate`, `supple linearize` and `supple reproduce de-luca`."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.console import Console
+
+ARM = "de-luca-two-link"
+
+
+def test_simulate_draws_and_stores(console: Console, tmp_path: Path) -> None:
+    picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
+    ran = console(
+        *("simulate", ARM, "--input", "bang-bang", "--amplitude", "0.2", "--duration", "2"),
+        *("--plot", picture, "--save", stored),
+    )
+    assert ran.code == 0, ran.err
+    assert "theta.link1" in ran.out
+    assert "power balance closes" in ran.out
+    assert picture.stat().st_size > 20_000
+    assert stored.exists()
+
+
+def test_simulate_json_is_one_document(console: Console) -> None:
+    ran = console("simulate", ARM, "--at", "0,45deg", "--duration", "0.05", "--json")
+    found = json.loads(ran.out)
+    assert ran.err == ""
+    assert found["complete"] is True
+    assert np.shape(found["q"]) == (51, 6)
+    assert found["q"][0][1] == pytest.approx(np.pi / 4)
+    assert found["coordinates"][0] == "theta.link1"
+
+
+def test_simulate_from_csv(console: Console, tmp_path: Path) -> None:
+    table = tmp_path / "efforts.csv"
+    table.write_text("t,tau1,tau2\n0,0.1,0\n0.1,0.1,0\n", encoding="utf-8")
+    one = console("simulate", ARM, "--input", table, "--duration", "0.1", "--json")
+    two = console("simulate", ARM, "--amplitude", "0.1,0", "--duration", "0.1", "--json")
+    a, b = (np.array(json.loads(ran.out)["q"]) for ran in (one, two))
+    assert np.abs(a - b).max() < 1e-14
+
+
+def test_a_run_that_ends_early_is_told_and_exits_with_1(console: Console) -> None:
+    """Errata, [DeLuca1991]: with `paper` a bang-bang of 1 + 1 s fails at 1.29 s."""
+    words = ("--input", "bang-bang", "--amplitude", "0.2", "--half", "1", "--duration", "2")
+    ran = console("simulate", ARM, "--deflection", "paper", *words)
+    assert ran.code == 1
+    assert "blew up at t = 1.29" in ran.err
+
+
+def test_linearize(console: Console) -> None:
+    words = ("linearize", ARM, "--at", "0,45deg", "--outputs", "joints,tip,strain:link1:0.1")
+    ran = console(*words, "--json")
+    found = json.loads(ran.out)
+    assert np.shape(found["A"]) == (12, 12)
+    assert np.shape(found["C"]) == (6, 12)
+    assert len(found["frequencies"]) == 4
+    assert "rad/s" in console(*words).out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("simulate", ARM, "--modes", "0"), "no mode"),
+        (("simulate", ARM, "--dt", "0.1"), "largest admissible step"),
+        (("simulate", ARM, "--input", "bangbang"), "did you mean bang-bang"),
+        (("simulate", ARM, "--input", "absent.csv"), "cannot read efforts"),
+        (("simulate", ARM, "--at", "1"), "2 are needed"),
+        (("simulate", ARM, "--start", "1,2"), "6 are needed"),
+        (("simulate", ARM, "--method", "euler"), "method is 'euler'"),
+        (("simulate", ARM, "--deflection", "bent"), "deflection is 'bent'"),
+        (("simulate", "kuo-delta"), "not a serial arm"),
+        (("simulate", "theodore-rrp"), "slides"),
+        (("linearize", ARM, "--outputs", "nose"), "output 'nose'"),
+        (("linearize", ARM, "--at", "x"), "not an angle"),
+    ],
+)
+def test_bad_input_is_one_sentence(console: Console, words: tuple[str, ...], said: str) -> None:
+    ran = console(*words)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.err.count("\n") == 1
