@@ -51,6 +51,7 @@ def leg_robot(robot: DeltaRobot, side: float = 0.0, image: bool = False) -> Seri
         stiffness=motor.stiffness,
         rotor_inertia=motor.rotor_inertia * (NOTHING if image else 1.0),
         damping=motor.damping,
+        friction=0.0 if image else motor.friction,
     )
     arm = _beam(robot.upper)
     upper = Link(name="upper", joint=shoulder, **(_massless(robot, arm) if image else arm))
@@ -396,5 +397,6 @@ def _second_rod(robot: DeltaRobot, side: float, first: Model) -> Model:
     K, D = (np.zeros((chain.size, chain.size)) for _ in "KD")
     K[rod, rod], D[rod, rod] = first.stiffness[rod, rod], first.damping[rod, rod]
     laws = replace(laws_of(chain, D), K=K.tolist())
+    arrays = (K, D, np.zeros(len(chain.joints)))
     functions = Functions(laws, False)
-    return Model(described, first.basis, chain, "rotation", first.stiffening, K, D, functions)
+    return Model(described, first.basis, chain, "rotation", first.stiffening, *arrays, functions)
