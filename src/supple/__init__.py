@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .control.delta_servo import PathServo
     from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
     from .dynamics.coupled_delta import CoupledDelta, couple
     from .dynamics.damping import ModalDamping, StiffnessRoot
@@ -83,6 +84,7 @@ __all__ = [
     "Motor",
     "Mount",
     "PathResponse",
+    "PathServo",
     "Platform",
     "PointToPoint",
     "Proportional",
@@ -153,6 +155,7 @@ _PATHS = {
     "studies.workspace": ("WorkspaceMap", "workspace"),
 }
 _COUPLED: dict[str, tuple[str, ...]] = {
+    "control.delta_servo": ("PathServo",),
     "dynamics.coupled_delta": ("CoupledDelta", "couple"),
     "studies.drive": ("DeltaResponse", "drive"),
 }

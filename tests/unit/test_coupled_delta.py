@@ -224,6 +224,20 @@ def test_bad_drives_are_sentences() -> None:
         drive(model, torque=[1.0, 1, 1])
 
 
+def test_a_servo_follows_the_path() -> None:
+    """Rigid links: feedforward alone keeps the path; with PD a soft start error dies out."""
+    robot = rigid()
+    path = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 0.4)
+    model = couple(robot, FiniteElements(1))
+    servo = supple.PathServo(robot, path, 200.0, 5.0)
+    run = drive(model, torque=servo, position=[0, 0, 0.5], start="zero", duration=0.4, step=2e-3)
+    assert not run.message
+    # generalised-alpha at 2 ms: (h omega)^2 of the path's own pace, 1e-4 of 0.05 m
+    assert np.abs(run.position - path(run.t)[0]).max() < 1e-5
+    with pytest.raises(supple.SuppleError, match="gains"):
+        supple.PathServo(robot, path, -1.0, 0.0)
+
+
 def test_a_run_into_a_wall_keeps_what_it_had() -> None:
     model = couple(rigid(), FiniteElements(1))
     run = drive(model, torque=[-30.0, -30, -30], position=[0, 0, 0.5], duration=2.0, step=2e-3)
