@@ -151,6 +151,16 @@ class _Law:
             return np.asarray(self._torque(t, u[:3], v[:3]), float)
         return np.zeros(3) if self._constant is None else self._constant
 
+    def slope(self, t: float, u: Array, v: Array, b: float, c: float) -> Array:
+        """(3, 3): b times the torques' derivative by theta and c times that by theta', about."""
+        out = np.zeros((3, 3))
+        if self._torque is None:
+            return out
+        here = self.push(t, u, v)
+        for k, e in enumerate(1e-6 * np.eye(len(u))[:3]):
+            out[:, k] = b * (self.push(t, u + e, v) - here) + c * (self.push(t, u, v + e) - here)
+        return out / 1e-6
+
 
 def _sagged(model: CoupledDelta, u: Array, near: Follower) -> Array:
     """Elastic coordinates at rest under gravity, motors held: K eta + f(eta) = 0 by Newton."""
@@ -225,8 +235,9 @@ def _solved(
         residual = found.M @ second + found.force
         residual[:3] -= law.push(t, u, v)
         if factor is None:
-            K, D = law.model.stiffness, law.model.damping
-            factor = np.linalg.inv((found.M + c * D + b * K)[free, free])
+            A = found.M + c * law.model.damping + b * law.model.stiffness
+            A[:3, :3] -= law.slope(t, u, v, b, c)
+            factor = np.linalg.inv(A[free, free])
         change = factor @ -residual[free]
         second[free] += change
         if b * np.abs(change).max() <= CONVERGED * (np.abs(u).max() + 1e-3):
