@@ -71,6 +71,27 @@ def test_torques_of_a_stiff_robot_are_the_rigid_ones() -> None:
     assert found.rigid_torque == pytest.approx(rigid, abs=1e-12)
 
 
+def test_rotors_take_their_part() -> None:
+    geared = STIFF.with_({"motor.rotor_inertia": 0.02, "motor.damping": 0.3, "motor.friction": 0.1})
+    path = supple.InvertedU()
+    found = supple.follow(geared, path, elements=1, step=4e-3)
+    rigid = supple.RigidDelta(geared).inverse_dynamics(*path(found.t))
+    assert found.rigid_torque == pytest.approx(rigid, abs=1e-10)
+
+
+def test_sprung_motors_carry_the_same_torques() -> None:
+    """A spring in series carries what the motor gives, and lets the platform sag further."""
+    sprung = STIFF.with_("motor.stiffness", 5e3)
+    found, clamped = (
+        supple.follow(robot, SLOW, elements=1, step=0.2, scheme=generalised_alpha(0.0))
+        for robot in (sprung, STIFF)
+    )
+    assert found.torque.shape == clamped.torque.shape
+    assert found.rigid_torque == pytest.approx(clamped.rigid_torque, abs=1e-11)
+    assert found.torque == pytest.approx(clamped.torque, rel=5e-3)
+    assert found.tip[0, 2] > 1.5 * clamped.tip[0, 2]
+
+
 def test_beyond_the_small_range_it_warns() -> None:
     robot = supple.load("kuo-delta")
     with pytest.warns(supple.SmallRangeWarning, match="the linear model is off"):

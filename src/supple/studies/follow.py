@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.delta_motion import motion
 from ..control.trajectories import Trajectory
 from ..dynamics.ked import Ked, Loads, Matrices, ked
 from ..dynamics.ked_damping import MotionDamping, motion_damping
 from ..errors import SuppleError
 from ..kernels.newmark import Scheme, newmark, periodic_start, step_through
-from ..robot import Robot
+from ..robot import DeltaRobot, Joint, Motor, Robot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -180,6 +181,8 @@ class _Run:
         drive = [m.drive for m in self._kept]
         ends = np.cumsum([len(rows[3]) for rows in drive])[:-1]
         parts = zip(self._kept, *(np.split(x, ends) for x in (y, yd, ydd)), strict=True)
+        torque = np.concatenate([m.torque(*state) for m, *state in parts])
+        rigid = -np.concatenate([rows[3] for rows in drive])
         return PathResponse(
             self.model,
             self.path,
@@ -189,10 +192,44 @@ class _Run:
             yd,
             ydd,
             np.einsum("tij,tj->ti", tip, y),
-            np.concatenate([m.torque(*state) for m, *state in parts]),
-            -np.concatenate([rows[3] for rows in drive]),
+            *(
+                part + _motor_side(self.model.robot, *self.path(t))
+                for part in self._with_springs(t, y, torque, rigid)
+            ),
             _largest(self.model, y),
         )
+
+    def _with_springs(self, t: Array, y: Array, torque: Array, rigid: Array) -> tuple[Array, Array]:
+        """Torques of all motors in the order of their links: a spring's is -k eps."""
+        model = self.model
+        if not model.springs:
+            return torque, rigid
+        wrench = model.root_wrenches(*self.path(t))
+        columns = [(i, torque[:, k], rigid[:, k]) for k, (i, _) in enumerate(model.motors)]
+        for column, (i, k) in enumerate(model.springs):
+            release = model.structure.segments[i].releases[k]
+            twist = -release.stiffness * y[:, column]
+            columns.append((i, twist, wrench[:, i] @ release.toward(0)))
+        columns.sort(key=lambda column: column[0])
+        return (
+            np.stack([flexible for _, flexible, _ in columns], axis=1),
+            np.stack([stiff for _, _, stiff in columns], axis=1),
+        )
+
+
+def _motor_side(robot: Robot, x: Array, v: Array, a: Array) -> Array:
+    """What rotors, damping and friction of the motors take, (T, motors)."""
+    if isinstance(robot, DeltaRobot):
+        _, rate, second = motion(robot, x, v, a).theta
+        motors: list[Motor | Joint] = [robot.motor] * 3
+    else:
+        rate, second = v, a
+        motors = [link.joint for link in getattr(robot, "moving", ())]
+    out = np.zeros(rate.shape)
+    for k, motor in enumerate(motors):
+        out[:, k] = motor.rotor_inertia * second[:, k] + motor.damping * rate[:, k]
+        out[:, k] += motor.friction * np.sign(rate[:, k])
+    return out
 
 
 def _largest(model: Ked, y: Array) -> float:

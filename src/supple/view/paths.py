@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import SuppleError
+from ..robot import DeltaRobot
 from ..studies.follow import PathResponse
 from ..studies.papers.kuo import CircleFrequencies
 from ..studies.workspace import WorkspaceMap
@@ -55,7 +56,7 @@ def _draw_three(ax: Axes, t: np.ndarray, values: np.ndarray, names: str, word: s
 
 def _draw_wanted(ax: Axes, response: PathResponse) -> None:
     moved = response.position - response.position[0]
-    if response.position.shape[1] == 3 and response.torque.shape[1] == 3:
+    if isinstance(response.robot, DeltaRobot):
         _draw_three(ax, response.t, 1e3 * moved, "xyz")
         ax.set(title="path wanted, from its start", ylabel="mm")
         return
