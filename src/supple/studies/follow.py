@@ -183,6 +183,8 @@ class _Run:
         parts = zip(self._kept, *(np.split(x, ends) for x in (y, yd, ydd)), strict=True)
         torque = np.concatenate([m.torque(*state) for m, *state in parts])
         rigid = -np.concatenate([rows[3] for rows in drive])
+        torque, rigid = self._with_springs(t, y, torque, rigid)
+        motors = _motor_side(self.model.robot, *self.path(t))
         return PathResponse(
             self.model,
             self.path,
@@ -192,10 +194,8 @@ class _Run:
             yd,
             ydd,
             np.einsum("tij,tj->ti", tip, y),
-            *(
-                part + _motor_side(self.model.robot, *self.path(t))
-                for part in self._with_springs(t, y, torque, rigid)
-            ),
+            torque + motors,
+            rigid + motors,
             _largest(self.model, y),
         )
 
