@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import delta, dynamics, growth, modes, startup
+from . import delta, dynamics, growth, modes, startup, view
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
     **modes.BENCHES,
     **startup.BENCHES,
     **growth.BENCHES,
+    **view.BENCHES,
     **dynamics.BENCHES,
     **delta.BENCHES,
 }

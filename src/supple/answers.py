@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .robot import Robot
 from .studies.modes import Modes
 from .studies.motion import Response
 from .studies.statics import Statics
@@ -16,6 +17,8 @@ from .studies.statics import Statics
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from .view.live import Live
 
 __all__ = ["bind"]
 
@@ -50,6 +53,41 @@ def _plot_workspace(
     from .view.paths import plot_workspace
 
     return plot_workspace(self, path, bound)
+
+
+def _show(self: Robot | Modes | Response, host: str = "127.0.0.1", port: int = 8080) -> Live:
+    """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
+    import sys
+
+    from .view.live import open_browser, serve
+
+    live = serve(self, host, port)
+    print(live.sentence)  # noqa: T201 - the reader must know where to look
+    open_browser(live.url)
+    if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:
+        live.wait()
+    return live
+
+
+def _save_statics(self: Statics, path: str | Path) -> Path:
+    """Write one HTML page with the sagged robot."""
+    from .view.page import save_statics
+
+    return save_statics(self, path)
+
+
+def _save_response(self: Response, path: str | Path) -> Path:
+    """Write one HTML page with the motion to play, and its curves."""
+    from .view.page import save_response
+
+    return save_response(self, path)
+
+
+def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
+    """Write one HTML page with shapes to play with, and `nearby` poses along every coordinate."""
+    from .view.page import save_modes
+
+    return save_modes(self, path, nearby)
 
 
 def _modes_to_xarray(self: Modes) -> xarray.Dataset:
@@ -104,12 +142,23 @@ def _stored(name: str) -> Any:
 def bind() -> None:
     """Attach the methods; called once when the public names are first used."""
     for answer, names in (
-        (Modes, {"plot": _plot_modes, "to_xarray": _modes_to_xarray}),
-        (Statics, {"plot": _plot_statics}),
+        (Robot, {"show": _show}),
+        (
+            Modes,
+            {
+                "plot": _plot_modes,
+                "show": _show,
+                "save_page": _save_page,
+                "to_xarray": _modes_to_xarray,
+            },
+        ),
+        (Statics, {"plot": _plot_statics, "save_page": _save_statics}),
         (
             Response,
             {
                 "plot": _plot_response,
+                "show": _show,
+                "save_page": _save_response,
                 "to_xarray": _stored("to_xarray"),
                 "to_pandas": _stored("to_pandas"),
                 "save": _stored("save_response"),

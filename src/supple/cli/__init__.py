@@ -16,6 +16,7 @@ from .robots import check, robots, schema
 from .simulate import simulate
 from .statics import statics
 from .tour import tour
+from .view import view
 
 __all__ = ["app", "main"]
 
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "linearize": linearize,
     "reproduce": reproduce,
     "tour": tour,
+    "view": view,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

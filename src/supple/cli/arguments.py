@@ -12,7 +12,7 @@ from ..errors import SuppleError
 if TYPE_CHECKING:
     from ..robot import Robot, SerialRobot
 
-__all__ = ["At", "File", "Json", "Plot", "Position", "angles", "asked", "numbers"]
+__all__ = ["At", "File", "Json", "Plot", "Position", "Save", "angles", "asked", "numbers"]
 
 File = Annotated[
     str,
@@ -36,6 +36,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 Plot = Annotated[
     str | None, typer.Option("--plot", metavar="FILE", help="Draw it too: .png, .svg or .pdf.")
+]
+
+
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="PAGE.html", help="Write one page that needs no network."),
 ]
 
 

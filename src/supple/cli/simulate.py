@@ -66,7 +66,10 @@ Along = Annotated[
         "--path", metavar="circle|inverted-u", help="A Delta's motors follow this path instead."
     ),
 ]
-Save = Annotated[str | None, typer.Option("--save", metavar="FILE.nc", help="Store as netCDF.")]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page to play."),
+]
 
 
 def simulate(
@@ -115,9 +118,7 @@ def simulate(
 
         save_plot(plot_response, found, plot)
     if save is not None:
-        from ..studies.stored import save_response
-
-        save_response(found, save)
+        _save(found, save)
     if json:
         print_json(_document(found))
     else:
@@ -144,6 +145,18 @@ def _follow(
     if path == "inverted-u":
         options["after"] = 0.4
     along_path(robot, path, options, plot, json)
+
+
+def _save(found: Response, path: str) -> None:
+    """Store by the ending: a page, or netCDF."""
+    if path.lower().endswith((".html", ".htm")):
+        from ..view.page import save_response as save_page
+
+        save_page(found, path)
+    else:
+        from ..studies.stored import save_response
+
+        save_response(found, path)
 
 
 def model_of(
