@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .control.delta_servo import PathServo
+    from .control.trajectories import CirclePath, Hold, InvertedU, PointToPoint, WayPoints
+    from .dynamics.coupled_delta import CoupledDelta, couple
     from .dynamics.damping import ModalDamping, StiffnessRoot
+    from .dynamics.ked import Ked, Loads, ked
+    from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
     from .dynamics.model import Model, build
+    from .dynamics.rigid_delta import RigidDelta
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
     from .robot import (
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.assumed import assumed_modes
     from .studies.closed_form import closed_form
+    from .studies.drive import DeltaResponse, drive
+    from .studies.follow import PathResponse, SmallRangeWarning, follow
     from .studies.inputs import BangBang, Chirp, Constant, Step, Table
     from .studies.linearize import StateSpace, Strain, linearize
     from .studies.modes import Modes, modes
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
     from .studies.simulate import SimulationWarning, simulate
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
+    from .studies.workspace import WorkspaceMap, workspace
 
     __version__: str
 
@@ -53,13 +62,20 @@ __all__ = [
     "Box",
     "Chirp",
     "Circle",
+    "CirclePath",
     "Constant",
+    "CoupledDelta",
+    "DeltaResponse",
     "DeltaRobot",
     "EndLoad",
     "FiniteElements",
     "General",
+    "Hold",
+    "InvertedU",
     "Joint",
+    "Ked",
     "Link",
+    "Loads",
     "LowerLink",
     "Material",
     "ModalDamping",
@@ -67,15 +83,23 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "PathResponse",
+    "PathServo",
     "Platform",
+    "PointToPoint",
+    "Proportional",
+    "Ratio",
+    "Rayleigh",
     "Rectangle",
     "Regressor",
     "Reproduction",
     "Response",
+    "RigidDelta",
     "Robot",
     "RobotError",
     "SerialRobot",
     "SimulationWarning",
+    "SmallRangeWarning",
     "StateSpace",
     "Statics",
     "Step",
@@ -85,11 +109,17 @@ __all__ = [
     "Table",
     "Tube",
     "UpperLink",
+    "WayPoints",
+    "WorkspaceMap",
     "__version__",
     "assumed_modes",
     "build",
     "closed_form",
+    "couple",
+    "drive",
     "dump",
+    "follow",
+    "ked",
     "linearize",
     "load",
     "load_response",
@@ -100,6 +130,7 @@ __all__ = [
     "schema",
     "simulate",
     "statics",
+    "workspace",
 ]
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
@@ -115,6 +146,19 @@ _CORE = {
     "studies.statics": ("Statics", "statics"),
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
+_PATHS = {
+    "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
+    "dynamics.ked": ("Ked", "Loads", "ked"),
+    "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
+    "dynamics.rigid_delta": ("RigidDelta",),
+    "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.workspace": ("WorkspaceMap", "workspace"),
+}
+_COUPLED: dict[str, tuple[str, ...]] = {
+    "control.delta_servo": ("PathServo",),
+    "dynamics.coupled_delta": ("CoupledDelta", "couple"),
+    "studies.drive": ("DeltaResponse", "drive"),
+}
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
@@ -129,7 +173,7 @@ _MOTION = {
     "studies.simulate": ("SimulationWarning", "simulate"),
     "studies.stored": ("load_response",),
 }
-_GROUPS = (_CORE, _MOTION)
+_GROUPS = (_CORE, _MOTION, _PATHS, _COUPLED)
 
 
 def __getattr__(name: str) -> Any:

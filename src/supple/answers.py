@@ -5,6 +5,7 @@ The one listed exception to the import rule: studies know no view, this file kno
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,22 @@ def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
     from .view.page import save_modes
 
     return save_modes(self, path, nearby)
+
+
+def _plot_path(self: Any, path: str | Path | None = None) -> Figure:
+    """Draw path, variations and torques; never blocks."""
+    from .view.paths import plot_path_response
+
+    return plot_path_response(self, path)
+
+
+def _plot_workspace(
+    self: Any, path: str | Path | None = None, bound: float | None = None
+) -> Figure:
+    """Draw the lowest frequency over the workspace; never blocks."""
+    from .view.paths import plot_workspace
+
+    return plot_workspace(self, path, bound)
 
 
 def _modes_to_xarray(self: Modes) -> xarray.Dataset:
@@ -150,3 +167,14 @@ def bind() -> None:
     ):
         for name, function in names.items():
             setattr(answer, name, function)
+    _bind_paths()
+
+
+def _bind_paths() -> None:
+    """Attach the methods of answers along paths, once their group of names is in use."""
+    for module, answer, function in (
+        ("follow", "PathResponse", _plot_path),
+        ("workspace", "WorkspaceMap", _plot_workspace),
+    ):
+        if (found := sys.modules.get(f"{__package__}.studies.{module}")) is not None:
+            getattr(found, answer).plot = function

@@ -74,9 +74,16 @@ def _finite(found: list[float], text: str, option: str) -> list[float]:
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
-    """Return where a question is asked: theta of a serial arm, position of a Delta's platform."""
-    from ..robot import SerialRobot
+    """Return where a question is asked: theta of a serial arm, position of a Delta's platform.
 
+    Motor angles of a Delta mean the platform's usual position there.
+    """
+    from ..robot import DeltaRobot, SerialRobot
+
+    if isinstance(robot, DeltaRobot) and at is not None and position is None:
+        from ..architectures.delta import direct
+
+        return {"position": direct(robot, angles(at, "--at"))[0].tolist()}
     if not isinstance(robot, SerialRobot):
         if at is not None or position is None:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")

@@ -64,6 +64,12 @@ Save = Annotated[
     str | None,
     typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page to play."),
 ]
+Along = Annotated[
+    str | None,
+    typer.Option(
+        "--path", metavar="circle|inverted-u", help="A Delta's motors follow this path instead."
+    ),
+]
 
 
 def simulate(
@@ -71,6 +77,7 @@ def simulate(
     at: At = None,
     input_: Input = "constant",
     amplitude: Amplitude = "0",
+    path: Along = None,
     duration: Duration = 1.0,
     half: Half = 0.5,
     modes: Modes = 2,
@@ -91,9 +98,13 @@ def simulate(
 ) -> None:
     """Move an arm and print where it ends, its energy, and how well its power balance closes."""
     from .. import files
+    from ..robot import DeltaRobot
     from ..studies.simulate import simulate as ask
 
     robot = files.load(file)
+    if path is not None or isinstance(robot, DeltaRobot):
+        _follow(robot, path, elements, damping, dt, plot, json)
+        return
     options = {"deflection": deflection, "stiffening": stiffening, "damping": damping}
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static)
@@ -126,6 +137,26 @@ def _save(found: Response, path: str) -> None:
         from ..studies.stored import save_response
 
         save_response(found, path)
+
+
+def _follow(
+    robot: Robot,
+    path: str | None,
+    elements: int | None,
+    damping: float | None,
+    dt: float,
+    plot: str | None,
+    json: bool,
+) -> None:
+    """Lead the motors along a named path; what is not for that is left at its defaults."""
+    from .paths import along_path
+
+    if path is None:
+        raise SuppleError(f"{robot.name} is a Delta: say where it goes, such as --path inverted-u")
+    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
+    if path == "inverted-u":
+        options["after"] = 0.4
+    along_path(robot, path, options, plot, json)
 
 
 def model_of(

@@ -18,9 +18,17 @@ def _de_luca() -> Reproduction:
     return de_luca.reproduction()
 
 
+def _kuo() -> Reproduction:
+    """[Kuo2016]; imported when asked for."""
+    from .papers import kuo
+
+    return kuo.reproduction()
+
+
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
     "di-castri": di_castri.reproduction,
     "de-luca": _de_luca,
+    "kuo": _kuo,
 }
 
 

@@ -1,0 +1,1 @@
+"""The motion wanted, and how a robot is driven to it."""

@@ -1,0 +1,253 @@
+"""Trajectories: the motion wanted, of joints or of a platform, with velocity and acceleration.
+
+Time laws run from 0 to 1 over tau = 0..1: polynomials that start and stop with zero velocity
+("cubic"), acceleration ("quintic") and jerk ("septic").
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+
+__all__ = [
+    "LAWS",
+    "PATHS",
+    "CirclePath",
+    "Hold",
+    "InvertedU",
+    "PointToPoint",
+    "Trajectory",
+    "WayPoints",
+]
+
+Array = NDArray[np.float64]
+LAWS = {
+    "linear": Polynomial([0, 1]),
+    "cubic": Polynomial([0, 0, 3, -2]),
+    "quintic": Polynomial([0, 0, 0, 10, -15, 6]),
+    "septic": Polynomial([0, 0, 0, 0, 35, -84, 70, -20]),
+}
+
+
+class Trajectory(ABC):
+    """A motion wanted. Duties of a kind:
+
+    1. `duration`, s: when it ends; after it (and before 0) the trajectory stands still, unless
+       `periodic`, when it repeats with that period.
+    2. `at(t)`: position, velocity and acceleration, (N, n) each, for times (N,) within 0..duration.
+    """
+
+    periodic: bool = False
+
+    @property
+    @abstractmethod
+    def duration(self) -> float:
+        """When it ends, s."""
+
+    @abstractmethod
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity and acceleration within 0..duration."""
+
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return position, velocity and acceleration, (n,) for one time, (N, n) for many."""
+        given = np.asarray(t, float)
+        if not np.isfinite(given).all():
+            raise SuppleError("t holds a value that is not finite: give times in seconds")
+        times = np.atleast_1d(given)
+        if self.periodic:
+            times = times % self.duration
+        x, v, a = self.at(np.clip(times, 0.0, self.duration))
+        still = (times < 0) | (times > self.duration)
+        v, a = (np.where(still[:, None], 0.0, value) for value in (v, a))
+        return (x, v, a) if given.ndim else (x[0], v[0], a[0])
+
+
+def _vector(value: ArrayLike, name: str, size: int | None = None) -> Array:
+    vector = np.asarray(value, float)
+    if vector.ndim != 1 or not np.isfinite(vector).all() or size not in (None, len(vector)):
+        wanted = f"{size} finite numbers" if size else "a list of finite numbers"
+        raise SuppleError(f"{name} is {value!r}: give {wanted}")
+    return vector
+
+
+def _law(name: str) -> Polynomial:
+    if name not in LAWS:
+        raise SuppleError(f"law is '{name}': choose one of {', '.join(LAWS)}")
+    return LAWS[name]
+
+
+def blend(law: str, t: Array, start: float, stop: float) -> tuple[Array, Array, Array]:
+    """Return s, s', s'' of a time law run from t = start (s = 0) to stop (s = 1), (N,) each."""
+    s = _law(law)
+    T = stop - start
+    tau = np.clip((t - start) / T, 0.0, 1.0)
+    inside = (t >= start) & (t <= stop)
+    first, second = s.deriv(1)(tau) / T, s.deriv(2)(tau) / T**2
+    return s(tau), np.where(inside, first, 0.0), np.where(inside, second, 0.0)
+
+
+@dataclass(frozen=True)
+class Hold(Trajectory):
+    """Stand still at a point."""
+
+    point: Sequence[float]
+    time: float = 1.0
+
+    @property
+    def duration(self) -> float:
+        return self.time
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        x = np.tile(_vector(self.point, "point"), (len(t), 1))
+        return x, np.zeros_like(x), np.zeros_like(x)
+
+
+@dataclass(frozen=True)
+class PointToPoint(Trajectory):
+    """From start to end in a straight line, at rest at both, by a time law."""
+
+    start: Sequence[float]
+    end: Sequence[float]
+    time: float
+    law: str = "septic"
+
+    @property
+    def duration(self) -> float:
+        return self.time
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        a = _vector(self.start, "start")
+        move = _vector(self.end, "end", len(a)) - a
+        s, sd, sdd = blend(self.law, t, 0.0, self.time)
+        return a + np.outer(s, move), np.outer(sd, move), np.outer(sdd, move)
+
+
+@dataclass(frozen=True)
+class CirclePath(Trajectory):
+    """Constant speed on a horizontal circle, period after period. Source: [Kuo2016], 5.3."""
+
+    centre: Sequence[float] = (0.0, 0.0, 0.5)
+    radius: float = 0.1
+    period: float = 1.0
+    periodic = True
+
+    @property
+    def duration(self) -> float:
+        return self.period
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        w = 2 * np.pi / self.period
+        c, s, zero = np.cos(w * t), np.sin(w * t), np.zeros_like(t)
+        x = _vector(self.centre, "centre", 3) + self.radius * np.stack([c, s, zero], axis=1)
+        v = w * self.radius * np.stack([-s, c, zero], axis=1)
+        return x, v, -(w**2) * self.radius * np.stack([c, s, zero], axis=1)
+
+
+@dataclass(frozen=True)
+class InvertedU(Trajectory):
+    """Pick and place: z leaves by move[2] and comes back, x and y move in between.
+
+    With times (t1, t2, t3, tf) from t0 = 0: x, y run from t1 to t3, z out until t2 and back until
+    tf, each by its law. Defaults are the paper's. Source: [Kuo2016], 5.4.
+    """
+
+    start: Sequence[float] = (-0.08, -0.02, 0.5)
+    move: Sequence[float] = (0.16, 0.04, 0.2)
+    times: Sequence[float] = (0.2, 0.4, 0.6, 0.8)
+    law: str = "septic"
+
+    def __post_init__(self) -> None:
+        """Check that the times follow one another."""
+        times = _vector(self.times, "times", 4)
+        if (np.diff([0.0, *times]) < 0).any() or times[1] <= 0 or times[0] == times[2]:
+            raise SuppleError(f"times {list(self.times)}: give t1 <= t2 <= t3 <= tf, above zero")
+
+    @property
+    def duration(self) -> float:
+        return float(self.times[3])
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        t1, t2, t3, tf = self.times
+        across = blend(self.law, t, t1, t3)
+        out, back = blend(self.law, t, 0.0, t2), blend(self.law, t, t2, tf)
+        move = _vector(self.move, "move", 3)
+        first = _vector(self.start, "start", 3)
+        each = []
+        for k in range(3):
+            z = out[k] - back[k] if k == 0 else np.where(t < t2, out[k], -back[k])
+            each.append(np.stack([across[k], across[k], z], axis=1) * move)
+        return first + each[0], each[1], each[2]
+
+
+@dataclass(frozen=True)
+class WayPoints(Trajectory):
+    """From point to point, at rest at each, as fast as limits on every coordinate allow.
+
+    A stretch of length d takes max(|d| max s' / v, sqrt(|d| max|s''| / a)) over its coordinates.
+
+    Attributes:
+        velocity, acceleration: limits, one value or one a coordinate.  pause: rest at points, s.
+    """
+
+    points: Sequence[Sequence[float]]
+    velocity: float | Sequence[float]
+    acceleration: float | Sequence[float]
+    law: str = "septic"
+    pause: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check points and limits."""
+        points = np.asarray(self.points, float)
+        if points.ndim != 2 or len(points) < 2 or not np.isfinite(points).all():
+            raise SuppleError("points must be two or more points of equally many finite numbers")
+        for name in ("velocity", "acceleration"):
+            limit = np.asarray(getattr(self, name), float)
+            if not (limit > 0).all() or limit.shape not in ((), (points.shape[1],)):
+                raise SuppleError(f"{name} is {getattr(self, name)!r}: give positive limits")
+        _law(self.law)
+
+    @cached_property
+    def stretches(self) -> Array:
+        """(k,) duration of each stretch, without the pauses."""
+        d = np.abs(np.diff(np.asarray(self.points, float), axis=0))
+        v_max, a_max = peaks(self.law)
+        by_speed = d * v_max / np.asarray(self.velocity)
+        by_force = np.sqrt(d * a_max / np.asarray(self.acceleration))
+        return np.asarray(np.maximum(by_speed, by_force).max(axis=1))
+
+    @property
+    def duration(self) -> float:
+        return float(self.stretches.sum() + self.pause * len(self.stretches))
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        points = np.asarray(self.points, float)
+        x, start = np.tile(points[0], (len(t), 1)), 0.0
+        v, a = np.zeros_like(x), np.zeros_like(x)
+        for move, T in zip(np.diff(points, axis=0), self.stretches, strict=True):
+            if T > 0:
+                s, sd, sdd = blend(self.law, t, start, start + T)
+                x, v, a = x + np.outer(s, move), v + np.outer(sd, move), a + np.outer(sdd, move)
+            start += T + self.pause
+        return x, v, a
+
+
+def peaks(law: str) -> tuple[float, float]:
+    """Return the largest s' and |s''| of a time law: at 0, 1, or where s'', s''' vanish."""
+    found = []
+    for order in (1, 2):
+        s = _law(law).deriv(order)
+        roots = s.deriv().roots() if s.degree() else np.array([])
+        inside = [r.real for r in roots if abs(r.imag) < 1e-9 and 0 <= r.real <= 1]
+        found.append(float(np.abs(s(np.array([0.0, 1.0, *inside]))).max()))
+    return found[0], found[1]
+
+
+PATHS: dict[str, type[Trajectory]] = {"circle": CirclePath, "inverted-u": InvertedU}
