@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,10 +61,12 @@ def _serve(found: Modes, host: str, port: int, browser: bool, json: bool) -> Non
     from ..view.live import open_browser, serve
 
     live = serve(found, host, port)
-    if json:
-        print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
-    else:
-        typer.echo(f"{live.sentence} Ctrl-C ends it.")
-    if browser:
-        open_browser(live.url)
-    live.wait()
+    with contextlib.suppress(KeyboardInterrupt):  # it may come before the wait begins
+        if json:
+            print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
+        else:
+            typer.echo(f"{live.sentence} Ctrl-C ends it.")
+        if browser:
+            open_browser(live.url)
+        live.wait()
+    live.stop()

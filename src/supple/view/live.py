@@ -31,7 +31,7 @@ class Live:
     """A running server: `url` to open, `stop()` to end it, `wait()` to serve until Ctrl-C."""
 
     def __init__(self, server: viser.ViserServer, shown: Studio | Player, asked_port: int) -> None:
-        self.server, self.shown = server, shown
+        self.server, self.shown, self.stopped = server, shown, False
         self.port = server.get_port()
         self.busy = asked_port if self.port != asked_port else None
         self.url = f"http://{server.get_host()}:{self.port}"
@@ -50,7 +50,10 @@ class Live:
         return f"{moved}Open {self.url} in a browser."
 
     def stop(self) -> None:
-        """End the server."""
+        """End the server, once."""
+        if self.stopped:
+            return
+        self.stopped = True
         self.shown.stop()
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
