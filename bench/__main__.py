@@ -12,15 +12,17 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import dynamics, growth, modes, sliding, startup
+from . import delta, dynamics, growth, modes, sliding, startup, view
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
     **modes.BENCHES,
     **startup.BENCHES,
     **growth.BENCHES,
+    **view.BENCHES,
     **dynamics.BENCHES,
     **sliding.BENCHES,
+    **delta.BENCHES,
 }
 ENGINES = ("supple", "numpy", "scipy", "casadi", "openseespy", "pin", "mujoco", "exudyn")
 

@@ -59,7 +59,7 @@ class Contestant:
     """A call to be timed, and how many units (configurations, evaluations, calls) it does."""
 
     call: Callable[[], Any]
-    units: int = 1
+    units: float = 1
 
 
 def stopwatch(call: Callable[[], Any]) -> tuple[float, float, Any]:

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
         JointPD,
         lqr,
     )
+    from .control.delta_servo import PathServo
     from .control.trajectories import (
+        CirclePath,
         Hold,
+        InvertedU,
         ParabolicBlends,
         PointToPoint,
         Repeated,
@@ -30,8 +33,12 @@ if TYPE_CHECKING:
         WayPoints,
         scaled_to,
     )
+    from .dynamics.coupled_delta import CoupledDelta, couple
     from .dynamics.damping import ModalDamping, StiffnessRoot
+    from .dynamics.ked import Ked, Loads, ked
+    from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
     from .dynamics.model import Model, build
+    from .dynamics.rigid_delta import RigidDelta
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
     from .robot import (
@@ -51,6 +58,8 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.assumed import assumed_modes
     from .studies.closed_form import closed_form
+    from .studies.drive import DeltaResponse, drive
+    from .studies.follow import PathResponse, SmallRangeWarning, follow
     from .studies.inputs import BangBang, Chirp, Constant, Step, Table
     from .studies.linearize import StateSpace, Strain, linearize
     from .studies.modes import Modes, modes
@@ -61,6 +70,7 @@ if TYPE_CHECKING:
     from .studies.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
+    from .studies.workspace import WorkspaceMap, workspace
 
     __version__: str
 
@@ -73,10 +83,13 @@ __all__ = [
     "Box",
     "Chirp",
     "Circle",
+    "CirclePath",
     "ComputedTorque",
     "Constant",
     "Controller",
+    "CoupledDelta",
     "Decoupling",
+    "DeltaResponse",
     "DeltaRobot",
     "EndLoad",
     "FiniteElements",
@@ -84,9 +97,12 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "InvertedU",
     "Joint",
     "JointPD",
+    "Ked",
     "Link",
+    "Loads",
     "LowerLink",
     "Material",
     "ModalDamping",
@@ -95,17 +111,24 @@ __all__ = [
     "Motor",
     "Mount",
     "ParabolicBlends",
+    "PathResponse",
+    "PathServo",
     "Platform",
     "PointToPoint",
+    "Proportional",
+    "Ratio",
+    "Rayleigh",
     "Rectangle",
     "Regressor",
     "Repeated",
     "Reproduction",
     "Response",
+    "RigidDelta",
     "Robot",
     "RobotError",
     "SerialRobot",
     "SimulationWarning",
+    "SmallRangeWarning",
     "Stability",
     "StateSpace",
     "Statics",
@@ -118,13 +141,18 @@ __all__ = [
     "Tube",
     "UpperLink",
     "WayPoints",
+    "WorkspaceMap",
     "__version__",
     "assumed_modes",
     "build",
     "closed_form",
+    "couple",
+    "drive",
     "dump",
     "floquet",
+    "follow",
     "free_growth",
+    "ked",
     "linearize",
     "load",
     "load_response",
@@ -138,6 +166,7 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "workspace",
 ]
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
@@ -153,16 +182,26 @@ _CORE = {
     "studies.statics": ("Statics", "statics"),
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
+_PATHS = {
+    "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
+    "dynamics.ked": ("Ked", "Loads", "ked"),
+    "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
+    "dynamics.rigid_delta": ("RigidDelta",),
+    "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.workspace": ("WorkspaceMap", "workspace"),
+}
+_COUPLED: dict[str, tuple[str, ...]] = {
+    "control.delta_servo": ("PathServo",),
+    "dynamics.coupled_delta": ("CoupledDelta", "couple"),
+    "studies.drive": ("DeltaResponse", "drive"),
+}
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "control.controllers": (
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
-    "control.trajectories": (
-        *("Hold", "ParabolicBlends", "PointToPoint", "Repeated", "Trajectory", "WayPoints"),
-        "scaled_to",
-    ),
+    "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "dynamics.damping": ("ModalDamping", "StiffnessRoot"),
     "dynamics.model": ("Model", "build"),
     "studies.assumed": ("assumed_modes",),
@@ -175,7 +214,7 @@ _MOTION = {
     "studies.stability": ("Floquet", "Stability", "floquet", "free_growth", "stability"),
     "studies.stored": ("load_response",),
 }
-_GROUPS = (_CORE, _MOTION)
+_GROUPS = (_CORE, _MOTION, _PATHS, _COUPLED)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,9 +5,11 @@ The one listed exception to the import rule: studies know no view, this file kno
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .robot import Robot
 from .studies.modes import Modes
 from .studies.motion import Response
 from .studies.stability import Stability
@@ -16,6 +18,8 @@ from .studies.statics import Statics
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from .view.live import Live
 
 __all__ = ["bind"]
 
@@ -34,6 +38,57 @@ def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
     from .view.plots import plot_statics
 
     return plot_statics(self, path)
+
+
+def _show(self: Robot | Modes | Response, host: str = "127.0.0.1", port: int = 8080) -> Live:
+    """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
+    import sys
+
+    from .view.live import open_browser, serve
+
+    live = serve(self, host, port)
+    print(live.sentence)  # noqa: T201 - the reader must know where to look
+    open_browser(live.url)
+    if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:
+        live.wait()
+    return live
+
+
+def _save_statics(self: Statics, path: str | Path) -> Path:
+    """Write one HTML page with the sagged robot."""
+    from .view.page import save_statics
+
+    return save_statics(self, path)
+
+
+def _save_response(self: Response, path: str | Path) -> Path:
+    """Write one HTML page with the motion to play, and its curves."""
+    from .view.page import save_response
+
+    return save_response(self, path)
+
+
+def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
+    """Write one HTML page with shapes to play with, and `nearby` poses along every coordinate."""
+    from .view.page import save_modes
+
+    return save_modes(self, path, nearby)
+
+
+def _plot_path(self: Any, path: str | Path | None = None) -> Figure:
+    """Draw path, variations and torques; never blocks."""
+    from .view.paths import plot_path_response
+
+    return plot_path_response(self, path)
+
+
+def _plot_workspace(
+    self: Any, path: str | Path | None = None, bound: float | None = None
+) -> Figure:
+    """Draw the lowest frequency over the workspace; never blocks."""
+    from .view.paths import plot_workspace
+
+    return plot_workspace(self, path, bound)
 
 
 def _modes_to_xarray(self: Modes) -> xarray.Dataset:
@@ -95,13 +150,24 @@ def _stored(name: str) -> Any:
 def bind() -> None:
     """Attach the methods; called once when the public names are first used."""
     for answer, names in (
-        (Modes, {"plot": _plot_modes, "to_xarray": _modes_to_xarray}),
-        (Statics, {"plot": _plot_statics}),
+        (Robot, {"show": _show}),
+        (
+            Modes,
+            {
+                "plot": _plot_modes,
+                "show": _show,
+                "save_page": _save_page,
+                "to_xarray": _modes_to_xarray,
+            },
+        ),
         (Stability, {"plot": _plot_stability}),
+        (Statics, {"plot": _plot_statics, "save_page": _save_statics}),
         (
             Response,
             {
                 "plot": _plot_response,
+                "show": _show,
+                "save_page": _save_response,
                 "to_xarray": _stored("to_xarray"),
                 "to_pandas": _stored("to_pandas"),
                 "save": _stored("save_response"),
@@ -110,3 +176,14 @@ def bind() -> None:
     ):
         for name, function in names.items():
             setattr(answer, name, function)
+    _bind_paths()
+
+
+def _bind_paths() -> None:
+    """Attach the methods of answers along paths, once their group of names is in use."""
+    for module, answer, function in (
+        ("follow", "PathResponse", _plot_path),
+        ("workspace", "WorkspaceMap", _plot_workspace),
+    ):
+        if (found := sys.modules.get(f"{__package__}.studies.{module}")) is not None:
+            getattr(found, answer).plot = function

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
@@ -334,6 +334,10 @@ class Robot(Description, ABC):
     materials: dict[str, Material] = {}
     sections: dict[str, Section] = {}
     payload: Body | None = None
+
+    if TYPE_CHECKING:  # bound in answers.py
+
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""

@@ -83,6 +83,11 @@ WORDS = {
     "picture format": ("modes industrial-3 --count 1 --plot x.unknown", "picture ending"),
     "no such folder": ("modes industrial-3 --count 1 --plot /nowhere/x.png", "/nowhere"),
     "folder not to be made": ("tour --out /dev/null/x", "--out /dev/null/x"),
+    "page that is none": ("view industrial-3 --save arm.pdf", "must end with .html"),
+    "page into nowhere": ("modes industrial-3 --count 1 --save /nowhere/x.html", "/nowhere"),
+    "view of nothing": ("view no-such-robot", "no-such-robot"),
+    "port too high": ("view industrial-3 --port 70000", "0 to 65535"),
+    "view out of reach": ("view kuo-delta --position 0,0,9", "out of reach"),
     "unknown paper": ("reproduce someone", "not a paper known here"),
 }
 

@@ -13,6 +13,7 @@ from cli.console import Console
 from supple import library
 from supple.cli import COMMANDS
 from supple.files import dump, load, schema
+from supple.studies.tour import stops
 
 DESIGN_WORDS = {  # the words of the map, in use or to come
     *("robots", "check", "modes", "statics", "simulate", "linearize", "stability", "response"),
@@ -186,12 +187,28 @@ def test_statics(console: Console) -> None:
     assert "Nothing loads it" in console("statics", "industrial-3").out
 
 
+def test_view_saves_a_page(console: Console, tmp_path: Path) -> None:
+    page = tmp_path / "arm.html"
+    ran = console("view", "theodore-rrp", "--count", "2", "--save", page, "--json")
+    told = json.loads(ran.out)
+    assert told == {"robot": "theodore-rrp", "page": str(page), "bytes": page.stat().st_size}
+    assert "opens in any browser" in console("view", "theodore-rrp", "--save", page).out
+    console(
+        "modes", "theodore-rrp", "--at", "0,0,0.8", "--count", "2", "--save", tmp_path / "m.html"
+    )
+    assert (tmp_path / "m.html").stat().st_size > 30_000
+
+
 @pytest.mark.slow
-def test_tour_draws_everything_it_names(console: Console, tmp_path: Path) -> None:
+def test_tour_compares_four_robots_and_writes_a_page(console: Console, tmp_path: Path) -> None:
     ran = console("tour", "--out", tmp_path / "tour", "--json")
-    stops = json.loads(ran.out)["stops"]
+    found = json.loads(ran.out)
     assert ran.code == 0
-    assert all((tmp_path / "tour" / stop["file"]).stat().st_size > 0 for stop in stops)
+    assert [stop["robot"] for stop in found["stops"]] == list(stops())
+    assert all(stop["certified"] and stop["rows"] for stop in found["stops"])
+    page = tmp_path / "tour" / "index.html"
+    assert found["page"] == str(page.resolve())
+    assert 50e3 < page.stat().st_size < 1.5e6
 
 
 def test_module_and_script_are_the_same() -> None:

@@ -72,7 +72,7 @@ def test_linearize(console: Console) -> None:
         (("simulate", ARM, "--start", "1,2"), "6 are needed"),
         (("simulate", ARM, "--method", "euler"), "method is 'euler'"),
         (("simulate", ARM, "--deflection", "bent"), "deflection is 'bent'"),
-        (("simulate", "kuo-delta"), "not a serial arm"),
+        (("simulate", "kuo-delta"), "such as --path inverted-u"),
         (("simulate", "theodore-rrp"), "slides"),
         (("linearize", ARM, "--outputs", "nose"), "output 'nose'"),
         (("linearize", ARM, "--at", "x"), "not an angle"),

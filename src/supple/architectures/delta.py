@@ -11,6 +11,8 @@ Source: [Kuo2016], Eq. (4); its third row is missing and is derived here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +21,20 @@ from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation
 from ..robot import DeltaRobot
 
-__all__ = ["DeltaPlacement", "inverse", "place"]
+__all__ = [
+    "SINGULAR",
+    "DeltaPlacement",
+    "check_regular",
+    "direct",
+    "inverse",
+    "place",
+    "reachable",
+    "singularity",
+]
 
 Array = NDArray[np.float64]
+Elbow = Literal["out", "in", "all"]
+SINGULAR = 1e-6  # of the sine of an angle or the volume of a unit parallelepiped: 1e-6 of 1
 
 
 @dataclass(frozen=True)
@@ -43,44 +56,191 @@ class DeltaPlacement:
     B: Array
 
 
-def inverse(robot: DeltaRobot, position: ArrayLike, elbow: str = "out") -> Array:
+def inverse(robot: DeltaRobot, position: ArrayLike, elbow: Elbow = "out") -> Array:
     """Return phi1, phi2, phi3 of the three legs, (B, 3, 3), for platform positions (B, 3).
 
     With d = (X - r, Y, Z) and K = (|d|^2 + L1^2 - L2^2) / 2 L1, phi1 solves
     d_x cos(phi1) - d_z sin(phi1) = K; of the two solutions the elbow that points outward is usual.
+    "all" returns (B, 8, 3, 3): out or in leg by leg, the usual one first.
+    Source: [Kuo2016], Eqs. (7), (8) with the signs of n corrected.
     """
-    P = np.atleast_2d(np.asarray(position, float))
+    if elbow not in get_args(Elbow):
+        raise SuppleError(f"elbow is '{elbow}': it must be one of {', '.join(get_args(Elbow))}")
+    P = positions(position)
+    d = _from_hips(robot, P)
+    out = ~_in_reach(robot, d)
+    if out.any():
+        raise SuppleError(_too_far(robot, P, out))
+    first, second = (_angles(robot, d, outward) for outward in (True, False))
+    if elbow != "all":
+        return first if elbow == "out" else second
+    both, legs = (first, second), range(3)
+    each = [
+        [both[k][:, i] for i, k in zip(legs, way, strict=True)] for way in product((0, 1), repeat=3)
+    ]
+    return np.stack([np.stack(way, axis=1) for way in each], axis=1)
+
+
+def positions(position: ArrayLike) -> Array:
+    """Return platform positions as a (B, 3) array, checked."""
+    try:
+        P = np.atleast_2d(np.asarray(position, float))
+    except (TypeError, ValueError):
+        P = np.full((1, 3), np.nan)
     if P.ndim != 2 or P.shape[1] != 3 or not np.isfinite(P).all():
         raise SuppleError("position must be three finite numbers x, y, z, or an array (B, 3)")
-    L1, L2 = robot.upper.length or 0.0, robot.lower.length or 0.0
-    angles = np.asarray(robot.angles)
-    c, s = np.cos(angles), np.sin(angles)
-    dx = P[:, :1] * c + P[:, 1:2] * s - (robot.base_radius - robot.platform.radius)
-    dy = -P[:, :1] * s + P[:, 1:2] * c
-    dz = np.broadcast_to(P[:, 2:], dx.shape)
-    reach, K = np.hypot(dx, dz), (dx**2 + dy**2 + dz**2 + L1**2 - L2**2) / (2 * L1)
-    out = ~(np.abs(K) <= reach) | ~(np.abs(dy) <= L2)
-    if out.any():
-        b = int(np.flatnonzero(out.any(axis=1))[0])
-        legs = ", ".join(str(i + 1) for i in np.flatnonzero(out[b]))
-        raise SuppleError(
-            f"position {P[b].tolist()} is out of reach of leg {legs}: the legs span at most "
-            f"{L1 + L2:g} m from their hips; try a point nearer to the axis"
-        )
-    middle, spread = -np.arctan2(dz, dx), np.arccos(K / reach)
-    outward = np.cos(middle + spread) >= np.cos(middle - spread)
-    phi1 = middle + np.where(outward == (elbow == "out"), spread, -spread)
+    return P
+
+
+def _lengths(robot: DeltaRobot) -> tuple[float, float]:
+    return robot.upper.length or 0.0, robot.lower.length or 0.0
+
+
+def leg_axes(robot: DeltaRobot) -> Array:
+    """Return the axes of the three legs in base axes, (3, 3, 3): x outward, y tangent, z down."""
+    return axis_rotation((0, 0, 1), np.asarray(robot.angles))
+
+
+def _from_hips(robot: DeltaRobot, P: Array) -> Array:
+    """d (B, 3 legs, 3), leg axes: the wrist D seen from the hip A."""
+    d: Array = np.einsum("lij,bi->blj", leg_axes(robot), P)
+    d[..., 0] -= robot.base_radius - robot.platform.radius
+    return d
+
+
+def _in_reach(robot: DeltaRobot, d: Array) -> NDArray[np.bool_]:
+    """(B, 3): whether arm and rod can meet."""
+    L1, L2 = _lengths(robot)
+    reach = np.hypot(d[..., 0], d[..., 2])
+    K = ((d**2).sum(axis=-1) + L1**2 - L2**2) / (2 * L1)
+    inside: NDArray[np.bool_] = (np.abs(K) <= reach) & (np.abs(d[..., 1]) <= L2)
+    return inside
+
+
+def _too_far(robot: DeltaRobot, P: Array, out: NDArray[np.bool_]) -> str:
+    b = int(np.flatnonzero(out.any(axis=1))[0])
+    legs = ", ".join(str(i + 1) for i in np.flatnonzero(out[b]))
+    L1, L2 = _lengths(robot)
+    others = f" ({int(out.any(axis=1).sum())} of {len(P)} points are)" if len(P) > 1 else ""
+    return (
+        f"position {P[b].tolist()} is out of reach of leg {legs}{others}: wrist and hip must be "
+        f"between {abs(L1 - L2):g} and {L1 + L2:g} m apart, and the rod's end within {L2:g} m of "
+        "the arm's plane; try a point nearer to the middle of the workspace"
+    )
+
+
+def _angles(robot: DeltaRobot, d: Array, outward: bool) -> Array:
+    """phi1, phi2, phi3 (B, 3, 3) with the elbow out or in."""
+    L1, L2 = _lengths(robot)
+    dx, dy, dz = np.moveaxis(d, -1, 0)
+    K = ((d**2).sum(axis=-1) + L1**2 - L2**2) / (2 * L1)
+    middle, spread = -np.arctan2(dz, dx), np.arccos(K / np.hypot(dx, dz))
+    plus = np.cos(middle + spread) >= np.cos(middle - spread)
+    phi1 = middle + np.where(plus == outward, spread, -spread)
     phi3 = np.arcsin(dy / L2)
     phi12 = np.arctan2(-(dz + L1 * np.sin(phi1)), dx - L1 * np.cos(phi1))
     phi1 = (phi1 + np.pi) % (2 * np.pi) - np.pi
     return np.stack([phi1, phi12 - phi1, phi3], axis=-1)
 
 
+def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] = "usual") -> Array:
+    """Return platform positions (B, 3) for motor angles phi1 of the legs, (3,) or (B, 3).
+
+    P is at L2 from the three points C_i = B_i - r_B e_i: on the line through the centre of their
+    circle along its axis, at the height sqrt(L2^2 - R^2). Of the two solutions the lower one
+    (larger z) is usual; "all" returns (B, 2, 3), the usual one first.
+    Source: [Kuo2016], Eqs. (5), (6); their intersection is derived here.
+    """
+    given = _motor_angles(theta)
+    C = _sphere_centres(robot, given)
+    L2 = _lengths(robot)[1]
+    a, b = C[:, 1] - C[:, 0], C[:, 2] - C[:, 0]
+    n = np.cross(a, b)
+    area = np.linalg.norm(n, axis=-1)
+    if (area < SINGULAR * L2**2).any():
+        k = int(np.flatnonzero(area < SINGULAR * L2**2)[0])
+        raise SuppleError(
+            f"theta {given[k].tolist()} is singular: the three rods hang from one line, so the "
+            "platform may swing about it; try other motor angles"
+        )
+    a2, b2 = (a * a).sum(-1, keepdims=True), (b * b).sum(-1, keepdims=True)
+    middle = np.cross(a2 * b - b2 * a, n) / (2 * area**2)[:, None]
+    height2 = L2**2 - (middle**2).sum(-1)
+    if (height2 < 0).any():
+        k = int(np.flatnonzero(height2 < 0)[0])
+        raise SuppleError(
+            f"theta {given[k].tolist()} cannot be assembled: the elbows are so far apart that rods "
+            f"of {L2:g} m do not meet at the platform; try angles nearer to each other"
+        )
+    up = n / area[:, None]
+    down = np.where(up[:, 2:] >= 0, up, -up) * np.sqrt(height2)[:, None]
+    centre = C[:, 0] + middle
+    return centre + down if which == "usual" else np.stack([centre + down, centre - down], axis=1)
+
+
+def _motor_angles(theta: ArrayLike) -> Array:
+    try:
+        given = np.atleast_2d(np.asarray(theta, float))
+    except (TypeError, ValueError):
+        given = np.full((1, 3), np.nan)
+    if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
+        raise SuppleError("theta of a Delta must be three finite motor angles, or an array (B, 3)")
+    return given
+
+
+def _sphere_centres(robot: DeltaRobot, phi1: Array) -> Array:
+    """C (B, 3, 3), base axes: elbows moved inward by r_B, [Kuo2016], Eq. (6)."""
+    L1, axes = _lengths(robot)[0], leg_axes(robot)
+    out = robot.base_radius - robot.platform.radius + L1 * np.cos(phi1)
+    centres: Array = out[..., None] * axes[:, :, 0] - (L1 * np.sin(phi1))[..., None] * axes[:, :, 2]
+    return centres
+
+
+def reachable(robot: DeltaRobot, position: ArrayLike) -> NDArray[np.bool_]:
+    """Return whether positions (B, 3) are in the workspace: in reach and within motor limits."""
+    P = positions(position)
+    inside = np.asarray(_in_reach(robot, _from_hips(robot, P)).all(axis=1))
+    if robot.motor.limits is not None and inside.any():
+        phi1 = inverse(robot, P[inside])[..., 0]
+        low, high = robot.motor.limits
+        inside[inside] = ((phi1 >= low) & (phi1 <= high)).all(axis=1)
+    return inside
+
+
+def singularity(robot: DeltaRobot, position: ArrayLike) -> tuple[Array, Array]:
+    """Return how far positions are from singular poses: (B, 3) legs, (B,) platform; 0 is singular.
+
+    Leg: sin(phi2) cos(phi3); zero when the leg
+    is stretched or folded, so that the motor cannot move the platform along the rod. Platform:
+    volume of the unit vectors of the rods; zero when they are coplanar, so that the motors cannot
+    hold it.
+    """
+    placed = place(robot, position)
+    leg = np.sin(placed.phi[..., 1]) * np.cos(placed.phi[..., 2])
+    return leg, np.linalg.det(placed.R_lower[..., 0])
+
+
+def check_regular(robot: DeltaRobot, position: ArrayLike) -> None:
+    """Raise a sentence if one of the positions is singular."""
+    leg, platform = singularity(robot, position)
+    P = positions(position)
+    for b, i in np.argwhere(np.abs(leg) < SINGULAR)[:1]:
+        raise SuppleError(
+            f"position {P[b].tolist()} is singular: leg {i + 1} is stretched or folded, its motor "
+            "cannot move the platform along the rod; stay clear of the workspace's edge"
+        )
+    for b in np.flatnonzero(np.abs(platform) < SINGULAR)[:1]:
+        raise SuppleError(
+            f"position {P[b].tolist()} is singular: the three rods lie in one plane or meet in "
+            "one line, the motors cannot hold the platform; try a point farther down"
+        )
+
+
 def place(robot: DeltaRobot, position: ArrayLike) -> DeltaPlacement:
     """Return where every part of the Delta is at platform positions (3,) or (B, 3)."""
-    P = np.atleast_2d(np.asarray(position, float))
+    P = positions(position)
     phi = inverse(robot, P)
-    R_leg = axis_rotation((0, 0, 1), np.asarray(robot.angles))
+    R_leg = leg_axes(robot)
     R_upper = R_leg @ axis_rotation((0, 1, 0), phi[..., 0])
     R_lower = (
         R_leg

@@ -17,6 +17,7 @@ from .simulate import simulate
 from .stability import stability
 from .statics import statics
 from .tour import tour
+from .view import view
 
 __all__ = ["app", "main"]
 
@@ -39,6 +40,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stability": stability,
     "reproduce": reproduce,
     "tour": tour,
+    "view": view,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -12,7 +12,7 @@ from ..errors import SuppleError
 if TYPE_CHECKING:
     from ..robot import Robot, SerialRobot
 
-__all__ = ["At", "File", "Json", "Plot", "Position", "angles", "asked", "numbers"]
+__all__ = ["At", "File", "Json", "Plot", "Position", "Save", "angles", "asked", "numbers"]
 
 File = Annotated[
     str,
@@ -36,6 +36,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 Plot = Annotated[
     str | None, typer.Option("--plot", metavar="FILE", help="Draw it too: .png, .svg or .pdf.")
+]
+
+
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="PAGE.html", help="Write one page that needs no network."),
 ]
 
 
@@ -68,9 +74,16 @@ def _finite(found: list[float], text: str, option: str) -> list[float]:
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
-    """Return where a question is asked: theta of a serial arm, position of a Delta's platform."""
-    from ..robot import SerialRobot
+    """Return where a question is asked: theta of a serial arm, position of a Delta's platform.
 
+    Motor angles of a Delta mean the platform's usual position there.
+    """
+    from ..robot import DeltaRobot, SerialRobot
+
+    if isinstance(robot, DeltaRobot) and at is not None and position is None:
+        from ..architectures.delta import direct
+
+        return {"position": direct(robot, angles(at, "--at"))[0].tolist()}
     if not isinstance(robot, SerialRobot):
         if at is not None or position is None:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")

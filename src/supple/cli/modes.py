@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, Plot, Position, asked
+from .arguments import At, File, Json, Plot, Position, Save, asked
 from .output import digits, print_json, print_table, save_plot, told_configuration
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def modes(
     elements: Elements = 8,
     order: Order = "cubic",
     plot: Plot = None,
+    save: Save = None,
     json: Json = False,
 ) -> None:
     """Print natural frequencies: mode, Hz, rad/s, what kind of mode."""
@@ -65,6 +66,10 @@ def modes(
         from ..view.plots import plot_modes
 
         save_plot(plot_modes, found, plot)
+    if save is not None:
+        from ..view.page import save_modes
+
+        save_modes(found, save)
     if json:
         print_json(_document(found, where))
     else:

@@ -85,7 +85,16 @@ Static = Annotated[bool, typer.Option("--static", help="Start from the sag under
 Force = Annotated[
     str | None, typer.Option("--force", metavar="fx,fy,fz", help="Constant force on the tip, N.")
 ]
-Save = Annotated[str | None, typer.Option("--save", metavar="FILE.nc", help="Store as netCDF.")]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page to play."),
+]
+Along = Annotated[
+    str | None,
+    typer.Option(
+        "--path", metavar="circle|inverted-u", help="A Delta's motors follow this path instead."
+    ),
+]
 
 
 def simulate(
@@ -93,6 +102,7 @@ def simulate(
     at: At = None,
     input_: Input = "constant",
     amplitude: Amplitude = "0",
+    path: Along = None,
     duration: Duration = None,
     controller: Law = None,
     trajectory: Path = None,
@@ -116,9 +126,13 @@ def simulate(
 ) -> None:
     """Move an arm and print where it ends, its energy, and how well its power balance closes."""
     from .. import files
+    from ..robot import DeltaRobot
     from ..studies.simulate import simulate as ask
 
     robot = files.load(file)
+    if path is not None or isinstance(robot, DeltaRobot):
+        _follow(robot, path, elements, damping, dt, plot, json)
+        return
     options = {"deflection": deflection, "stiffening": stiffening, "damping": damping}
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static)
@@ -136,15 +150,45 @@ def simulate(
 
         save_plot(plot_response, found, plot)
     if save is not None:
-        from ..studies.stored import save_response
-
-        save_response(found, save)
+        _save(found, save)
     if json:
         print_json(_document(found))
     else:
         _print(found)
     if not found.complete:
         raise typer.Exit(1)
+
+
+def _save(found: Response, path: str) -> None:
+    """Store by the ending: a page, or netCDF."""
+    if path.lower().endswith((".html", ".htm")):
+        from ..view.page import save_response as save_page
+
+        save_page(found, path)
+    else:
+        from ..studies.stored import save_response
+
+        save_response(found, path)
+
+
+def _follow(
+    robot: Robot,
+    path: str | None,
+    elements: int | None,
+    damping: float | None,
+    dt: float,
+    plot: str | None,
+    json: bool,
+) -> None:
+    """Lead the motors along a named path; what is not for that is left at its defaults."""
+    from .paths import along_path
+
+    if path is None:
+        raise SuppleError(f"{robot.name} is a Delta: say where it goes, such as --path inverted-u")
+    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
+    if path == "inverted-u":
+        options["after"] = 0.4
+    along_path(robot, path, options, plot, json)
 
 
 def model_of(

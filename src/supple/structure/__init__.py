@@ -7,15 +7,28 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
-from .delta import delta_structure
+from .delta import delta_structure, moving_delta
+from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
-from .serial import serial_structure
+from .serial import moving_serial, serial_structure
 
-__all__ = ["Closure", "Joints", "Release", "Segment", "Structure", "structure_of"]
+__all__ = [
+    "Closure",
+    "Joints",
+    "MovingClosure",
+    "MovingStructure",
+    "Release",
+    "Segment",
+    "Structure",
+    "motor_axes",
+    "moving_structure",
+    "structure_of",
+]
 
 
 def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
@@ -31,3 +44,36 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
             raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
         return delta_structure(robot, at, joints)
     raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
+
+
+def moving_structure(
+    robot: Robot, x: ArrayLike, v: ArrayLike, a: ArrayLike, joints: Joints = "locked"
+) -> MovingStructure:
+    """Return a robot at the instants of a prescribed rigid motion.
+
+    x, v, a (B, ..): joint coordinates of a serial arm with their rates, or position, velocity and
+    acceleration of a Delta's platform.
+    """
+    if isinstance(robot, SerialRobot):
+        return moving_serial(robot, x, v, a, joints)
+    if isinstance(robot, DeltaRobot):
+        return moving_delta(robot, x, v, a, joints)
+    raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
+
+
+def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:
+    """Return (segment, direction (6,), segment axes) of every motor without a spring, in order."""
+    if isinstance(robot, SerialRobot):
+        joints = [(i, link.joint) for i, link in enumerate(robot.links)]
+        each = [
+            (i, joint.direction)
+            for i, joint in joints
+            if joint.type == "revolute" and joint.stiffness is None
+        ]
+    elif isinstance(robot, DeltaRobot) and robot.motor.stiffness is None:
+        arms = [i for i, s in enumerate(structure.segments) if s.name.startswith("upper")]
+        each = [(i, np.array([0.0, 1.0, 0.0])) for i in arms]
+    else:
+        each = []
+    turned = [(i, structure.segments[i].R_LS.T @ axis) for i, axis in each]
+    return tuple((i, np.concatenate([np.zeros(3), axis])) for i, axis in turned)

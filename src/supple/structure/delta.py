@@ -7,16 +7,22 @@ rod and platform share.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import delta
+from ..architectures.delta_motion import motion, moving_links
+from ..architectures.frames import Frames
 from ..beams.theory import Beam, beam_of
+from ..kernels.jets import Jet, concatenate, cross, jet_of, rotation_jet
 from ..kernels.spatial import axis_rotation, body_mass, cross_matrix, turn
 from ..robot import DeltaRobot, Elastic
+from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 
-__all__ = ["delta_structure"]
+__all__ = ["delta_structure", "moving_delta"]
 
 Array = NDArray[np.float64]
 ROTATION = np.eye(6)[3:]
@@ -39,7 +45,9 @@ def delta_structure(robot: DeltaRobot, position: ArrayLike, joints: Joints) -> S
             segments.append(_segment(f"lower{name}{tag}", elbow, lower, releases, robot.lower))
             R.append(at.R_lower[:, leg])
             p.append(at.B[:, leg] + side * at.R_leg[leg, :, 1])
-            closures.append(_wrist(robot, at, leg, side, len(segments) - 1))
+            rows_a, rows_b = _wrist(robot, leg, side, at.R_lower[:, leg])
+            rows_b = np.broadcast_to(rows_b, rows_a.shape)
+            closures.append(Closure(len(segments) - 1, -1, rows_a, rows_b))
     free = tuple(Release(direction) for direction in np.eye(6))
     segments.append(Segment("platform", -1, Beam(0.0, 0.0), free, np.eye(3), _platform_mass(robot)))
     R.append(np.broadcast_to(np.eye(3), at.R_upper[:, 0].shape))
@@ -56,6 +64,44 @@ def delta_structure(robot: DeltaRobot, position: ArrayLike, joints: Joints) -> S
         gravity=robot.gravity,
         closures=tuple(closures),
     )
+
+
+def moving_delta(
+    robot: DeltaRobot,
+    position: ArrayLike,
+    velocity: ArrayLike,
+    acceleration: ArrayLike,
+    joints: Joints = "locked",
+) -> MovingStructure:
+    """Return the Delta at the instants of a motion of its platform, (B, 3) each."""
+    moved = motion(robot, position, velocity, acceleration)
+    structure = delta_structure(robot, moved.at.position, joints)
+    upper, lower = moving_links(robot, moved)
+    rods = len(_sides(robot))
+    B, zero = structure.size, np.zeros((structure.size, 1, 3))
+    order = [(kind, leg) for leg in range(3) for kind in (upper, *(lower,) * rods)]
+    w, dw, v, a = (
+        [getattr(kind, key)[:, leg, None] for kind, leg in order] for key in ("w", "dw", "v", "a")
+    )
+    frames = Frames(
+        structure.R,
+        structure.p,
+        np.concatenate([*w, zero], axis=1),
+        np.concatenate([*dw, zero], axis=1),
+        np.concatenate([*v, moved.velocity[:, None]], axis=1),
+        np.concatenate([*a, moved.acceleration[:, None]], axis=1),
+    )
+    turning = [rotation_jet(lower.R[:, i], lower.w[:, i], lower.dw[:, i]) for i in range(3)]
+    rows = [_wrist(robot, leg, side, turning[leg]) for leg in range(3) for _, side in _sides(robot)]
+    closures = tuple(
+        MovingClosure(c.a, c.b, jet_of(one), _full(jet_of(two), B))
+        for c, (one, two) in zip(structure.closures, rows, strict=True)
+    )
+    return MovingStructure(structure, frames, closures)
+
+
+def _full(rows: Jet, B: int) -> Jet:
+    return rows.map(lambda part: np.broadcast_to(part, (B, *part.shape[1:])))
 
 
 def _segment(
@@ -104,38 +150,32 @@ def _elbow(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int) -> tuple[Relea
     return (Release(np.concatenate([np.zeros_like(arm_y), arm_y], axis=-1)), Release(ROTATION[2]))
 
 
-def _wrist(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int, side: float, rod: int) -> Closure:
-    """Rows that hold the rod's end to the platform at D: place, and the rotation the joint carries.
+def _wrist(robot: DeltaRobot, leg: int, side: float, R: Array | Jet) -> tuple[Any, Any]:
+    """Rows that hold a rod's end to the platform at D: place, and the rotation the joint carries.
 
+    R (B, 3, 3), link axes of the rod in base axes, as places or in motion.
     single: about tangent x rod z (a universal joint).  twist: about the rod itself.
     parallelogram: none (spherical joints).
     """
-    R = at.R_lower[:, leg]
-    offset = robot.platform.radius * at.R_leg[leg, :, 0] + side * at.R_leg[leg, :, 1]
-    B = len(R)
-    rows_a, rows_b = np.zeros((B, 3, 6)), np.zeros((B, 3, 6))
-    rows_a[:, :, :3] = R
-    rows_b[:, :, :3] = -np.eye(3)
-    rows_b[:, :, 3:] = cross_matrix(offset)
+    axes, zero = delta.leg_axes(robot)[leg], np.zeros((1, 3, 3))
+    offset = robot.platform.radius * axes[:, 0] + side * axes[:, 1]
+    rows_a = concatenate([R, zero], -1)
+    rows_b = np.concatenate([-np.eye(3), cross_matrix(offset)], axis=1)[None]
     if robot.lower.rods == "parallelogram":
-        return Closure(rod, -1, _rolled(rows_a, robot), rows_b)
-    carried = (
-        R[:, :, 0] if robot.lower.rods == "twist" else np.cross(at.R_leg[leg, :, 1], R[:, :, 2])
-    )
-    about_a, about_b = np.zeros((B, 1, 6)), np.zeros((B, 1, 6))
-    about_a[:, 0, 3:] = np.einsum("bji,bj->bi", R, carried)
-    about_b[:, 0, 3:] = -carried
-    return Closure(
-        rod,
-        -1,
-        _rolled(np.concatenate([rows_a, about_a], axis=1), robot),
-        np.concatenate([rows_b, about_b], axis=1),
+        return _rolled(rows_a, robot), rows_b
+    carried = R[:, :, 0] if robot.lower.rods == "twist" else cross(axes[:, 1], R[:, :, 2])
+    row = carried[:, None, :]
+    about_a = concatenate([zero[:, :1], row @ R], -1)
+    about_b = concatenate([zero[:, :1], -row], -1)
+    return (
+        _rolled(concatenate([rows_a, about_a], -2), robot),
+        concatenate([rows_b, about_b], -2),
     )
 
 
-def _rolled(rows: Array, robot: DeltaRobot) -> Array:
+def _rolled(rows: Any, robot: DeltaRobot) -> Any:
     """Rows over motions in rod axes, as rows over motions in section axes."""
-    return _turned(rows, axis_rotation((1, 0, 0), robot.lower.roll))
+    return rows @ np.kron(np.eye(2), axis_rotation((1, 0, 0), robot.lower.roll))
 
 
 def _platform_mass(robot: DeltaRobot) -> Array:

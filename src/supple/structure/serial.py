@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import serial
+from ..architectures.serial_motion import moving_links
 from ..beams.theory import Beam, beam_of, rod_mass
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
 from ..robot import Link, SerialRobot
+from .moving import MovingStructure
 from .parts import Joints, Release, Segment, Structure
 
-__all__ = ["serial_structure"]
+__all__ = ["moving_serial", "serial_structure"]
 
 Array = NDArray[np.float64]
 
@@ -40,6 +42,19 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
     return Structure(
         tuple(segments), R, placement.p, placement.L, root, robot.planar, robot.gravity
     )
+
+
+def moving_serial(
+    robot: SerialRobot,
+    theta: ArrayLike,
+    thetad: ArrayLike,
+    thetadd: ArrayLike,
+    joints: Joints = "locked",
+) -> MovingStructure:
+    """Return a serial arm at the instants of a motion of its joints, (B, joints) each."""
+    structure = serial_structure(robot, theta, joints)
+    links = moving_links(robot, theta, thetad, thetadd)
+    return MovingStructure(structure, replace(links, R=structure.R))
 
 
 def _section_axes(robot: SerialRobot, link: Link) -> Array:

@@ -38,13 +38,21 @@ class Where:
 
 
 def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = None) -> Where:
-    """Check and complete what was given: theta of a serial arm, position of a Delta."""
+    """Check and complete what was given: theta of a serial arm, position or theta of a Delta.
+
+    Motor angles of a Delta mean the usual platform position of its direct kinematics.
+    """
     if isinstance(robot, SerialRobot):
         if position is not None:
             raise SuppleError(f"position is for a Delta: {robot.name} is a serial arm, give theta")
         angles = serial.configuration(robot, theta)
         return Where(angles, angles, None, theta is None or np.ndim(theta) == 1)
-    if not isinstance(robot, DeltaRobot) or theta is not None or position is None:
-        raise SuppleError(f"{robot.name} is a Delta: give position=[x, y, z] of its platform")
-    placed = delta.place(robot, position)
-    return Where(placed.position, placed.phi[..., 0], placed.position, np.ndim(position) == 1)
+    if not isinstance(robot, DeltaRobot) or (theta is None) == (position is None):
+        raise SuppleError(
+            f"{robot.name} is a Delta: give position=[x, y, z] of its platform, or its three motor "
+            "angles theta"
+        )
+    given: ArrayLike = delta.direct(robot, theta) if theta is not None else position  # type: ignore[assignment]
+    placed = delta.place(robot, given)
+    single = np.ndim(given if theta is None else theta) == 1
+    return Where(placed.position, placed.phi[..., 0], placed.position, single)

@@ -97,21 +97,32 @@ class AssumedPart:
         moved: Array = X @ self._root(i)
         return moved if shapes is None else moved + shapes.at(x) @ self._eta(i)
 
+    def resultants(self, i: int, x: ArrayLike) -> Array:
+        """Return (N, Q_y, Q_z, T, M_y, M_z) of segment i at x, (P, 6, count); 0 where excluded."""
+        x = np.atleast_1d(np.asarray(x, float))
+        shapes, moduli = self.model.chain.links[i].shapes, self._moduli(i)
+        if shapes is None:
+            return np.zeros((len(x), 6, len(self.omega)))
+        value, strain = shapes.at(x), shapes.at(x, 1)
+        strain[:, 1] -= value[:, 5]
+        strain[:, 2] += value[:, 4]
+        forces: Array = np.where(np.isfinite(moduli), moduli, 0.0)[:, None] * (
+            strain @ self._eta(i)
+        )
+        return forces
+
     def energies(self, i: int) -> Array:
         """Return the strain energies of segment i, (6, count): of N, Q_y, Q_z, T, M_y, M_z."""
-        shapes, beam = self.model.chain.links[i].shapes, self.structure.segments[i].beam
-        out = np.zeros((6, len(self.omega)))
+        shapes = self.model.chain.links[i].shapes
         if shapes is None:
-            return out
+            return np.zeros((6, len(self.omega)))
         x, w = gauss_points(shapes.breaks, shapes.degree + 2)
-        value, slope = shapes.at(x), shapes.at(x, 1)
-        strains = (slope[:, 0], slope[:, 1] - value[:, 5], slope[:, 2] + value[:, 4], slope[:, 3],
-                   slope[:, 4], slope[:, 5])  # fmt: skip
-        moduli = (beam.EA, *beam.kGA, beam.GJ, beam.EI[1], beam.EI[0])
-        for k, (modulus, strain) in enumerate(zip(moduli, strains, strict=True)):
-            if np.isfinite(modulus):
-                out[k] = modulus / 2 * np.einsum("g,gm->m", w, (strain @ self._eta(i)) ** 2)
-        return out
+        energy: Array = np.einsum("g,gcm->cm", w / 2, self.resultants(i, x) ** 2)
+        return energy / self._moduli(i)[:, None]
+
+    def _moduli(self, i: int) -> Array:
+        beam = self.structure.segments[i].beam
+        return np.array((beam.EA, *beam.kGA, beam.GJ, beam.EI[1], beam.EI[0]))
 
     def twists(self, i: int) -> Array:
         """Return the angles of the springs of segment i, (releases, count)."""

@@ -83,11 +83,14 @@ def element_modes(
     each = [n] * len(structure.segments) if isinstance(n, int) else list(n)
     if len(each) != len(structure.segments):
         raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
-    meshes = tuple(
-        mesh(s.beam, k, order, L)
+    wanted = [
+        (s.beam, k, order, float(L))
         for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
-    )
-    bases = [_end_first(part) for part in meshes]
+    ]
+    made = {key: mesh(*key) for key in wanted}  # links alike share their numbers
+    meshes = tuple(made[key] for key in wanted)
+    shared = {key: _end_first(part) for key, part in made.items()}
+    bases = [shared[key] for key in wanted]
     y = coordinates(structure, [S for _, S in bases], motors=True)
     mass = _mass_root(structure, y, meshes, [B for B, _ in bases])
     try:

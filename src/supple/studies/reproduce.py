@@ -25,10 +25,18 @@ def _theodore() -> Reproduction:
     return theodore.reproduction()
 
 
+def _kuo() -> Reproduction:
+    """[Kuo2016]; imported when asked for."""
+    from .papers import kuo
+
+    return kuo.reproduction()
+
+
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
     "di-castri": di_castri.reproduction,
     "de-luca": _de_luca,
     "theodore": _theodore,
+    "kuo": _kuo,
 }
 
 

@@ -34,6 +34,7 @@ class Shapes:
         base axes.  R: (n, 3, 3), link axes in base axes.
         displacement, rotation: (modes, n, P, 3), of the sections, link axes.
         share: (modes, n, 7), part of the strain energy per link and kind, in the order of ENERGIES.
+        density: (modes, n, P), strain energy per length, J/m, at the mode's peak.
         planar: whether the robot moves in x-y only.
         residual: (modes,), largest mismatch of motion and of section forces where beams meet
         bodies and joints, relative to the largest in the mode (nan by elements, which meet there by
@@ -51,6 +52,7 @@ class Shapes:
     displacement: Array
     rotation: Array
     share: Array
+    density: Array
     residual: Array
     planar: bool
 
@@ -292,7 +294,7 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
     groups = np.split(
         np.arange(len(omega)), 1 + np.flatnonzero(np.diff(omega) > COINCIDENT * omega[1:])
     )
-    displacement, rotation, share, residual = [], [], [], []
+    displacement, rotation, share, density, residual = [], [], [], [], []
     for group in groups:
         carrier = _Carrier(structure, float(omega[group].mean()), points)
         vectors = _orthogonal(carrier, carrier.motions(len(group)))
@@ -306,18 +308,20 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
             displacement.append(motion[..., :3])
             rotation.append(motion[..., 3:])
             share.append(strain / strain.sum())
+            density.append(_density(structure, fields.stations[..., 6:] * scale))
             residual.append(fields.residual)
-    return _shapes(structure, displacement, rotation, share, residual)
+    return _shapes(structure, displacement, rotation, share, density, residual)
 
 
 def element_shapes(
     structure: Structure, found: ElementModes | AssumedPart, points: int = 21
 ) -> Shapes:
     """Return the shapes of modes found by elements, normalised and told as exact ones are."""
-    displacement, rotation, share = [], [], []
+    displacement, rotation, share, density = [], [], [], []
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
     n, count = len(structure.segments), len(found.omega)
     stations = np.array([found.motion(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
+    forces = np.array([found.resultants(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
     energy = np.array([found.energies(i) for i in range(n)])  # (n, 6, modes): N Qy Qz T My Mz
     for mode in range(count):
         motion = stations[..., mode]
@@ -328,7 +332,8 @@ def element_shapes(
         springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
         share.append(strain / strain.sum())
-    return _shapes(structure, displacement, rotation, share, [np.nan] * count)
+        density.append(_density(structure, forces[..., mode]))
+    return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
 
 
 def _spring_energy(
@@ -339,11 +344,20 @@ def _spring_energy(
     return float((k * twist**2).sum() / 2)
 
 
+def _density(structure: Structure, forces: Array) -> Array:
+    """Strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA and so on."""
+    beams = [s.beam for s in structure.segments]
+    soft = [(b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]) for b in beams]
+    density: Array = (forces**2 / (2 * np.array(soft)[:, None])).sum(axis=-1)
+    return density
+
+
 def _shapes(
     structure: Structure,
     displacement: list[Array],
     rotation: list[Array],
     share: list[Array],
+    density: list[Array],
     residual: list[float],
 ) -> Shapes:
     points = displacement[0].shape[1]
@@ -357,6 +371,7 @@ def _shapes(
         np.array(displacement),
         np.array(rotation),
         np.array(share),
+        np.array(density),
         np.array(residual),
         structure.planar,
     )

@@ -55,6 +55,7 @@ class Statics:
     if TYPE_CHECKING:  # bound in answers.py
 
         def plot(self, path: Any = None) -> Figure: ...
+        def save_page(self, path: Any) -> Any: ...
 
 
 def statics(

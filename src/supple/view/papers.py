@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..dynamics.model import Model
 from ..errors import SuppleError
+from ..studies.follow import PathResponse
 from ..studies.modes import Modes
 from ..studies.motion import Response
 from ..studies.papers.cells import Reproduction
 from ..studies.papers.di_castri_joints import POSTURES, THICKENING, JointFlexibility
+from ..studies.papers.kuo import CircleFrequencies
 from ..studies.papers.theodore import PaperMotion
 from .motion import plot_link_shapes, plot_response
+from .paths import plot_circle_frequencies, plot_link_deflections, plot_path_response
 from .plots import plot_modes
 from .stability import plot_paper_motion
 from .style import COLOURS, QUIET, finish, styled
@@ -94,6 +97,14 @@ def draw(found: Reproduction, folder: str | Path) -> list[Path]:
         elif isinstance(result, Response):
             written.append(target / f"{base}.png")
             _closed(plot_response(result, written[-1], title=name))
+        elif isinstance(result, CircleFrequencies):
+            written.append(target / f"{base}.png")
+            _closed(plot_circle_frequencies(result, written[-1]))
+        elif isinstance(result, PathResponse):
+            written.append(target / f"{base}.png")
+            _closed(plot_path_response(result, written[-1]))
+            written.append(target / f"{base}-links.png")
+            _closed(plot_link_deflections(result, written[-1]))
         elif isinstance(result, Model):
             written.append(target / f"{base}.png")
             _closed(plot_link_shapes(result, written[-1], title=name))

@@ -1,0 +1,119 @@
+"""What a reader waits for: the studio from its command, its answer to a slider, the saved page."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+import urllib.request
+from typing import Any
+
+import numpy as np
+
+import supple
+from supple.studies.around import around
+from supple.view.page import Chapter, page_text
+from supple.view.questions import Question, ask, only
+from supple.view.scene import modes_scene
+
+from .report import Check, Goal, Report, rows_of
+from .startup import command
+from .timing import Contestant, Timing, measure
+
+__all__ = ["BENCHES"]
+
+POSE = (0.0, 0.7853981633974483, 0.7853981633974483)
+PAGE_LIMIT = 1.5e6
+SERVES = "supple view, until it serves"
+SLIDER = "slider to Scene, three links"
+
+
+def serving() -> tuple[float, str]:
+    """Seconds from the command to the first page served, and that page."""
+    start = time.perf_counter()
+    words = [*command(), "view", "industrial-3", "--port", "0", "--json"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    url = json.loads(process.stdout.readline())["url"]
+    with urllib.request.urlopen(url) as answer:
+        page = answer.read().decode()
+    seconds = time.perf_counter() - start
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    return seconds, page
+
+
+def drag(robot: Any, angle: float) -> Any:
+    """What the studio does when a slider moves: frequencies and the drawn shape as a Scene."""
+    found = ask(Question(robot, (0.0, angle, POSE[2])))
+    part, place = only(found, 2)
+    return found, modes_scene(part, points=21).tracks[0].motion[0, place]
+
+
+def bench(quick: bool) -> Report:
+    """Run everything of this topic."""
+    repeats = 3 if quick else 5
+    starts = [serving() for _ in range(repeats + 1)][1:]
+    seconds = tuple(s for s, _ in starts)
+    robot, delta = supple.load("industrial-3"), supple.load("kuo-delta")
+    here = supple.modes(robot, POSE, count=6)
+    there = supple.modes(delta, position=[0.1, 0, 0.5], count=6)
+    angles = iter(np.linspace(0.1, 2, 1000))
+    timings, answers = measure(
+        {
+            SLIDER: Contestant(lambda: drag(robot, float(next(angles)))),
+            "page of three links": Contestant(lambda: page(here)),
+            "page of a Delta": Contestant(lambda: page(there)),
+        },
+        repeats,
+    )
+    pages = {name: text for name, text in answers.items() if name.startswith("page")}
+    rows = {SERVES: Timing(seconds, seconds, outside=True), **timings}
+    return Report(
+        "Looking at it",
+        "run",
+        rows_of(rows),
+        [
+            Goal(SERVES, 1.5, rows[SERVES].seconds),
+            Goal(SLIDER, 50e-3, timings[SLIDER].seconds),
+            *(
+                Goal(f"bytes of the {name}", PAGE_LIMIT, len(text.encode()), seconds=False)
+                for name, text in pages.items()
+            ),
+        ],
+        [
+            Check("the studio serves a page", "<html" in starts[0][1]),
+            *drawn(robot, *answers[SLIDER]),
+            *(
+                Check(f"the {name} needs no network", not calls(text))
+                for name, text in pages.items()
+            ),
+        ],
+        ["frames of a page are timed in a browser, by tests/browser"],
+    )
+
+
+def drawn(robot: Any, found: Any, motion: np.ndarray) -> list[Check]:
+    """Whether what the slider draws is what the library answers."""
+    again = supple.modes(robot, (0.0, 0.1, POSE[2]), count=6)
+    same = bool((found.omega == again.omega).all())
+    size, wanted = np.abs(motion[..., :3]).max(), np.abs(again.shape(21).displacement[2]).max()
+    return [
+        Check("the slider's frequencies are the library's", same),
+        Check("the drawn shape is the mode's", bool(np.isclose(size, wanted))),
+    ]
+
+
+def calls(text: str) -> bool:
+    """Whether a page names an address; that of SVG is a name, not a place."""
+    plain = text.replace("http://www.w3.org/2000/svg", "")
+    return "http://" in plain or "https://" in plain
+
+
+def page(found: Any) -> str:
+    """The whole page of modes, poses around it included."""
+    return page_text(found.robot.name, [Chapter(scene=modes_scene(found, around(found)))])
+
+
+BENCHES = {"view": bench}

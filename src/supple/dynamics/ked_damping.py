@@ -1,0 +1,93 @@
+"""Damping of the elastic motion about a rigid one: proportional, or a ratio for every mode."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+
+__all__ = ["MotionDamping", "Proportional", "Ratio", "Rayleigh", "motion_damping"]
+
+Array = NDArray[np.float64]
+Law = Callable[[Array], Array]
+
+
+class MotionDamping(ABC):
+    """How the elastic motion is damped. A kind has one duty:
+
+    1. `law(M, K)` takes mass and elastic stiffness at the start and returns the function from M(t),
+       (B, N, N), to the damping matrices, (B, N, N) or (N, N).
+    """
+
+    @abstractmethod
+    def law(self, M: Array, K: Array) -> Law:
+        """Return the damping along the motion."""
+
+
+@dataclass(frozen=True)
+class Proportional(MotionDamping):
+    """C = alpha M(t) + beta K, 1/s and s. Source: [Kuo2016], after Eq. (44)."""
+
+    alpha: float = 0.0
+    beta: float = 0.0
+
+    def law(self, M: Array, K: Array) -> Law:
+        """Return alpha M(t) + beta K."""
+        return lambda mass: self.alpha * mass + self.beta * K
+
+
+@dataclass(frozen=True)
+class Rayleigh(MotionDamping):
+    """Proportional damping with one ratio at two modes of the start, counted from 1.
+
+    alpha = 2 zeta w_i w_j / (w_i + w_j), beta = 2 zeta / (w_i + w_j).
+    """
+
+    ratio: float
+    first: int = 1
+    second: int = 2
+
+    def law(self, M: Array, K: Array) -> Law:
+        """Return the proportional law that has this ratio at the two modes."""
+        from scipy.linalg import eigh
+
+        _check(self.ratio)
+        last = max(self.first, self.second)
+        w = np.sqrt(eigh(K, M, eigvals_only=True, subset_by_index=(0, last - 1)))
+        a, b = w[self.first - 1], w[self.second - 1]
+        beta = 2 * self.ratio / (a + b)
+        return Proportional(beta * a * b, beta).law(M, K)
+
+
+@dataclass(frozen=True)
+class Ratio(MotionDamping):
+    """One ratio for every mode of the start: C = 2 zeta sum w_j (M phi_j)(M phi_j)', kept along."""
+
+    ratio: float
+
+    def law(self, M: Array, K: Array) -> Law:
+        """Return the constant matrix that has this ratio in every mode of the start."""
+        from scipy.linalg import eigh
+
+        _check(self.ratio)
+        squares, Phi = eigh(K, M)
+        side = M @ Phi
+        C = 2 * self.ratio * (side * np.sqrt(squares)) @ side.T
+        return lambda mass: C
+
+
+def _check(ratio: float) -> None:
+    if not np.isfinite(ratio) or ratio < 0:
+        raise SuppleError(f"damping ratio {ratio}: give a value that is not negative, such as 0.02")
+
+
+def motion_damping(given: MotionDamping | float | None) -> MotionDamping:
+    """Return a damping from what was given: None is none, a number a ratio for every mode."""
+    if given is None:
+        return Proportional()
+    return given if isinstance(given, MotionDamping) else Ratio(float(given))

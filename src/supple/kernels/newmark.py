@@ -1,0 +1,99 @@
+"""Time stepping of M(t) q'' + C(t) q' + K(t) q = F(t): Newmark and generalised-alpha.
+
+With the auxiliary acceleration a,
+    (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) q''_1 + alpha_f q''_0,
+    q_1 = q_0 + h q'_0 + h^2 ((1/2 - beta) a_0 + beta a_1),
+    q'_1 = q'_0 + h ((1 - gamma) a_0 + gamma a_1),
+and the equations hold at every step, so that second order is kept where M changes in time.
+Newmark's method is alpha_m = alpha_f = 0. Source: [Chung1993], in the form of [Arnold2007].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Scheme", "generalised_alpha", "newmark", "periodic_start", "step_through"]
+
+Array = NDArray[np.float64]
+System = Callable[[Array], tuple[Array, Array, Array, Array]]
+CHUNK = 64  # steps whose matrices are worked out together
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """alpha_m, alpha_f, beta, gamma of one method of the family."""
+
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+
+    @property
+    def weight(self) -> float:
+        """(1 - alpha_f) / (1 - alpha_m): share of q''_1 in a_1."""
+        return (1 - self.alpha_f) / (1 - self.alpha_m)
+
+
+def newmark(beta: float = 0.25, gamma: float = 0.5) -> Scheme:
+    """Return Newmark's method; by default the average acceleration, which damps nothing."""
+    return Scheme(0.0, 0.0, beta, gamma)
+
+
+def generalised_alpha(rho: float = 0.8) -> Scheme:
+    """Return generalised-alpha that leaves the share rho of the highest modes a step, 0..1."""
+    alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
+    return Scheme(alpha_m, alpha_f, (1 - alpha_m + alpha_f) ** 2 / 4, 0.5 - alpha_m + alpha_f)
+
+
+def step_through(
+    system: System, t: Array, q: Array, v: Array, scheme: Scheme
+) -> tuple[Array, Array, Array]:
+    """Return q, q', q'' at the evenly spaced times t, (T, N) each, from q, v (N,) at t[0].
+
+    With q, v (N, m) that many motions are followed at once, of which the first alone is loaded.
+    """
+    h, shape = t[1] - t[0], q.shape
+    out = np.empty((3, len(t), *shape))
+    M, C, K, F = (part[0] for part in system(t[:1]))
+    acceleration = np.linalg.solve(M, _load(F, shape) - C @ v - K @ q)
+    a = acceleration
+    out[:, 0] = q, v, acceleration
+    w, beta, gamma = scheme.weight, scheme.beta, scheme.gamma
+    for first in range(1, len(t), CHUNK):
+        M, C, K, F = system(t[first : first + CHUNK])
+        A = M + gamma * h * w * C + beta * h**2 * w * K
+        for k in range(len(F)):
+            rest = (scheme.alpha_f * acceleration - scheme.alpha_m * a) / (1 - scheme.alpha_m)
+            q = q + h * v + h**2 * ((0.5 - beta) * a + beta * rest)
+            v = v + h * ((1 - gamma) * a + gamma * rest)
+            acceleration = np.linalg.solve(A[k], _load(F[k], shape) - C[k] @ v - K[k] @ q)
+            a = rest + w * acceleration
+            q, v = q + beta * h**2 * w * acceleration, v + gamma * h * w * acceleration
+            out[:, first + k] = q, v, acceleration
+    return out[0], out[1], out[2]
+
+
+def _load(F: Array, shape: tuple[int, ...]) -> Array:
+    if len(shape) == 1:
+        return F
+    load = np.zeros(shape)
+    load[:, 0] = F
+    return load
+
+
+def periodic_start(system: System, t: Array, scheme: Scheme) -> tuple[Array, Array]:
+    """Return q, v (N,) at t[0] of the motion that repeats after t[-1] - t[0], by shooting.
+
+    The map over one period is linear, x_1 = Phi x_0 + p; the start solves (I - Phi) x = p.
+    """
+    N = system(t[:1])[3].shape[1]
+    start = np.zeros((2 * N, 2 * N + 1))
+    start[:, 1:] = np.eye(2 * N)
+    q, v, _ = step_through(system, t, start[:N], start[N:], scheme)
+    end = np.concatenate([q[-1], v[-1]])
+    x = np.linalg.solve(np.eye(2 * N) - end[:, 1:], end[:, 0])
+    return x[:N], x[N:]

@@ -1,0 +1,82 @@
+"""MovingStructure: a Structure at the instants of a prescribed rigid motion, with its rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..architectures.frames import Frames
+from ..kernels.jets import Jet, concatenate, jet_of, rotation_jet, transposed
+from ..kernels.spatial import cross_matrix
+from .parts import Structure
+
+__all__ = ["MovingClosure", "MovingStructure"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MovingClosure:
+    """A Closure whose rows change in time: rows_a u_a + rows_b u_b = 0, (B, r, 6) each."""
+
+    a: int
+    b: int
+    rows_a: Jet
+    rows_b: Jet
+
+
+@dataclass(frozen=True)
+class MovingStructure:
+    """A Structure at B instants of one rigid motion.
+
+    Attributes:
+        structure: where everything is.  frames: segment axes in motion.  closures: their rows.
+    """
+
+    structure: Structure
+    frames: Frames
+    closures: tuple[MovingClosure, ...] = ()
+
+    def R(self, i: int) -> Jet:
+        """(B, 3, 3) segment axes in base axes; the ground (-1) stands still."""
+        if i < 0:
+            return jet_of(np.broadcast_to(np.eye(3), (self.structure.size, 3, 3)))
+        f = self.frames
+        return rotation_jet(f.R[:, i], f.w[:, i], f.dw[:, i])
+
+    def p(self, i: int) -> Jet:
+        """(B, 3, 1) a segment's root, base axes."""
+        if i < 0:
+            return jet_of(np.zeros((self.structure.size, 3, 1)))
+        f = self.frames
+        return Jet(f.p[:, i, :, None], f.v[:, i, :, None], f.a[:, i, :, None])
+
+    def transform(self, i: int) -> Jet:
+        """T (B, 6, 6): motion of the parent's end to motion of segment i's root."""
+        j = self.structure.segments[i].parent
+        R_A, R_B = self.R(j), self.R(i)
+        end = self.p(j)
+        if j >= 0:
+            end = end + R_A[:, :, :1] * self.structure.L[:, j, None, None]
+        offset = transposed(R_A) @ (self.p(i) - end)
+        R_BA = transposed(R_B) @ R_A
+        over = R_BA @ offset[:, :, 0].map(lambda x: -cross_matrix(x))
+        zero = np.zeros((1, 3, 3))
+        top = concatenate([R_BA, over], -1)
+        joined: Jet = concatenate([top, concatenate([zero, R_BA], -1)], -2)
+        return joined
+
+    def release(self, i: int, k: int) -> Jet:
+        """Direction (B, 6) of a release; one that changes with the pose is fixed in the parent."""
+        segment = self.structure.segments[i]
+        direction = segment.releases[k].toward(slice(None))
+        B = self.structure.size
+        if direction.ndim == 1:
+            return jet_of(np.broadcast_to(direction, (B, 6)))
+        R_BA = transposed(self.R(i)) @ self.R(segment.parent)
+        halves = direction.reshape(-1, 2, 3, 1)
+        fixed = transposed(R_BA.value)[:, None] @ halves
+        turned: Jet = R_BA.map(lambda part: (part[:, None] @ fixed).reshape(B, 6))
+        return turned

@@ -1,0 +1,250 @@
+// Line plots in SVG with the values under the pointer.
+
+const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a8f98"];
+const DASHES = ["", "7 3", "2 3"];
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(name, attributes = {}, words = "") {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  if (words) node.textContent = words;
+  return node;
+}
+
+function node(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null) made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+class Plot {
+  constructor(data) {
+    Object.assign(this, { width: 640, height: 340, data });
+    const longest = Math.max(...data.series.map((s) => (s.short || s.name).length));
+    const right = data.series.length > 1 ? Math.min(20 + 7 * longest, 110) : 16;
+    this.margin = { left: 62, right, top: 14, bottom: 44 };
+    this.drawing = svg("svg", {
+      viewBox: `0 0 ${this.width} ${this.height}`,
+      role: "img",
+      "aria-label": data.title,
+    });
+    this.tip = node("div", { class: "tip", hidden: true });
+    this.element = node(
+      "figure",
+      { class: "plot" },
+      node("figcaption", {}, data.title),
+      node("div", { class: "plot-box" }, this.drawing, this.tip),
+    );
+    if (data.note) this.element.append(node("p", { class: "quiet" }, data.note));
+    this.measure();
+    this.axes();
+    this.lines();
+    this.pointer();
+  }
+
+  measure() {
+    const all = (key) => this.data.series.flatMap((s) => s[key]).filter(Number.isFinite);
+    const [x, y] = [all("x"), all("y")];
+    this.x0 = Math.min(...x);
+    this.x1 = Math.max(...x);
+    let low = Math.min(...y),
+      high = Math.max(...y);
+    if (this.data.log) {
+      low /= 1.15;
+      high *= 1.15;
+    } else {
+      const room = (high - low || Math.abs(high) || 1) * 0.06;
+      low -= room;
+      high += room;
+    }
+    this.y0 = low;
+    this.y1 = high;
+  }
+  px(x) {
+    const { left, right } = this.margin;
+    return left + ((x - this.x0) / (this.x1 - this.x0 || 1)) * (this.width - left - right);
+  }
+  py(y) {
+    const { top, bottom } = this.margin,
+      h = this.height - top - bottom;
+    const f = this.data.log
+      ? Math.log(y / this.y0) / Math.log(this.y1 / this.y0)
+      : (y - this.y0) / (this.y1 - this.y0);
+    return this.height - bottom - f * h;
+  }
+
+  axes() {
+    const { left, right, top, bottom } = this.margin,
+      floor = this.height - bottom;
+    const plain = (v) => String(Number(v.toPrecision(6)));
+    for (const x of ticks(this.x0, this.x1, 6)) {
+      this.drawing.append(
+        svg("line", { x1: this.px(x), x2: this.px(x), y1: top, y2: floor, class: "rule" }),
+        svg("text", { x: this.px(x), y: floor + 17, "text-anchor": "middle" }, plain(x)),
+      );
+    }
+    for (const y of this.data.log ? logTicks(this.y0, this.y1) : ticks(this.y0, this.y1, 5)) {
+      this.drawing.append(
+        svg("line", {
+          x1: left,
+          x2: this.width - right,
+          y1: this.py(y),
+          y2: this.py(y),
+          class: "rule",
+        }),
+        svg("text", { x: left - 7, y: this.py(y) + 4, "text-anchor": "end" }, plain(y)),
+      );
+    }
+    this.drawing.append(
+      svg(
+        "text",
+        { x: (left + this.width - right) / 2, y: this.height - 8, "text-anchor": "middle" },
+        this.data.x_label,
+      ),
+      svg(
+        "text",
+        {
+          x: 0,
+          y: 0,
+          "text-anchor": "middle",
+          transform: `translate(14 ${(top + floor) / 2}) rotate(-90)`,
+        },
+        this.data.y_label,
+      ),
+    );
+  }
+
+  colour(k) {
+    return PALETTE[k % PALETTE.length];
+  }
+  lines() {
+    this.paths = this.data.series.map((s, k) => {
+      let d = "",
+        pen = "M";
+      s.x.forEach((x, i) => {
+        if (!Number.isFinite(s.y[i])) {
+          pen = "M";
+          return;
+        }
+        d += `${pen}${this.px(x).toFixed(1)} ${this.py(s.y[i]).toFixed(1)}`;
+        pen = "L";
+      });
+      const path = svg("path", {
+        d,
+        stroke: this.colour(k),
+        class: "curve",
+        "stroke-dasharray": s.marks ? "none" : DASHES[Math.floor(k / PALETTE.length) % 3],
+      });
+      if (s.marks) path.setAttribute("stroke", "none");
+      this.drawing.append(path);
+      if (s.marks)
+        s.x.forEach((x, i) =>
+          this.drawing.append(
+            svg("circle", {
+              cx: this.px(x),
+              cy: this.py(s.y[i]),
+              r: 4.5,
+              fill: "none",
+              stroke: this.colour(k),
+              "stroke-width": 2,
+            }),
+          ),
+        );
+      return path;
+    });
+    this.endLabels();
+    this.marker = svg("line", {
+      y1: this.margin.top,
+      y2: this.height - this.margin.bottom,
+      class: "marker",
+      visibility: "hidden",
+    });
+    this.dot = svg("circle", { r: 5, class: "dot", visibility: "hidden" });
+    this.cursor = svg("line", {
+      y1: this.margin.top,
+      y2: this.height - this.margin.bottom,
+      class: "cursor",
+      visibility: "hidden",
+    });
+    this.drawing.append(this.marker, this.dot, this.cursor);
+  }
+  endLabels() {
+    if (this.data.series.length < 2) return;
+    let floor = Infinity;
+    const ends = this.data.series.map((s, k) => ({ k, y: this.py(s.y[s.y.length - 1]) }));
+    for (const { k, y } of ends.sort((a, b) => b.y - a.y)) {
+      floor = Math.min(y + 4, floor - 12);
+      this.drawing.append(
+        svg(
+          "text",
+          {
+            x: this.width - this.margin.right + 5,
+            y: floor,
+            style: `fill:${this.colour(k)}`,
+            class: "end",
+          },
+          this.data.series[k].short || this.data.series[k].name,
+        ),
+      );
+    }
+  }
+
+  /** Mark the current x, and the curve that is picked. */
+  mark(x, picked, y) {
+    const show = x === null ? "hidden" : "visible";
+    this.marker.setAttribute("visibility", show);
+    this.dot.setAttribute("visibility", Number.isFinite(y) ? show : "hidden");
+    if (x === null) return;
+    this.marker.setAttribute("x1", this.px(x));
+    this.marker.setAttribute("x2", this.px(x));
+    if (Number.isFinite(y)) {
+      this.dot.setAttribute("cx", this.px(x));
+      this.dot.setAttribute("cy", this.py(y));
+      this.dot.setAttribute("fill", this.colour(picked));
+    }
+    this.paths.forEach((path, k) => path.classList.toggle("picked", k === picked));
+  }
+
+  pointer() {
+    const move = (event) => {
+      const box = this.drawing.getBoundingClientRect();
+      const at = ((event.clientX - box.left) / box.width) * this.width;
+      const x =
+        this.x0 +
+        ((at - this.margin.left) / (this.width - this.margin.left - this.margin.right)) * (this.x1 - this.x0);
+      this.hover(Math.min(Math.max(x, this.x0), this.x1), (event.clientX - box.left) / box.width);
+    };
+    this.drawing.addEventListener("pointermove", move);
+    this.drawing.addEventListener("pointerdown", move);
+    this.drawing.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+      this.cursor.setAttribute("visibility", "hidden");
+    });
+  }
+  hover(x, where) {
+    const nearest = (s) =>
+      s.x.reduce((best, v, i) => (Math.abs(v - x) < Math.abs(s.x[best] - x) ? i : best), 0);
+    const first = this.data.series[0],
+      seen = first.x[nearest(first)];
+    const rows = this.data.series.map((s, k) =>
+      node(
+        "div",
+        {},
+        node("i", { style: `background:${this.colour(k)}` }),
+        `${s.name}: ${digits(s.y[nearest(s)], 5)}`,
+      ),
+    );
+    this.tip.replaceChildren(node("b", {}, `${this.data.x_label}: ${digits(seen, 5)}`), ...rows);
+    this.tip.hidden = false;
+    this.tip.style.left = where < 0.5 ? `calc(${(100 * where).toFixed(1)}% + 14px)` : "auto";
+    this.tip.style.right = where < 0.5 ? "auto" : `calc(${(100 - 100 * where).toFixed(1)}% + 14px)`;
+    this.cursor.setAttribute("x1", this.px(seen));
+    this.cursor.setAttribute("x2", this.px(seen));
+    this.cursor.setAttribute("visibility", "visible");
+  }
+}

@@ -1,0 +1,259 @@
+"""Saved page: Scenes, tables and plots in one HTML file that opens anywhere, without a network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from ..studies.around import around
+from ..studies.modes import Modes
+from ..studies.motion import Response
+from ..studies.statics import Statics
+from .scene import Scene, Track, modes_scene, plain, response_scene, statics_scene, sweep_scene
+
+__all__ = [
+    "Chapter",
+    "Plot",
+    "Series",
+    "Table",
+    "check_page",
+    "page_text",
+    "panels",
+    "save_modes",
+    "save_page",
+    "save_response",
+    "save_statics",
+]
+
+Array = NDArray[np.float64]
+SCRIPTS = ("maths", "track", "draw", "figure", "plot", "panel", "steer", "viewer", "page")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of words and numbers; a column whose name ends with `>` is flush right."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | int]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve; with `marks` its points only. `short` is written at its end."""
+
+    name: str
+    x: Sequence[float] | Array
+    y: Sequence[float] | Array
+    short: str = ""
+    marks: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves over a common x, with their values under the pointer."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: Sequence[Series]
+    log: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of a page: paragraphs, a Scene to play with, tables and plots."""
+
+    title: str = ""
+    short: str = ""
+    text: Sequence[str] = ()
+    scene: Scene | None = None
+    tables: Sequence[Table] = ()
+    plots: Sequence[Plot] = ()
+
+
+def save_page(
+    path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
+) -> Path:
+    """Write a page and return its path."""
+    place = check_page(path)
+    try:
+        place.write_text(page_text(title, chapters, lead), encoding="utf-8")
+    except OSError as problem:
+        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+    return place
+
+
+def save_modes(found: Modes, path: str | Path, nearby: int = 21) -> Path:
+    """Write the modes of one configuration, with `nearby` poses along each of its coordinates."""
+    check_page(path)
+    if found.omega.ndim > 1:
+        scene = sweep_scene(found)
+    else:
+        scene = modes_scene(found, around(found, count=nearby) if nearby > 1 else ())
+    return save_page(path, f"{found.robot.name}: modes", [Chapter(scene=scene)], _lead(found))
+
+
+def save_statics(sag: Statics, path: str | Path) -> Path:
+    """Write the sag of one configuration: the bent robot and how its tip moves."""
+    axes = ("x", "y", "z", "about x", "about y", "about z")
+    moved = [*sag.tip_displacement.tolist(), *sag.tip_rotation.tolist()]
+    units = ["m"] * 3 + ["rad"] * 3
+    table = Table(
+        "How the tip moves",
+        ("axis", "moves>", "unit"),
+        [(axis, f"{u:.6g}", unit) for axis, u, unit in zip(axes, moved, units, strict=True)],
+    )
+    chapter = Chapter(scene=statics_scene(sag), tables=[table])
+    return save_page(path, f"{sag.robot.name}: statics", [chapter])
+
+
+def save_response(run: Response, path: str | Path) -> Path:
+    """Write a motion: the robot to play, and its joints, tip, deflections and efforts over time."""
+    check_page(path)
+    chapter = Chapter(scene=response_scene(run), plots=panels(run))
+    return save_page(path, f"{run.model.robot.name}: a motion", [chapter])
+
+
+def panels(run: Response, samples: int = 400) -> list[Plot]:
+    """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
+    keep = np.unique(np.linspace(0, len(run.t) - 1, min(samples, len(run.t))).astype(int))
+    t, joints = run.t[keep], [run.model.chain.links[i].name for i in run.model.chain.joints]
+    bent = [link.name for link in run.model.chain.links if link.shapes is not None]
+
+    def plot(title: str, unit: str, curves: dict[str, Array]) -> Plot:
+        moving = {name: values for name, values in curves.items() if values.any()} or curves
+        series = [Series(name, t, values[keep]) for name, values in moving.items()]
+        return Plot(title, "time (s)", f"{title.lower()} ({unit})", series)
+
+    ends = {name: np.linalg.norm(run.deflection(name), axis=1) for name in bent}
+    return [
+        plot("Joints", "rad", dict(zip(joints, run.theta.T, strict=True))),
+        plot("Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
+        plot("Deflection of the ends", "m", ends),
+        plot("Efforts", "N m", dict(zip(joints, run.tau.T, strict=True))),
+        plot("Energy", "J", dict(run.energies)),
+    ]
+
+
+def _lead(found: Modes) -> list[str]:
+    source = f"Source: {found.robot.source}. " if found.robot.source else ""
+    return [
+        f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
+        "slider to move the robot; drag the picture to turn it."
+    ]
+
+
+def check_page(path: str | Path) -> Path:
+    """Return the path of a page to write, its ending checked before anything is computed."""
+    place = Path(path)
+    if place.suffix.lower() not in (".html", ".htm"):
+        raise SuppleError(f"'{path}' is not a page: its name must end with .html")
+    if not place.parent.is_dir():
+        raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
+    return place
+
+
+def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()) -> str:
+    """Return the whole page: document, style, script and data."""
+    data = {
+        "title": title,
+        "lead": list(lead),
+        "chapters": [_chapter(chapter) for chapter in chapters],
+        "footer": "Made with supple. This file needs no network and can be passed on as it is.",
+    }
+    text = json.dumps(plain(data), separators=(",", ":"), ensure_ascii=False)
+    parts = {
+        "title": html.escape(title),
+        "style": _asset("page.css"),
+        "script": "\n".join(_asset(f"{name}.js") for name in SCRIPTS),
+        "data": text.replace("<", "\\u003c"),
+    }
+    pieces = _asset("page.html").split("@")
+    return "".join(parts[word] if k % 2 else word for k, word in enumerate(pieces))
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _chapter(chapter: Chapter) -> dict[str, Any]:
+    scene = chapter.scene
+    return {
+        "title": chapter.title,
+        "short": chapter.short,
+        "text": list(chapter.text),
+        "scene": None if scene is None else _packed_scene(scene),
+        "tables": [asdict(table) for table in chapter.tables],
+        "plots": [asdict(plot) for plot in chapter.plots],
+    }
+
+
+def _packed_scene(scene: Scene) -> dict[str, Any]:
+    tracks = [_packed_track(track) for track in scene.tracks]
+    rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
+    plain_rest = {key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
+                  for key, value in rest.items()}  # fmt: skip
+    return {**plain_rest, "tracks": tracks}
+
+
+def _packed_track(track: Track) -> dict[str, Any]:
+    """Numbers that are read stay as they are; what is only drawn is packed."""
+    return {
+        "kind": track.kind,
+        "name": track.name,
+        "unit": track.unit,
+        "note": track.note,
+        "start": track.start,
+        "at": track.at,
+        "values": track.values,
+        "frequency_hz": track.frequency_hz,
+        "kinds": track.kinds,
+        "p": _floats(track.p),
+        "quaternion": _floats(track.quaternion),
+        "L": _floats(track.L),
+        "motion": [_whole(track.motion[..., c], 32767 if c < 3 else 127) for c in range(6)],
+        "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
+    }
+
+
+def _once(values: Array) -> Array:
+    """Only the first row of what does not change along the track."""
+    size = float(np.abs(values).max()) if values.size else 0.0
+    steady = values.size and float(np.abs(values - values[:1]).max()) <= 1e-6 * size
+    return values[:1] if steady else values
+
+
+def _floats(values: Array) -> dict[str, Any]:
+    return _packed(_once(values), [1.0], "f32", np.float32)
+
+
+def _whole(values: Array, top: int) -> dict[str, Any] | None:
+    """Whole numbers up to `top`, a scale for each shape, or None for zeros.
+
+    Displacements take two bytes, 3e-5 of the largest; rotations, which only tilt sections, one.
+    """
+    largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
+    if not largest.any():
+        return None
+    scale = np.where(largest > 0, largest, 1.0) / top
+    kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
+    return _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
+
+
+def _packed(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:
+    whole = values if kind == "f32" else np.round(values)
+    text = base64.b64encode(np.ascontiguousarray(whole, dtype).tobytes()).decode()
+    return {"type": kind, "shape": list(values.shape), "scale": scale, "bytes": text}

@@ -1,0 +1,168 @@
+"""Figures of a motion along a path and of a map over the workspace. Nothing is computed here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import SuppleError
+from ..robot import DeltaRobot
+from ..studies.follow import PathResponse
+from ..studies.papers.kuo import CircleFrequencies
+from ..studies.workspace import WorkspaceMap
+from .style import COLOURS, QUIET, finish, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "plot_circle_frequencies",
+    "plot_link_deflections",
+    "plot_path_response",
+    "plot_workspace",
+]
+
+
+def plot_path_response(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw the path, the variation of place and attitude along it, and the motor torques.
+
+    As in [Kuo2016], Figs. 12-16.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
+        _draw_wanted(axes[0, 0], response)
+        _draw_three(axes[0, 1], response.t, 1e3 * response.tip[:, :3], "xyz")
+        axes[0, 1].set(title="displacement from the rigid motion", ylabel="mm")
+        _draw_three(axes[1, 1], response.t, np.degrees(response.tip[:, 3:]), "xyz", "about ")
+        axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time, s")
+        _draw_torques(axes[1, 0], response)
+        for ax in axes.flat:
+            _mark_stop(ax, response)
+        note = "" if response.small else "\nbends more than a linear model can be trusted with"
+        figure.suptitle(f"{response.robot.name} along its path{note}", fontsize=10)
+        return finish(figure, path)
+
+
+def _draw_three(ax: Axes, t: np.ndarray, values: np.ndarray, names: str, word: str = "") -> None:
+    for name, column, colour in zip(names, values.T, COLOURS, strict=False):
+        ax.plot(t, column, color=colour, label=f"{word}{name}")
+    ax.legend(loc="best", ncols=3, fontsize=8)
+
+
+def _draw_wanted(ax: Axes, response: PathResponse) -> None:
+    moved = response.position - response.position[0]
+    if isinstance(response.robot, DeltaRobot):
+        _draw_three(ax, response.t, 1e3 * moved, "xyz")
+        ax.set(title="path wanted, from its start", ylabel="mm")
+        return
+    for j, column in enumerate(np.degrees(moved).T):
+        ax.plot(response.t, column, label=f"joint {j + 1}")
+    ax.set(title="joints wanted, from their start", ylabel="degrees")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _draw_torques(ax: Axes, response: PathResponse) -> None:
+    for j, colour in zip(range(response.torque.shape[1]), COLOURS, strict=False):
+        ax.plot(response.t, response.torque[:, j], color=colour, label=f"motor {j + 1}")
+        ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
+    ax.set(title="motor torques (dashed: rigid links)", ylabel="N m", xlabel="time, s")
+    ax.legend(loc="best", fontsize=8)
+
+
+def _mark_stop(ax: Axes, response: PathResponse) -> None:
+    if not response.path.periodic and response.t[-1] > response.path.duration:
+        ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
+
+
+def plot_workspace(
+    found: WorkspaceMap, path: str | Path | None = None, bound: float | None = None
+) -> Figure:
+    """Draw the lowest frequency over horizontal slices; hatched where below `bound`, rad/s."""
+    import matplotlib.pyplot as plt
+
+    heights = np.unique(np.linspace(0, len(found.z) - 1, min(4, len(found.z))).round().astype(int))
+    if not found.reachable.any():
+        raise SuppleError("no point of this map can be reached: choose another box")
+    values = found.omega[..., 0] / (2 * np.pi)
+    low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
+    levels = np.linspace(low, high + 1e-9 * abs(high), 21)
+    with styled():
+        figure, axes = plt.subplots(
+            1,
+            len(heights),
+            figsize=(4.4 * len(heights) + 0.8, 4),
+            squeeze=False,
+            layout="constrained",
+        )
+        for ax, k in zip(axes.flat, heights, strict=True):
+            filled = ax.contourf(found.x, found.y, values[:, :, k].T, levels=levels, cmap="viridis")
+            if bound is not None and np.nanmin(values[:, :, k]) < bound / (2 * np.pi):
+                under = (-np.inf, bound / (2 * np.pi))
+                ax.contourf(
+                    found.x,
+                    found.y,
+                    values[:, :, k].T,
+                    levels=under,
+                    colors="none",
+                    hatches=["///"],
+                )
+            ax.set(title=f"z = {found.z[k]:g} m", xlabel="x, m", aspect="equal")
+            ax.grid(visible=False)
+        axes[0, 0].set_ylabel("y, m")
+        figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency, Hz")
+        told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
+        return finish(figure, path)
+
+
+def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
+    """Draw eight frequencies against the angle on the circle, reading `paper` and right model.
+
+    As in [Kuo2016], Fig. 4; departure: the right model beside it.
+    """
+    import matplotlib.pyplot as plt
+
+    degrees = np.degrees(found.angle)
+    with styled():
+        figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True, layout="constrained")
+        for ax, omega, title in (
+            (axes[0], found.paper, "reading `paper` (the printed model, n = 1)"),
+            (axes[1], found.right, "right model, exact"),
+        ):
+            for j, column in enumerate(omega.T):
+                style = "-" if j < len(COLOURS) else "--"
+                ax.plot(degrees, column, style, color=COLOURS[j % len(COLOURS)], label=f"{j + 1}")
+            ax.set(title=title, xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
+        axes[0].set_ylabel("natural frequency, rad/s")
+        axes[1].legend(title="mode", fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        return finish(figure, path)
+
+
+def plot_link_deflections(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw stretch, twist and bending of every link at half its length, from its root.
+
+    As in [Kuo2016], Figs. 8-11.
+    """
+    import matplotlib.pyplot as plt
+
+    names = [s.name for s, m in zip(response.model.structure.segments, response.model.meshes,
+                                    strict=True) if m.size]  # fmt: skip
+    kinds = ((0, 1e6, "stretch, µm"), (3, 180 / np.pi, "twist, degrees"),
+             (1, 1e3, "bending along y, mm"), (2, 1e3, "bending along z, mm"))  # fmt: skip
+    with styled():
+        figure, axes = plt.subplots(4, 2, figsize=(9.5, 9), sharex=True, layout="constrained")
+        for side, word in enumerate(("upper", "lower")):
+            for name in [n for n in names if n.startswith(word)] or names:
+                moved = response.deflection(name, 0.5)
+                for row, (k, scale, label) in enumerate(kinds):
+                    axes[row, side].plot(response.t, scale * moved[:, k], label=name)
+                    axes[row, side].set_ylabel(label)
+            axes[0, side].legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
+            axes[-1, side].set_xlabel("time, s")
+        figure.suptitle(f"{response.robot.name}: links at half their length", fontsize=10)
+        return finish(figure, path)

@@ -1,0 +1,78 @@
+"""Where the sections of a drawn link are: a pose, a deformation and how much larger it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .scene import Scene, Track, quaternions
+
+__all__ = ["LARGEST", "Bent", "bend", "exaggeration", "strips"]
+
+Array = NDArray[np.float64]
+LARGEST = 0.12  # drawn displacement over the extent at amplitude 1
+LARGEST_TURN = 0.7  # rad, drawn rotation at amplitude 1
+
+
+@dataclass(frozen=True)
+class Bent:
+    """Sections of n bent links: centre (n, P, 3), and their axes in base axes, R (n, P, 3, 3)."""
+
+    centre: Array
+    R: Array
+
+
+def exaggeration(scene: Scene, motion: Array) -> float:
+    """Return the factor that draws a motion (n, P, 6) well: LARGEST of the extent, or 1 if true."""
+    if scene.true_scale:
+        return 1.0
+    u = float(np.linalg.norm(motion[..., :3], axis=-1).max())
+    phi = float(np.linalg.norm(motion[..., 3:], axis=-1).max())
+    limits = [LARGEST * scene.extent / u if u else np.inf, LARGEST_TURN / phi if phi else np.inf]
+    return min(limits) if np.isfinite(min(limits)) else 0.0
+
+
+def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
+    """Return the sections at pose v of a track, moved by scale times motion (n, P, 6)."""
+    R = _rotations(track.quaternion[v])
+    x = np.linspace(0, 1, motion.shape[1])[None, :, None] * track.L[v][:, None, None]
+    local = scale * motion[..., :3] + x * np.array([1.0, 0.0, 0.0])
+    centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local)
+    return Bent(centre, R[:, None] @ _turns(scale * motion[..., 3:]))
+
+
+def strips(bent: Bent, i: int) -> tuple[Array, Array, Array]:
+    """Return the pieces of link i between its stations: centres, quaternions and lengths."""
+    a, b = bent.centre[i, :-1], bent.centre[i, 1:]
+    along = b - a
+    length = np.linalg.norm(along, axis=-1, keepdims=True)
+    x = np.where(length > 0, along / np.where(length > 0, length, 1.0), bent.R[i, :-1, :, 0])
+    y = bent.R[i, :-1, :, 1] + bent.R[i, 1:, :, 1]
+    y = y - (y * x).sum(axis=-1, keepdims=True) * x
+    y /= np.linalg.norm(y, axis=-1, keepdims=True)
+    axes = np.stack([x, y, np.cross(x, y)], axis=-1)
+    return (a + b) / 2, quaternions(axes), length[:, 0]
+
+
+def _rotations(q: Array) -> Array:
+    """(n, 3, 3) rotations of unit quaternions (n, 4)."""
+    w, x, y, z = q.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), -1, 0)
+
+
+def _turns(phi: Array) -> Array:
+    """Rotations (..., 3, 3) by rotation vectors (..., 3): 1 + sin a K + (1 - cos a) K^2."""
+    angle = np.linalg.norm(phi, axis=-1)[..., None, None]
+    x, y, z = (phi[..., k] for k in range(3))
+    o = np.zeros_like(x)
+    K = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(*phi.shape[:-1], 3, 3)
+    K = K / np.where(angle > 0, angle, 1.0)
+    turned: Array = np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
+    return turned

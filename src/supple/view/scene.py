@@ -1,0 +1,416 @@
+"""Scene: an answer as plain drawable data. What draws Scenes computes nothing else.
+
+A Scene holds the links of a robot, the solids that sit on them, and Tracks. A Track is a run of
+poses along one parameter (a joint, a number, time) with the deformation of every link at each of
+them. A point of a link at the fraction s of its length is drawn at
+    p + R (s L e_x + scale u(s)),
+and its section is turned by R Rot(scale phi(s)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Robot, SerialRobot
+from ..structure import Structure, structure_of
+from ..studies.around import Around
+from ..studies.fields import fields
+from ..studies.modes import Modes
+from ..studies.motion import Response
+from ..studies.shapes import Shapes
+from ..studies.statics import Statics
+from .drawing import Outline, Solid, draw_robot
+
+__all__ = [
+    "ModeLabel",
+    "Scene",
+    "Track",
+    "modes_scene",
+    "plain",
+    "quaternions",
+    "response_scene",
+    "robot_scene",
+    "statics_scene",
+    "sweep_scene",
+    "time_scene",
+]
+
+Array = NDArray[np.float64]
+POINTS = 13
+
+
+@dataclass(frozen=True)
+class Track:
+    """Poses along one parameter: V of them, n links, M shapes, P stations a link.
+
+    Attributes:
+        kind: what runs.  name, unit: as one reads them.  at: (V,), parameter.  start: where a
+        reader begins.  p: (V, n, 3), link roots.  quaternion: (V, n, 4), link axes in base axes,
+        w first.  L: (V, n).  motion: (V, M, n, P, 6), displacement and rotation, link axes.
+        energy: (V, M, n, P), strain energy per length over the largest of its shape.
+        values, frequency_hz: (F,) and (F, M), on a grid of their own, empty without frequencies.
+        kinds: V x M words, what each shape is.  note: how much to believe what lies between.
+    """
+
+    kind: Literal["pose", "joint", "configuration", "time"]
+    name: str
+    unit: str
+    at: Array
+    start: float
+    p: Array
+    quaternion: Array
+    L: Array
+    motion: Array
+    energy: Array
+    values: Array = field(default_factory=lambda: np.zeros(0))
+    frequency_hz: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    kinds: tuple[tuple[str, ...], ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ModeLabel:
+    """What is written beside a shape: its number, frequency and kind at the starting pose."""
+
+    number: int
+    frequency_hz: float | None
+    kind: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A robot to draw: `to_dict()` is plain data, ready for JSON.
+
+    Attributes:
+        title, subtitle: of the drawing.  centre, extent: of all that is drawn, m.  up: (3,), which
+        way is up on the screen.  planar: whether it lives in x-y.  true_scale: whether
+        deformations are drawn as large as they are.  tip: index of the link whose end is traced.
+        parents: the link that carries each link, -1 for the ground.
+    """
+
+    title: str
+    subtitle: str
+    links: tuple[Outline, ...]
+    solids: tuple[Solid, ...]
+    tracks: tuple[Track, ...]
+    shapes: tuple[ModeLabel, ...]
+    centre: tuple[float, ...]
+    extent: float
+    up: tuple[float, ...]
+    planar: bool
+    tip: int
+    parents: tuple[int, ...]
+    true_scale: bool = False
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, numbers and words."""
+        data: dict[str, Any] = plain(asdict(self))
+        return data
+
+
+def plain(value: Any) -> Any:
+    """Return arrays, tuples and NumPy numbers as lists and numbers."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def quaternions(R: Array) -> Array:
+    """Return unit quaternions (..., 4), w first, of rotations (..., 3, 3).
+
+    The eigenvector of the largest eigenvalue of Bar-Itzhack's matrix, safe at half turns.
+    """
+    K = np.zeros((*R.shape[:-2], 4, 4))
+    xx, yy, zz = (R[..., k, k] for k in range(3))
+    K[..., 0, 0], K[..., 1, 1] = xx + yy + zz, xx - yy - zz
+    K[..., 2, 2], K[..., 3, 3] = yy - xx - zz, zz - xx - yy
+    K[..., 1, 0], K[..., 2, 0] = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0]
+    K[..., 3, 0], K[..., 2, 1] = R[..., 1, 0] - R[..., 0, 1], R[..., 0, 1] + R[..., 1, 0]
+    K[..., 3, 1], K[..., 3, 2] = R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
+    found: Array = np.linalg.eigh(K, UPLO="L")[1][..., -1]
+    return found
+
+
+def _continuous(q: Array) -> Array:
+    """Signs of (V, n, 4) such that neighbours are near; the first has its w positive."""
+    q = q * np.where(q[:1, :, :1] < 0, -1.0, 1.0)
+    for v in range(1, len(q)):
+        q[v] *= np.where((q[v] * q[v - 1]).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
+    return q
+
+
+@dataclass(frozen=True)
+class _Poses:
+    """Link frames of V poses."""
+
+    p: Array
+    R: Array
+    L: Array
+
+    @property
+    def ends(self) -> Array:
+        reached: Array = self.p + self.L[..., None] * self.R[..., 0]
+        return reached
+
+    @property
+    def points(self) -> Array:
+        return np.concatenate([self.p.reshape(-1, 3), self.ends.reshape(-1, 3), np.zeros((1, 3))])
+
+
+def _poses(structure: Structure) -> _Poses:
+    """Link frames, the sections' own turning taken back."""
+    turns = np.array([s.R_LS.T for s in structure.segments])
+    return _Poses(structure.p, structure.R @ turns, structure.L)
+
+
+def _track(poses: _Poses, motion: Array, energy: Array, **more: Any) -> Track:
+    q = _continuous(quaternions(poses.R))
+    peak = energy.max(axis=(2, 3), keepdims=True)
+    energy = energy / np.where(peak > 0, peak, 1.0)
+    return Track(p=poses.p, quaternion=q, L=poses.L, motion=motion, energy=energy, **more)
+
+
+def _scene(robot: Robot, poses: _Poses, names: tuple[str, ...], **more: Any) -> Scene:
+    """A Scene framed around its poses."""
+    low, high = poses.points.min(axis=0), poses.points.max(axis=0)
+    extent = float((high - low).max()) or 1.0
+    links, solids = draw_robot(robot, names, extent)
+    centre = (low + high) / 2
+    planar = isinstance(robot, SerialRobot) and robot.planar
+    notes = _drawing_notes(links, solids)
+    return Scene(
+        links=links,
+        solids=solids,
+        centre=tuple(centre.tolist()),
+        extent=extent,
+        up=_up(robot),
+        planar=planar,
+        tip=len(names) - 1,
+        parents=_parents(robot, names),
+        notes=(*more.pop("notes", ()), *notes),
+        **more,
+    )
+
+
+def _parents(robot: Robot, names: tuple[str, ...]) -> tuple[int, ...]:
+    """The link that carries each link; rods of a Delta hang on the upper arm before them."""
+    if isinstance(robot, SerialRobot):
+        return tuple(range(-1, len(names) - 1))
+    uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
+    return tuple(
+        max(k for k in uppers if k < i) if name.startswith("lower") else -1
+        for i, name in enumerate(names)
+    )
+
+
+def _up(robot: Robot) -> tuple[float, ...]:
+    g = np.asarray(robot.gravity)
+    if isinstance(robot, SerialRobot) and robot.planar:
+        return (0.0, 1.0, 0.0)
+    if np.linalg.norm(g) > 0:
+        return tuple((-g / np.linalg.norm(g)).tolist())
+    return (0.0, 0.0, -1.0) if isinstance(robot, DeltaRobot) else (0.0, 0.0, 1.0)
+
+
+def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[str]:
+    notes = []
+    thin = [link.name for link in links if not link.real]
+    if thin:
+        notes.append(f"Drawn thicker than they are, or without a known section: {', '.join(thin)}.")
+    if any(solid.role == "mass" for solid in solids):
+        notes.append("Bodies are drawn as steel balls of their mass.")
+    return notes
+
+
+def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
+    """A pose as one reads it: degrees, metres, or the place of a platform."""
+    if position is not None:
+        return "platform at (" + ", ".join(f"{value:.4g}" for value in position) + ") m"
+    slides = [link.joint.type == "prismatic" for link in getattr(robot, "moving", ())]
+    each = [
+        f"{value:.4g} m" if slide else f"{math.degrees(value):.4g}°"
+        for value, slide in zip(theta, slides, strict=True)
+    ]
+    return "joints at " + ", ".join(each) if each else "its only pose"
+
+
+def robot_scene(
+    robot: Robot, theta: ArrayLike | None = None, position: ArrayLike | None = None
+) -> Scene:
+    """Return a robot at one pose, undeformed."""
+    at = theta if position is None else position
+    structure = structure_of(robot, at)
+    poses, names = _poses(structure), tuple(s.name for s in structure.segments)
+    still = np.zeros((1, 1, len(names), POINTS, 6))
+    track = _track(
+        poses, still, still[..., 0], kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0
+    )
+    return _scene(
+        robot, poses, names, title=robot.name, subtitle=robot.source, tracks=(track,), shapes=()
+    )
+
+
+def _motion(shapes: Shapes) -> Array:
+    """(M, n, P, 6) displacement and rotation of every mode."""
+    return np.concatenate([shapes.displacement, shapes.rotation], axis=-1)
+
+
+def _labels(modes: Modes, shapes: Shapes) -> tuple[ModeLabel, ...]:
+    return tuple(
+        ModeLabel(i + 1, float(hertz), shapes.kind(i)) for i, hertz in enumerate(modes.frequency_hz)
+    )
+
+
+def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINTS) -> Scene:
+    """Return the modes of one configuration, with what was computed along its coordinates."""
+    if modes.omega.ndim > 1:
+        return sweep_scene(modes)
+    poses, shapes = _poses(modes.structure), modes.shape(points)
+    still = _track(
+        poses, _motion(shapes)[None], shapes.density[None], kind="pose", name="pose", unit="",
+        at=np.zeros(1), start=0.0, values=np.zeros(1), frequency_hz=modes.frequency_hz[None],
+    )  # fmt: skip
+    pose = modes.theta if modes.position is None else modes.position
+    tracks = tuple(_nearby(part, float(pose[part.index])) for part in nearby)
+    proof = "certified: no frequency in this range is missing" if modes.certified else "uncertified"
+    return _scene(
+        modes.robot,
+        poses,
+        shapes.names,
+        title=modes.robot.name,
+        subtitle=f"{told_pose(modes.robot, modes.theta, modes.position)}, joints {modes.joints}; "
+        f"{proof}",
+        tracks=(still, *tracks),
+        shapes=_labels(modes, shapes),
+    )
+
+
+def _nearby(part: Around, own: float) -> Track:
+    turn = math.degrees(1.0) if part.coordinate.unit == "rad" else 1.0
+    return _track(
+        _poses(part.found.structure),
+        _aligned(np.array([_motion(s) for s in part.shapes])),
+        np.array([s.density for s in part.shapes]),
+        kind="joint",
+        name=part.coordinate.name,
+        unit="°" if part.coordinate.unit == "rad" else "m",
+        at=turn * part.at,
+        start=turn * own,
+        values=turn * part.values,
+        frequency_hz=part.frequency_hz,
+        kinds=_kinds(part.shapes),
+        note=_trust(part),
+    )
+
+
+def _trust(part: Around) -> str:
+    """How far frequencies between the computed poses can be believed, in words."""
+    between = f"interpolated between {len(part.values)} computed poses"
+    if part.error < 1e-9:
+        return f"{between}; the frequencies do not change along it"
+    return f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
+
+
+def _kinds(each: Iterable[Shapes]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(s.kind(m) for m in range(len(s.share))) for s in each)
+
+
+def _aligned(motion: Array) -> Array:
+    """Signs of (V, M, n, P, 6) such that each shape is near the one before it."""
+    motion = motion.copy()
+    for v in range(1, len(motion)):
+        alike = np.einsum("mnpi,mnpi->m", motion[v, ..., :3], motion[v - 1, ..., :3])
+        motion[v] *= np.where(alike < 0, -1.0, 1.0)[:, None, None, None]
+    return motion
+
+
+def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: str = "") -> Scene:
+    """Return many configurations as one track; x defaults to their number."""
+    if modes.omega.ndim == 1:
+        return modes_scene(modes)
+    at = np.arange(len(modes.omega), dtype=float) if x is None else np.asarray(x, float)
+    if at.shape != (len(modes.omega),):
+        raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
+    each = [modes.at(b).shape(POINTS) for b in range(len(at))]
+    poses = _poses(modes.structure)
+    track = _track(
+        poses, _aligned(np.array([_motion(s) for s in each])), np.array([s.density for s in each]),
+        kind="configuration", name=name or "configuration", unit=unit, at=at, start=float(at[0]),
+        values=at, frequency_hz=modes.frequency_hz, kinds=_kinds(each),
+        note=f"interpolated between {len(at)} computed configurations",
+    )  # fmt: skip
+    return _scene(
+        modes.robot, poses, each[0].names, title=modes.robot.name,
+        subtitle=f"{len(at)} configurations, joints {modes.joints}",
+        tracks=(track,), shapes=_labels(modes.at(0), each[0]),
+    )  # fmt: skip
+
+
+def statics_scene(sag: Statics) -> Scene:
+    """Return the sagged robot of one configuration."""
+    if sag.tip_displacement.ndim > 1:
+        raise SuppleError("sag is drawn for one configuration: ask for one")
+    delta = isinstance(sag.robot, DeltaRobot)
+    structure = structure_of(sag.robot, sag.position[-1, 0] if delta else sag.theta)
+    poses = _poses(structure)
+    u = np.einsum("nji,npj->npi", poses.R[0], sag.displacement)
+    motion = np.concatenate([u, np.zeros_like(u)], axis=-1)[None, None]
+    x, y, z = 1e3 * sag.tip_displacement
+    track = _track(
+        poses, motion, np.zeros(motion.shape[:-1]), kind="pose", name="pose", unit="",
+        at=np.zeros(1), start=0.0,
+    )  # fmt: skip
+    return _scene(
+        sag.robot, poses, sag.names, title=sag.robot.name,
+        subtitle=f"sag: the tip moves ({x:.4g}, {y:.4g}, {z:.4g}) mm",
+        tracks=(track,), shapes=(ModeLabel(1, None, "sag"),),
+    )  # fmt: skip
+
+
+def response_scene(run: Response, samples: int = 400) -> Scene:
+    """Return a Response as a motion in time, drawn at about `samples` instants."""
+    drawn = fields(run, samples, POINTS)
+    ended = f"; {run.message}" if run.message else ""
+    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}, drawn true to scale{ended}"
+    return time_scene(
+        run.model.robot, drawn.names, drawn.t, drawn.p, drawn.R, drawn.L, drawn.motion, words
+    )
+
+
+def time_scene(
+    robot: Robot,
+    names: tuple[str, ...],
+    t: ArrayLike,
+    p: ArrayLike,
+    R: ArrayLike,
+    L: ArrayLike,
+    motion: ArrayLike,
+    subtitle: str = "",
+) -> Scene:
+    """Return a motion in time, true to scale: link roots p (T, n, 3), R (T, n, 3, 3), L (T, n).
+
+    Roots lie on the deformed robot; motion (T, n, P, 6) is what each link adds, link axes.
+    """
+    times = np.asarray(t, float)
+    poses = _Poses(np.asarray(p, float), np.asarray(R, float), np.asarray(L, float))
+    moved = np.asarray(motion, float)[:, None]
+    track = _track(
+        poses, moved, np.zeros(moved.shape[:-1]), kind="time", name="time", unit="s",
+        at=times, start=float(times[0]),
+    )  # fmt: skip
+    return _scene(
+        robot, poses, names, title=robot.name, subtitle=subtitle, tracks=(track,),
+        shapes=(), true_scale=True,
+    )  # fmt: skip

@@ -1,0 +1,203 @@
+"""The live studio of a robot: set it, ask, draw. One worker asks, one animator draws."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from ..studies.around import around
+from ..studies.modes import Modes
+from .controls import Controls, robot_name
+from .page import Chapter, page_text
+from .questions import Question, ask, only, turned
+from .scene import modes_scene
+from .stage import Stage
+from .tables import frequency_plot, modes_table
+
+if TYPE_CHECKING:
+    import viser
+
+__all__ = ["Studio"]
+
+Array = NDArray[np.float64]
+FRAMES = 25  # a second
+SWING = 0.8  # drawn swings a second, whatever the frequency
+CURVE = 61  # poses of the frequency curves
+
+
+class Studio:
+    """A robot in the browser. All browsers see and set the same state.
+
+    Attributes:
+        found: the answer on show.  latency: seconds from the last change to its picture.
+    """
+
+    def __init__(self, server: viser.ViserServer, found: Modes) -> None:
+        self.server, self.found, self.latency = server, found, 0.0
+        self.stage = Stage(server)
+        self.kinds: list[str] | None = None
+        self._place, self._lock = 0, threading.RLock()
+        self._wanted, self._stopped = threading.Event(), threading.Event()
+        self._changed = time.perf_counter()
+        self._curve: tuple[Any, Array, Array] | None = None
+        self._seen: Question | None = None
+        self.controls = Controls(server, found, self._asked, self._looked)
+        self.controls.picture.on_click(self._save_picture)
+        self.controls.page.on_click(self._save_page)
+        self._answer(self.controls.question())
+        self._threads = [
+            threading.Thread(target=target, daemon=True) for target in (self._work, self._animate)
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._wanted.set()
+
+    def stop(self) -> None:
+        """End the threads, before the server they write to."""
+        self._stopped.set()
+        self._wanted.set()
+        for thread in self._threads:
+            thread.join(timeout=5.0)
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def _asked(self) -> None:
+        self._changed = time.perf_counter()
+        self._wanted.set()
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            self._wanted.wait()
+            if self._stopped.is_set():
+                return
+            self._wanted.clear()
+            try:
+                self._answer(self.controls.question())
+                self._elaborate()
+            except SuppleError as problem:
+                self.controls.say(str(problem), wrong=True)
+            except Exception as problem:  # noqa: BLE001 - the studio must live on, and say so
+                self.controls.say(f"This failed inside supple: {problem!r}", wrong=True)
+
+    def _answer(self, question: Question) -> None:
+        """Frequencies and the picked shape: what must follow the slider."""
+        found = self.found if question == self._seen else ask(question)
+        picked = min(self.controls.picked, found.omega.shape[-1] - 1)
+        part, place = only(found, picked)
+        scene = modes_scene(part, points=21)
+        with self._lock:
+            if question != self._seen:
+                self.kinds = None
+            self.found, self._seen, self._place = found, question, place
+            self.stage.show(scene)
+            self._draw(1.0)
+        self.controls.offer(found.omega.shape[-1])
+        self._write(picked)
+        self.latency = time.perf_counter() - self._changed
+        proof = "certified, none is missing" if found.certified else "not certified"
+        self.controls.say(f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}")
+
+    def _elaborate(self) -> None:
+        """Kinds and curves, unless the reader has moved on."""
+        if self.kinds is None and not self._wanted.is_set():
+            self.kinds = self.found.kind
+        if not self._wanted.is_set():
+            self._curves()
+        self._write(self.controls.picked)
+
+    def _write(self, picked: int) -> None:
+        hertz = self.found.frequency_hz
+        picked = min(picked, len(hertz) - 1)
+        self.controls.table.content = modes_table(hertz, self.kinds, picked)
+        self._plot(picked)
+
+    def _curves(self) -> None:
+        """Frequencies along one coordinate, kept while only that one moves."""
+        question, k = self._seen, self.controls.running
+        if question is None or k < 0:
+            return
+        rest = (*question.pose[:k], *question.pose[k + 1 :])
+        key = (k, rest, question.theory, question.count, question.payload, question.joints)
+        if self._curve is not None and self._curve[0] == key:
+            return
+        slider = self.controls.sliders[k]
+        x = np.linspace(slider.min, slider.max, CURVE)
+        values, hertz = [], []
+        for value in x:
+            pose = list(question.pose)
+            pose[k] = turned(float(value), self.controls.coordinates[k].unit)
+            if (row := self._try(question, tuple(pose))) is not None:
+                values.append(value)
+                hertz.append(row)
+            if self._wanted.is_set():
+                return
+        if len(values) > 1:
+            self._curve = (key, np.array(values), np.array(hertz))
+
+    def _try(self, question: Question, pose: tuple[float, ...]) -> Array | None:
+        """Frequencies at a pose, None out of reach."""
+        from dataclasses import replace
+
+        try:
+            return ask(replace(question, pose=pose)).frequency_hz
+        except SuppleError:
+            return None
+
+    def _plot(self, picked: int) -> None:
+        if self._curve is None:
+            return
+        (k, *_), x, hertz = self._curve
+        if hertz.shape[1] != len(self.found.omega):
+            return
+        c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
+        at = (here, float(self.found.frequency_hz[picked]))
+        label = f"{c.name} ({c.unit})"
+        self.controls.plot.content = frequency_plot(x, hertz, label, at, picked)
+
+    # -- drawing --------------------------------------------------------------------------------
+
+    def _looked(self) -> None:
+        self.stage.name_links(bool(self.controls.names.value))
+        with self._lock:
+            self._draw(1.0)
+        self._asked()
+
+    def _draw(self, swing: float) -> None:
+        amount = swing * float(self.controls.amplitude.value)
+        self.stage.draw(amount, str(self.controls.colouring.value), shape=self._place)
+
+    def _animate(self) -> None:
+        start = time.perf_counter()
+        while not self._stopped.wait(1 / FRAMES):
+            if not self.controls.animate.value or not self.server.get_clients():
+                continue
+            phase = 2 * math.pi * SWING * (time.perf_counter() - start)
+            with self._lock:
+                self._draw(math.cos(phase))
+
+    # -- saving ---------------------------------------------------------------------------------
+
+    def _save_picture(self, event: Any) -> None:
+        import imageio.v3 as imageio
+
+        client = event.client
+        image = client.get_render(900, 1400, transport_format="png")
+        data = imageio.imwrite("<bytes>", image, extension=".png")
+        name = f"{robot_name(self.found.robot)}.png"
+        client.send_file_download(name, data, save_immediately=True)
+        self.controls.say("The picture was sent to your browser's downloads.")
+
+    def _save_page(self, event: Any) -> None:
+        self.controls.say("Computing the poses around this one for the page ...")
+        found = self.found
+        scene = modes_scene(found, list(around(found, count=13)))
+        text = page_text(found.robot.name, [Chapter(scene=scene)])
+        name = f"{robot_name(found.robot)}.html"
+        event.client.send_file_download(name, text.encode(), save_immediately=True)
+        self.controls.say("The page was sent to your browser's downloads.")

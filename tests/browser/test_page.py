@@ -1,0 +1,321 @@
+"""The saved page in a real Chromium, from file://, and what it shows against the library."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import supple
+from supple.architectures.serial import place
+from supple.studies.tour import tour
+from supple.view.page import Chapter, Plot, Series, Table, save_page
+from supple.view.scene import time_scene
+from supple.view.tour import save_tour
+
+pytestmark = pytest.mark.slow
+
+POSE = [0.0, 0.7, 0.5]
+
+
+@pytest.fixture(scope="module")
+def found() -> supple.Modes:
+    return supple.modes(supple.load("industrial-3"), POSE, count=6)
+
+
+@pytest.fixture(scope="module")
+def arm(found: supple.Modes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return found.save_page(tmp_path_factory.mktemp("page") / "arm.html")
+
+
+@pytest.fixture(scope="module")
+def motion(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two links that swing and bend: made up, to be played."""
+    robot = supple.load("de-luca-two-link")
+    t = np.linspace(0, 2, 201)
+    at = place(robot, np.stack([0.5 * np.sin(3 * t), 0.8 * np.sin(2 * t)], axis=1))
+    bent = np.zeros((201, 2, 13, 6))
+    bent[..., 1] = 0.03 * np.sin(20 * t)[:, None, None] * np.linspace(0, 1, 13) ** 2
+    p = at.p.copy()
+    p[:, 1] += np.einsum("tij,tj->ti", at.R[:, 0], bent[:, 0, -1, :3])
+    scene = time_scene(robot, ("link1", "link2"), t, p, at.R, at.L, bent, "a made-up motion")
+    tip = p[:, 1] + np.einsum(
+        "tij,tj->ti", at.R[:, 1], bent[:, 1, -1, :3] + np.array([0.5, 0.0, 0.0])
+    )
+    chapter = Chapter(
+        "A motion",
+        scene=scene,
+        tables=[
+            Table("Ends", ["axis", "m>"], [["x", float(tip[-1, 0])], ["y", float(tip[-1, 1])]])
+        ],
+        plots=[
+            Plot("Tip", "time (s)", "m", [Series("x", t, tip[:, 0]), Series("y", t, tip[:, 1])])
+        ],
+    )
+    return save_page(tmp_path_factory.mktemp("page") / "motion.html", "A motion", [chapter])
+
+
+def picture(page: Any) -> str:
+    """The pixels of the first picture."""
+    script = "document.querySelector('[data-role=picture]').toDataURL()"
+    return str(page.evaluate(script))
+
+
+def hold(page: Any) -> None:
+    """Stop the swing at its largest, so that pictures can be compared."""
+    page.evaluate(
+        "window.supple.viewers.forEach(v => { v.play(false); v.state.phase = 0; v.show(); })"
+    )
+    settle(page)
+
+
+def settle(page: Any) -> None:
+    page.wait_for_function("window.supple.viewers[0].settled === true")
+
+
+def hertz(page: Any) -> list[float]:
+    cells = page.locator("[data-role=hertz]")
+    return [float(cells.nth(k).get_attribute("data-hz")) for k in range(cells.count())]
+
+
+def slide(page: Any, track: int, value: float) -> None:
+    page.evaluate(
+        """([track, value]) => {
+          const input = document.querySelector(`input[data-track="${track}"]`);
+          input.value = value;
+          input.dispatchEvent(new Event("input"));
+        }""",
+        [track, value],
+    )
+    settle(page)
+
+
+def test_numbers_are_the_library_s(visit: Any, arm: Path, found: supple.Modes) -> None:
+    seen = visit(arm.as_uri())
+    assert hertz(seen.page) == found.frequency_hz.tolist()
+    shown = seen.page.locator("[data-role=hertz]").all_inner_texts()
+    assert shown == [f"{value:#.6g}" for value in found.frequency_hz]
+    kinds = seen.page.locator(".modes tbody tr td:last-child").all_inner_texts()
+    assert kinds == found.kind
+    assert seen.page.locator("[data-role=computed]").inner_text() == "computed"
+    seen.clean("file://")
+
+
+def test_a_mode_picked_changes_shape_and_frequency(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri())
+    hold(seen.page)
+    first, before = seen.page.locator("[data-role=readout] b").inner_text(), picture(seen.page)
+    seen.page.locator(".modes tbody tr").nth(2).click()
+    assert seen.page.locator("[data-role=readout] b").inner_text() != first
+    assert picture(seen.page) != before
+    assert seen.page.locator("tr.picked td").first.inner_text() == "3"
+    seen.shot("page-mode-3")
+    seen.clean("file://")
+
+
+def test_a_slider_moves_the_arm_and_its_frequencies(
+    visit: Any, arm: Path, found: supple.Modes
+) -> None:
+    seen = visit(arm.as_uri())
+    hold(seen.page)
+    before = picture(seen.page)
+    grid = seen.page.evaluate("Array.from(window.supple.viewers[0].tracks[2].values)")
+    slide(seen.page, 2, grid[70])
+    assert picture(seen.page) != before
+    pose = [POSE[0], np.radians(grid[70]), POSE[2]]
+    there = supple.modes(found.robot, pose, count=6).frequency_hz
+    np.testing.assert_allclose(hertz(seen.page), there, rtol=1e-12)
+    tip = seen.page.evaluate(
+        "window.supple.viewers[0].track.pose(window.supple.viewers[0].state.x)[2].end"
+    )
+    np.testing.assert_allclose(tip, place(found.robot, pose).tip[0], atol=2e-3)
+    seen.shot("page-slid")
+
+
+def test_what_lies_between_is_marked_and_as_good_as_it_says(
+    visit: Any, arm: Path, found: supple.Modes
+) -> None:
+    seen = visit(arm.as_uri())
+    slide(seen.page, 2, 33.3)
+    assert seen.page.locator("[data-role=computed]").inner_text() == "interpolated"
+    assert seen.page.locator("[data-role=readout] b").inner_text().startswith("mode 1: ≈")
+    note = seen.page.locator("[data-role=note]").inner_text()
+    promised = float(note.split("at most")[1].split("%")[0]) / 100
+    there = supple.modes(found.robot, [POSE[0], np.radians(33.3), POSE[2]], count=6).frequency_hz
+    assert np.max(np.abs(np.array(hertz(seen.page)) / there - 1)) <= 1.5 * promised
+    seen.page.locator("[data-role=back]").click()
+    assert hertz(seen.page) == found.frequency_hz.tolist()
+
+
+def test_it_swings_and_can_be_held(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri())
+    first = picture(seen.page)
+    phase = seen.page.evaluate("window.supple.viewers[0].state.phase")
+    seen.page.wait_for_function(f"window.supple.viewers[0].state.phase > {phase + 0.3}")
+    assert picture(seen.page) != first
+    seen.page.locator("[data-role=play]").click()
+    settle(seen.page)
+    still = picture(seen.page)
+    seen.page.wait_for_timeout(150)
+    assert picture(seen.page) == still
+
+
+def test_mouse_wheel_keys_and_looks_change_the_picture(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri())
+    hold(seen.page)
+    pictures = {picture(seen.page)}
+    box = seen.page.locator("[data-role=picture]").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    seen.page.mouse.move(x, y)
+    seen.page.mouse.down()
+    seen.page.mouse.move(x + 60, y + 20)
+    seen.page.mouse.up()
+    pictures.add(picture(seen.page))
+    seen.page.mouse.wheel(0, -300)
+    seen.page.wait_for_function("window.supple.viewers[0].camera.zoom > 1")
+    pictures.add(picture(seen.page))
+    seen.page.locator("[data-role=picture]").press("ArrowLeft")
+    pictures.add(picture(seen.page))
+    for choice in ("plain", "energy"):
+        seen.page.locator("[data-role=colouring]").select_option(choice)
+        pictures.add(picture(seen.page))
+    seen.shot("page-energy")
+    seen.page.locator("[data-role=names]").click()
+    pictures.add(picture(seen.page))
+    assert len(pictures) == 7
+    seen.clean("file://")
+
+
+def test_playback_advances_scrubs_and_has_a_speed(visit: Any, motion: Path) -> None:
+    seen = visit(motion.as_uri())
+    now = "window.supple.viewers[0].state.x"
+    seen.page.wait_for_function(f"{now} > {seen.page.evaluate(now)}")
+    seen.page.locator("[data-role=speed]").select_option("0.1")
+    seen.page.evaluate("window.supple.viewers[0].seek(0.1)")
+    start = seen.page.evaluate(f"[{now}, performance.now()]")
+    seen.page.wait_for_function(f"{now} > {start[0]}")
+    stop = seen.page.evaluate(f"[{now}, performance.now()]")
+    assert 0 < stop[0] - start[0] <= 0.1 * (stop[1] - start[1]) / 1000 + 0.011  # a frame at most
+    seen.page.evaluate(
+        """() => { const s = document.querySelector("[data-role=scrub]");
+        s.value = 1.3; s.dispatchEvent(new Event("input")); }"""
+    )
+    assert seen.page.locator("[data-role=time]").inner_text() == "1.300 s"
+    assert seen.page.locator("[data-role=play]").inner_text() == "Play"
+    assert seen.page.locator("line.marker").first.get_attribute("visibility") == "visible"
+    seen.shot("page-motion", full_page=True)
+    seen.clean("file://")
+
+
+def test_the_tip_is_drawn_where_it_was_computed(visit: Any, motion: Path) -> None:
+    seen = visit(motion.as_uri())
+    seen.page.evaluate("window.supple.viewers[0].play(false)")
+    seen.page.evaluate("window.supple.viewers[0].seek(2.0)")
+    drawn = seen.page.evaluate("window.supple.viewers[0].figure.tip")
+    cells = seen.page.locator("table[data-title=Ends] td.number")
+    table = [float(cells.nth(k).get_attribute("data-value")) for k in range(2)]
+    np.testing.assert_allclose(drawn[:2], table, atol=1e-5)
+    assert cells.first.inner_text() == f"{table[0]:.6g}"
+
+
+def test_a_simulated_motion_is_played(visit: Any, tmp_path: Path) -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(2))
+    run = supple.simulate(model, tau=supple.BangBang(0.2), duration=1.0)
+    seen = visit(run.save_page(tmp_path / "run.html").as_uri())
+    seen.page.evaluate("window.supple.viewers[0].play(false)")
+    seen.page.evaluate("window.supple.viewers[0].seek(1.0)")
+    drawn = seen.page.evaluate("window.supple.viewers[0].figure.tip")
+    np.testing.assert_allclose(drawn, run.tip[-1], atol=1e-4)
+    assert seen.page.locator(".plot").count() == 5
+    assert "by rk4" in seen.page.locator("[data-role=readout] span").inner_text()
+    seen.shot("page-response", full_page=True)
+    seen.clean("file://")
+
+
+def test_plots_show_values_under_the_pointer(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri())
+    seen.page.locator(".plot svg").first.hover()
+    tip = seen.page.locator(".tip").first
+    assert tip.is_visible()
+    assert tip.inner_text().count("mode ") == 6
+    seen.shot("page-hover")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_are_both_legible(visit: Any, arm: Path, scheme: str) -> None:
+    seen = visit(arm.as_uri(), color_scheme=scheme)
+    hold(seen.page)
+    seen.shot(f"page-{scheme}", full_page=True)
+    ink, paper = (
+        [int(part) for part in seen.page.evaluate(f"getComputedStyle(document.body).{key}")
+         .removeprefix("rgb(").removesuffix(")").split(",")]
+        for key in ("color", "backgroundColor")
+    )  # fmt: skip
+    assert abs(sum(ink) - sum(paper)) > 450
+    assert (sum(paper) > sum(ink)) == (scheme == "light")
+
+
+def test_a_phone_sees_the_picture_first_and_no_scroll_bar(visit: Any, arm: Path) -> None:
+    seen = visit(
+        arm.as_uri(), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    hold(seen.page)
+    seen.shot("page-phone", full_page=True)
+    wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    assert seen.page.evaluate(wide)
+    stage = seen.page.locator(".stage").bounding_box()
+    panel = seen.page.locator(".panel").bounding_box()
+    assert stage["y"] < panel["y"]
+    before = picture(seen.page)
+    seen.page.touchscreen.tap(200, 900)
+    seen.page.locator(".modes tbody tr").nth(1).tap()
+    assert picture(seen.page) != before
+    seen.clean("file://")
+
+
+def test_a_picture_can_be_saved(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri())
+    with seen.page.expect_download() as started:
+        seen.page.locator("[data-role=save]").click()
+    assert started.value.suggested_filename == "industrial-3.png"
+
+
+@pytest.mark.parametrize("name", ["kuo-delta", "theodore-rrp"])
+def test_spatial_robots(visit: Any, tmp_path: Path, name: str) -> None:
+    pose: Any = {"position": [0.1, 0, 0.5]} if name == "kuo-delta" else {"theta": [0.3, 0.7, 0.8]}
+    found = supple.modes(supple.load(name), count=4, **pose)
+    path = found.save_page(tmp_path / "page.html", nearby=7)
+    seen = visit(path.as_uri())
+    hold(seen.page)
+    assert hertz(seen.page) == found.frequency_hz.tolist()
+    slide(seen.page, 3, seen.page.evaluate("window.supple.viewers[0].tracks[3].at[1]"))
+    seen.shot(f"page-{name}")
+    seen.clean("file://")
+
+
+def test_the_tour_is_one_page(visit: Any, tmp_path: Path) -> None:
+    """Two of its stops; the whole tour is tested from the command line."""
+    visited = list(tour(("de-luca-two-link", "theodore-rrp")))
+    seen = visit(save_tour(visited, tmp_path).as_uri())
+    assert seen.page.locator("[data-role=viewer]").count() == 3  # the soft arm also moves
+    for k, stop in zip((0, 2), visited, strict=True):
+        table = seen.page.locator(f"#chapter-{k} .table table").first
+        shown = table.locator("tbody tr td:nth-child(3)").all_inner_texts()
+        assert shown == [f"{row.ours:.7g}" for row in stop.rows]
+    seen.page.locator("nav a").nth(2).click()
+    seen.page.wait_for_function(
+        "document.querySelector('#chapter-2').getBoundingClientRect().top < 40"
+    )
+    seen.page.wait_for_timeout(500)
+    seen.shot("tour-second-stop")
+    seen.clean("file://")
+
+
+def test_frames_are_drawn_fast_enough(visit: Any, arm: Path) -> None:
+    """One frame of a three-link arm in well under a sixtieth of a second, on a busy machine too."""
+    seen = visit(arm.as_uri())
+    script = """() => { const v = window.supple.viewers[0], times = [];
+      for (let k = 0; k < 60; k++) { const t = performance.now(); v.state.phase += 0.1; v.frame();
+        times.push(performance.now() - t); }
+      return times.sort((a, b) => a - b)[30]; }"""
+    assert seen.page.evaluate(script) < 16

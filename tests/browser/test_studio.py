@@ -1,0 +1,206 @@
+"""The live studio in a real Chromium: started from the command line, driven as a reader would."""
+
+import re
+import socket
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import supple
+
+pytestmark = pytest.mark.slow
+
+AT = "0,45deg,45deg"
+POSE = np.radians([0.0, 45.0, 45.0])
+
+
+def hertz(page: Any) -> list[float]:
+    return [
+        float(value)
+        for value in page.locator("[data-role=hertz]").evaluate_all(
+            "cells => cells.map(c => c.dataset.hz)"
+        )
+    ]
+
+
+def shows(page: Any, wanted: Any) -> bool:
+    seen = hertz(page)
+    return len(seen) == len(wanted) and np.allclose(seen, wanted, rtol=1e-12)
+
+
+def entry(page: Any, label: str) -> Any:
+    """The input that belongs to a label of the panel: the one for typing."""
+    exactly = re.compile(rf"^{re.escape(label)}( \(.*\))?$")
+    key = page.locator("label").filter(has_text=exactly).first.get_attribute("for")
+    row = page.locator(f"xpath=//label[@for='{key}']/ancestor::*[.//input][1]")
+    return row.locator("input[type=text], input:not([type])").last
+
+
+def type_into(page: Any, label: str, value: str) -> None:
+    field = entry(page, label)
+    field.fill(value)
+    field.press("Enter")
+    field.blur()
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    entry(page, label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def wait_for(condition: Any, seconds: float = 15.0) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"did not happen within {seconds} s")
+
+
+def ready(page: Any, count: int = 6) -> None:
+    wait_for(lambda: len(hertz(page)) == count, 30)
+
+
+@pytest.fixture
+def served(studio: Any) -> Any:
+    return studio("industrial-3", "--at", AT)
+
+
+def test_numbers_follow_the_sliders(visit: Any, served: Any) -> None:
+    seen = visit(served.url)
+    ready(seen.page)
+    robot = supple.load("industrial-3")
+    assert hertz(seen.page) == supple.modes(robot, POSE, count=6).frequency_hz.tolist()
+    seen.shot("studio-start")
+    type_into(seen.page, "joint of link2", "30")
+    pose = [0.0, np.radians(30.0), POSE[2]]
+    there = supple.modes(robot, pose, count=6).frequency_hz
+    wait_for(lambda: shows(seen.page, there))
+    mark = seen.page.locator("[data-role=here]")
+    wait_for(lambda: mark.count() == 1 and float(mark.get_attribute("data-x")) == 30.0)
+    seen.shot("studio-slid")
+    seen.clean(served.url, served.url.replace("http", "ws"))
+
+
+def test_a_slider_dragged_is_followed_within_50_ms(visit: Any, served: Any) -> None:
+    """From the slider's message to the picture and numbers sent: best of ten, on a busy machine."""
+    seen = visit(served.url)
+    ready(seen.page)
+    times = []
+    for k in range(10):
+        type_into(seen.page, "joint of link3", str(10 + k))
+        there = supple.modes(
+            supple.load("industrial-3"), [0, POSE[1], np.radians(10 + k)], count=6
+        ).frequency_hz
+        wait_for(lambda there=there: shows(seen.page, there))
+        words = seen.page.locator("[data-role=status]").inner_text()
+        times.append(float(words.split(" in ")[1].split(" ms")[0]))
+    assert min(times) < 50
+
+
+def test_modes_theory_count_and_payload(visit: Any, served: Any) -> None:
+    seen = visit(served.url)
+    ready(seen.page)
+    robot = supple.load("industrial-3")
+    choose(seen.page, "mode", "mode 3")
+    bold = seen.page.locator("tr[data-mode='2']")
+    wait_for(lambda: "700" in (bold.get_attribute("style") or ""))
+    seen.shot("studio-mode-3")
+    choose(seen.page, "theory", "euler-bernoulli")
+    thin = robot.with_({f"links.{link.name}.theory": "euler-bernoulli" for link in robot.links})
+    there = supple.modes(thin, POSE, count=6).frequency_hz
+    wait_for(lambda: shows(seen.page, there))
+    type_into(seen.page, "number of modes", "4")
+    wait_for(lambda: shows(seen.page, there[:4]))
+    type_into(seen.page, "payload", "5")
+    heavy = supple.modes(thin.with_("payload", {"mass": 5.0}), POSE, count=4).frequency_hz
+    wait_for(lambda: shows(seen.page, heavy))
+    choose(seen.page, "colour by", "strain energy")
+    seen.page.wait_for_timeout(300)
+    seen.shot("studio-energy")
+    assert seen.errors == []
+
+
+def test_a_wrong_entry_says_so_and_changes_nothing(visit: Any, served: Any) -> None:
+    seen = visit(served.url)
+    ready(seen.page)
+    before = hertz(seen.page)
+    type_into(seen.page, "payload", "-3")
+    problem = seen.page.locator("[data-role=problem]")
+    wait_for(lambda: problem.count() == 1)
+    assert "payload" in problem.inner_text()
+    assert hertz(seen.page) == before
+    seen.shot("studio-wrong-entry")
+    type_into(seen.page, "payload", "0")
+    wait_for(lambda: problem.count() == 0)
+
+
+def test_two_browsers_one_killed_in_mid_drag(visit: Any, browser: Any, served: Any) -> None:
+    stays = visit(served.url)
+    ready(stays.page)
+    context = browser.new_context()
+    goes = context.new_page()
+    goes.goto(served.url)
+    ready(goes)
+    thumb = goes.get_by_role("slider").nth(1)
+    box = thumb.bounding_box()
+    goes.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    goes.mouse.down()
+    goes.mouse.move(box["x"] + 40, box["y"], steps=5)
+    context.close()
+    type_into(stays.page, "joint of link2", "-20")
+    there = supple.modes(
+        supple.load("industrial-3"), [0, np.radians(-20.0), POSE[2]], count=6
+    ).frequency_hz
+    wait_for(lambda: shows(stays.page, there))
+    assert served.process.poll() is None
+    assert stays.errors == []
+
+
+def test_pictures_and_pages_are_sent_to_the_browser(visit: Any, served: Any, tmp_path: Any) -> None:
+    seen = visit(served.url)
+    ready(seen.page)
+    for button, ending, first in (("picture", ".png", b"\x89PNG"), ("page", ".html", b"<!doc")):
+        with seen.page.expect_download(timeout=60_000) as started:
+            seen.page.get_by_role("button", name=f"Save {button}").click()
+        saved = tmp_path / started.value.suggested_filename
+        started.value.save_as(saved)
+        assert saved.suffix == ending
+        assert saved.read_bytes().startswith(first)
+
+
+def test_a_delta_is_moved_by_its_platform(visit: Any, studio: Any) -> None:
+    served = studio("kuo-delta", "--position", "0.1,0,0.5")
+    seen = visit(served.url)
+    ready(seen.page)
+    robot = supple.load("kuo-delta")
+    type_into(seen.page, "platform z", "0.6")
+    there = supple.modes(robot, position=[0.1, 0, 0.6], count=6).frequency_hz
+    wait_for(lambda: shows(seen.page, there))
+    type_into(seen.page, "platform z", "1.1")
+    problem = seen.page.locator("[data-role=problem]")
+    wait_for(lambda: problem.count() == 1)
+    assert "out of reach" in problem.inner_text()
+    assert shows(seen.page, there)
+    seen.shot("studio-delta")
+
+
+def test_ctrl_c_ends_it_cleanly(served: Any) -> None:
+    code, said = served.interrupt()
+    assert code == 0
+    assert "Traceback" not in said
+
+
+def test_a_busy_port_gives_the_next_free_one(studio: Any) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        served = studio("industrial-3", port=port)
+        assert served.port > port
+
+
+def test_only_this_machine_is_served(served: Any) -> None:
+    assert served.url.startswith("http://127.0.0.1:")

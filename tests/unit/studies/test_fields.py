@@ -1,0 +1,56 @@
+"""Links in time: their ends meet, and the last one is the model's tip."""
+
+import numpy as np
+import pytest
+
+import supple
+from supple.studies.fields import fields
+from supple.view.posing import bend
+from supple.view.scene import response_scene
+
+SPATIAL = """
+supple: 1
+name: spatial
+architecture: serial
+gravity: [0, 0, -9.81]
+materials: {steel: {young_modulus: 210e9, poisson_ratio: 0.3, density: 7800}}
+sections: {strip: {shape: rectangle, depth: 0.006, width: 0.004}}
+links:
+  - {name: a, joint: {axis: [0, 0, 1]}, length: 0.5, material: steel, section: strip, roll: 30deg}
+  - {name: b, joint: {axis: [0, 1, 0], mount: {xyz: [0.02, 0.01, 0], rpy: [20deg, 10deg, 0]}},
+     length: 0.4, material: steel, section: strip, tip: {mass: 0.05}}
+"""
+
+
+@pytest.fixture(scope="module", params=["planar", "spatial"])
+def run(request: pytest.FixtureRequest) -> supple.Response:
+    robot = supple.load("de-luca-two-link") if request.param == "planar" else supple.loads(SPATIAL)
+    model = supple.build(robot, supple.AssumedModes(2))
+    effort = 0.1 if request.param == "planar" else 0.02
+    return supple.simulate(model, tau=lambda t, q, qd: np.full(2, effort), duration=0.3)
+
+
+def test_the_last_end_is_the_tip(run: supple.Response) -> None:
+    found = fields(run, samples=10**6)
+    ends = found.motion[:, -1, -1, :3] + found.L[:, -1, None] * np.array([1.0, 0, 0])
+    tip = found.p[:, -1] + np.einsum("tij,tj->ti", found.R[:, -1], ends)
+    np.testing.assert_allclose(tip, run.tip, atol=1e-10)
+
+
+def test_deflections_are_those_of_the_response(run: supple.Response) -> None:
+    found = fields(run, samples=10**6, points=5)
+    for i, name in enumerate(found.names):
+        for k, fraction in enumerate(np.linspace(0, 1, 5)):
+            given = run.deflection(name, float(fraction))
+            np.testing.assert_allclose(found.motion[:, i, k, :3], given, atol=1e-12)
+
+
+def test_the_scene_draws_the_tip_where_it_is(run: supple.Response) -> None:
+    scene = response_scene(run, samples=50)
+    track = scene.tracks[0]
+    assert scene.true_scale
+    assert len(track.at) == 50
+    v = 30
+    drawn = bend(track, v, track.motion[v, 0], 1.0).centre[scene.tip, -1]
+    k = int(np.flatnonzero(run.t == track.at[v])[0])
+    np.testing.assert_allclose(drawn, run.tip[k], atol=1e-10)

@@ -1,0 +1,169 @@
+"""Elastic motion along a path: starts, damping, residual vibration, warnings; workspace maps."""
+
+import numpy as np
+import pytest
+
+import supple
+from supple.kernels.newmark import generalised_alpha
+
+STEEL = "materials.steel."
+STIFF = supple.load("kuo-delta").with_(
+    {f"{STEEL}young_modulus": 210e11, f"{STEEL}shear_modulus": 80e11}
+)
+SLOW = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 20.0)
+
+
+def test_a_slow_motion_stays_at_its_sag() -> None:
+    found = supple.follow(STIFF, SLOW, elements=1, step=0.2, scheme=generalised_alpha(0.0))
+    for k in (0, 50, 100):
+        sag = supple.statics(STIFF, position=found.position[k])
+        assert found.tip[k, :3] == pytest.approx(sag.tip_displacement, abs=2e-3 * found.tip[0, 2])
+
+
+def test_from_zero_the_weight_is_overshot_twice() -> None:
+    """A held robot let go from its unloaded shape swings to twice its sag, mode by mode."""
+    hold = supple.Hold((0.0, 0.0, 0.5), 0.1)
+    found = supple.follow(STIFF, hold, elements=1, step=2e-4, start="zero")
+    sag = supple.statics(STIFF, position=[0, 0, 0.5]).tip_displacement[2]
+    assert found.tip[0] == pytest.approx(np.zeros(6), abs=0)
+    assert found.tip[:, 2].max() == pytest.approx(2 * sag, rel=0.02)  # higher modes carry 1 %
+
+
+@pytest.mark.parametrize("damping", [0.05, supple.Rayleigh(0.05)])
+def test_damping_ratio_is_seen_in_the_decay(damping: object) -> None:
+    hold = supple.Hold((0.0, 0.0, 0.5), 0.4)
+    light = supple.Loads(preload=False)
+    found = supple.follow(
+        STIFF, hold, elements=1, step=2e-4, start="zero", damping=damping, loads=light
+    )
+    z = found.tip[:, 2] - supple.statics(STIFF, position=[0, 0, 0.5]).tip_displacement[2]
+    peaks = [k for k in range(1, len(z) - 1) if z[k - 1] < z[k] >= z[k + 1]]
+    first, later = z[peaks[1]], z[peaks[6]]
+    decrement = np.log(first / later) / 5
+    zeta = decrement / np.hypot(decrement, 2 * np.pi)
+    assert zeta == pytest.approx(0.05, rel=0.1)
+
+
+def test_residual_vibration_and_deflections() -> None:
+    found = supple.follow(STIFF, supple.InvertedU(), step=2e-3, after=0.2)
+    assert found.small
+    assert found.residual().shape == (6,)
+    assert (found.residual() <= np.ptp(found.tip, axis=0) / 2 + 1e-15).all()
+    assert found.deflection("lower2", 0.0) == pytest.approx(np.zeros((len(found.t), 6)), abs=0)
+    with pytest.raises(supple.SuppleError, match="no link 'rod'"):
+        found.deflection("rod")
+
+
+def test_periodic_start_repeats() -> None:
+    found = supple.follow(
+        STIFF, supple.CirclePath(), elements=1, step=5e-3, start="periodic", damping=0.02, periods=2
+    )
+    half = len(found.t) // 2
+    assert found.tip[half] == pytest.approx(found.tip[0], abs=1e-9 * np.abs(found.tip).max())
+    assert found.tip[-1] == pytest.approx(found.tip[0], abs=1e-9 * np.abs(found.tip).max())
+
+
+def test_torques_of_a_stiff_robot_are_the_rigid_ones() -> None:
+    """Slowly and stiffly: what the links bend changes the torques by deflection over length."""
+    found = supple.follow(STIFF, SLOW, elements=1, step=0.2, scheme=generalised_alpha(0.0))
+    assert found.torque == pytest.approx(found.rigid_torque, rel=2e-3)
+    rigid = supple.RigidDelta(STIFF).inverse_dynamics(*SLOW(found.t))
+    assert found.rigid_torque == pytest.approx(rigid, abs=1e-12)
+
+
+def test_rotors_take_their_part() -> None:
+    geared = STIFF.with_({"motor.rotor_inertia": 0.02, "motor.damping": 0.3, "motor.friction": 0.1})
+    path = supple.InvertedU()
+    found = supple.follow(geared, path, elements=1, step=4e-3)
+    rigid = supple.RigidDelta(geared).inverse_dynamics(*path(found.t))
+    assert found.rigid_torque == pytest.approx(rigid, abs=1e-10)
+
+
+def test_sprung_motors_carry_the_same_torques() -> None:
+    """A spring in series carries what the motor gives, and lets the platform sag further."""
+    sprung = STIFF.with_("motor.stiffness", 5e3)
+    found, clamped = (
+        supple.follow(robot, SLOW, elements=1, step=0.2, scheme=generalised_alpha(0.0))
+        for robot in (sprung, STIFF)
+    )
+    assert found.torque.shape == clamped.torque.shape
+    assert found.rigid_torque == pytest.approx(clamped.rigid_torque, abs=1e-11)
+    assert found.torque == pytest.approx(clamped.torque, rel=5e-3)
+    assert found.tip[0, 2] > 1.5 * clamped.tip[0, 2]
+
+
+def test_beyond_the_small_range_it_warns() -> None:
+    robot = supple.load("kuo-delta")
+    with pytest.warns(supple.SmallRangeWarning, match="the linear model is off"):
+        found = supple.follow(robot, supple.InvertedU(), elements=1, step=4e-3)
+    assert not found.small
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"step": -1.0}, "step is -1"),
+        ({"start": "warm"}, "start is 'warm'"),
+        ({"start": "periodic"}, "does not repeat"),
+        ({"periods": 0}, "periods is 0"),
+        ({"damping": -0.1}, "damping ratio"),
+        ({"elements": 0}, "elements"),
+    ],
+)
+def test_bad_input_is_a_sentence(options: dict, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
+        supple.follow(STIFF, supple.InvertedU(), **options)
+
+
+def test_a_path_out_of_reach_is_a_sentence() -> None:
+    far = supple.PointToPoint((0.0, 0.0, 0.5), (0.0, 0.0, 1.3), 1.0)
+    with pytest.raises(supple.SuppleError, match="out of reach"):
+        supple.follow(STIFF, far, elements=1, step=0.01)
+
+
+def test_serial_arms_follow_joint_paths() -> None:
+    """One link swung in its plane, at small bends, as the quasi-static beam has it.
+
+    Clamped-free beam under root acceleration: the tip lags by alpha m L^5 11/120 EI.
+    """
+    link = {
+        "name": "arm",
+        "length": 1.0,
+        "mass_per_length": 1.0,
+        "bending_stiffness": 1e4,
+        "polar_inertia_per_length": 0.0,
+    }
+    robot = supple.SerialRobot(name="arm", links=[link])
+    found = supple.follow(
+        robot, supple.PointToPoint((0.0,), (1.0,), 4.0), elements=2, step=1e-2,
+        scheme=generalised_alpha(0.0),
+    )  # fmt: skip
+    theta, _, alpha = found.path(found.t)
+    lag = -alpha[:, 0] * 11 / 120 / 1e4
+    across = -np.sin(theta[:, 0]) * found.tip[:, 0] + np.cos(theta[:, 0]) * found.tip[:, 1]
+    assert across == pytest.approx(lag, abs=2e-3 * np.abs(lag).max())
+    assert found.torque[:, 0] == pytest.approx(alpha[:, 0] / 3, abs=2e-3 * np.abs(alpha).max())
+
+
+def test_workspace_map() -> None:
+    robot = supple.load("kuo-delta")
+    found = supple.workspace(robot, (-0.2, 0.2), (-0.2, 0.2), (0.4, 1.2), points=5)
+    assert found.omega.shape == (5, 5, 5, 1)
+    assert found.reachable[:, :, 0].all()
+    assert not found.reachable[:, :, -1].any()
+    place, omega = found.lowest
+    assert supple.modes(robot, position=place, count=1).omega[0] == pytest.approx(omega, rel=1e-12)
+    assert found.share_below(omega * 0.999) == 0
+    assert found.share_below(1e9) == 1
+    assert len(found.below(20.0)) == round(found.share_below(20.0) * found.reachable.sum())
+    with pytest.raises(supple.SuppleError, match="no Delta"):
+        supple.workspace(supple.load("industrial-3"))
+
+
+def test_pictures(tmp_path) -> None:
+    found = supple.follow(STIFF, supple.InvertedU(), elements=1, step=4e-3, after=0.1)
+    found.plot(tmp_path / "path.png")
+    grid = supple.workspace(supple.load("kuo-delta"), points=5)
+    grid.plot(tmp_path / "map.png", bound=20.0)
+    assert (tmp_path / "path.png").stat().st_size > 10_000
+    assert (tmp_path / "map.png").stat().st_size > 10_000

@@ -1,0 +1,217 @@
+"""Kineto-elasto-dynamics: against points in space, known spinning beams, the paper's equations."""
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+import supple
+from supple.assembly import transport
+from supple.control.trajectories import CirclePath, InvertedU, Trajectory
+from supple.dynamics.ked import Ked, Loads, ked
+from supple.dynamics.rigid_delta import RigidDelta
+from supple.structure import moving_structure
+
+KUO = supple.load("kuo-delta")
+H = 1e-3
+STILL = Loads(preload=False)
+
+
+def delta_robot(rods: str) -> supple.DeltaRobot:
+    """Kuo's Delta without polar inertia, so that points alone carry its mass."""
+    bar = {
+        "mass_per_length": 0.195,
+        "bending_stiffness": [10.9, 12.0],
+        "axial_stiffness": 5.25e6,
+        "torsional_stiffness": 8.3,
+        "material": None,
+        "section": None,
+        "theory": None,
+        "polar_inertia_per_length": 0.0,
+    }
+    changes = {f"{part}.{key}": value for part in ("upper", "lower") for key, value in bar.items()}
+    more = {"lower.rods": rods, "lower.roll": 0.4, "upper.roll": -0.2, "motor.stiffness": 200.0}
+    if rods == "parallelogram":
+        more["lower.spacing"] = 0.05
+    return KUO.with_(changes | more)
+
+
+def arm_robot() -> supple.SerialRobot:
+    beam = {
+        "length": 0.6,
+        "mass_per_length": 0.4,
+        "bending_stiffness": [30.0, 40.0],
+        "axial_stiffness": 1e6,
+        "torsional_stiffness": 20.0,
+        "polar_inertia_per_length": 0.0,
+    }
+    links = [
+        {"name": "a", "joint": {"axis": [0, 0, 1]}, **beam},
+        {"name": "b", "joint": {"axis": [0, 1, 0], "stiffness": 300.0}, **beam, "roll": 0.3},
+        {"name": "c", "joint": {"axis": [1, 0.5, 1]}, **beam, "tip": {"mass": 0.7}},
+    ]
+    return supple.SerialRobot(name="arm", links=links, gravity=(0.0, 0.0, -9.81))
+
+
+class Swing(Trajectory):
+    """Three joints that swing, each its own way."""
+
+    duration = 1.0
+
+    def at(self, t):
+        f = np.array([3.0, 4.0, 5.0])
+        x = np.sin(np.outer(t, f))
+        return x, f * np.cos(np.outer(t, f)), -(f**2) * x
+
+
+CASES = {
+    "single": (delta_robot("single"), InvertedU()),
+    "twist": (delta_robot("twist"), InvertedU()),
+    "parallelogram": (delta_robot("parallelogram"), InvertedU()),
+    "serial": (arm_robot(), Swing()),
+}
+
+
+def points(model: Ked, path: Trajectory, t: float) -> tuple[np.ndarray, ...]:
+    """Masses, rigid places (P, 3), displacements per unit y (P, 3, N) in space, as defined."""
+    moving = moving_structure(model.robot, *(np.atleast_2d(x) for x in path(t)))
+    motions = model.motions(moving)
+    mass, place, G = [], [], []
+    for i, part in enumerate(model.meshes):
+        R, p = moving.structure.R[0, i], moving.structure.p[0, i]
+        x, weights = part.quadrature()
+        stations = [
+            (w * part.beam.m, s, N) for s, w, N in zip(x, weights, part.field(x), strict=True)
+        ]
+        tip = model.structure.segments[i].tip_mass[0, 0]
+        stations.append((tip, part.L, part.end))
+        for m, s, N in stations:
+            u = transport(s) @ motions.root[i].value[0][:, len(model.motors) :]
+            u[:, model.inner[i]] += N
+            mass.append(m)
+            place.append(p + s * R[:, 0])
+            G.append(R @ u[:3])
+    return np.array(mass), np.array(place), np.array(G)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_matrices_are_those_of_points_in_space(case: str) -> None:
+    """M = sum m G'G, C = 2 sum m G'G', K - K_e = sum m G'G'', F = -sum m G'(r'' - g).
+
+    G' and G'' by five-point differences in time; bodies without inertia of their own.
+    """
+    robot, path = CASES[case]
+    if case != "serial":
+        robot = robot.with_("platform.inertia", [1e-15, 1e-15, 1e-15])
+    t = 0.33
+    model = ked(robot, path(t)[0], 1, loads=STILL)
+    each = [points(model, path, t + k * H) for k in range(-2, 3)]
+    m, r = each[2][0], [e[1] for e in each]
+    G = [e[2] for e in each]
+    G1 = (G[0] - 8 * G[1] + 8 * G[3] - G[4]) / (12 * H)
+    G2 = (-G[0] + 16 * G[1] - 30 * G[2] + 16 * G[3] - G[4]) / (12 * H**2)
+    a = (-r[0] + 16 * r[1] - 30 * r[2] + 16 * r[3] - r[4]) / (12 * H**2)
+    found = model.matrices(*path(t))
+    wanted = {
+        "M": np.einsum("p,pci,pcj->ij", m, G[2], G[2]),
+        "C": 2 * np.einsum("p,pci,pcj->ij", m, G[2], G1),
+        "K": np.einsum("p,pci,pcj->ij", m, G[2], G2) + model.stiffness,
+        "F": -np.einsum("p,pci,pc->i", m, G[2], a - np.asarray(robot.gravity)),
+    }
+    rest = {"K": model.stiffness}
+    for name, value in wanted.items():
+        ours = getattr(found, name)[0] - rest.get(name, 0.0)
+        exact = value - rest.get(name, 0.0)
+        # differences: h^4 = 1e-12 times derivatives some 1e4 times the second, rounding 1e-16/h^2
+        assert np.abs(ours - exact).max() < 1e-6 * np.abs(exact).max(), name
+
+
+# [Wright1982], Table 2: flapping of a uniform cantilever on a hub without radius, first mode,
+# omega sqrt(m L^4 / EI) for Omega sqrt(m L^4 / EI).
+FLAPPING = {0: 3.5160, 1: 3.6816, 2: 4.1373, 3: 4.7973, 6: 7.3604, 12: 13.1702}
+
+
+@pytest.mark.parametrize("spin", FLAPPING)
+def test_spinning_beam_stiffens(spin: int) -> None:
+    beam = {
+        "name": "blade",
+        "length": 1.0,
+        "mass_per_length": 1.0,
+        "bending_stiffness": 1.0,
+        "polar_inertia_per_length": 0.0,
+    }
+    robot = supple.SerialRobot(name="blade", links=[beam])
+    found = ked(robot, [0.0], 8, "quintic").matrices([0.3], [float(spin)], [0.0])
+    omega = np.sqrt(eigh(found.K[0], found.M[0], eigvals_only=True))
+    flap, lag = omega[1], omega[0]
+    if spin == 0:
+        flap = lag = omega[0]
+    assert flap == pytest.approx(FLAPPING[spin], abs=5e-5)
+    # without Coriolis coupling (the beam keeps its length) lag^2 = flap^2 - Omega^2
+    assert lag**2 == pytest.approx(flap**2 - spin**2, rel=1e-6)
+
+
+@pytest.mark.parametrize("rods", ["single", "twist"])
+def test_at_rest_it_is_the_structure(rods: str) -> None:
+    robot = KUO.with_("lower.rods", rods)
+    P = [0.1, 0.0, 0.5]
+    model = ked(robot, P, 2, loads=STILL)
+    found = model.matrices(P, [0, 0, 0], [0, 0, 0])
+    omega = np.sqrt(eigh(found.K[0], found.M[0], eigvals_only=True, subset_by_index=(0, 7)))
+    wanted = supple.modes(robot, position=P, count=8, method="elements", elements=2).omega
+    assert omega == pytest.approx(wanted, rel=1e-7)  # eigh loses eps (omega_max / omega)^2
+    sag = found.tip[0] @ np.linalg.solve(found.K[0], found.F[0])
+    exact = supple.statics(robot, position=P)
+    # cubic elements give nodal displacements under uniform weight exactly
+    assert sag[:3] == pytest.approx(exact.tip_displacement, abs=1e-12)
+    assert sag[3:] == pytest.approx(exact.tip_rotation, abs=1e-12)
+
+
+def test_roots_carry_the_motor_torques() -> None:
+    """Newton-Euler through the closures equals virtual power in the platform's coordinates."""
+    t = np.linspace(0, 0.8, 9)
+    model = ked(KUO, [0.1, 0, 0.5], 1)
+    arms = [i for i, s in enumerate(model.structure.segments) if s.name.startswith("upper")]
+    torque = model.root_wrenches(*InvertedU()(t))[:, arms, 4]
+    assert torque == pytest.approx(RigidDelta(KUO).inverse_dynamics(*InvertedU()(t)), abs=1e-12)
+
+
+@pytest.mark.parametrize("case", ["single", "serial"])
+def test_a_rigid_motion_needs_the_rigid_torque(case: str) -> None:
+    """-F of a motor's row is its torque in the rigid motion; springs carry their own."""
+    robot, path = (KUO, InvertedU()) if case == "single" else (arm_robot(), Swing())
+    model = ked(robot, path(0.0)[0], 1)
+    t = np.linspace(0.1, 0.7, 5)
+    wrench = model.root_wrenches(*path(t))
+    wanted = np.stack([wrench[:, i] @ axis for i, axis in model.motors], axis=1)
+    zero = np.zeros((5, model.size))
+    assert model.matrices(*path(t)).torque(zero, zero, zero) == pytest.approx(wanted, abs=1e-11)
+
+
+def test_degrees_of_freedom_of_the_errata() -> None:
+    for n in (1, 2, 3):
+        assert ked(KUO, [0.1, 0, 0.5], n).size == 6 + 3 * (12 * n - 2)
+
+
+def test_loads_can_be_switched() -> None:
+    path, t = InvertedU(), 0.3
+    full = ked(KUO, [0.1, 0, 0.5], 1).matrices(*path(t))
+    none = Loads(False, False, False, False, False)
+    bare = ked(KUO, [0.1, 0, 0.5], 1, loads=none).matrices(*path(t))
+    assert not bare.F.any()
+    assert not bare.C.any()
+    assert np.array_equal(bare.M, full.M)
+    assert np.abs(bare.K[0] - bare.K[0].T).max() < 1e-12 * np.abs(bare.K).max()
+    parts = [
+        ked(KUO, [0.1, 0, 0.5], 1, loads=Loads(inertia, not inertia)).matrices(*path(t)).F
+        for inertia in (True, False)
+    ]
+    assert sum(parts) == pytest.approx(full.F, rel=1e-12, abs=1e-15)
+
+
+def test_circle_is_symmetric_under_a_third_of_a_turn() -> None:
+    path = CirclePath()
+    model = ked(KUO, [0.1, 0, 0.5], 1)
+    each = [model.matrices(*path(0.1 + k / 3)) for k in range(3)]
+    values = [np.linalg.eigvalsh(m.M[0]) for m in each]
+    assert values[1] == pytest.approx(values[0], rel=1e-11)
+    assert values[2] == pytest.approx(values[0], rel=1e-11)

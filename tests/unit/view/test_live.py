@@ -1,0 +1,120 @@
+"""The live server without a browser: what it serves, says and refuses."""
+
+import math
+import urllib.request
+
+import numpy as np
+import pytest
+
+import supple
+from supple.studies.around import usual_pose
+from supple.view.live import serve
+from supple.view.questions import Question, ask, only
+from supple.view.scene import time_scene
+
+
+def fetched(url: str) -> str:
+    with urllib.request.urlopen(url) as answer:
+        return answer.read().decode()
+
+
+@pytest.mark.parametrize("name", ["industrial-3", "kuo-delta", "theodore-rrp"])
+def test_every_kind_of_robot_is_served_and_ended(name: str) -> None:
+    live = serve(supple.load(name), port=0)
+    try:
+        assert "<html" in fetched(live.url)
+        assert live.url in live.sentence
+        found, wanted = (
+            live.shown.found,
+            supple.modes(supple.load(name), count=6, **usual_pose(supple.load(name))),
+        )
+        np.testing.assert_array_equal(found.frequency_hz, wanted.frequency_hz)
+    finally:
+        live.stop()
+
+
+def test_an_empty_field_is_told() -> None:
+    live = serve(supple.load("industrial-3"), port=0)
+    try:
+        controls = live.shown.controls
+        controls.payload.value = math.nan
+        with pytest.raises(supple.SuppleError, match="payload is empty"):
+            controls.question()
+    finally:
+        live.stop()
+
+
+def test_a_busy_port_is_told() -> None:
+    first = serve(supple.load("industrial-3"), port=0)
+    try:
+        second = serve(supple.load("industrial-3"), port=first.port)
+        try:
+            assert second.port != first.port
+            assert f"Port {first.port} is busy" in second.sentence
+        finally:
+            second.stop()
+    finally:
+        first.stop()
+
+
+def test_a_motion_is_played() -> None:
+    robot, t = supple.load("de-luca-two-link"), np.linspace(0, 1, 21)
+    R = np.broadcast_to(np.eye(3), (21, 2, 3, 3))
+    p, motion = np.zeros((21, 2, 3)), np.zeros((21, 2, 13, 6))
+    p[:, 1, 0], motion[:, 1, :, 1] = 0.5, 0.1 * t[:, None]
+    scene = time_scene(robot, ("link1", "link2"), t, p, R, np.full((21, 2), 0.5), motion)
+    live = serve(scene, port=0)
+    try:
+        player = live.shown
+        player.playing.value = False
+        player.time.value = 0.7
+        player._draw()
+        np.testing.assert_allclose(player.stage.tip, [1.0, 0.07, 0.0], atol=1e-12)
+    finally:
+        live.stop()
+
+
+def test_a_response_is_played() -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    run = supple.simulate(model, tau=supple.Constant(0.1), duration=0.1)
+    live = serve(run, port=0)
+    try:
+        live.shown.playing.value = False
+        live.shown.time.value = 0.1
+        live.shown._draw()
+        np.testing.assert_allclose(live.shown.stage.tip, run.tip[-1], atol=1e-9)
+    finally:
+        live.stop()
+
+
+def test_what_cannot_be_shown_is_a_sentence() -> None:
+    robot = supple.load("industrial-3")
+    with pytest.raises(supple.SuppleError, match=r"at\(b\)"):
+        serve(supple.modes(robot, np.zeros((2, 3)), count=2))
+    with pytest.raises(supple.SuppleError, match="port is 70000"):
+        serve(robot, port=70000)
+    with pytest.raises(supple.SuppleError, match="30 at most"):
+        ask(Question(robot, (0.0, 0.0, 0.0), count=31))
+
+
+def test_questions_set_theory_and_payload() -> None:
+    robot = supple.load("industrial-3")
+    pose = (0.0, 0.4, 0.2)
+    thin = ask(Question(robot, pose, theory="euler-bernoulli"))
+    by_hand = robot.with_({f"links.{link.name}.theory": "euler-bernoulli" for link in robot.links})
+    np.testing.assert_array_equal(thin.omega, supple.modes(by_hand, pose, count=6).omega)
+    heavy = ask(Question(robot, pose, payload=5.0))
+    loaded = robot.with_("payload", {"mass": 5.0})
+    np.testing.assert_array_equal(heavy.omega, supple.modes(loaded, pose, count=6).omega)
+
+
+def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:
+    """Also of a double root, whose two shapes are split together."""
+    found = supple.modes(supple.load("theodore-rrp"), [0.3, 0.7, 0.8], count=6)
+    every = found.shape(9)
+    for mode in range(6):
+        part, place = only(found, mode)
+        alone = part.shape(9).displacement[place]
+        scale = np.abs(every.displacement[mode]).max()
+        assert math.isclose(np.abs(alone).max(), scale, rel_tol=1e-6)
+        np.testing.assert_allclose(alone, every.displacement[mode], atol=1e-6 * scale)

@@ -1,0 +1,115 @@
+"""The saved page as text: one file, packed data that unpacks, nothing that calls the network."""
+
+import base64
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import supple
+from supple.studies.around import around
+from supple.view.page import Chapter, Plot, Series, Table, page_text, save_modes, save_page
+from supple.view.scene import modes_scene
+
+ASSETS = Path(supple.__file__).parent / "view" / "assets"
+KINDS = {"f32": np.float32, "i16": np.int16, "i8": np.int8, "u8": np.uint8}
+
+
+@pytest.fixture(scope="module")
+def found() -> supple.Modes:
+    return supple.modes(supple.load("industrial-3"), [0.0, 0.7, 0.5], count=4)
+
+
+def data_of(text: str) -> dict:
+    (inside,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    return json.loads(inside)
+
+
+def unpacked(packed: dict) -> np.ndarray:
+    raw = np.frombuffer(base64.b64decode(packed["bytes"]), KINDS[packed["type"]])
+    values = raw.reshape(packed["shape"]).astype(float)
+    scale = np.array(packed["scale"])
+    return values * (scale if len(scale) == 1 else scale.reshape(1, -1, *[1] * (values.ndim - 2)))
+
+
+def test_packed_numbers_unpack_to_the_scene(found: supple.Modes) -> None:
+    scene = modes_scene(found, around(found, count=5))
+    drawn = data_of(page_text("arm", [Chapter(scene=scene)]))["chapters"][0]["scene"]
+    for raw, track in zip(drawn["tracks"], scene.tracks, strict=True):
+        assert raw["frequency_hz"] == track.frequency_hz.tolist()
+        whole = np.broadcast_to(unpacked(raw["p"]), track.p.shape)
+        np.testing.assert_allclose(whole, track.p, atol=1e-6)
+        for c, part in enumerate(raw["motion"]):
+            true = track.motion[..., c]
+            if part is None:
+                assert not true.any()
+                continue
+            largest = np.abs(true).max(axis=(0, 2, 3), keepdims=True)
+            coarse = 0.6 / (32767 if c < 3 else 127)
+            got = np.broadcast_to(unpacked(part), true.shape)
+            assert (np.abs(got - true) <= coarse * largest + 2e-6 * largest.max()).all()
+
+
+def test_what_does_not_change_is_written_once(found: supple.Modes) -> None:
+    scene = modes_scene(found, around(found, count=5))
+    first = data_of(page_text("arm", [Chapter(scene=scene)]))["chapters"][0]["scene"]["tracks"][1]
+    assert first["name"] == "joint of link1"  # turning the whole planar arm bends nothing anew
+    assert [part["shape"][0] for part in first["motion"] if part] == [1, 1, 1]
+
+
+def test_a_page_is_small_and_calls_nobody(found: supple.Modes, tmp_path: Path) -> None:
+    text = save_modes(found, tmp_path / "arm.html").read_text(encoding="utf-8")
+    assert len(text.encode()) < 200e3
+    assert "https://" not in text
+    assert set(re.findall(r"http://[\w./]*", text)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=(?!\"data:)", text)
+
+
+def test_words_of_a_reader_cannot_break_out_of_the_data() -> None:
+    evil = "</script><b>&"
+    text = page_text(evil, [Chapter(evil, text=[evil], tables=[Table(evil, [evil], [[evil]])])])
+    assert text.count("</script>") == 2
+    assert data_of(text)["chapters"][0]["text"] == [evil]
+    assert "<title>&lt;/script&gt;" in text
+
+
+def test_plots_and_tables_are_plain_data() -> None:
+    x = np.linspace(0, 1, 5)
+    chapter = Chapter("c", plots=[Plot("p", "x", "y", [Series("s", x, x**2)])])
+    drawn = data_of(page_text("t", [chapter]))["chapters"][0]["plots"][0]
+    assert drawn["series"][0]["y"] == (x**2).tolist()
+
+
+def test_sweeps_are_pages_too(tmp_path: Path) -> None:
+    theta = np.zeros((6, 3))
+    theta[:, 1] = np.linspace(0, 1, 6)
+    many = supple.modes(supple.load("industrial-3"), theta, count=3)
+    text = many.save_page(tmp_path / "many.html").read_text(encoding="utf-8")
+    (track,) = data_of(text)["chapters"][0]["scene"]["tracks"]
+    assert track["frequency_hz"] == many.frequency_hz.tolist()
+
+
+def test_sag_is_a_page_too(tmp_path: Path) -> None:
+    sag = supple.statics(supple.load("industrial-3"), [0, 0.4, 0.2], gravity=(0, -9.81, 0))
+    chapter = data_of(sag.save_page(tmp_path / "sag.html").read_text(encoding="utf-8"))["chapters"][
+        0
+    ]
+    assert chapter["tables"][0]["rows"][1][1] == f"{sag.tip_displacement[1]:.6g}"
+
+
+def test_bad_places_are_told_before_anything_is_computed(found: supple.Modes) -> None:
+    with pytest.raises(supple.SuppleError, match=r"end with \.html"):
+        found.save_page("arm.pdf")
+    with pytest.raises(supple.SuppleError, match="no folder"):
+        found.save_page("/nowhere/arm.html")
+    with pytest.raises(supple.SuppleError, match="cannot write"):
+        save_page("/proc/arm.html", "t", [])
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.iterdir()), ids=lambda p: p.name)
+def test_assets_keep_the_size_of_the_house(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 500
+    assert max(len(line) for line in lines) <= 120

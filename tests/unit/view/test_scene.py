@@ -1,0 +1,144 @@
+"""Scenes: plain data that puts every link where the library has it."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import supple
+from supple.errors import SuppleError
+from supple.studies.around import around, coordinates_of
+from supple.view.scene import (
+    modes_scene,
+    quaternions,
+    robot_scene,
+    statics_scene,
+    sweep_scene,
+    time_scene,
+)
+
+POSES = {
+    "de-luca-two-link": {"theta": [0.2, 0.9]},
+    "di-castri-two-link": {"theta": [0.0, 0.5]},
+    "industrial-3": {"theta": [0.1, 0.7, -0.4]},
+    "kuo-delta": {"position": [0.1, 0.0, 0.5]},
+    "theodore-rrp": {"theta": [0.3, 0.7, 0.8]},
+}
+
+
+def rotation(q):
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", POSES)
+def test_every_library_robot_becomes_plain_data(name: str) -> None:
+    found = supple.modes(supple.load(name), count=4, **POSES[name])
+    scene = modes_scene(found)
+    again = json.loads(json.dumps(scene.to_dict(), allow_nan=False))
+    assert [m["frequency_hz"] for m in again["shapes"]] == found.frequency_hz.tolist()
+    assert [m["kind"] for m in again["shapes"]] == found.kind
+    assert len(again["links"]) == len(found.structure.segments) == len(again["parents"])
+
+
+@pytest.mark.parametrize("name", POSES)
+def test_points_of_the_scene_are_those_of_the_shapes(name: str) -> None:
+    """p + R (s L e_x + u) equals position + global displacement, to rounding."""
+    found = supple.modes(supple.load(name), count=3, **POSES[name])
+    track, shapes = modes_scene(found).tracks[0], found.shape(13)
+    for i in range(len(shapes.names)):
+        R = rotation(track.quaternion[0, i])
+        s = np.linspace(0, 1, 13)[:, None] * track.L[0, i] * np.eye(3)[0]
+        for mode in range(3):
+            drawn = track.p[0, i] + (s + track.motion[0, mode, i, :, :3]) @ R.T
+            true = shapes.position[i] + shapes.global_displacement[mode, i]
+            np.testing.assert_allclose(drawn, true, atol=1e-12)
+
+
+def test_quaternions_of_random_and_of_half_turns() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        Q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        R = Q * np.sign(np.linalg.det(Q))
+        np.testing.assert_allclose(rotation(quaternions(R)), R, atol=1e-12)
+    for axis in np.eye(3):
+        R = 2 * np.outer(axis, axis) - np.eye(3)
+        np.testing.assert_allclose(rotation(quaternions(R)), R, atol=1e-12)
+
+
+def test_strain_energy_per_length_adds_up_to_that_of_the_mode() -> None:
+    """Its integral, springs aside, is omega^2 / 2 for unit modal mass; by elements as well."""
+    for method, tolerance in (("exact", 1e-5), ("elements", 1e-3), ("assumed", 1e-4)):
+        found = supple.modes(
+            supple.load("industrial-3"), [0, 0.3, 0.2], count=4, method=method, elements=16
+        )
+        shapes = found.shape(401)
+        total = np.trapezoid(shapes.density, shapes.x[None], axis=-1).sum(axis=1)
+        np.testing.assert_allclose(total, found.omega**2 / 2, rtol=tolerance)
+
+
+def test_the_pose_asked_for_is_one_of_those_nearby() -> None:
+    found = supple.modes(supple.load("industrial-3"), [0.1, 0.7, -0.4], count=3)
+    parts = list(around(found, count=7))
+    for part, own in zip(parts, found.theta, strict=True):
+        (k,) = np.flatnonzero(part.at == own)
+        np.testing.assert_array_equal(part.found.omega[k], found.omega)
+        assert set(part.at) <= set(part.values)
+    assert parts[0].error < 1e-9  # turning the whole arm changes nothing
+    assert 1e-6 < parts[1].error < 0.05
+
+
+def test_a_platform_stays_within_reach() -> None:
+    found = supple.modes(supple.load("kuo-delta"), position=[0.1, 0.0, 0.5], count=2)
+    parts = list(around(found, count=5))
+    assert [p.coordinate.name for p in parts] == ["platform x", "platform y", "platform z"]
+    assert all(np.all(np.diff(p.at) > 0) for p in parts)
+
+
+def test_limits_of_a_joint_are_its_range() -> None:
+    robot = supple.load("industrial-3").with_("links.link2.joint.limits", [-1.0, 0.5])
+    assert (coordinates_of(robot)[1].low, coordinates_of(robot)[1].high) == (-1.0, 0.5)
+    assert coordinates_of(robot)[0].high == math.radians(150)
+
+
+def test_sweep_statics_and_bare_robot() -> None:
+    robot = supple.load("industrial-3")
+    theta = np.zeros((5, 3))
+    theta[:, 1] = np.linspace(0, 1, 5)
+    many = supple.modes(robot, theta, count=3)
+    scene = sweep_scene(many, theta[:, 1], "elbow", "rad")
+    np.testing.assert_array_equal(scene.tracks[0].frequency_hz, many.frequency_hz)
+    sag = supple.statics(robot, [0, 0.4, 0.2], gravity=(0, -9.81, 0))
+    drawn = statics_scene(sag).tracks[0]
+    R = rotation(drawn.quaternion[0, -1])
+    np.testing.assert_allclose(R @ drawn.motion[0, 0, -1, -1, :3], sag.tip_displacement, atol=1e-12)
+    assert robot_scene(robot, [0, 0, 0]).shapes == ()
+    with pytest.raises(SuppleError, match="one value for each configuration"):
+        sweep_scene(many, [0.0, 1.0])
+
+
+def test_sag_of_a_delta_hangs_on_its_platform() -> None:
+    sag = supple.statics(supple.load("kuo-delta"), position=[0.1, 0, 0.5])
+    track = statics_scene(sag).tracks[0]
+    np.testing.assert_allclose(track.p[0, -1], [0.1, 0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(track.motion[0, 0, -1, -1, :3], sag.tip_displacement, atol=1e-9)
+
+
+def test_a_motion_in_time_is_true_to_scale() -> None:
+    robot = supple.load("de-luca-two-link")
+    t = np.linspace(0, 1, 11)
+    R = np.broadcast_to(np.eye(3), (11, 2, 3, 3))
+    p = np.zeros((11, 2, 3))
+    p[:, 1, 0] = 0.5
+    motion = np.zeros((11, 2, 13, 6))
+    scene = time_scene(robot, ("link1", "link2"), t, p, R, np.full((11, 2), 0.5), motion)
+    assert scene.true_scale
+    assert scene.tracks[0].kind == "time"
+    assert scene.extent == pytest.approx(1.0)
