@@ -73,7 +73,7 @@ def test_linearize(console: Console) -> None:
         (("simulate", ARM, "--method", "euler"), "method is 'euler'"),
         (("simulate", ARM, "--deflection", "bent"), "deflection is 'bent'"),
         (("simulate", "kuo-delta"), "such as --path inverted-u"),
-        (("simulate", "theodore-rrp"), "slides"),
+        (("simulate", "theodore-rrp"), "free length of link3"),
         (("linearize", ARM, "--outputs", "nose"), "output 'nose'"),
         (("linearize", ARM, "--at", "x"), "not an angle"),
     ],
