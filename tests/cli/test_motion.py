@@ -84,3 +84,31 @@ def test_bad_input_is_one_sentence(console: Console, words: tuple[str, ...], sai
     assert said in ran.err
     assert "Traceback" not in ran.err
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_sliding_arm_is_driven_and_judged_from_the_library(console: Console, tmp_path) -> None:
+    drawn = tmp_path / "out.png"
+    words = ("--controller", "decoupling", "--trajectory", "extension", "--plot", str(drawn))
+    ran = console("simulate", "theodore-rrp", *words)
+    assert ran.code == 0
+    assert drawn.stat().st_size > 20_000
+    judged = console("stability", "theodore-rrp", "--trajectory", "retraction")
+    assert judged.code == 0
+    assert "decide neither stability nor growth" in judged.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--controller", "decoupling"), "go together"),
+        (("--controller", "decopling", "--trajectory", "extension"), "did you mean decoupling"),
+        (("--controller", "decoupling", "--trajectory", "sideways"), "from:to"),
+        (("--controller", "decoupling", "--trajectory", "0,0,0.3:0,0,1.5"), "beam's 1.3 m"),
+        (("--controller", "decoupling", "--trajectory", "0,0,0.3:0,0,-0.1"), "above 0"),
+    ],
+)
+def test_bad_closed_loops_are_one_sentence(console: Console, words, said: str) -> None:
+    ran = console("simulate", "theodore-rrp", *words)
+    assert ran.code == 2
+    assert said in ran.err
