@@ -153,11 +153,11 @@ def closed_form(model: Model, as_printed: bool = False) -> Any:
 
 @cache
 def scenario(figure: str, method: str = "adams") -> Response:
-    """Return the run of one of Figs. 5-10, 2 s: by CVODES at 1e-12, or by rk4 at 1 ms."""
+    """Return the run of one of Figs. 5-10, 2 s: by CVODES at 1e-13, or by rk4 at 1 ms."""
     case = printed("de-luca")["scenarios"][figure]
     tau = BangBang(0.2) if case["forced"] else None
     model = arm_model(case["damped"])
-    return simulate(model, tau=tau, q0=case["start"], duration=2.0, method=method, tolerance=1e-12)
+    return simulate(model, tau=tau, q0=case["start"], duration=2.0, method=method, tolerance=1e-13)
 
 
 def reproduction() -> Reproduction:
