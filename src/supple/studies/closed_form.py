@@ -71,7 +71,7 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
     if model.chain.sliding:
         raise SuppleError(
-            "a closed form needs constants: the integrals of a link that slides change with its length"
+            "a closed form needs constants, but the integrals of a sliding link are not"
         )
     n = model.size
     if n > LARGEST:

@@ -60,7 +60,7 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     """
     if model.chain.sliding:
         raise SuppleError(
-            "a regressor needs constants: the integrals of a link that slides change with its length"
+            "a regressor needs constants, but the integrals of a sliding link are not"
         )
     import casadi as ca
 
