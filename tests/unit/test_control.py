@@ -119,15 +119,33 @@ def test_a_python_law_is_a_controller_too():
     def law(t, q, qd, wanted):
         return -5.0 * (q[:2] - wanted[0]) - 1.0 * (qd[:2] - wanted[1])
 
-    both = [supple.simulate(model, controller=one, trajectory=[0.1, 0.1], duration=0.05, dt=5e-4,
-                            method="rk4", theta0=[0, 0]) for one in (law, supple.JointPD(5.0, 1.0))]
+    both = [
+        supple.simulate(
+            model,
+            controller=one,
+            trajectory=[0.1, 0.1],
+            duration=0.05,
+            dt=5e-4,
+            method="rk4",
+            theta0=[0, 0],
+        )
+        for one in (law, supple.JointPD(5.0, 1.0))
+    ]
     np.testing.assert_allclose(both[0].q, both[1].q, atol=1e-10)
 
 
 def test_substeps_agree_with_adams():
     model = supple.build(RRP, supple.AssumedModes(1))
-    runs = [supple.simulate(model, controller=supple.Decoupling(), trajectory=NAMED["extension"],
-                            duration=0.1, method=method) for method in ("substeps", "adams")]
+    runs = [
+        supple.simulate(
+            model,
+            controller=supple.Decoupling(),
+            trajectory=NAMED["extension"],
+            duration=0.1,
+            method=method,
+        )
+        for method in ("substeps", "adams")
+    ]
     ends = [run.deflection("link3")[-1] for run in runs]
     np.testing.assert_allclose(ends[0], ends[1], atol=2e-3 * np.abs(ends[1]).max())
 

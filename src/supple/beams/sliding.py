@@ -173,8 +173,9 @@ def integrals(
         N_end=[wide.end(a, slope=False) for a in range(3)],
         Psi_end=[wide.end(3 + a, slope=True)[:-1] for a in range(3)],
         K=wide.stiffness(),
-        modal=[wide.family(kind).modal[i]
-               for kind, i in zip(shapes.kinds, shapes.member, strict=True)],
+        modal=[
+            wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
+        ],
     )
     return _with_slide(out)
 

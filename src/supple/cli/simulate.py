@@ -141,9 +141,7 @@ def simulate(
     if not drive:
         drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
-        lambda: ask(
-            model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive
-        )
+        lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
     if plot is not None:
         from ..view.motion import plot_response

@@ -68,5 +68,3 @@ def stability(
     print_table(("t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>",
                  "tip, mm>", "root, N m>"), rows)  # fmt: skip
     typer.echo(f"\n{found.text}")
-
-

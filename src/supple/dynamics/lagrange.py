@@ -116,5 +116,3 @@ def _wrench_force(q: Any, p: Any, R: Any, wrench: Any) -> Any:
         # virtual work of the moment: 1/2 sum over axes of (e x R) : dR
         force += wrench[3 + k] * ca.jtimes(ca.vec(R), q, ca.vec(turned), True) / 2
     return force
-
-

@@ -132,9 +132,7 @@ class Laws:
         s, eta = joint_side(self.chain, q)
         shaped = None if held is None else joint_side(self.chain, held)[1]
         M = [[0.0] * self.chain.size for _ in range(self.chain.size)]
-        for i, row, l, column, value in mass_matrix(
-            resolved(self.links, eta, shaped), s, eta
-        ):
+        for i, row, l, column, value in mass_matrix(resolved(self.links, eta, shaped), s, eta):
             for a in _places(self.chain, i, row):
                 for b in _places(self.chain, l, column):
                     M[a][b] = M[b][a] = value

@@ -243,9 +243,7 @@ def free_growth(model: Model, trajectory: Trajectory, mode: int = 1) -> dict[str
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
-def _grown(
-    system: Flexible, path: Trajectory, j: int, phase: float, X: Array
-) -> dict[str, float]:
+def _grown(system: Flexible, path: Trajectory, j: int, phase: float, X: Array) -> dict[str, float]:
     """One start of a mode, carried to the end by the transition matrix X."""
     first, last = (system.state(path(t)[0]) for t in (0.0, path.duration))
     before, after = (system.modes(q) for q in (first, last))
