@@ -204,6 +204,32 @@ def test_the_motion_does_not_depend_on_the_normalisation():
         np.testing.assert_allclose(other, found[0], atol=1e-6 * np.abs(found[0]).max())
 
 
+def test_modes_of_the_model_are_the_exact_ones():
+    model = build(RRP, AssumedModes(3))
+    ours = supple.assumed_modes(model, [0.3, -0.2, 0.5], joints="locked").omega[:2]
+    exact = supple.modes(RRP, [0.3, -0.2, 0.5], count=2).omega
+    np.testing.assert_allclose(ours, exact, rtol=1e-9)
+
+
+def test_a_run_is_stored_with_what_its_slide_needs(tmp_path):
+    model = build(RRP, AssumedModes(1, normalisation="one"), damping=0.01, velocity="paper")
+    run = simulate(model, controller=Decoupling(), trajectory=[0, 0, 0.5], duration=0.01)
+    run.save(tmp_path / "run.nc")
+    back = supple.load_response(tmp_path / "run.nc")
+    assert back.model.functions.velocity == "paper"
+    assert back.model.functions.ratios(2) == [0.01, 0.01]
+    np.testing.assert_array_equal(back.q, run.q)
+
+
+def test_what_needs_constants_says_so():
+    model = build(RRP, AssumedModes(1))
+    for ask in (supple.regressor, supple.closed_form):
+        with pytest.raises(SuppleError, match="needs constants"):
+            ask(model)
+    with pytest.raises(SuppleError, match="slides"):
+        supple.linearize(model, [0, 0, 0.5], outputs=[supple.Strain("link3")])
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

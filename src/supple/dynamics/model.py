@@ -16,7 +16,7 @@ from ..robot import Robot, SerialRobot
 from .algebra import vadd
 from .bodies import Numbers
 from .chain import Chain, chain_of, denoised
-from .damping import Damping, ModalDamping, damping_of
+from .damping import Damping, GivenDamping, ModalDamping, damping_of
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 from .fields import slide_deflection
@@ -74,6 +74,15 @@ class Functions(Mapping[str, Any]):
                 own = self._laws.chain.own(i)
                 B[np.ix_(own, own)] = np.reshape(block, (len(block), len(block)))
         return B
+
+    @property
+    def velocity(self) -> Velocity:
+        """How links that slide move: `material`, or as the `paper` has it."""
+        return "paper" if isinstance(self._laws, LagrangeLaws) else "material"
+
+    def ratios(self, i: int) -> list[float]:
+        """Return the damping ratios of a link that slides."""
+        return list(getattr(self._laws.links[i], "ratios", ()))
 
     def derived(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return something made once from these functions, such as a step of an integrator."""
@@ -309,6 +318,8 @@ def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[fl
     for i, link in enumerate(chain.links):
         if link.slide is None or not link.slide.count:
             out.append([])
+        elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
+            out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
         elif isinstance(law, ModalDamping):
             out.append(law.ratios(i, link.slide.count, _ratio(robot, i)).tolist())
         else:

@@ -69,6 +69,10 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         import sympy
     except ImportError:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
+    if model.chain.sliding:
+        raise SuppleError(
+            "a closed form needs constants, but the integrals of a sliding link are not"
+        )
     n = model.size
     if n > LARGEST:
         raise SuppleError(f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "

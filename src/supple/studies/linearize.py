@@ -199,6 +199,8 @@ def _strain_row(model: Model, output: Strain) -> Array:
     link = model.chain.links[i]
     if not 0 <= output.fraction <= 1:
         raise SuppleError(f"fraction is {output.fraction}: give a place from 0 (root) to 1 (end)")
+    if link.slide is not None:
+        raise SuppleError(f"link {output.link} slides: strain at a place of it is not offered")
     if link.shapes is None:
         raise SuppleError(f"link {output.link} is rigid: it has no strain")
     row = np.zeros((1, 2 * model.size))

@@ -58,6 +58,10 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
+    if model.chain.sliding:
+        raise SuppleError(
+            "a regressor needs constants, but the integrals of a sliding link are not"
+        )
     import casadi as ca
 
     table = Named(ca.SX.sym)

@@ -50,13 +50,16 @@ def to_xarray(found: Response) -> xarray.Dataset:
 
 def _attributes(found: Response) -> dict[str, Any]:
     model = found.model
-    blocks = [model.damping[part, part].tolist() for part in model.chain.eta]
+    blocks = [model.functions.ratios(i) if i in model.chain.sliding
+              else model.damping[part, part].tolist()
+              for i, part in enumerate(model.chain.eta)]  # fmt: skip
     kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
     return {
         "robot": files.dump(model.robot),
         "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
         "deflection": model.deflection,
         "stiffening": int(model.stiffening),
+        "velocity": model.functions.velocity,
         "damping": json.dumps(blocks),
         "method": found.method,
         "message": found.message,
@@ -120,6 +123,7 @@ def _model(attributes: Any) -> Model:
         deflection=attributes["deflection"],
         stiffening=bool(attributes["stiffening"]),
         damping=GivenDamping(tuple(blocks)),
+        velocity=attributes.get("velocity", "material"),
     )
 
 

@@ -72,7 +72,8 @@ def _draw_link(ax: Axes, found: Response, i: int) -> None:
 def _draw_joints(ax: Axes, found: Response, _: Any) -> None:
     for k, i in enumerate(found.model.chain.joints):
         ax.plot(found.t, found.theta[:, k], label=found.model.chain.links[i].name)
-    ax.set_ylabel("joints, rad")
+    slides = bool(found.model.chain.sliding)
+    ax.set_ylabel("joints, rad and m" if slides else "joints, rad")
     _legend(ax)
 
 
@@ -91,7 +92,7 @@ def _draw_efforts(ax: Axes, found: Response, _: Any) -> None:
         style: dict[str, Any] = {"ls": ("-", "--", "-.", ":")[k % 4]}
         ax.step(found.t, found.tau[:, k], where="post",
                 label=found.model.chain.links[i].name, **style)  # fmt: skip
-    ax.set_ylabel("effort, N m")
+    ax.set_ylabel("effort, N m and N" if found.model.chain.sliding else "effort, N m")
     _legend(ax)
 
 
