@@ -126,6 +126,11 @@ class Served:
         return self.process.returncode, said
 
 
+def _mind_interrupts() -> None:
+    """A shell's background jobs ignore Ctrl-C and hand that down; the studio is to mind it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def studio() -> Iterator[Any]:
     started: list[Served] = []
@@ -136,6 +141,7 @@ def studio() -> Iterator[Any]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_mind_interrupts,  # noqa: PLW1509 - nothing here holds a lock
         )
         assert process.stdout is not None
         line = process.stdout.readline()
