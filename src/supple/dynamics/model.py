@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,20 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from ..beams.basis import Basis
 from ..beams.sliding import Velocity
 from ..errors import SuppleError
-from ..robot import Robot, SerialRobot
+from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot
 from .algebra import vadd
 from .bodies import Numbers
 from .chain import Chain, chain_of, denoised
+from .coupled_delta import DeltaFunctions
 from .damping import Damping, GivenDamping, ModalDamping, damping_of
-from .evaluate import Evaluator
-from .evaluate import compiled as as_c
+from .delta_legs import delta_legs
 from .fields import slide_deflection
 from .forces import dissipation, elastic, stiffness
+from .functions import Functions
 from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
 
-__all__ = ["DEFLECTIONS", "Deflection", "Functions", "Model", "build"]
+__all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
 
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
@@ -33,38 +34,16 @@ DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
 AnyLaws = Laws | PlanarLaws | LagrangeLaws
 
 
-class Functions(Mapping[str, Any]):
-    """The equations of a Model as CasADi functions, each made when it is first asked for."""
+class ChainFunctions(Functions):
+    """The equations of an open chain as CasADi functions."""
 
     def __init__(self, laws: AnyLaws, compile_: bool) -> None:
-        self._laws, self._compile = laws, compile_
-        self._made: dict[str, Evaluator] = {}
-        self._expressions: dict[str, Any] = {}
-        self._derived: dict[Any, Any] = {}
+        super().__init__(compile_)
+        self._laws, self.names = laws, tuple(_MAKERS)
 
-    def __getitem__(self, name: str) -> Any:
-        return self.evaluator(name).function
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_MAKERS)
-
-    def __len__(self) -> int:
-        return len(_MAKERS)
-
-    def evaluator(self, name: str) -> Evaluator:
-        """Return the function of this name for arrays."""
-        if name not in self._made:
-            if name not in _MAKERS:
-                raise KeyError(f"no function '{name}': there are {', '.join(_MAKERS)}")
-            function = self.expression(name)
-            self._made[name] = Evaluator(as_c(function) if self._compile else function)
-        return self._made[name]
-
-    def expression(self, name: str) -> Any:
-        """Return the function of this name as a CasADi SX function, never compiled."""
-        if name not in self._expressions:
-            self._expressions[name] = _function(name, self._laws)
-        return self._expressions[name]
+    def make(self, name: str) -> Any:
+        """Return one function in expressions of scalars."""
+        return _function(name, self._laws)
 
     def ends(self) -> Array:
         """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
@@ -84,12 +63,6 @@ class Functions(Mapping[str, Any]):
         """Return the damping ratios of a link that slides."""
         return list(getattr(self._laws.links[i], "ratios", ()))
 
-    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return something made once from these functions, such as a step of an integrator."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        return self._derived[key]
-
 
 @dataclass(frozen=True)
 class Model:
@@ -98,12 +71,13 @@ class Model:
     q = [theta, eps, eta], see `coordinates`. Every function takes one state, (N,), or many, (B, N).
 
     Attributes:
-        robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
+        robot, basis, deflection, stiffening: what it was built from.  chain: its numbers; of a
+        Delta the arms and rods of all legs, which say where their coordinates stand in q.
         stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
         friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
     """
 
-    robot: SerialRobot
+    robot: SerialRobot | DeltaRobot
     basis: Basis
     chain: Chain
     deflection: Deflection
@@ -127,6 +101,11 @@ class Model:
     def coordinates(self) -> tuple[str, ...]:
         """Names of the entries of q, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
         return self.chain.names
+
+    @property
+    def motors(self) -> tuple[Joint | Motor, ...]:
+        """What moves each entry of theta, as the robot describes it."""
+        return _motors(self.robot, self.chain)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q), (N, N) or (B, N, N)."""
@@ -171,7 +150,7 @@ class Model:
         return {name: values[..., k] for k, name in enumerate(("kinetic", "elastic", "gravity"))}
 
     def tip(self, q: ArrayLike) -> Array:
-        """Return the position of the last link's end, (3,), base axes."""
+        """Return the position of the last link's end, or of a Delta's platform, (3,), base axes."""
         return self._call("tip", q=q)[0]
 
     def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
@@ -237,16 +216,16 @@ def build(
     robot: Robot,
     basis: Basis,
     deflection: Deflection = "rotation",
-    stiffening: bool = False,
+    stiffening: bool | None = None,
     damping: Damping | float | None = None,
     velocity: Velocity = "material",
     compiled: bool = False,
 ) -> Model:
-    """Return the Model of a serial arm under a basis.
+    """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
-    (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
+    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping` of the links is a ratio, a Damping, or None for the
     robot file's. `velocity` of links that slide is that of the `material`, or as the `paper`
     [Theodore1997] (24) prints it. `compiled` turns every function into C when it is first used.
     """
@@ -256,13 +235,18 @@ def build(
         raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
     if velocity not in ("material", "paper"):
         raise SuppleError(f"velocity is '{velocity}': give material or paper")
+    if isinstance(robot, DeltaRobot):
+        return _delta(
+            robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
+        )
+    stiffening = bool(stiffening)
     chain = chain_of(robot, basis, stiffening)
     assert isinstance(robot, SerialRobot)
     if deflection != "rotation":
         _check_planar(robot, deflection, stiffening)
     law = damping_of(damping)
     D = _damping_matrix(robot, chain, law)
-    friction = tuple(robot.links[i].joint.friction for i in chain.joints)
+    friction = tuple(motor.friction for motor in _motors(robot, chain))
     rubbed = friction if any(friction) else ()
     laws = laws_of(chain, D, rubbed, slide_ratios(robot, chain, law), velocity)
     _check_mass(chain, laws)
@@ -273,8 +257,28 @@ def build(
     arrays = (K, D, np.array(friction))
     for array in arrays:
         array.setflags(write=False)
-    functions = Functions(_chosen(laws, deflection, velocity), compiled)
+    functions = ChainFunctions(_chosen(laws, deflection, velocity), compiled)
     return Model(robot, basis, chain, deflection, stiffening, *arrays, functions)
+
+
+def _delta(
+    robot: DeltaRobot, basis: Basis, readings: tuple[str, str], stiffening: bool,
+    damping: Damping | float | None, compiled: bool,
+) -> Model:  # fmt: skip
+    """The Model of a Delta: legs cut at D, closed by what follows from q."""
+    if readings != ("rotation", "material"):
+        raise SuppleError(
+            f"{robot.name} is a Delta: deflection and velocity have one reading there"
+        )
+    if compiled:
+        raise SuppleError(f"{robot.name} is a Delta: its closures are solved, not compiled")
+    legs = delta_legs(robot, basis, stiffening)
+    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, damping_of(damping))
+    arrays = (K, D, np.full(3, robot.motor.friction))
+    for array in arrays:
+        array.setflags(write=False)
+    functions = DeltaFunctions(legs, *arrays, compiled)
+    return Model(robot, basis, legs.book, "rotation", stiffening, *arrays, functions)
 
 
 def _chosen(laws: Laws, deflection: Deflection, velocity: Velocity) -> AnyLaws:
@@ -292,20 +296,32 @@ def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None
         raise SuppleError(f"stiffening goes with deflection 'rotation', not with '{deflection}'")
 
 
-def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
+def _motors(robot: Robot, chain: Chain) -> tuple[Joint | Motor, ...]:
+    if isinstance(robot, DeltaRobot):
+        return (robot.motor,) * 3
+    assert isinstance(robot, SerialRobot)
+    return tuple(robot.links[i].joint for i in chain.joints)
+
+
+def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
     """(N, N): joint damping on theta, the links' own on eta."""
     D = np.zeros((chain.size, chain.size))
-    for i, place in chain.theta.items():
-        D[place, place] = robot.links[i].joint.damping
+    for k, motor in enumerate(_motors(robot, chain)):
+        D[k, k] = motor.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i)))
+            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i, link.name)))
     return D
 
 
-def _ratio(robot: SerialRobot, i: int) -> float | None:
+def _ratio(robot: Robot, i: int, name: str) -> float | None:
     """The damping ratio that the robot file gives a link, itself or by its material."""
-    described = robot.links[i]
+    described: Elastic
+    if isinstance(robot, DeltaRobot):
+        described = robot.upper if name.startswith("upper") else robot.lower
+    else:
+        assert isinstance(robot, SerialRobot)
+        described = robot.links[i]
     material = robot.material(described)
     if described.damping_ratio is None and material is not None:
         return material.damping_ratio
@@ -321,7 +337,7 @@ def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[fl
         elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
             out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
         elif isinstance(law, ModalDamping):
-            out.append(law.ratios(i, link.slide.count, _ratio(robot, i)).tolist())
+            out.append(law.ratios(i, link.slide.count, _ratio(robot, i, link.name)).tolist())
         else:
             raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
                               "matrix would change with its length")  # fmt: skip

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ..architectures import delta
 from ..control.controllers import Controller
 from ..dynamics.laws import rubbing
 from ..dynamics.model import Model
 from ..errors import SuppleError
+from ..robot import DeltaRobot
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 
-__all__ = ["Chunk", "Plan", "rate", "rubbed"]
+__all__ = ["Chunk", "Plan", "default_method", "rate", "rubbed", "start_angles"]
 
 Array = NDArray[np.float64]
 
@@ -69,6 +71,22 @@ class Plan:
         return np.concatenate(parts, axis=1)
 
 
+def default_method(model: Model, law: Controller | None) -> str:
+    """Return the method of a run: implicit where loops keep stiff rods together."""
+    if model.functions.closed:
+        return "generalised-alpha"
+    return "rk4" if law is None else "adams"
+
+
+def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | None) -> Any:
+    """Return theta0, or the motor angles of a Delta whose platform starts at `position`."""
+    if position is None:
+        return theta0
+    if not isinstance(model.robot, DeltaRobot) or theta0 is not None:
+        raise SuppleError("position is where a Delta's platform starts, instead of theta0")
+    return delta.inverse(model.robot, position)[0, :, 0]
+
+
 Chunk = tuple[int, Array]  # place in the grid of the first row, states (n, 2 N + 1)
 
 
@@ -77,7 +95,8 @@ def rate(model: Model, width: int) -> Any:
     import casadi as ca
 
     n, joints = model.size, model.joints
-    x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", width)
+    symbol = model.functions.symbol
+    x, u = symbol("x", 2 * n + 1), symbol("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     lost = model.functions.expression("dissipation")(q, qd)
     power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)

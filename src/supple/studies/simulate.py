@@ -16,9 +16,10 @@ from ..control.trajectories import Trajectory
 from ..dynamics.model import Model
 from ..dynamics.rest import static_state
 from ..errors import SuppleError
-from .closed_loop import Reference, as_feedback, as_trajectory, check_path, path_samples
+from .closed_loop import Reference, as_feedback, check_path, path_samples, wanted_motion
 from .inputs import Feedback, Input, as_input
 from .motion import Response
+from .plan import default_method, start_angles
 from .steppers import STEPPERS, Chunk, Plan, stable_step
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -40,6 +41,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     *,
     controller: Controller | Callable[..., ArrayLike] | None = None,
     trajectory: Trajectory | ArrayLike | None = None,
+    path: Trajectory | None = None,
+    position: ArrayLike | None = None,
     theta0: ArrayLike | None = None,
     dt: float = 1e-3,
     method: str | None = None,
@@ -60,29 +63,31 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
-    f(t, q, qd, (r, rd, rdd)). Methods default to rk4, and to adams with a Controller
-    (or `substeps`: rk4 with steps as short as the fastest mode on the path needs; `magnus`:
+    f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
+    `position` says where it starts. Methods default to rk4, to adams with a Controller, and to
+    generalised-alpha for robots with loops (or `substeps`: rk4 with steps as short as the fastest mode on the path needs; `magnus`:
     exponential steps, the fastest, for Decoupling started on its path).
 
     A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
-    path = None if controller is None else as_trajectory(trajectory, model)
+    wanted = wanted_motion(model, controller, trajectory, path)
+    theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
     if duration is None:
-        duration = 1.0 if path is None else path.duration
+        duration = 1.0 if wanted is None else wanted.duration
     if method is None:
-        method = "rk4" if law is None else "adams"
+        method = default_method(model, law)
     _check(duration, dt, method, tolerance)
-    if path is not None:
-        check_path(model, path, duration)
-        q0, qd0 = _on_path(model, path, q0, qd0, theta0)
+    if wanted is not None:
+        check_path(model, wanted, duration)
+        q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
     x0 = _start(model, q0, qd0, theta0)
-    efforts = _efforts(model, tau, controller, path, duration)
+    efforts = _efforts(model, tau, controller, wanted, duration)
     load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
     if isinstance(load, Feedback):
         raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
     if method == "rk4":
-        _check_step(model, _stiffest(model, x0[: model.size], path, duration), dt)
+        _check_step(model, _stiffest(model, x0[: model.size], wanted, duration), dt)
     grid, starts = _grid(duration, dt, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
@@ -285,7 +290,7 @@ def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
     """The states up to the first joint that passes its limit."""
     model = plan.model
     for k, i in enumerate(model.chain.joints):
-        allowed = model.robot.links[i].joint.limits
+        allowed = model.motors[k].limits
         if allowed is None:
             continue
         beyond = (states[:, k] < allowed[0]) | (states[:, k] > allowed[1])
