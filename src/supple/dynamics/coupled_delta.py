@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .algebra import Vector
+from .chain import Chain
 from .delta_legs import DeltaLegs
 from .delta_rigid import rigid_followers, rod_axes, turns
 from .evaluate import slope
@@ -30,6 +31,7 @@ __all__ = ["DeltaFunctions"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which Newton stops
+OPEN = 1e-10  # closure error at which the loops count as open
 
 
 class DeltaFunctions(Functions):
@@ -94,18 +96,28 @@ class DeltaFunctions(Functions):
         return [("q", self.legs.book.size), ("w", self.legs.followers)]
 
     def _follow(self, q: Any, w: Any, c: Any) -> Any:
-        """w(q): Newton's method from where the rigid robot is."""
+        """w(q): Newton's method from where the rigid robot is; NaN where the loops stay open."""
         import casadi as ca
 
-        options = {"abstol": CLOSED, "abstolStep": 1e-14, "max_iter": 40, "error_on_fail": True}
+        options = {"abstol": CLOSED, "abstolStep": 1e-14, "max_iter": 40, "error_on_fail": False,
+                   "show_eval_warnings": False}  # fmt: skip
         solver = ca.rootfinder("close", "newton", {"x": w, "p": q, "g": c}, options)
         at = ca.MX.sym("q", q.numel())
-        return ca.Function("follow", [at], [solver(rigid_followers(self.legs)(at[:3]), at)])
+        found = solver(rigid_followers(self.legs)(at[:3]), at)
+        off = ca.norm_inf(ca.Function("off", [q, w], [c])(at, found))
+        closed = ca.if_else(off < OPEN, found, ca.DM.nan(w.numel()))
+        return ca.Function("follow", [at], [closed])
 
     def followed(self, q: Any) -> tuple[Any, Any, Any]:
         """w, c_q and c_w at q."""
         w = self.closures["follow"](q)
         return w, *self.closures["J"](q, w)
+
+    def open_chains(self, q: Array) -> list[tuple[Array, Chain, Array]]:
+        """Leg axes, chain and its coordinates (T, n) of every rod at states (T, N)."""
+        z = np.concatenate([q, self.evaluator("followers")(q)[0]], axis=1)
+        legs = self.legs
+        return [(legs.axes[k], legs.chain(k), z[:, p]) for k, p in enumerate(_places(legs))]
 
     # ------------------------------------------------------------------ what moves, by chains
 

@@ -181,7 +181,7 @@ class Model:
         arrays = {word: self._array(word, value) for word, value in given.items()}
         leads = {array.shape[:-1] for array in arrays.values()} - {()}
         if not leads:
-            return self.functions.evaluator(name)(*arrays.values())
+            return self._closed(self.functions.evaluator(name)(*arrays.values()))
         if len(leads) > 1:
             raise SuppleError(
                 f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
@@ -190,8 +190,17 @@ class Model:
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
             flat = [a.reshape(-1, a.shape[-1]) for a in flat]
-        found = self.functions.evaluator(name)(*flat)
+        found = self._closed(self.functions.evaluator(name)(*flat))
         return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
+
+    def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The same, unless loops stayed open."""
+        if self.functions.closed and not all(np.isfinite(out).all() for out in found):
+            raise SuppleError(
+                f"the legs of {self.robot.name} cannot be closed at this q: it is out of reach or "
+                "at a singular pose; try motor angles nearer to each other, or less deflection"
+            )
+        return found
 
     def _array(self, word: str, value: ArrayLike) -> Array:
         """Return an argument as an array, checked for size and NaN."""

@@ -102,7 +102,8 @@ class _System:
             if found is not None:
                 return found
         t = self.plan.grid[place]
-        raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller dt")
+        hint = ", or keep away from singular poses" if self.model.functions.closed else ""
+        raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller dt{hint}")
 
     def _iterated(
         self, place: int, dt: float, start: tuple[Array, Array, Array],

@@ -276,6 +276,8 @@ def _checked(
 
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
+    if model.functions.closed:
+        return "its legs can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:

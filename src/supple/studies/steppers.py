@@ -203,7 +203,7 @@ def _cvodes_solver(plan: Plan, scheme: str, grid: Array) -> Any:
         "nonlinear_solver_iteration": iteration,
         "reltol": plan.tolerance,
         "abstol": plan.tolerance * 1e-2,
-        "max_num_steps": 10_000_000,
+        "max_num_steps": 20_000 if plan.model.functions.closed else 10_000_000,
         "disable_internal_warnings": True,
     }
     problem = {"x": x, "t": s, "p": p, "ode": ode}
