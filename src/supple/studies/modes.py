@@ -15,13 +15,14 @@ from ..kernels.roots import natural_frequencies
 from ..robot import Robot
 from ..structure import Joints, Structure, structure_of
 from .asking import where
-from .assumed import AssumedPart, assumed_part
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from .assumed import AssumedPart
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -157,7 +158,7 @@ def modes(
     )
 
 
-Found = tuple[Array, Array, tuple[ElementModes | AssumedPart, ...]]
+Found = tuple[Array, Array, tuple["ElementModes | AssumedPart", ...]]
 
 
 def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
@@ -182,6 +183,8 @@ def _by_elements(
 def _by_assumed(
     robot: Robot, structure: Structure, theta: Array, joints: Joints, count: int, modes: int
 ) -> Found:
+    from .assumed import assumed_part  # builds a Model: not for those who ask for exact modes
+
     rows = np.atleast_2d(theta)
     each = tuple(
         assumed_part(robot, structure.at(b), rows[b], joints, count, modes)
