@@ -158,7 +158,8 @@ def _pinned_claims(found: JointFlexibility) -> list[Claim]:
                 "Table 7",
                 f"softer springs ({name}) tend to pinned joints",
                 f"{zeros} mode{'s fall' if zeros > 1 else ' falls'} to {rest:.0e} of the rigid "
-                f"ones, the others lie within {off:.0e} of pinned, at {found.stiffness[-1]:.0e} N m/rad",
+                f"ones, the others lie within {off:.0e} of pinned, "
+                f"at {found.stiffness[-1]:.0e} N m/rad",
                 "agrees" if off < 1e-5 and rest < 1e-2 else "differs",
             )
         )
