@@ -18,7 +18,7 @@ from ..beams.sliding import SlidingShapes, StiffRod
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
-from ..robot import Link, Robot, SerialRobot
+from ..robot import Link, Robot, SerialRobot, need_robot
 from ..structure import Structure, structure_of
 
 __all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
@@ -164,6 +164,7 @@ def denoised(A: Array) -> Array:
 
 def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
+    need_robot(robot)
     if not isinstance(robot, SerialRobot):
         raise SuppleError(f"{robot.name} is not a serial arm: build knows serial arms")
     structure = structure_of(robot, outstretched(robot))
