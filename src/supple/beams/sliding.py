@@ -12,6 +12,7 @@ the whole beam, the part inside the hub included, are linear:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,13 +23,14 @@ from .rates import Rate, call
 from .shapes import EndLoad
 from .theory import Beam
 
-__all__ = ["ROWS", "Family", "SlideIntegrals", "SlidingShapes", "StiffRod", "Velocity",
+__all__ = ["ROWS", "Beta", "Family", "SlideIntegrals", "SlidingShapes", "StiffRod", "Velocity",
            "integrals"]  # fmt: skip
 
 Array = NDArray[np.float64]
 Scalar = Any
 Matrix = list[list[Scalar]]
 Velocity = Literal["material", "paper"]
+Beta = Sequence[Scalar] | None
 # Component (0..2 displacement, 3..5 rotation) that each kind of shape moves, and for bending the
 # component and sign of the section's rotation, sign times the slope.
 ROWS = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0), "torsion": (3, 3, 1.0)}
@@ -84,7 +86,7 @@ class SlidingShapes(ABC):
 
     1. `beam`, `end`, `kinds`: the whole beam, the end load, and what each shape does, in the order
        x-y, x-z, torsion.
-    2. `families(l, velocity)` returns the functions of bending and of twist at a free length,
+    2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
     3. `fields(l, eta)` returns displacements (3, k) at a fraction of the free length, and
        `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
@@ -98,7 +100,7 @@ class SlidingShapes(ABC):
 
     @abstractmethod
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
 
@@ -134,7 +136,7 @@ class StiffRod(SlidingShapes):
     member: tuple[int, ...] = ()
 
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
     ) -> tuple[Family, Family | None]:
         return Family([[]], [], [], [], [], [], []), None
 
@@ -146,15 +148,17 @@ class StiffRod(SlidingShapes):
 
 
 def integrals(
-    shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material", held: Scalar = None
-) -> SlideIntegrals:
+    shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material", held: Scalar = None,
+    beta: Beta = None,
+) -> SlideIntegrals:  # fmt: skip
     """Return the integrals of a sliding link at a free length, float or expression.
 
-    Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes.
+    Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes. `beta`
+    are the roots of the frequency equation where they come from elsewhere than Newton's method.
 
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
-    beam, found = shapes.beam, shapes.families(l, velocity, held)
+    beam, found = shapes.beam, shapes.families(l, velocity, held, beta)
     back = l - beam.L
     first, second = (l * l - back * back) / 2, (l * l * l - back * back * back) / 3
     wide = _Wide(shapes, *found, l)

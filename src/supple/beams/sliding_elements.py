@@ -19,7 +19,7 @@ from ..errors import SuppleError
 from .invariants import gauss_points, invariants, stiffness
 from .rates import Rate, variable
 from .shapes import EndLoad, Shapes
-from .sliding import ROWS, Family, SlideIntegrals, SlidingShapes, Velocity
+from .sliding import ROWS, Beta, Family, SlideIntegrals, SlidingShapes, Velocity
 from .theory import Beam
 
 __all__ = ["SlidingElements"]
@@ -79,7 +79,7 @@ class SlidingElements(SlidingShapes):
         return out[0], out[1]
 
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":

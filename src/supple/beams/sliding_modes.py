@@ -24,7 +24,7 @@ from .clamped_inertia import ClampedInertia
 from .clamped_mass import ClampedMass, chebyshev_at
 from .rates import Rate, place, variable
 from .shapes import EndLoad
-from .sliding import Family, SlidingShapes, Velocity
+from .sliding import Beta, Family, SlidingShapes, Velocity
 from .theory import Beam
 
 __all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
@@ -181,16 +181,17 @@ class SlidingModes(SlidingShapes):
             top.append(max(self.twist.roots(self.twist.length)))
         return _gauss(2 * max(top))
 
-    def bends(self, l: Scalar, roots: Sequence[Rate] | None = None) -> list[_Bend]:
+    def bends(self, l: Scalar, beta: Beta = None) -> list[_Bend]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
-        found = roots or [b for law in self.laws for b in law.rates(l)]
         owners = [law for law in self.laws for _ in range(law.count)]
+        found = ([b for law in self.laws for b in law.rates(l)] if beta is None else
+                 [law.rate(b, l) for law, b in zip(owners, beta, strict=True)])  # fmt: skip
         rule, length = self.normalisation, variable(l)
         return [_bend(law, b, length, rule, sign)
                 for law, b, sign in zip(owners, found, self.signs, strict=True)]  # fmt: skip
 
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length.
 
@@ -198,10 +199,10 @@ class SlidingModes(SlidingShapes):
         fixed place instead of a material point, and with beta as a constant, that of the length
         `held` where it is given.
         """
-        bends: Sequence[Mode] = self.bends(l)
+        bends: Sequence[Mode] = self.bends(l, beta)
         if velocity == "paper":
-            bends = self._frozen(l, l if held is None else held)
-        if velocity == "material" and self.table is not None:
+            bends = self._frozen(l, l if held is None else held, beta)
+        if velocity == "material" and beta is None and self.table is not None:
             bending = tabulated_family(self, self.table, l)
         else:
             bending = self.summed_family(bends, l, velocity, self.beam.m)
@@ -211,10 +212,10 @@ class SlidingModes(SlidingShapes):
         twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
         return bending, self.summed_family(twists, l, velocity, self.beam.rIp)
 
-    def _frozen(self, l: Scalar, held: Scalar) -> list[_Bend]:
+    def _frozen(self, l: Scalar, held: Scalar, beta: Beta) -> list[_Bend]:
         """Functions whose beta is that of a length held; stiffness and modal mass as they are."""
         out = []
-        for mode in self.bends(held):
+        for mode in self.bends(held, beta):
             a = [Rate(part.value) for part in mode.a]
             slope = Rate(mode.slope.value * held / l)
             out.append(replace(mode, b=Rate(mode.b.value), a=(a[0], a[1], a[2], a[3]),
