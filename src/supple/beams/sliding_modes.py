@@ -21,10 +21,11 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from .clamped_inertia import ClampedInertia
-from .clamped_mass import ClampedMass, chebyshev_at
+from .clamped_mass import ClampedMass, chebyshev_at, settled
 from .rates import Rate, place, variable
 from .shapes import EndLoad
-from .sliding import Beta, Family, SlidingShapes, Velocity
+from .sliding import Beta, Family, Shortening, SlidingShapes, Velocity
+from .sliding_shortening import ShortTable, running_points, short_table, shortened
 from .theory import Beam
 
 __all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
@@ -71,6 +72,13 @@ class _Bend:
         a = self.a
         ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
         return a[0] * y.cos() + a[1] * y.sin() + ends
+
+    def slopes(self, eta: float) -> tuple[Rate, Rate]:
+        """Return the first and second derivative along eta, at fixed eta."""
+        y, a = self.b * eta, self.a
+        s, c, up, down = y.sin(), y.cos(), a[2] * (y - self.b).exp(), a[3] * (-y).exp()
+        first = a[1] * c - a[0] * s + up - down
+        return self.b * first, self.b * self.b * (up + down - a[0] * c - a[1] * s)
 
 
 @dataclass(frozen=True)
@@ -212,6 +220,29 @@ class SlidingModes(SlidingShapes):
         twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
         return bending, self.summed_family(twists, l, velocity, self.beam.rIp)
 
+    def shortening(
+        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+    ) -> Shortening:
+        """Return the foreshortening of pairs of bending functions at a free length."""
+        if beta is None and self.table is not None:
+            if pairs not in self._short:
+                self._short[pairs] = short_table(
+                    lambda at: shortened(self.bends(at), pairs, at, self._running),
+                    self.laws[0].count, self.laws[0].stroke)  # fmt: skip
+            table = self._short[pairs]
+            if table is not None:
+                return table.at(l, self.laws[0].stroke.at(l))
+        return shortened(self.bends(l, beta), pairs, l, self._running)
+
+    @cached_property
+    def _short(self) -> dict[tuple[tuple[int, int], ...], ShortTable | None]:
+        """Tables of foreshortening, made when first asked for."""
+        return {}
+
+    @cached_property
+    def _running(self) -> tuple[Array, Array, Array]:
+        return running_points(2 * max(max(law.roots(law.length)) for law in self.laws))
+
     def _frozen(self, l: Scalar, held: Scalar, beta: Beta) -> list[_Bend]:
         """Functions whose beta is that of a length held; stiffness and modal mass as they are."""
         out = []
@@ -287,7 +318,7 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
         for j in range(i, n):
             found = [l * (gram[0][1][i][j] - gram[1][0][i][j]), l * l * gram[1][1][i][j],
                      l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l]  # fmt: skip
-            series = [_settled(chebyshev.chebfit(t, f, degree)) for f in found]
+            series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
             if any(one is None for one in series):
                 return None
             A, Q, T = (np.asarray(one) for one in series)
@@ -295,16 +326,6 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
             for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
                 part[i, j] = value
     return Table(*parts)
-
-
-def _settled(c: Array) -> Array | None:
-    """A series cut where it falls below rounding, or None if it does not fall that far."""
-    size = np.abs(c).max()
-    if size < 1e-13:
-        return np.zeros(1)
-    if np.abs(c[-3:]).max() > 1e-13 * size:
-        return None
-    return c[: int(np.nonzero(np.abs(c) > 1e-15 * size)[0][-1]) + 1]
 
 
 def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:

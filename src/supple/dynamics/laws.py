@@ -297,7 +297,9 @@ def laws_of(
     for i, link in enumerate(chain.links):
         plain = numbers(link)
         if link.slide is not None:
-            links.append(Slider(plain, link.slide, velocity, tuple(ratios[i]) if ratios else ()))
+            own = tuple(ratios[i]) if ratios else ()
+            shortens = bool(link.inv.pairs)
+            links.append(Slider(plain, link.slide, velocity, own, stiffening=shortens))
         else:
             links.append(plain)
     return Laws(chain, links, chain.stiffness().tolist(), D.tolist(), friction)

@@ -263,7 +263,8 @@ def build(
     (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
     robot file's. `velocity` of links that slide is that of the `material`, or as the `paper`
     [Theodore1997] (24) prints it; their `beta` is found by Newton's method at each length, or
-    `integrated` by (11) beside the states of a run, as the paper does, which drifts. `compiled` turns every function into C when it is first used.
+    `integrated` by (11) beside the states of a run, as the paper does, which drifts. `compiled`
+    turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
@@ -271,6 +272,8 @@ def build(
         raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
     if velocity not in ("material", "paper"):
         raise SuppleError(f"velocity is '{velocity}': give material or paper")
+    if stiffening and velocity == "paper":
+        raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
     chain = chain_of(robot, basis, stiffening)
     _check_beta(chain, beta)
     assert isinstance(robot, SerialRobot)

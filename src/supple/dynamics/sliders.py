@@ -6,7 +6,8 @@ length: p = [l, eta]. Its fields are linear in z on the wide set [N, N_l, N_ll, 
 
     z = [eta, 0, 0, 0],   zd = Z pd = [etad, eta ld, 0, ld],   zb = [0, 2 etad ld, eta ld^2, 0],
 
-so that every convective term comes out of the same lines that serve a link of fixed length.
+(with stiffening eta and its products in place of eta), so that every convective term comes out of
+the same lines that serve a link of fixed length.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Slider:
         fixed: the numbers that do not depend on the length.  shapes, velocity: see `integrals`.
         ratios: (k,), damping ratio of each shape.  beta: roots of the frequency equation that come
         from elsewhere, as states of their own; None: by Newton's method at the free length.
+        stiffening: a bent beam keeps its length.
     """
 
     fixed: Numbers
@@ -44,15 +46,17 @@ class Slider:
     velocity: Velocity
     ratios: tuple[float, ...]
     beta: Beta = None
+    stiffening: bool = False
 
     def at(self, l: Scalar, held: Scalar = None) -> Numbers:
         """Return the link's numbers at a free length; its shapes those of another one, if given."""
-        found = integrals(self.shapes, l, self.velocity, held, self.beta)
+        found = integrals(self.shapes, l, self.velocity, held, self.beta, self.stiffening)
         kept = self.fixed
         return Numbers(
             R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
             first=found.first, second=found.second, P=found.P, X=found.X, G=found.G, J=found.J,
-            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi, pairs=(), N_end=found.N_end,
+            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi,
+            pairs=self.shapes.pairs if self.stiffening else (), N_end=found.N_end,
             Psi_end=found.Psi_end, root_mass=kept.root_mass, tip_mass=kept.tip_mass,
             rotor=kept.rotor, slides=True,
         )  # fmt: skip
@@ -142,9 +146,7 @@ def beta_rates(chain: Chain, beta: Vector, q: Vector, qd: Vector) -> Vector:
             for b, (place, law) in zip(beta, owners, strict=True)]  # fmt: skip
 
 
-def given_beta(
-    chain: Chain, links: list[Numbers | Slider], beta: Vector
-) -> list[Numbers | Slider]:
+def given_beta(chain: Chain, links: list[Numbers | Slider], beta: Vector) -> list[Numbers | Slider]:
     """Return the links with beta of those that slide as given, in the order of `newton_beta`."""
     out, start = list(links), 0
     for i in chain.sliding:

@@ -263,12 +263,29 @@ def _checked(
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
+    beyond = _slid_off(plan.model, states)
+    if beyond is not None and not bad[: beyond[0] + 1].any():
+        at = plan.grid[place + beyond[0]]
+        return states[: beyond[0]], f"{beyond[1]} at t = {at:g} s"
     if bad.any():
         first = int(bad.argmax())
         last = states[first - 1] if first else before
         reason = _reason(plan.model, last)
         return states[:first], f"the motion blew up at t = {plan.grid[place + first]:g} s: {reason}"
     return _limited(plan, place, states) if limits else (states, "")
+
+
+def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
+    """The first state with a link that has slid off its beam, and which one."""
+    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
+           for low, high in [model.chain.stroke(i)]
+           for free in [states[:, model.chain.theta[i]]]
+           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    if not off:
+        return None
+    first, i = min(off)
+    low, high = model.chain.stroke(i)
+    return first, f"{model.chain.links[i].name} slid off its beam, {low:g} to {high:g} m,"
 
 
 def _reason(model: Model, x: Array) -> str:

@@ -114,9 +114,9 @@ def load_response(path: str | Path) -> Response:
         name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
     }
     t = np.asarray(data["t"].values, float)
+    beta = np.asarray(data["beta"].values, float) if "beta" in data else None
     return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
-                    message=str(data.attrs["message"]),
-                    beta=np.asarray(data["beta"].values, float) if "beta" in data else None)  # fmt: skip
+                    message=str(data.attrs["message"]), beta=beta)  # fmt: skip
 
 
 def _model(attributes: Any) -> Model:
