@@ -3,17 +3,25 @@
 import numpy as np
 
 import supple
+from supple.beams.basis import FiniteElements
 from supple.dynamics.rest import stiffness_at
+from supple.structure import structure_of
+
+
+def segments(robot):
+    """The parts of an arm with its slides all the way out."""
+    out = [(link.length or 0.0) * (link.joint.type == "prismatic") for link in robot.moving]
+    return structure_of(robot, np.array(out)).segments
 
 
 def held_twin(robot, k: int, l: float):
     """The robot with link k held at l: a fixed link, and a rigid rod behind its joint."""
     links = [link.model_dump(exclude_unset=True) for link in robot.links]
-    described, m = links[k], robot.links[k].mass_per_length
+    described, beam = links[k], segments(robot)[k].beam
     inside = robot.links[k].length - l
-    rod = m * inside
+    rod = beam.m * inside
     behind = {"mass": rod, "com": [-inside / 2, 0, 0],
-              "inertia": [0.0, rod * inside**2 / 12, rod * inside**2 / 12]}  # fmt: skip
+              "inertia": [beam.rIp * inside, *([rod * inside**2 / 12] * 2)]}  # fmt: skip
     joint = {"type": "fixed", "hub": behind}
     if "mount" in described["joint"]:
         joint["mount"] = described["joint"]["mount"]
@@ -39,17 +47,26 @@ def same_fields(slide, fixed, link: str, q, place: int):
     A, B = (side.transpose(0, 2, 1).reshape(-1, side.shape[1]) for side in sides)
     found, *_ = np.linalg.lstsq(A, B, rcond=None)
     np.testing.assert_allclose(A @ found, B, atol=1e-8 * np.abs(B).max())
+    # twist moves no point of the axis: modes are scaled alike, elements are read section by section
+    twist = [".torsion" in name for name in fixed.coordinates[other]]
+    own_twist = np.eye(sum(twist))
+    if isinstance(slide.basis, FiniteElements):
+        stretched, plain = slide.chain.links[i].slide.shapes, fixed.chain.links[i].shapes
+        A, B = (f.at(at * f.breaks[-1])[:, 3][:, twist] for f in (stretched, plain))
+        own_twist = np.linalg.lstsq(A, B, rcond=None)[0]
+    found[np.ix_(twist, twist)] = own_twist
     T[own, other] = found
     return T
 
 
-def check_held(slide, fixed, link: str, place: int, l: float, rounds: int = 3, tolerance=1e-9):
+def check_held(slide, fixed, link: str, place: int, l: float, rounds: int = 3, tolerance=1e-9,
+               bent=0.05):  # fmt: skip
     """Every term of an arm with a slide held at l against those of its twin without a slide."""
     rng, n = np.random.default_rng(1), fixed.size
     rest = np.zeros(slide.size)
     rest[place] = l
     T = same_fields(slide, fixed, link, rest, place)
-    size = np.r_[np.ones(fixed.joints), np.full(n - fixed.joints, 0.05)]
+    size = np.r_[np.ones(fixed.joints), np.full(n - fixed.joints, bent)]
     for _ in range(rounds):
         q, qd, qdd = (rng.normal(size=n) * size for _ in range(3))
         Q, V, A = T @ q + rest, T @ qd, T @ qdd
@@ -65,3 +82,34 @@ def check_held(slide, fixed, link: str, place: int, l: float, rounds: int = 3, t
         for ours, theirs in pairs:
             allowed = tolerance * np.abs(theirs).max()
             np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=allowed)
+
+
+def pinocchio_twin(robot):
+    """The same arm of rigid links, turning or sliding, as a Pinocchio model."""
+    import pinocchio as pin
+
+    twin = pin.Model()
+    twin.gravity.linear = np.array(robot.gravity)
+    parent, place = 0, pin.SE3.Identity()
+    for link, segment in zip(robot.links, segments(robot), strict=True):
+        joint, slides = link.joint, link.joint.type == "prismatic"
+        mount = pin.SE3(pin.rpy.rpyToMatrix(*joint.mount.rpy), np.array(joint.mount.xyz))
+        turning = pin.JointModelRevoluteUnaligned(np.array(joint.direction))
+        kind = pin.JointModelPX() if slides else turning
+        parent = twin.addJoint(parent, kind, place * mount, link.name)
+        length, m = link.length, segment.beam.m * link.length
+        own = segment.beam
+        about = np.diag([own.rIp, own.rI[1], own.rI[0]]) * length
+        beam = segment.R_LS @ about @ segment.R_LS.T + np.diag([0, 1, 1]) * m * length**2 / 12
+        centre = pin.SE3(np.eye(3), np.array([-length / 2 if slides else length / 2, 0, 0]))
+        twin.appendBodyToJoint(parent, pin.Inertia(m, np.zeros(3), beam), centre)
+        if joint.hub is not None:
+            hub = joint.hub.tensor(tuple(joint.direction))
+            twin.appendBodyToJoint(parent, pin.Inertia(0.0, np.zeros(3), hub), pin.SE3.Identity())
+        place = pin.SE3(np.eye(3), np.array([0.0 if slides else length, 0, 0]))
+        last = robot.links[-1] is link
+        for body in (link.tip, robot.payload if last else None):
+            if body is not None:
+                load = pin.Inertia(body.mass, np.array(body.com), body.tensor())
+                twin.appendBodyToJoint(parent, load, place)
+    return twin

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 
 import supple
 from cross.moving_boundary import SlidingBeam
-from cross.slides import check_held, held_twin
+from cross.slides import check_held, held_twin, pinocchio_twin
 from cross.stanford import motion
 from supple.beams.basis import AssumedModes, FiniteElements
 from supple.control.controllers import Decoupling
@@ -141,25 +141,7 @@ def test_rigid_spatial_arm_with_slides_equals_pinocchio():
     other = {"gravity": [0.5, -3.0, -9.81], "payload.inertia": [0.01, 0.02, 0.03]}
     robot = RRP.with_({**links, **other})
     model = build(robot, AssumedModes(1))
-    twin = pin.Model()
-    twin.gravity.linear = np.array(robot.gravity)
-    parent, place = 0, pin.SE3.Identity()
-    for link in robot.links:
-        joint = link.joint
-        mount = pin.SE3(pin.rpy.rpyToMatrix(*joint.mount.rpy), np.array(joint.mount.xyz))
-        kind = pin.JointModelPX() if joint.type == "prismatic" else pin.JointModelRX()
-        parent = twin.addJoint(parent, kind, place * mount, link.name)
-        L, m = link.length, link.mass_per_length * link.length
-        rod = np.diag([0.0, m * L**2 / 12, m * L**2 / 12])
-        slides = joint.type == "prismatic"
-        centre = pin.SE3(np.eye(3), np.array([-L / 2 if slides else L / 2, 0, 0]))
-        twin.appendBodyToJoint(parent, pin.Inertia(m, np.zeros(3), rod), centre)
-        if joint.hub is not None:
-            I = joint.hub.tensor((1, 0, 0))
-            twin.appendBodyToJoint(parent, pin.Inertia(0.0, np.zeros(3), I), pin.SE3.Identity())
-        place = pin.SE3(np.eye(3), np.array([0.0 if slides else L, 0, 0]))
-    load = pin.Inertia(robot.payload.mass, np.zeros(3), robot.payload.tensor())
-    twin.appendBodyToJoint(parent, load, place)
+    twin = pinocchio_twin(robot)
     data, rng = twin.createData(), np.random.default_rng(5)
     for _ in range(10):
         q, qd, qdd = (rng.normal(size=3) for _ in range(3))
