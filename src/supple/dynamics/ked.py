@@ -4,7 +4,8 @@ The unknowns y are the elastic coordinates of all links (and the twists of sprun
 loose in between, passive joints and platform, follows from the closures: A_f f + A_y y = 0. So
 every link moves by q = S(t) y, and with the matrices of `moving_beams`
     M = sum S' M_e S,   C = sum S' (2 M_e S' + C_e S),
-    K = sum S' (M_e S'' + C_e S' + (K_e + A_e + E_e + G_e) S),   F = sum S' P_e.
+    K = sum S' (M_e S'' + C_e S' + (K_e + A_e + E_e + G_e) S) + K_j,   F = sum S' P_e,
+K_j the preload's part of the joints (`joint_stiffness`).
 The motion of the motors is prescribed, serial arm and Delta alike.
 Source: [Kuo2016], Eqs. (42)-(44); departures: closures from the true joints, no nodal variables.
 """
@@ -25,7 +26,7 @@ from ..kernels.jets import Jet, jet_of, solve
 from ..robot import Robot
 from ..structure import MovingStructure, Structure, motor_axes, moving_structure
 from .moving_beams import CarriedLink, Rates, carried_link
-from .preload import Motions, axial_forces, carried
+from .preload import Carried, Motions, Turn, carried, joint_stiffness
 
 __all__ = ["Ked", "Loads", "Matrices", "Motions", "ked"]
 
@@ -38,7 +39,7 @@ class Loads:
 
     Attributes:
         inertia: of the rigid motion, in F.  gravity: weight, in F.  gyroscopic: C.  centrifugal:
-        the rates' part of K.  preload: axial forces of the rigid motion (and weight), in K.
+        the rates' part of K.  preload: forces and moments of the rigid motion (and weight), in K.
     """
 
     inertia: bool = True
@@ -151,9 +152,9 @@ class Ked:
         moving = moving_structure(self.robot, x, v, a)
         motions = self.motions(moving)
         rates = self._rates(moving)
-        tension = None
+        loaded: list[Carried] | None = None
         if self.loads.preload:
-            tension = axial_forces(self.links, rates, carried(self.links, moving, motions, rates))
+            loaded, forces = carried(self.links, moving, motions, rates)
         B, d = moving.structure.size, len(self.motors)
         N = self.size + d
         M, C, K = (np.zeros((B, N, N)) for _ in range(3))
@@ -161,9 +162,9 @@ class Ked:
         K[:, d:, d:] = self.stiffness
         moved, rows = [], []
         for i, (link, root) in enumerate(zip(self.links, motions.root, strict=True)):
-            force = None if tension is None else tension[i]
+            load = None if loaded is None else loaded[i]
             inner = slice(self.inner[i].start + d, self.inner[i].stop + d)
-            part = _add(link, root, inner, rates[i], force, self.loads, (M, C, K, F))
+            part = _add(link, root, inner, rates[i], load, self.loads, (M, C, K, F))
             if part is not None:
                 moved.append(root.value)
                 rows.append(part)
@@ -171,6 +172,8 @@ class Ked:
             J = np.concatenate(moved, axis=1).swapaxes(1, 2)
             for k, matrix in enumerate((M, C, K)):
                 matrix[:] += J @ np.concatenate([part[k] for part in rows], axis=1)
+        if loaded is not None:
+            K += joint_stiffness(moving, motions, loaded, forces)
         free = (slice(None), slice(d, None), slice(d, None))
         drive = (M[:, :d, d:], C[:, :d, d:], K[:, :d, d:], F[:, :d])
         tip = self._tip(moving, motions)[:, :, d:]
@@ -201,7 +204,8 @@ class Ked:
         if not moving.closures:
             self._check_held(Nf)
             loose = tuple(f for _, f in roots)
-            return Motions(tuple(y for y, _ in roots), tuple(y for y, _ in ends), loose, None)
+            root, end = (tuple(y for y, _ in part) for part in (roots, ends))
+            return Motions(root, end, loose, None, self._turns(moving, np.zeros((B, 0, N))))
         A_y, A_f = (_rows(moving, [end[k] for end in ends]) for k in (0, 1))
         if A_f.shape[1] != A_f.shape[2]:
             raise SuppleError(
@@ -214,7 +218,25 @@ class Ked:
             tuple(self._followed(i, *part, follow) for i, part in enumerate(ends)),
             tuple(f for _, f in roots),
             A_f,
+            self._turns(moving, follow.value),
         )
+
+    def _turns(self, moving: MovingStructure, follow: Array) -> tuple[tuple[Turn, ...], ...]:
+        """The joint motions of every root in their order; follow (B, Nf, N) holds the loose."""
+        d = len(self.motors)
+        unit = np.eye(d + self.size)[:, None, :]
+        out: list[tuple[Turn, ...]] = []
+        for i, segment in enumerate(self.structure.segments):
+            turns = [Turn(axis[3:], unit[k]) for k, (at, axis) in enumerate(self.motors) if at == i]
+            for k in range(len(segment.releases)):
+                axis = moving.structure.segments[i].releases[k].toward(slice(None))[..., 3:]
+                if (i, k) in self.springs:
+                    much = unit[d + self.springs.index((i, k))]
+                else:
+                    much = follow[:, self.passive.index((i, k))]
+                turns.append(Turn(axis, much))
+            out.append(tuple(turns))
+        return tuple(out)
 
     def _followed(self, i: int, y: Jet, f: Jet, follow: Jet) -> Jet:
         """A segment's motion with the loose coordinates that reach it put in terms of y."""
@@ -240,7 +262,8 @@ class Ked:
         x, v, a = np.atleast_2d(x, v, a)
         moving = moving_structure(self.robot, x, v, a)
         motions = self.motions(moving)
-        return np.stack(carried(self.links, moving, motions, self._rates(moving)), axis=1)
+        parts, _ = carried(self.links, moving, motions, self._rates(moving))
+        return np.stack([part.root for part in parts], axis=1)
 
     def _check_held(self, loose: int) -> None:
         if loose:
@@ -275,7 +298,7 @@ def _add(
     root: Jet,
     inner: slice,
     rates: Rates,
-    tension: Array | None,
+    load: Carried | None,
     loads: Loads,
     out: tuple[Array, Array, Array, Array],
 ) -> tuple[Array, Array, Array] | None:
@@ -289,8 +312,8 @@ def _add(
     C_e, K_e = link.turning(w, dw)
     K_e *= loads.centrifugal
     C_e *= loads.gyroscopic
-    if tension is not None:
-        K_e += link.stretched(tension)
+    if load is not None:
+        K_e += link.preloaded(load.end, load.form, a, w, dw)
     P = link.load(a, w, dw)
     F[:, inner] += P[:, 6:]
     forms = (link.M[None], C_e, K_e)

@@ -88,12 +88,16 @@ def _load(F: Array, shape: tuple[int, ...]) -> Array:
 def periodic_start(system: System, t: Array, scheme: Scheme) -> tuple[Array, Array]:
     """Return q, v (N,) at t[0] of the motion that repeats after t[-1] - t[0], by shooting.
 
-    The map over one period is linear, x_1 = Phi x_0 + p; the start solves (I - Phi) x = p.
+    The map over one period is linear, x_1 = Phi x_0 + p; the start solves (I - Phi) x = p, and is
+    mended once by what one run from it leaves.
     """
     N = system(t[:1])[3].shape[1]
     start = np.zeros((2 * N, 2 * N + 1))
     start[:, 1:] = np.eye(2 * N)
     q, v, _ = step_through(system, t, start[:N], start[N:], scheme)
     end = np.concatenate([q[-1], v[-1]])
-    x = np.linalg.solve(np.eye(2 * N) - end[:, 1:], end[:, 0])
+    around = np.eye(2 * N) - end[:, 1:]
+    x = np.linalg.solve(around, end[:, 0])
+    q, v, _ = step_through(system, t, x[:N], x[N:], scheme)
+    x = x + np.linalg.solve(around, np.concatenate([q[-1], v[-1]]) - x)
     return x[:N], x[N:]
