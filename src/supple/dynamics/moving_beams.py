@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..assembly import transport
 from ..beams.elements import Mesh
-from ..kernels.spatial import cross_matrix
+from ..kernels.spatial import cross, cross_matrix
 from .second_order import second_order, turning_form
 
 __all__ = ["CarriedLink", "Rates", "carried_link"]
@@ -29,6 +29,7 @@ __all__ = ["CarriedLink", "Rates", "carried_link"]
 Array = NDArray[np.float64]
 Rates = tuple[Array, Array, Array]  # a less gravity, w, w' of a link's frame, own axes, (B, 3)
 RigidBody = tuple[float, Array, Array]  # mass, mass centre from the link's root, inertia there
+E_X = np.array([1.0, 0.0, 0.0])
 TURN = cross_matrix(np.eye(3))  # (3, 3, 3): TURN[i] = [e_i]
 
 
@@ -60,36 +61,47 @@ class CarriedLink:
     tip_body: RigidBody
 
     def turning(self, w: Array, dw: Array) -> tuple[Array, Array]:
-        """Return C(w) and A(w') + E(w w), (B, n, n) each, for w, w' (B, 3)."""
-        C = np.tensordot(w, self.C, 1)
-        stiff = np.tensordot(dw, self.A, 1)
-        stiff += np.tensordot(w[:, :, None] * w[:, None, :], self.E, 2)
-        return C, stiff
+        """Return C(w) and A(w') + E(w w), (.., n, n) each, for w, w' (.., 3)."""
+        ww = (w[..., :, None] * w[..., None, :]).reshape(*w.shape[:-1], 9)
+        n = len(self.M)
+        A = np.concatenate([self.A, self.E.reshape(9, n, n)])
+        return _mixed(w, self.C), _mixed(np.concatenate([dw, ww], axis=-1), A)
 
     def preloaded(self, end: Array, form: Array, a: Array, w: Array, dw: Array) -> Array:
-        """Return G, (B, n, n): end (B, 6) and form (B, 3, 3) are those of `preload.Carried`."""
-        x = np.array([1.0, 0.0, 0.0])
-        slope = np.cross(dw, x) + np.cross(w, np.cross(w, x))
-        moment = self.section * dw + np.cross(w, self.section * w)
-        parts = [end, self.density * a, self.density * slope, moment, form.reshape(-1, 9)]
-        G = np.tensordot(np.concatenate(parts, axis=1), self.G, 1)
-        force, own = _carrying(self.root_body, a, w, dw)
-        G[:, 3:6, 3:6] += turning_form(force, self.root_body[1], own)
-        return np.asarray(G)
+        """Return G, (.., n, n): end (.., 6) and form (.., 3, 3) are those of `preload.Carried`."""
+        slope = cross(dw, E_X) + cross(w, cross(w, E_X))
+        moment = self.section * dw + cross(w, self.section * w)
+        flat = form.reshape(*form.shape[:-2], 9)
+        parts = [end, self.density * a, self.density * slope, moment, flat]
+        G = _mixed(np.concatenate(parts, axis=-1), self.G)
+        if self.root_body[0]:
+            force, own = _carrying(self.root_body, a, w, dw)
+            G[..., 3:6, 3:6] += turning_form(force, self.root_body[1], own)
+        return G
 
     def tip_load(self, a: Array, w: Array, dw: Array) -> tuple[Array, Array]:
-        """Return what the tip's bodies take of the end, (B, 6), and their form, (B, 3, 3)."""
+        """Return what the tip's bodies take of the end, (.., 6), and their form, (.., 3, 3)."""
+        if not self.tip_body[0]:
+            return np.zeros((*a.shape[:-1], 6)), np.zeros((*a.shape[:-1], 3, 3))
         force, own = _carrying(self.tip_body, a, w, dw)
-        arm = self.tip_body[1] - np.array([self.L, 0.0, 0.0])
-        wrench = np.concatenate([force, own + np.cross(arm, force)], axis=1)
+        arm = self.tip_body[1] - self.L * E_X
+        wrench = np.concatenate([force, own + cross(arm, force)], axis=-1)
         return wrench, turning_form(force, arm, own)
 
     def load(self, a: Array, w: Array, dw: Array) -> Array:
-        """Return P (B, n): what inertia of the rigid motion and weight do; a is less gravity."""
-        ww = w[:, :, None] * w[:, None, :]
-        return -(
-            a @ self.of_a.T + dw @ self.of_dw.T + np.tensordot(ww, self.of_ww, ((1, 2), (1, 2)))
-        )
+        """Return P (.., n): what inertia of the rigid motion and weight do; a is less gravity."""
+        ww = (w[..., :, None] * w[..., None, :]).reshape(*w.shape[:-1], 9)
+        return np.asarray(-(a @ self.of_a.T + dw @ self.of_dw.T + ww @ self.of_ww.reshape(-1, 9).T))
+
+
+def _mixed(weights: Array, forms: Array) -> Array:
+    """Sum of (k, n, n) forms with weights (.., k), as (.., n, n).
+
+    Products stay small, instant by instant: one large product would go to BLAS's threads, which
+    wait for one another on a busy machine.
+    """
+    k, n, _ = forms.shape
+    return np.asarray((weights @ forms.reshape(k, n * n)).reshape(*weights.shape[:-1], n, n))
 
 
 def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
@@ -158,7 +170,7 @@ def _rigid(body: Array, x: float) -> RigidBody:
 
 
 def _carrying(body: RigidBody, a: Array, w: Array, dw: Array) -> tuple[Array, Array]:
-    """Force through a body's mass centre and moment that move it with the frame, (B, 3) each."""
+    """Force through a body's mass centre and moment that move it with the frame, (.., 3) each."""
     mass, c, J = body
-    force = mass * (a + np.cross(dw, c) + np.cross(w, np.cross(w, c)))
-    return force, dw @ J + np.cross(w, w @ J)
+    force = mass * (a + cross(dw, c) + cross(w, cross(w, c)))
+    return force, dw @ J + cross(w, w @ J)

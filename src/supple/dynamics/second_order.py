@@ -59,14 +59,13 @@ def second_order(mesh: Mesh) -> Array:
 
 
 def turning_form(force: Array, at: Array, moment: Array | None = None) -> Array:
-    """Return X (B, 3, 3) with dt' X t: dead forces (B, 3) at `at` (3,) or (B, 3), and a moment.
+    """Return X (.., 3, 3) with dt' X t: dead forces (.., 3) at `at` (3,) or (.., 3), and a moment.
 
     (F r' + r F') / 2 - F.r 1 is the second derivative of F.(t x (t x r)) / 2; [M] / 2 the moment's.
     """
-    r = np.broadcast_to(at, force.shape)
-    product = force[:, :, None] * r[:, None, :]
-    X: Array = (product + product.swapaxes(1, 2)) / 2
-    X -= np.einsum("bi,bi->b", force, r)[:, None, None] * np.eye(3)
+    product = force[..., :, None] * at[..., None, :]
+    X: Array = (product + product.swapaxes(-1, -2)) / 2
+    X -= (force * at).sum(axis=-1)[..., None, None] * np.eye(3)
     return X if moment is None else X + cross_matrix(moment) / 2
 
 

@@ -186,6 +186,8 @@ def _wrist(robot: DeltaRobot, leg: int, side: float, R: Array | Jet) -> tuple[An
 
 def _rolled(rows: Any, robot: DeltaRobot) -> Any:
     """Rows over motions in rod axes, as rows over motions in section axes."""
+    if not robot.lower.roll:
+        return rows
     return rows @ np.kron(np.eye(2), axis_rotation((1, 0, 0), robot.lower.roll))
 
 
