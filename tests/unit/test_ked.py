@@ -75,7 +75,7 @@ CASES = {
 def points(model: Ked, path: Trajectory, t: float) -> tuple[np.ndarray, ...]:
     """Masses, rigid places (P, 3), displacements per unit y (P, 3, N) in space, as defined."""
     moving = moving_structure(model.robot, *(np.atleast_2d(x) for x in path(t)))
-    motions = model.motions(moving)
+    roots = model.roots(*path(t))[0]
     mass, place, G = [], [], []
     for i, part in enumerate(model.meshes):
         R, p = moving.structure.R[0, i], moving.structure.p[0, i]
@@ -86,7 +86,7 @@ def points(model: Ked, path: Trajectory, t: float) -> tuple[np.ndarray, ...]:
         tip = model.structure.segments[i].tip_mass[0, 0]
         stations.append((tip, part.L, part.end))
         for m, s, N in stations:
-            u = transport(s) @ motions.root[i].value[0][:, len(model.motors) :]
+            u = transport(s) @ roots[i]
             u[:, model.inner[i]] += N
             mass.append(m)
             place.append(p + s * R[:, 0])
