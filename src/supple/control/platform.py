@@ -32,8 +32,8 @@ class PlatformPath(Trajectory):
     def __post_init__(self) -> None:
         """Check that it is a path in space for a Delta."""
         if not isinstance(self.robot, DeltaRobot):
-            raise SuppleError("a path leads a Delta's platform: this robot is none; lead its joints "
-                              "with a trajectory")  # fmt: skip
+            raise SuppleError("path leads a Delta's platform: lead the joints of this robot with "
+                              "a trajectory")  # fmt: skip
         if not isinstance(self.path, Trajectory) or self.path(0.0)[0].shape != (3,):
             raise SuppleError("path must be a Trajectory of x, y, z, such as supple.InvertedU()")
 

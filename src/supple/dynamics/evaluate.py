@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 
-__all__ = ["Evaluator", "compiled", "slope", "symbols", "view"]
+__all__ = ["Evaluator", "compiled", "slope", "symbol_kind", "view"]
 
 Array = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Arr
     return (mapped, buffer), inputs, outputs, run
 
 
-def symbols(function: Any) -> Any:
+def symbol_kind(function: Any) -> Any:
     """Return the kind of symbols, SX or MX, that a CasADi function can be called with."""
     import casadi as ca
 
@@ -107,7 +107,7 @@ def slope(function: Any, k: int) -> Any:
     """
     import casadi as ca
 
-    x = [symbols(function).sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
+    x = [symbol_kind(function).sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
     if function.is_a("SXFunction"):
         out = ca.jacobian(function.call(x)[0], x[k])
     else:

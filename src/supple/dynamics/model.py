@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,55 +12,24 @@ from ..beams.basis import Basis
 from ..beams.sliding import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot
-from .algebra import vadd
 from .bodies import Numbers
 from .chain import Chain, chain_of, denoised
+from .chain_functions import AnyLaws, ChainFunctions
 from .coupled_delta import DeltaFunctions
 from .damping import Damping, GivenDamping, ModalDamping, damping_of
 from .delta_legs import delta_legs
 from .fields import slide_deflection
-from .forces import dissipation, elastic, stiffness
 from .functions import Functions
 from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
+from .sliders import beta_count
 
 __all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
 
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
 DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
-AnyLaws = Laws | PlanarLaws | LagrangeLaws
-
-
-class ChainFunctions(Functions):
-    """The equations of an open chain as CasADi functions."""
-
-    def __init__(self, laws: AnyLaws, compile_: bool) -> None:
-        super().__init__(compile_)
-        self._laws, self.names = laws, tuple(_MAKERS)
-
-    def make(self, name: str) -> Any:
-        """Return one function in expressions of scalars."""
-        return _function(name, self._laws)
-
-    def ends(self) -> Array:
-        """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
-        B = np.eye(self._laws.chain.size)
-        if isinstance(self._laws, Laws):
-            for i, block in enumerate(self._laws.turned[1]):
-                own = self._laws.chain.own(i)
-                B[np.ix_(own, own)] = np.reshape(block, (len(block), len(block)))
-        return B
-
-    @property
-    def velocity(self) -> Velocity:
-        """How links that slide move: `material`, or as the `paper` has it."""
-        return "paper" if isinstance(self._laws, LagrangeLaws) else "material"
-
-    def ratios(self, i: int) -> list[float]:
-        """Return the damping ratios of a link that slides."""
-        return list(getattr(self._laws.links[i], "ratios", ()))
 
 
 @dataclass(frozen=True)
@@ -75,6 +43,7 @@ class Model:
         Delta the arms and rods of all legs, which say where their coordinates stand in q.
         stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
         friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
+        beta: how `simulate` finds the roots of links that slide; all else is by Newton's method.
     """
 
     robot: SerialRobot | DeltaRobot
@@ -86,6 +55,7 @@ class Model:
     damping: Array
     friction: Array
     functions: Functions = field(repr=False, compare=False)
+    beta: Literal["newton", "integrated"] = "newton"
 
     @property
     def size(self) -> int:
@@ -228,15 +198,18 @@ def build(
     stiffening: bool | None = None,
     damping: Damping | float | None = None,
     velocity: Velocity = "material",
+    beta: Literal["newton", "integrated"] = "newton",
     compiled: bool = False,
 ) -> Model:
     """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
-    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping` of the links is a ratio, a Damping, or None for the
-    robot file's. `velocity` of links that slide is that of the `material`, or as the `paper`
-    [Theodore1997] (24) prints it. `compiled` turns every function into C when it is first used.
+    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping`
+    of the links is a ratio, a Damping, or None for the robot file's. `velocity` of links that slide
+    is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their `beta` is
+    found by Newton's method at each length, or `integrated` by (11) beside the states of a run, as
+    the paper does, which drifts. `compiled` turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
@@ -249,7 +222,10 @@ def build(
             robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
         )
     stiffening = bool(stiffening)
+    if stiffening and velocity == "paper":
+        raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
     chain = chain_of(robot, basis, stiffening)
+    _check_beta(chain, beta)
     assert isinstance(robot, SerialRobot)
     if deflection != "rotation":
         _check_planar(robot, deflection, stiffening)
@@ -267,7 +243,15 @@ def build(
     for array in arrays:
         array.setflags(write=False)
     functions = ChainFunctions(_chosen(laws, deflection, velocity), compiled)
-    return Model(robot, basis, chain, deflection, stiffening, *arrays, functions)
+    return Model(robot, basis, chain, deflection, stiffening, *arrays, functions, beta)
+
+
+def _check_beta(chain: Chain, beta: str) -> None:
+    if beta not in ("newton", "integrated"):
+        raise SuppleError(f"beta is '{beta}': give newton or integrated")
+    if beta == "integrated" and not beta_count(chain):
+        raise SuppleError("beta is 'integrated': only links that slide and bend in AssumedModes "
+                          "have a beta; leave it out")  # fmt: skip
 
 
 def _delta(
@@ -379,111 +363,3 @@ def _six(wrench: ArrayLike) -> Array:
     if given.shape[-1:] == (3,):
         return np.concatenate([given, np.zeros_like(given)], axis=-1)
     return given
-
-
-def _function(name: str, laws: AnyLaws) -> Any:
-    """Make one CasADi function, common subexpressions shared, outputs dense."""
-    import casadi as ca
-
-    n, joints = laws.chain.size, len(laws.chain.joints)
-    sizes = {"q": n, "qd": n, "qdd": n, "tau": joints, "wrench": 6}
-    words, make = _MAKERS[name]
-    symbols = {word: ca.SX.sym(word, sizes[word]) for word in words}
-    outputs = make(laws, {word: ca.vertsplit(symbol) for word, symbol in symbols.items()})
-    dense = [ca.densify(ca.SX(out)) for out in outputs]
-    names = [f"out{i}" for i in range(len(dense))]
-    return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
-
-
-Lists = Mapping[str, list[Any]]
-
-
-def _column(values: list[Any]) -> Any:
-    import casadi as ca
-
-    return ca.vertcat(*values)
-
-
-def _matrix(rows: list[list[Any]]) -> Any:
-    import casadi as ca
-
-    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
-
-
-def _zero(laws: AnyLaws) -> list[Any]:
-    return [0.0] * laws.chain.size
-
-
-def _mass(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_matrix(laws.mass(x["q"]))]
-
-
-def _bias(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.inverse(x["q"], x["qd"], _zero(laws), gravity=False))]
-
-
-def _gravity(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.inverse(x["q"], _zero(laws), _zero(laws), gravity=True))]
-
-
-def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench")))]
-
-
-def _forward_ends(laws: AnyLaws, x: Lists) -> list[Any]:
-    if isinstance(laws, Laws):
-        return [_column(laws.forward_ends(x["q"], x["qd"], x["tau"]))]
-    return _forward(laws, x)
-
-
-def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
-    import casadi as ca
-
-    moved = _column(laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True))
-    forces = vadd(elastic(laws, x["q"]), dissipation(laws, x["q"], x["qd"]))
-    return [ca.cse(moved + _column(forces))]
-
-
-def _elastic(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(elastic(laws, x["q"]))]
-
-
-def _dissipation(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(dissipation(laws, x["q"], x["qd"]))]
-
-
-def _stiffness(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_matrix(stiffness(laws, x["q"]))]
-
-
-def _energies(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(list(laws.energies(x["q"], x["qd"])))]
-
-
-def _tip(laws: AnyLaws, x: Lists) -> list[Any]:
-    p, R = laws.tip(x["q"])
-    return [_column(p), _matrix(R)]
-
-
-def _derivatives(laws: AnyLaws, x: Lists) -> list[Any]:
-    import casadi as ca
-
-    qdd = _forward(laws, x)[0]
-    return [ca.jacobian(qdd, _column(x[word])) for word in ("q", "qd", "tau")]
-
-
-_MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]] = {
-    "mass_matrix": (("q",), _mass),
-    "bias": (("q", "qd"), _bias),
-    "gravity": (("q",), _gravity),
-    "forward_dynamics": (("q", "qd", "tau"), _forward),
-    "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
-    "forward_dynamics_ends": (("q", "qd", "tau"), _forward_ends),
-    "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
-    "elastic": (("q",), _elastic),
-    "dissipation": (("q", "qd"), _dissipation),
-    "stiffness": (("q",), _stiffness),
-    "energies": (("q", "qd"), _energies),
-    "tip": (("q",), _tip),
-    "derivatives": (("q", "qd", "tau"), _derivatives),
-}

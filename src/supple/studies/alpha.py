@@ -38,6 +38,8 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
 
     Source: [Arnold2007], Eqs. (5)-(7).
     """
+    if plan.model.beta != "newton":
+        raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
     if plan.wrench is not None:
         raise SuppleError("method generalised-alpha takes no tip wrench yet: use rk4, adams or bdf")
     system, scheme = _System(plan, x), scheme_of(radius)

@@ -16,6 +16,7 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
+from .states import symbols
 
 __all__ = ["Chunk", "Plan", "default_method", "rate", "rubbed", "start_angles"]
 
@@ -87,7 +88,7 @@ def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | N
     return delta.inverse(model.robot, position)[0, :, 0]
 
 
-Chunk = tuple[int, Array]  # place in the grid of the first row, states (n, 2 N + 1)
+Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)
 
 
 def rate(model: Model, width: int) -> Any:
@@ -95,8 +96,8 @@ def rate(model: Model, width: int) -> Any:
     import casadi as ca
 
     n, joints = model.size, model.joints
-    symbol = model.functions.symbol
-    x, u = symbol("x", 2 * n + 1), symbol("u", width)
+    x, model, drift = symbols(model)
+    u = model.functions.symbol("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     lost = model.functions.expression("dissipation")(q, qd)
     power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
@@ -106,7 +107,7 @@ def rate(model: Model, width: int) -> Any:
         power += _wrench_power(model, q, qd, u[joints:])
     else:
         qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
-    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power)]))
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
 
 
 def rubbed(model: Model, qd: Any) -> Any:

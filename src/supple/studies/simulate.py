@@ -20,6 +20,7 @@ from .closed_loop import Reference, as_feedback, check_path, path_samples, wante
 from .inputs import Feedback, Input, as_input
 from .motion import Response
 from .plan import default_method, start_angles
+from .states import begin
 from .steppers import STEPPERS, Chunk, Plan, stable_step
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -65,8 +66,9 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     duration unless another is given, starting on it. A controller is a Controller or a function
     f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
     `position` says where it starts. Methods default to rk4, to adams with a Controller, and to
-    generalised-alpha for robots with loops (or `substeps`: rk4 with steps as short as the fastest mode on the path needs; `magnus`:
-    exponential steps, the fastest, for Decoupling started on its path).
+    generalised-alpha for robots with loops (or `substeps`: rk4 with steps as short as the fastest
+    mode on the path needs; `magnus`: exponential steps, the fastest, for Decoupling started on its
+    path).
 
     A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
@@ -163,7 +165,7 @@ def _check_step(model: Model, q: Array, dt: float) -> None:
 
 
 def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None) -> Array:
-    """x = [q, qd, work] at the start."""
+    """The state at the start."""
     n = model.size
     if isinstance(q0, str):
         if q0 != "static":
@@ -175,7 +177,8 @@ def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | Non
             q = q.copy()
             q[: model.joints] = _vector("theta0", theta0, model.joints, model)
     qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
-    return np.concatenate([q, qd, [0.0]])
+    model.chain.check_lengths(q)
+    return begin(model, q, qd)
 
 
 def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
@@ -266,12 +269,29 @@ def _checked(
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
+    beyond = _slid_off(plan.model, states)
+    if beyond is not None and not bad[: beyond[0] + 1].any():
+        at = plan.grid[place + beyond[0]]
+        return states[: beyond[0]], f"{beyond[1]} at t = {at:g} s"
     if bad.any():
         first = int(bad.argmax())
         last = states[first - 1] if first else before
         reason = _reason(plan.model, last)
         return states[:first], f"the motion blew up at t = {plan.grid[place + first]:g} s: {reason}"
     return _limited(plan, place, states) if limits else (states, "")
+
+
+def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
+    """The first state with a link that has slid off its beam, and which one."""
+    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
+           for low, high in [model.chain.stroke(i)]
+           for free in [states[:, model.chain.theta[i]]]
+           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    if not off:
+        return None
+    first, i = min(off)
+    low, high = model.chain.stroke(i)
+    return first, f"{model.chain.links[i].name} slid off its beam, {low:g} to {high:g} m,"
 
 
 def _reason(model: Model, x: Array) -> str:
@@ -315,4 +335,5 @@ def _response(plan: Plan, states: Array, method: str, message: str) -> Response:
         tau = np.array([plan.tau(float(at), *x) for at, *x in zip(t, q, qd, strict=True)])
     else:
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message)
+    beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
+    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta)

@@ -1,7 +1,6 @@
 """Steppers: how a Model is carried through time. Kinds: rk4, adams, bdf, generalised-alpha.
 
-The state is x = [q, qd, work]; the work of efforts and tip wrench, less what damping takes, is
-integrated beside the motion, so that the power balance of a run can be checked.
+The state x is that of `states`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.evaluate import Evaluator, compiled, symbols, view
+from ..dynamics.evaluate import Evaluator, compiled, symbol_kind, view
 from ..dynamics.model import Model
 from ..errors import SuppleError
 from .alpha import generalised_alpha
@@ -31,7 +30,7 @@ def _rk4_step(f: Any, width: int) -> Any:
     """One step of the classical Runge-Kutta method: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
     import casadi as ca
 
-    kind = symbols(f)
+    kind = symbol_kind(f)
     x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
     a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
     half = dt / 2
@@ -74,7 +73,7 @@ def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
         return Accumulated(compiled(step) if plan.compiled else step)
 
     step = model.functions.derived(("rk4", width, plan.compiled, plan.controller), make)
-    T = np.eye(2 * n + 1)
+    T = np.eye(len(x))
     T[:n, :n] = T[n : 2 * n, n : 2 * n] = B
     back, x = np.linalg.inv(T).T, T @ x
     for start in range(0, len(plan.grid) - 1, CHUNK):
@@ -194,9 +193,9 @@ def _cvodes_solver(plan: Plan, scheme: str, grid: Array) -> Any:
     import casadi as ca
 
     width = plan.width
-    symbol = plan.model.functions.symbol
-    x, s, p = symbol("x", 2 * plan.model.size + 1), symbol("s", 1), symbol("p", 2 * width + 1)
-    ode = plan.rate()(x, _segment_input(plan, p, s))
+    rate_, symbol = plan.rate(), plan.model.functions.symbol
+    x, s, p = symbol("x", rate_.numel_in(0)), symbol("s", 1), symbol("p", 2 * width + 1)
+    ode = rate_(x, _segment_input(plan, p, s))
     iteration = "functional" if scheme == "adams" else "newton"
     options: Any = {
         "linear_multistep_method": scheme,
