@@ -187,14 +187,14 @@ class Laws:
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,)."""
-        ends = self.forward_ends(self.to_ends(q), self.to_ends(qd), tau, wrench)
+        ends = self.forward_ends(self._to_ends(q), self._to_ends(qd), tau, wrench)
         out = list(ends)
         for A, part, link in zip(self.turned[2], self.chain.eta, self.links, strict=True):
             if not isinstance(link, Slider):
                 out[part] = matvec(A, ends[part])
         return out
 
-    def to_ends(self, q: Vector) -> Vector:
+    def _to_ends(self, q: Vector) -> Vector:
         """q with the end coordinates zeta = B eta of every link in place of eta."""
         out = list(q)
         for B, part, link in zip(self.turned[1], self.chain.eta, self.links, strict=True):

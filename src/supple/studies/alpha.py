@@ -19,7 +19,7 @@ from ..kernels.newmark import Scheme
 from ..kernels.newmark import generalised_alpha as scheme_of
 from .closed_loop import Reference
 from .inputs import Feedback
-from .plan import Chunk, Plan
+from .plan import Chunk, Plan, wrench_power
 
 __all__ = ["generalised_alpha"]
 
@@ -40,8 +40,6 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
     """
     if plan.model.beta != "newton":
         raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
-    if plan.wrench is not None:
-        raise SuppleError("method generalised-alpha takes no tip wrench yet: use rk4, adams or bdf")
     system, scheme = _System(plan, x), scheme_of(radius)
     n, work = plan.model.size, float(x[-1])
     q, qd = x[:n].copy(), x[n : 2 * n].copy()
@@ -68,17 +66,21 @@ class _System:
     def __init__(self, plan: Plan, x: Array) -> None:
         self.plan, self.model = plan, plan.model
         self.k, self.tau = plan.model.joints, np.zeros(plan.model.joints)
+        self.given_power = 0.0
         self.led = _on_path(plan, x)
         self.equations = plan.model.functions.derived(
-            ("alpha", plan.controller, self.led), lambda: _Equations(plan, self.led)
+            ("alpha", plan.controller, self.led, plan.width), lambda: _Equations(plan, self.led)
         )
         self._inverse: Array | None = None
         self._dt = 0.0
         self._answer: list[Array] | None = None
         self._given: Array | None = None
+        at = plan.grid - 1e-9 * np.diff(plan.grid, prepend=plan.grid[0])
         if not isinstance(plan.tau, Feedback):
-            h = np.diff(plan.grid, prepend=plan.grid[0])
-            self._given = plan.inputs(plan.grid - 1e-9 * h)
+            self._given = plan.inputs(at)
+        self._wrench = np.zeros((len(at), 0))
+        if plan.wrench is not None:
+            self._wrench = plan.wrench.value(at, 6)
 
     def first(self, q: Array, qd: Array) -> Array:
         """qdd at the start, as an implicit step feels it: modes faster than the step are left out.
@@ -137,13 +139,14 @@ class _System:
         return None
 
     def power(self, q: Array, qd: Array) -> float:
-        """Power of the efforts less what damping and friction take, after a step."""
+        """Power of efforts and wrench less what damping and friction take, after a step."""
         lost = self.model.functions.evaluator("dissipation")(q, qd)[0]
-        return float(self.tau @ qd[: self.k] - qd @ lost)
+        return float(self.tau @ qd[: self.k] - qd @ lost) + self.given_power
 
     def _inputs(self, place: int, q: Array, qd: Array) -> Array:
         if isinstance(self.plan.tau, Feedback):
-            return self.plan.tau(float(self.plan.grid[place]), q, qd)
+            efforts = self.plan.tau(float(self.plan.grid[place]), q, qd)
+            return np.concatenate([efforts, self._wrench[place]])
         assert self._given is not None
         row: Array = self._given[place]
         return row
@@ -151,7 +154,8 @@ class _System:
     def _rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
         """The residual; the efforts are kept."""
         r: Array
-        r, self.tau = self.equations.residual(q, qd, qdd, u)
+        r, self.tau, power = self.equations.residual(q, qd, qdd, u)
+        self.given_power = float(power[0])
         return r
 
     def _matrix(
@@ -184,8 +188,8 @@ class _System:
         """(k, k): how a function of the state answers to its joints, by differences."""
         out = np.zeros((self.k, self.k))
         for j, e in enumerate(1e-6 * np.eye(len(q))[: self.k]):
-            out[:, j] = b * (self._inputs(place, q + e, qd) - u)
-            out[:, j] += c * (self._inputs(place, q, qd + e) - u)
+            out[:, j] = b * (self._inputs(place, q + e, qd) - u)[: self.k]
+            out[:, j] += c * (self._inputs(place, q, qd + e) - u)[: self.k]
         return out / 1e-6
 
 
@@ -203,7 +207,8 @@ class _Equations:
 
     Attributes:
         free: whether the rows of the joints say their accelerations, not their efforts.
-        residual: (r, tau).  answer: slopes by q and qd of -tau of a law, None without one.
+        residual: (r, tau, power of the wrench).  answer: slopes by q and qd of -tau of a law, None
+        without one.
     """
 
     def __init__(self, plan: Plan, led: bool) -> None:
@@ -211,7 +216,8 @@ class _Equations:
 
         model, law = plan.model, plan.controller
         n, k, symbol = model.size, model.joints, model.functions.symbol
-        q, qd, qdd, u = (symbol(w, s) for w, s in zip("qvau", (n, n, n, plan.driven), strict=True))
+        q, qd, qdd, x = (symbol(w, s) for w, s in zip("qvax", (n, n, n, plan.width), strict=True))
+        u = x[: plan.driven]
         force = model.functions.expression("inverse_dynamics")(q, qd, qdd)
         self.free = isinstance(law, Decoupling)
         self.answer: list[Evaluator] | None = None
@@ -223,12 +229,15 @@ class _Equations:
             tau = u
             if law is not None:
                 tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
-                alone = ca.Function("answer", [q, qd, u], [ca.densify(-tau)])
+                alone = ca.Function("answer", [q, qd, x], [ca.densify(-tau)])
                 self.answer = [Evaluator(slope(alone, i)) for i in (0, 1)]
             first = force[:k] - tau
-        rows = ca.densify(ca.vertcat(first, force[k:]))
-        self._rows = ca.Function("rows", [q, qd, qdd, u], [rows])
-        whole = ca.Function("residual", [q, qd, qdd, u], [rows, ca.densify(tau)])
+        rows, power = ca.densify(ca.vertcat(first, force[k:])), ca.DM.zeros(1)
+        if plan.wrench is not None:
+            power = wrench_power(model, q, qd, x[plan.driven :])
+            rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)
+        self._rows = ca.Function("rows", [q, qd, qdd, x], [rows])
+        whole = ca.Function("residual", [q, qd, qdd, x], [rows, ca.densify(tau), power])
         self.residual = Evaluator(whole)
 
     @cached_property

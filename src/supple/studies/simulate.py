@@ -85,9 +85,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
     x0 = _start(model, q0, qd0, theta0)
     efforts = _efforts(model, tau, controller, wanted, duration)
-    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
-    if isinstance(load, Feedback):
-        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
+    load = _load(wrench, duration)
     if method == "rk4":
         _check_step(model, _stiffest(model, x0[: model.size], wanted, duration), dt)
     grid, starts = _grid(duration, dt, efforts, load)
@@ -144,6 +142,14 @@ def _check(duration: float, dt: float, method: str, tolerance: float) -> None:
         raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
     if method not in STEPPERS:
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(STEPPERS)}")
+
+
+def _load(wrench: Any, duration: float) -> Input | None:
+    """The tip wrench as an Input."""
+    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
+    if isinstance(load, Feedback):
+        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
+    return load
 
 
 def _six(wrench: Any) -> Any:
