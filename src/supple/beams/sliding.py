@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .rates import Rate, call
 from .shapes import EndLoad
@@ -86,8 +86,8 @@ class SlidingShapes(ABC):
        x-y, x-z, torsion.
     2. `families(l, velocity)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
-    3. `fields(l, eta)` returns displacements (3, k) at a fraction of the free length, and
-       `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
+    3. `fields(l, eta)` returns displacements (.., 3, k) at fractions of free lengths, arrays that
+       broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
     4. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
     """
 
@@ -103,8 +103,8 @@ class SlidingShapes(ABC):
         """Return the functions of bending and of twist at a free length."""
 
     @abstractmethod
-    def fields(self, l: float, eta: float) -> Array:
-        """Return displacements (3, k) at a fraction of the free length."""
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        """Return displacements (.., 3, k) at fractions of free lengths."""
 
     @abstractmethod
     def curvature(self, l: float) -> Array:
@@ -138,8 +138,8 @@ class StiffRod(SlidingShapes):
     ) -> tuple[Family, Family | None]:
         return Family([[]], [], [], [], [], [], []), None
 
-    def fields(self, l: float, eta: float) -> Array:
-        return np.zeros((3, 0))
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        return np.zeros((*np.broadcast(l, eta).shape, 3, 0))
 
     def curvature(self, l: float) -> Array:
         return np.zeros((2, 0))

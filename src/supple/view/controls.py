@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..robot import Robot
 from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
 from .stage import COLOURINGS
 from .tables import sentence
@@ -147,8 +146,3 @@ def _number(handle: Any, word: str) -> float:
 
 def _numbers(count: int) -> tuple[str, ...]:
     return tuple(f"mode {k + 1}" for k in range(count))
-
-
-def robot_name(robot: Robot) -> str:
-    """A robot's name as a file name."""
-    return "".join(c if c.isalnum() or c in "-_" else "-" for c in robot.name)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..studies.around import around
 from ..studies.modes import Modes
-from .controls import Controls, robot_name
-from .page import Chapter, page_text
+from .controls import Controls
 from .questions import Question, ask, only, turned
+from .reports import report
 from .scene import modes_scene
+from .sending import send_page, send_picture
 from .stage import Stage
-from .tables import frequency_plot, modes_table
+from .tables import curves_plot, modes_table
 
 if TYPE_CHECKING:
     import viser
@@ -156,9 +156,11 @@ class Studio:
         if hertz.shape[1] != len(self.found.omega):
             return
         c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
-        at = (here, float(self.found.frequency_hz[picked]))
-        label = f"{c.name} ({c.unit})"
-        self.controls.plot.content = frequency_plot(x, hertz, label, at, picked)
+        names = [f"{m + 1}" for m in range(hertz.shape[1])]
+        self.controls.plot.content = curves_plot(
+            x, hertz, names, (f"{c.name} ({c.unit})", "frequency (Hz)"), here, picked, log=True,
+            at=float(self.found.frequency_hz[picked]),
+        )  # fmt: skip
 
     # -- drawing --------------------------------------------------------------------------------
 
@@ -184,20 +186,11 @@ class Studio:
     # -- saving ---------------------------------------------------------------------------------
 
     def _save_picture(self, event: Any) -> None:
-        import imageio.v3 as imageio
-
-        client = event.client
-        image = client.get_render(900, 1400, transport_format="png")
-        data = imageio.imwrite("<bytes>", image, extension=".png")
-        name = f"{robot_name(self.found.robot)}.png"
-        client.send_file_download(name, data, save_immediately=True)
+        send_picture(event.client, self.found.robot.name)
         self.controls.say("The picture was sent to your browser's downloads.")
 
     def _save_page(self, event: Any) -> None:
         self.controls.say("Computing the poses around this one for the page ...")
         found = self.found
-        scene = modes_scene(found, list(around(found, count=13)))
-        text = page_text(found.robot.name, [Chapter(scene=scene)])
-        name = f"{robot_name(found.robot)}.html"
-        event.client.send_file_download(name, text.encode(), save_immediately=True)
+        send_page(event.client, found.robot.name, report(found, nearby=13))
         self.controls.say("The page was sent to your browser's downloads.")

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..studies.tour import Stop
-from .page import Chapter, Table, panels, save_page
-from .scene import modes_scene, response_scene
+from .page import Chapter, Table, save_page
+from .reports import panels
+from .scene import modes_scene
+from .scenes import response_scene
 
 __all__ = ["save_tour"]
 
