@@ -168,4 +168,4 @@ def _disc(
 
 def _small(name: str, link: int, end: int, size: float) -> Solid:
     zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-    return Solid(name, "ball", "joint", link, end, zero, up, 0.8 * size, 0.0)
+    return Solid(name, "ball", "joint", link, end, zero, up, 0.6 * size, 0.0)

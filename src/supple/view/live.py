@@ -14,6 +14,7 @@ from ..robot import Robot
 from ..studies.around import usual_pose
 from ..studies.modes import Modes, modes
 from .scene import Scene
+from .stage import dress
 
 if TYPE_CHECKING:
     import viser
@@ -116,7 +117,7 @@ def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studi
         return Player(server, found)
     here = modes(thing.robot, position=thing.lowest[0], count=len(scene.shapes))
     studio = Studio(server, here)
-    studio.stage.cloud(scene.cloud, scene.extent)
+    studio.map(scene.cloud, scene.extent)
     return studio
 
 
@@ -130,9 +131,7 @@ def _server(host: str, port: int) -> viser.ViserServer:
             server = viser.ViserServer(host=host, port=port, label="supple", verbose=False)
     except OSError as problem:
         raise SuppleError(f"cannot serve on {host}:{port}: {problem.strerror or problem}") from None
-    server.gui.configure_theme(
-        control_width="large", show_logo=False, show_share_button=False, brand_color=(0, 98, 163)
-    )
+    dress(server.gui)
     server.gui.main_panel.dock_right()
     return server
 

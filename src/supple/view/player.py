@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from .posing import bend
-from .reports import Report
+from .reports import Report, frequency_plots
 from .sending import send_page, send_picture
-from .stage import COLOURINGS, Stage
-from .tables import curves_plot, modes_table, sentence
+from .stage import COLOURINGS, Stage, add_dark
+from .tables import colour_legend, curves_plot, modes_table, sentence
 
 if TYPE_CHECKING:
     import viser
@@ -26,7 +26,6 @@ Array = NDArray[np.float64]
 FRAMES = 30
 SPEEDS = ("0.01", "0.1", "0.25", "0.5", "1", "2")
 SWING = 0.8  # drawn swings a second of shapes without a size
-WALK = 8.0  # seconds to pass many configurations once
 MARKS = 5  # the curve's mark is moved so often a second
 
 
@@ -37,8 +36,8 @@ class Player:
         chapter = report.chapters[0]
         if chapter.scene is None:
             raise SuppleError("this page has no scene to play")
-        self.report, self.scene, self.plots = report, chapter.scene, chapter.plots
-        self.track = self.scene.tracks[0]
+        self.report, self.scene, self.track = report, chapter.scene, chapter.scene.tracks[0]
+        self.plots = [*chapter.plots, *frequency_plots(chapter.scene)]
         self.t, self.stage, self._server = self.track.at, Stage(server), server
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._drawn: tuple[Any, ...] = ()
@@ -61,7 +60,8 @@ class Player:
     def _panel(self, gui: Any) -> None:
         gui.set_panel_label(f"supple: {self.scene.title}")
         self.status = gui.add_html(sentence(self.scene.subtitle))
-        self.playing = gui.add_checkbox("play", True)
+        still = len(self.t) < 2 and self.scene.scale is not None
+        self.playing = gui.add_checkbox("play", not still, visible=not still)
         self._walk(gui)
         self._looks(gui)
         self.table = gui.add_html("")
@@ -88,7 +88,8 @@ class Player:
         self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, (last - first) / 1000,
                                    first)  # fmt: skip
         self.time.on_update(lambda _: self._moved())
-        self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
+        timed = self.track.kind == "time"
+        self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
 
     def _looks(self, gui: Any) -> None:
         self.mode: Any = None
@@ -99,7 +100,8 @@ class Player:
         sized, plainly = self.scene.scale is not None, self.scene.true_scale
         first = "plain" if plainly else "displacement"
         self.colour = gui.add_dropdown("colour by", COLOURINGS, initial_value=first)
-        self.colour.on_update(lambda _: self._moved())
+        self.colour.on_update(lambda _: self._coloured())
+        self.legend = gui.add_html(colour_legend(first, self.scene))
         self.amplitude: Any = None
         if not plainly:
             top = 4 * (self.scene.scale or 0.5)
@@ -108,6 +110,7 @@ class Player:
             self.amplitude.on_update(lambda _: self._larger())
         self.names = gui.add_checkbox("names", False)
         self.names.on_update(lambda _: self._named())
+        add_dark(gui)
 
     # -- drawing --------------------------------------------------------------------------------
 
@@ -140,6 +143,10 @@ class Player:
     def _moved(self) -> None:
         self._draw()
         self._tell()
+
+    def _coloured(self) -> None:
+        self.legend.content = colour_legend(str(self.colour.value), self.scene)
+        self._draw()
 
     def _named(self) -> None:
         self.stage.name_links(bool(self.names.value))
@@ -197,8 +204,6 @@ class Player:
             self._phase += 2 * math.pi * SWING * step
             if self.track.kind == "time":
                 self._advance(step * float(self.speed.value))
-            elif self.time is not None and self.scene.scale is not None:
-                self._advance(step * float(self.speed.value) * float(np.ptp(self.t)) / WALK)
             self._draw()
 
     def _advance(self, step: float) -> None:

@@ -16,14 +16,14 @@ from ..studies.around import around, usual_pose
 from ..studies.modes import Modes, modes
 from ..studies.statics import Statics
 from .page import Chapter, Heat, Plot, Series, Table, check_page, page_text, save_page
-from .scene import modes_scene, statics_scene, sweep_scene
+from .scene import Scene, modes_scene, statics_scene, sweep_scene
 
 if TYPE_CHECKING:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
     from ..studies.workspace import WorkspaceMap
 
-__all__ = ["Report", "panels", "report", "save_report"]
+__all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
 
 Array = NDArray[np.float64]
 SAMPLES = 400  # points of a curve over time
@@ -134,6 +134,19 @@ def panels(run: Response) -> list[Plot]:
         _curves(run.t, "Efforts", push, dict(zip(joints, run.tau.T, strict=True))),
         _curves(run.t, "Energy", "J", dict(run.energies)),
     ]
+
+
+def frequency_plots(scene: Scene) -> list[Plot]:
+    """Return the frequencies along a Scene's first track, where it has them."""
+    track = scene.tracks[0]
+    if len(track.values) < 2:
+        return []
+    label = f"{track.name} ({track.unit})" if track.unit else track.name
+    series = [
+        Series(str(shape.number), track.values, hertz)
+        for shape, hertz in zip(scene.shapes, track.frequency_hz.T, strict=True)
+    ]
+    return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
 
 
 def _path(run: PathResponse) -> Report:

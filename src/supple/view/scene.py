@@ -432,7 +432,7 @@ def statics_scene(sag: Statics) -> Scene:
     poses = poses_of(structure)
     u = np.einsum("nji,npj->npi", poses.R[0], sag.displacement)
     motion = np.concatenate([u, np.zeros_like(u)], axis=-1)[None, None]
-    x, y, z = 1e3 * sag.tip_displacement
+    x, y, z = 1e3 * np.where(np.abs(sag.tip_displacement) < 1e-12, 0.0, sag.tip_displacement)
     still = np.zeros(motion.shape[:-1])
     size = largest(motion, still)
     track = track_of(

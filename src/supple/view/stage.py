@@ -15,7 +15,7 @@ from .scene import Cloud, Scene, quaternions
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["COLOURINGS", "Stage"]
+__all__ = ["COLOURINGS", "Stage", "add_dark", "dress"]
 
 Array = NDArray[np.float64]
 Mesh = tuple[NDArray[np.float32], NDArray[np.uint32]]
@@ -32,6 +32,20 @@ MAP = np.array(
     [[65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112],
      [122, 209, 81], [189, 223, 38], [253, 231, 37]], float
 )  # fmt: skip
+
+
+def dress(gui: Any, dark: bool = False) -> None:
+    """Give the panel its look."""
+    gui.configure_theme(
+        control_width="large", show_logo=False, show_share_button=False,
+        brand_color=(0, 98, 163), dark_mode=dark,
+    )  # fmt: skip
+
+
+def add_dark(gui: Any) -> None:
+    """Add the choice between light and dark, for all browsers."""
+    box = gui.add_checkbox("dark", False)
+    box.on_update(lambda _: dress(gui, bool(box.value)))
 
 
 def mapped(values: Array) -> NDArray[np.uint8]:

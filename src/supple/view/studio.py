@@ -15,10 +15,10 @@ from ..studies.modes import Modes
 from .controls import Controls
 from .questions import Question, ask, only, turned
 from .reports import report
-from .scene import modes_scene
+from .scene import Cloud, modes_scene
 from .sending import send_page, send_picture
 from .stage import Stage
-from .tables import curves_plot, modes_table
+from .tables import colour_legend, curves_plot, legend, modes_table
 
 if TYPE_CHECKING:
     import viser
@@ -166,6 +166,9 @@ class Studio:
 
     def _looked(self) -> None:
         self.stage.name_links(bool(self.controls.names.value))
+        if self.stage.scene is not None:
+            field = str(self.controls.colouring.value)
+            self.controls.legend.content = colour_legend(field, self.stage.scene)
         with self._lock:
             self._draw(1.0)
         self._asked()
@@ -182,6 +185,14 @@ class Studio:
             phase = 2 * math.pi * SWING * (time.perf_counter() - start)
             with self._lock:
                 self._draw(math.cos(phase))
+
+    def map(self, cloud: Cloud, extent: float) -> None:
+        """Lay a map's places under the robot."""
+        self.stage.cloud(cloud, extent)
+        low, high = (
+            f"{value:.4g} {cloud.unit}" for value in (cloud.values.min(), cloud.values.max())
+        )
+        self.controls.key.content = legend(f"dots: {cloud.name}", low, high)
 
     # -- saving ---------------------------------------------------------------------------------
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .scene import Scene
 from .style import COLOURS
 
-__all__ = ["curves_plot", "modes_table", "round_ticks", "sentence"]
+__all__ = ["colour_legend", "curves_plot", "legend", "modes_table", "round_ticks", "sentence"]
 
 Array = NDArray[np.float64]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 250, 58, 36, 8, 34
@@ -39,6 +40,28 @@ def modes_table(hertz: Array, kinds: Sequence[str] | None, picked: int) -> str:
         '<div style="font-size:12px;padding:0 10px"><table data-role="modes" '
         f'style="border-collapse:collapse;width:100%"><tr>{head}</tr>{rows}</table></div>'
     )
+
+
+def legend(what: str, low: str, high: str) -> str:
+    """Return the bar of colours with what it stands for."""
+    bar = "linear-gradient(90deg,#414487,#2a788e,#22a884,#7ad151,#fde725)"
+    return (
+        '<div data-role="legend" style="font-size:12px;padding:2px 10px">'
+        f"{html.escape(what)}<br>{html.escape(low)} "
+        f'<span style="display:inline-block;width:9em;height:.7em;border-radius:.3em;'
+        f'background:{bar}"></span> {html.escape(high)}</div>'
+    )
+
+
+def colour_legend(field: str, scene: Scene) -> str:
+    """Return the legend of what links are coloured by, with sizes where they are known."""
+    if field == "plain":
+        return ""
+    top, sized = "largest", scene.tracks[0].largest
+    if sized:
+        energy = field == "strain energy"
+        top = f"{sized[1]:.3g} J/m" if energy else f"{1e3 * sized[0]:.3g} mm"
+    return legend("strain energy per length" if field == "strain energy" else scene.moved, "0", top)
 
 
 def sentence(words: str, wrong: bool = False) -> str:
