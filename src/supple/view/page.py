@@ -151,9 +151,17 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "text": list(chapter.text),
         "scene": None if scene is None else _packed_scene(scene),
         "tables": [asdict(table) for table in chapter.tables],
-        "plots": [asdict(plot) for plot in chapter.plots],
+        "plots": [_rounded(asdict(plot)) for plot in chapter.plots],
         "maps": [{**asdict(heat), "values": _gaps(heat.values)} for heat in chapter.maps],
     }
+
+
+def _rounded(plot: dict[str, Any]) -> dict[str, Any]:
+    """Curves with seven digits, which no drawing and no pointer can tell from all of them."""
+    for series in plot["series"]:
+        for axis in ("x", "y"):
+            series[axis] = [float(f"{value:.7g}") for value in np.asarray(series[axis], float)]
+    return plot
 
 
 def _gaps(values: Array) -> list[list[float | None]]:

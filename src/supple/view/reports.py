@@ -59,18 +59,18 @@ def report(answer: Any, **options: Any) -> Report:
         return _modes(answer, **options)
     if isinstance(answer, Statics):
         return _statics(answer)
-    return _moving(answer)
+    return _moving(answer, **options)
 
 
-def _moving(answer: Any) -> Report:
+def _moving(answer: Any, samples: int = SAMPLES) -> Report:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
     from ..studies.workspace import WorkspaceMap
 
     if isinstance(answer, Response):
-        return _response(answer)
+        return _response(answer, samples)
     if isinstance(answer, PathResponse):
-        return _path(answer)
+        return _path(answer, samples)
     if isinstance(answer, WorkspaceMap):
         return _workspace(answer)
     raise SuppleError(f"there is no page of a {type(answer).__name__}")
@@ -108,15 +108,17 @@ def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: 
     """Curves over time, thinned; those that stay zero are left out beside others."""
     keep = np.unique(np.linspace(0, len(t) - 1, min(SAMPLES, len(t))).astype(int))
     moving = {name: values for name, values in curves.items() if values.any()} or curves
-    series = [Series(name, t[keep], values[keep]) for name, values in moving.items()]
+    series = [
+        Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
+    ]
     return Plot(title, "time (s)", f"{title.lower()} ({unit})", series, note=note)
 
 
-def _response(run: Response) -> Report:
+def _response(run: Response, samples: int) -> Report:
     """The robot to play, and its joints, tip, deflections and efforts over time."""
     from .scenes import response_scene
 
-    chapter = Chapter(scene=response_scene(run), plots=panels(run))
+    chapter = Chapter(scene=response_scene(run, samples), plots=panels(run))
     return Report(f"{run.model.robot.name}: a motion", [chapter])
 
 
@@ -149,11 +151,11 @@ def frequency_plots(scene: Scene) -> list[Plot]:
     return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
 
 
-def _path(run: PathResponse) -> Report:
+def _path(run: PathResponse, samples: int) -> Report:
     """The robot on its path, with what leaves the rigid motion, and the torques."""
     from .scenes import path_scene
 
-    scene = path_scene(run)
+    scene = path_scene(run, samples)
     delta = run.position.shape[1] == 3 and run.model.structure.closures
     wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True)) if delta else {
         f"joint {k + 1}": np.degrees(column) for k, column in enumerate(run.position.T)
@@ -167,8 +169,9 @@ def _path(run: PathResponse) -> Report:
         _curves(run.t, "Path wanted", "mm" if delta else "deg", wanted),
         _curves(run.t, "Position error", "mm", dict(zip("xyz", moved, strict=True)),
                 "displacement of platform or tip from the rigid motion, base axes"),
-        _curves(run.t, "Attitude error", "deg", dict(zip(("about x", "about y", "about z"), turned,
-                strict=True)), "small rotation from the rigid motion, base axes"),
+        _curves(run.t, "Attitude error", "deg",
+                {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
+                "small rotation from the rigid motion, base axes"),
         _curves(run.t, "Torques", "N m", motors),
         _curves(run.t, "Torques beyond rigid links", "N m", more,
                 "what the bending adds to the torques of the same motion with rigid links"),

@@ -15,7 +15,6 @@ from ..studies.modes import Modes, modes
 from ..studies.motion import Response
 from ..studies.statics import Statics
 from .scene import (
-    POINTS,
     Cloud,
     Poses,
     Scene,
@@ -34,12 +33,14 @@ if TYPE_CHECKING:
 
 __all__ = ["path_scene", "response_scene", "scene_of", "time_scene", "workspace_scene"]
 
+STATIONS = 9  # a link in time; pages draw cubics between them
+
 
 def response_scene(run: Response, samples: int = 400) -> Scene:
     """Return a Response as a motion in time, drawn at about `samples` instants."""
     ended = f"; {run.message}" if run.message else ""
     words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}, drawn true to scale{ended}"
-    return time_scene(run.model.robot, fields(run, samples, POINTS), words)
+    return time_scene(run.model.robot, fields(run, samples, STATIONS), words)
 
 
 def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> Scene:
@@ -65,7 +66,7 @@ def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> 
 
 def path_scene(run: PathResponse, samples: int = 400) -> Scene:
     """Return a motion along a path: the rigid motion, with the elastic one drawn larger."""
-    drawn = path_fields(run, samples, POINTS)
+    drawn = path_fields(run, samples, STATIONS)
     size = largest(drawn.motion, drawn.energy)[0]
     scale = well_seen(size, Poses(drawn.p, drawn.R, drawn.L).extent)
     words = f"{run.t[-1]:.4g} s along its path; sections leave the rigid motion by up to "

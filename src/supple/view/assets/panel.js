@@ -197,7 +197,7 @@ function legendFor(v) {
       ? sized(largest[1], "J/m")
       : sized(largest[0], "m");
   const row = (name, low, high) =>
-    node("div", {}, node("b", {}, name), node("span", {}, low), node("i", {}), node("span", {}, high));
+    node("div", {}, name, node("span", {}, low, node("i", {}), high));
   const rows = what ? [row(what, "0", top)] : [];
   if (v.scene.cloud) {
     const { values, name, unit } = v.scene.cloud;
