@@ -138,7 +138,7 @@ def simulate(
 
     robot = files.load(file)
     if path is not None or isinstance(robot, DeltaRobot):
-        _follow(robot, path, elements, damping, dt, plot, json)
+        _follow(robot, path, elements, damping, dt, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening, "damping": damping,
                "beta": beta}  # fmt: skip
@@ -168,9 +168,9 @@ def simulate(
 def _save(found: Response, path: str) -> None:
     """Store by the ending: a page, or netCDF."""
     if path.lower().endswith((".html", ".htm")):
-        from ..view.page import save_response as save_page
+        from ..view.reports import save_report
 
-        save_page(found, path)
+        save_report(found, path)
     else:
         from ..studies.stored import save_response
 
@@ -185,6 +185,7 @@ def _follow(
     dt: float,
     plot: str | None,
     json: bool,
+    save: str | None,
 ) -> None:
     """Lead the motors along a named path; what is not for that is left at its defaults."""
     from .paths import along_path
@@ -194,7 +195,7 @@ def _follow(
     options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
     if path == "inverted-u":
         options["after"] = 0.4
-    along_path(robot, path, options, plot, json)
+    along_path(robot, path, options, plot, json, save)
 
 
 def model_of(
