@@ -79,8 +79,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         "--method",
-        metavar="rk4|adams|bdf|generalised-alpha",
-        help="Integrator; rk4, and adams with a controller.",
+        metavar="auto|rk4|adams|bdf|..",
+        help="Integrator; rk4, and with a controller magnus where it applies, else adams.",
     ),
 ]
 Start = Annotated[

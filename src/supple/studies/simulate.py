@@ -18,6 +18,7 @@ from ..dynamics.rest import static_state
 from ..errors import SuppleError
 from .closed_loop import Reference, as_feedback, as_trajectory, check_path, path_samples
 from .inputs import Feedback, Input, as_input
+from .magnus import why_not_magnus
 from .motion import Response
 from .states import begin
 from .steppers import STEPPERS, Chunk, Plan, stable_step
@@ -61,9 +62,10 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
-    f(t, q, qd, (r, rd, rdd)). Methods default to rk4, and to adams with a Controller
-    (or `substeps`: rk4 with steps as short as the fastest mode on the path needs; `magnus`:
-    exponential steps, the fastest, for Decoupling started on its path).
+    f(t, q, qd, (r, rd, rdd)). Two methods are for Controllers only: `magnus`, exponential steps
+    for Decoupling started on its path where the elastic motion is linear, by far the fastest; and
+    `substeps`, rk4 with steps as short as the fastest mode on the path needs. The default (None or
+    `auto`) is rk4 without a Controller, magnus with one where it applies, and adams elsewhere.
 
     A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
@@ -71,8 +73,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     law = controller if isinstance(controller, Controller) else None
     if duration is None:
         duration = 1.0 if path is None else path.duration
-    if method is None:
-        method = "rk4" if law is None else "adams"
+    if method in (None, "auto"):
+        method = "rk4" if law is None else "auto"
     _check(duration, dt, method, tolerance)
     if path is not None:
         check_path(model, path, duration)
@@ -86,6 +88,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
         _check_step(model, _stiffest(model, x0[: model.size], path, duration), dt)
     grid, starts = _grid(duration, dt, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
+    if method == "auto":
+        method = "adams" if why_not_magnus(plan, x0) else "magnus"
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
     return _response(plan, states, method, message)
 
@@ -130,14 +134,14 @@ def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) 
     return out
 
 
-def _check(duration: float, dt: float, method: str, tolerance: float) -> None:
+def _check(duration: float, dt: float, method: str | None, tolerance: float) -> None:
     for word, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
             raise SuppleError(f"{word} is {value}: give a positive number")
     if duration / dt > 1e8:
         raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
-    if method not in STEPPERS:
-        raise SuppleError(f"method is '{method}': it must be one of {', '.join(STEPPERS)}")
+    if method not in ("auto", *STEPPERS):
+        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
 
 
 def _six(wrench: Any) -> Any:
