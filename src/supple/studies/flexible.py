@@ -19,6 +19,7 @@ from ..control.controllers import solved
 from ..control.trajectories import Trajectory
 from ..dynamics.evaluate import Evaluator
 from ..dynamics.model import Model
+from ..errors import SuppleError
 
 __all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
 
@@ -165,13 +166,19 @@ def _taylor(B: Array) -> Array:
     fourth = powers[2] @ powers[2]
     out: Array = np.zeros_like(B)
     for block in (3, 2, 1, 0):
-        part = sum(power / math.factorial(4 * block + k) for k, power in enumerate(powers))
-        out = part if block == 3 else out @ fourth + part
+        out = out if block == 3 else out @ fourth
+        for k, power in enumerate(powers):
+            out = out + power / math.factorial(4 * block + k)
     return out
 
 
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
+    if model.functions.closed:
+        raise SuppleError(
+            f"{model.robot.name} has loops: this is for serial arms (magnus, stability, floquet); "
+            "simulate it by generalised-alpha"
+        )
     made: Flexible = model.functions.derived("flexible", lambda: _made(model))
     return made
 
