@@ -145,6 +145,44 @@ def test_serial_arms_follow_joint_paths() -> None:
     assert found.torque[:, 0] == pytest.approx(alpha[:, 0] / 3, abs=2e-3 * np.abs(alpha).max())
 
 
+SLIDER = supple.load("theodore-rrp")
+REACH = supple.PointToPoint((0.0, 0.0, 0.3), (0.5, -0.3, 0.8), 0.5)
+
+
+def test_an_arm_with_a_slide_goes_through_its_model() -> None:
+    found = supple.follow(SLIDER, REACH, elements=2, step=5e-3, damping=0.01)
+    model = supple.build(SLIDER, supple.FiniteElements(2), damping=0.01)
+    again = supple.follow(model, REACH, step=5e-3)
+    assert np.array_equal(found.y, again.y)
+    assert found.small
+    turn = found.deflection("link3", 0.5)[:, 5]
+    both = (found.deflection("link3", 0.5 + s)[:, 1] for s in (0.01, -0.01))
+    slope = np.subtract(*both) / (0.02 * found.position[:, 2])
+    assert turn == pytest.approx(slope, abs=1e-3 * np.abs(slope).max())
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"damping": supple.Rayleigh(0.02)}, "link3 slides: give its damping as a ratio"),
+        ({"loads": supple.Loads(gravity=False)}, "loads cannot be switched"),
+    ],
+)
+def test_what_a_slide_does_not_take_is_a_sentence(options: dict, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
+        supple.follow(SLIDER, REACH, **options)
+
+
+def test_a_model_is_followed_as_it_was_built() -> None:
+    model = supple.build(SLIDER, supple.AssumedModes(1))
+    with pytest.raises(supple.SuppleError, match="build the Model with it"):
+        supple.follow(model, REACH, damping=0.01)
+    with pytest.raises(supple.SuppleError, match="2 coordinates: the arm has 3 joints"):
+        supple.follow(model, supple.PointToPoint((0.0, 0.0), (1.0, 1.0), 1.0))
+    with pytest.raises(supple.SuppleError, match=r"free length of link3 is 1\.5"):
+        supple.follow(model, supple.PointToPoint((0.0, 0.0, 0.3), (0.0, 0.0, 1.5), 1.0))
+
+
 def test_workspace_map() -> None:
     robot = supple.load("kuo-delta")
     found = supple.workspace(robot, (-0.2, 0.2), (-0.2, 0.2), (0.4, 1.2), points=5)

@@ -150,8 +150,7 @@ def plot_link_deflections(response: PathResponse, path: str | Path | None = None
     """
     import matplotlib.pyplot as plt
 
-    names = [s.name for s, m in zip(response.model.structure.segments, response.model.meshes,
-                                    strict=True) if m.size]  # fmt: skip
+    names = [name for name in response.model.names if response.model.length(name)]
     kinds = ((0, 1e6, "stretch, µm"), (3, 180 / np.pi, "twist, degrees"),
              (1, 1e3, "bending along y, mm"), (2, 1e3, "bending along z, mm"))  # fmt: skip
     with styled():
