@@ -67,8 +67,10 @@ $(VENV)/.stamp-install: $(VENV)/.stamp-tools setup.py
 	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
 	@touch $@
 
+# Byte code too: a first command should not spend its second on compiling Python.
 $(VENV)/.stamp-build: $(VENV)/.stamp-install $(C_SOURCES)
 	$(BIN)/python setup.py --quiet build_ext --inplace
+	$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.stamp-bench: $(VENV)/.stamp-install

@@ -8,9 +8,10 @@ import pytest
 
 import supple
 from supple.architectures.serial import place
+from supple.studies.fields import Fields
 from supple.studies.tour import tour
 from supple.view.page import Chapter, Plot, Series, Table, save_page
-from supple.view.scene import time_scene
+from supple.view.scenes import time_scene
 from supple.view.tour import save_tour
 
 pytestmark = pytest.mark.slow
@@ -38,7 +39,8 @@ def motion(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bent[..., 1] = 0.03 * np.sin(20 * t)[:, None, None] * np.linspace(0, 1, 13) ** 2
     p = at.p.copy()
     p[:, 1] += np.einsum("tij,tj->ti", at.R[:, 0], bent[:, 0, -1, :3])
-    scene = time_scene(robot, ("link1", "link2"), t, p, at.R, at.L, bent, "a made-up motion")
+    links = Fields(("link1", "link2"), t, p, at.R, at.L, bent, np.zeros(bent.shape[:-1]))
+    scene = time_scene(robot, links, "a made-up motion")
     tip = p[:, 1] + np.einsum(
         "tij,tj->ti", at.R[:, 1], bent[:, 1, -1, :3] + np.array([0.5, 0.0, 0.0])
     )

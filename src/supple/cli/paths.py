@@ -18,9 +18,18 @@ __all__ = ["along_path"]
 
 
 def along_path(
-    robot: Robot, name: str, options: dict[str, Any], plot: str | None, json: bool
+    robot: Robot,
+    name: str,
+    options: dict[str, Any],
+    plot: str | None,
+    json: bool,
+    save: str | None = None,
 ) -> None:
     """Follow a named path and print variations, residual vibration and torques."""
+    if save is not None:
+        from ..view.page import check_page
+
+        check_page(save)
     from ..studies.follow import SmallRangeWarning, follow
 
     with warnings.catch_warnings(record=True) as seen:
@@ -30,6 +39,10 @@ def along_path(
         from ..view.paths import plot_path_response
 
         save_plot(plot_path_response, found, plot)
+    if save is not None:
+        from ..view.reports import save_report
+
+        save_report(found, save)
     if json:
         print_json(_document(found, name))
         return

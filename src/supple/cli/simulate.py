@@ -35,6 +35,12 @@ Deflection = Annotated[
     ),
 ]
 Stiffening = Annotated[bool, typer.Option("--stiffening", help="Include geometric stiffening.")]
+Beta = Annotated[
+    str,
+    typer.Option(
+        "--beta", metavar="newton|integrated", help="Roots of sliding links; integrated drifts."
+    ),
+]
 Damping = Annotated[
     float | None, typer.Option("--damping", help="Damping ratio of every link mode.")
 ]
@@ -115,6 +121,7 @@ def simulate(
     deflection: Deflection = "rotation",
     stiffening: Stiffening = False,
     damping: Damping = None,
+    beta: Beta = "newton",
     dt: Step = 1e-3,
     method: Method = None,
     start: Start = None,
@@ -131,9 +138,10 @@ def simulate(
 
     robot = files.load(file)
     if path is not None or isinstance(robot, DeltaRobot):
-        _follow(robot, path, elements, damping, dt, plot, json)
+        _follow(robot, path, elements, damping, dt, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping}
+    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping,
+               "beta": beta}  # fmt: skip
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static)
     wrench = None if force is None else numbers(force, "--force", 3)
@@ -160,9 +168,9 @@ def simulate(
 def _save(found: Response, path: str) -> None:
     """Store by the ending: a page, or netCDF."""
     if path.lower().endswith((".html", ".htm")):
-        from ..view.page import save_response as save_page
+        from ..view.reports import save_report
 
-        save_page(found, path)
+        save_report(found, path)
     else:
         from ..studies.stored import save_response
 
@@ -177,6 +185,7 @@ def _follow(
     dt: float,
     plot: str | None,
     json: bool,
+    save: str | None,
 ) -> None:
     """Lead the motors along a named path; what is not for that is left at its defaults."""
     from .paths import along_path
@@ -186,7 +195,7 @@ def _follow(
     options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
     if path == "inverted-u":
         options["after"] = 0.4
-    along_path(robot, path, options, plot, json)
+    along_path(robot, path, options, plot, json, save)
 
 
 def model_of(
@@ -295,6 +304,7 @@ def _document(found: Response) -> dict[str, Any]:
         "tip": found.tip,
         "energy": found.energy,
         "balance": found.balance,
+        **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
     }
 
 
@@ -310,5 +320,7 @@ def _print(found: Response) -> None:
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     typer.echo(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
     typer.echo(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    if found.beta is not None:
+        typer.echo(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:
         typer.echo(f"\nended early: {found.message}", err=True)

@@ -52,13 +52,13 @@ def _folder(out: str) -> None:
 
 
 def _print(stop: Stop) -> None:
+    from ..view.tour import stop_table
+
     typer.echo(f"\n{stop.name}: {stop.table}")
-    rows = [
-        (row.quantity, row.printed, f"{row.ours:.7g}", row.unit, row.verdict) for row in stop.rows
-    ]
-    print_table(("", "paper>", "supple>", "unit", "verdict"), rows)
+    print_table(*stop_table(stop))
     if stop.tally:
-        typer.echo(f"the whole paper: {', '.join(stop.tally)}")
+        told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
+        typer.echo(f"all that was recomputed: {told}")
     if stop.note:
         typer.echo(stop.note)
 
@@ -68,7 +68,7 @@ def _document(stop: Stop) -> dict[str, Any]:
         "robot": stop.name,
         "table": stop.table,
         "rows": [vars(row) for row in stop.rows],
-        "whole_paper": list(stop.tally),
+        "recomputed": dict(stop.tally),
         "frequency_hz": stop.found.frequency_hz,
         "certified": stop.found.certified,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -15,13 +16,14 @@ from ..kernels.roots import natural_frequencies
 from ..robot import Robot
 from ..structure import Joints, Structure, structure_of
 from .asking import where
-from .assumed import AssumedPart, assumed_part
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from .assumed import AssumedPart
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -157,7 +159,7 @@ def modes(
     )
 
 
-Found = tuple[Array, Array, tuple[ElementModes | AssumedPart, ...]]
+Found = tuple[Array, Array, tuple["ElementModes | AssumedPart", ...]]
 
 
 def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
@@ -182,6 +184,8 @@ def _by_elements(
 def _by_assumed(
     robot: Robot, structure: Structure, theta: Array, joints: Joints, count: int, modes: int
 ) -> Found:
+    from .assumed import assumed_part  # builds a Model: not for those who ask for exact modes
+
     rows = np.atleast_2d(theta)
     each = tuple(
         assumed_part(robot, structure.at(b), rows[b], joints, count, modes)
@@ -196,8 +200,8 @@ def _by_assumed(
     return omega, np.full_like(omega, math.inf), each
 
 
-def _check(count: int, method: str, joints: str) -> None:
-    if not isinstance(count, int) or not 1 <= count <= 10_000:
+def _check(count: object, method: str, joints: str) -> None:
+    if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
         raise SuppleError(f"count is {count}: give a whole number from 1 to 10000")
     if method not in get_args(Method):
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")

@@ -7,6 +7,7 @@ and the beam equations carry the motion along every link.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 from ..assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut, transport
 from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ..structure import Release, Segment, Structure
-from .assumed import AssumedPart
 from .elements import ElementModes
+
+if TYPE_CHECKING:
+    from .assumed import AssumedPart
 
 __all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes"]
 

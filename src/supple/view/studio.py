@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..studies.around import around
 from ..studies.modes import Modes
-from .controls import Controls, robot_name
-from .page import Chapter, page_text
+from .controls import Controls
 from .questions import Question, ask, only, turned
-from .scene import modes_scene
+from .reports import report
+from .scene import Cloud, modes_scene
+from .sending import send_page, send_picture
 from .stage import Stage
-from .tables import frequency_plot, modes_table
+from .tables import colour_legend, curves_plot, legend, modes_table
 
 if TYPE_CHECKING:
     import viser
@@ -156,14 +156,19 @@ class Studio:
         if hertz.shape[1] != len(self.found.omega):
             return
         c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
-        at = (here, float(self.found.frequency_hz[picked]))
-        label = f"{c.name} ({c.unit})"
-        self.controls.plot.content = frequency_plot(x, hertz, label, at, picked)
+        names = [f"{m + 1}" for m in range(hertz.shape[1])]
+        self.controls.plot.content = curves_plot(
+            x, hertz, names, (f"{c.name} ({c.unit})", "frequency (Hz)"), here, picked, log=True,
+            at=float(self.found.frequency_hz[picked]),
+        )  # fmt: skip
 
     # -- drawing --------------------------------------------------------------------------------
 
     def _looked(self) -> None:
         self.stage.name_links(bool(self.controls.names.value))
+        if self.stage.scene is not None:
+            field = str(self.controls.colouring.value)
+            self.controls.legend.content = colour_legend(field, self.stage.scene)
         with self._lock:
             self._draw(1.0)
         self._asked()
@@ -181,23 +186,22 @@ class Studio:
             with self._lock:
                 self._draw(math.cos(phase))
 
+    def map(self, cloud: Cloud, extent: float) -> None:
+        """Lay a map's places under the robot."""
+        self.stage.cloud(cloud, extent)
+        low, high = (
+            f"{value:.4g} {cloud.unit}" for value in (cloud.values.min(), cloud.values.max())
+        )
+        self.controls.key.content = legend(f"dots: {cloud.name}", low, high)
+
     # -- saving ---------------------------------------------------------------------------------
 
     def _save_picture(self, event: Any) -> None:
-        import imageio.v3 as imageio
-
-        client = event.client
-        image = client.get_render(900, 1400, transport_format="png")
-        data = imageio.imwrite("<bytes>", image, extension=".png")
-        name = f"{robot_name(self.found.robot)}.png"
-        client.send_file_download(name, data, save_immediately=True)
+        send_picture(event.client, self.found.robot.name)
         self.controls.say("The picture was sent to your browser's downloads.")
 
     def _save_page(self, event: Any) -> None:
         self.controls.say("Computing the poses around this one for the page ...")
         found = self.found
-        scene = modes_scene(found, list(around(found, count=13)))
-        text = page_text(found.robot.name, [Chapter(scene=scene)])
-        name = f"{robot_name(found.robot)}.html"
-        event.client.send_file_download(name, text.encode(), save_immediately=True)
+        send_page(event.client, found.robot.name, report(found, nearby=13))
         self.controls.say("The page was sent to your browser's downloads.")

@@ -25,7 +25,15 @@ from ..statics import statics
 from .cells import Cell, Claim, Reproduction, Verdict, half_digit, printed
 from .kuo_model import SLIPS, PaperDelta
 
-__all__ = ["SOURCE", "CircleFrequencies", "circle_frequencies", "motion", "reproduction", "robot"]
+__all__ = [
+    "SOURCE",
+    "CircleFrequencies",
+    "circle_frequencies",
+    "motion",
+    "reproduction",
+    "robot",
+    "tables",
+]
 
 Array = NDArray[np.float64]
 SOURCE = "[Kuo2016]"
@@ -85,6 +93,11 @@ def motion(name: str) -> PathResponse:
         if name == "circle":
             return follow(robot(), CirclePath(), damping=damping, start="periodic", step=2e-3)
         return follow(robot(), InvertedU(), damping=damping)
+
+
+def tables() -> Reproduction:
+    """Return Tables 2 and 3 alone, recomputed by the reading `paper`."""
+    return Reproduction("kuo", SOURCE, tuple(_table_cells(printed("kuo"))), notes=NOTES[:2])
 
 
 def reproduction() -> Reproduction:
