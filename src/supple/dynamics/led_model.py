@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
@@ -24,7 +23,6 @@ from .small_motion import Matrices, SmallMotion, State
 __all__ = ["LedModel"]
 
 Array = NDArray[np.float64]
-NODES = 24
 STEP = 1e-4  # of the length, over which slopes of links that slide are taken
 
 
@@ -100,31 +98,16 @@ class LedModel(SmallMotion):
 
 
 def _along(shapes: Any, lengths: Array, fraction: float) -> Array:
-    """(B, 6, k) of a section at many lengths: a polynomial of log l through NODES of them.
-
-    Shapes are smooth functions of the length: over a range of 1 : 13 it is good to 1e-10.
-    """
-    x = np.log(lengths)
-    low, high = float(x.min()), float(x.max())
-    if high - low < 1e-12:
-        return np.array([_slide(shapes, float(lengths[0]), fraction)])
-    s = chebyshev.chebpts1(NODES)
-    nodes = np.exp((low + high) / 2 + (high - low) / 2 * s)
-    each = np.array([_slide(shapes, float(l), fraction) for l in nodes])
-    factors = np.linalg.solve(chebyshev.chebvander(s, NODES - 1), each.reshape(NODES, -1))
-    where = np.clip((2 * x - low - high) / (high - low), -1.0, 1.0)
-    found = chebyshev.chebvander(where, NODES - 1) @ factors
-    return np.asarray(found.reshape(len(lengths), *each.shape[1:]))
-
-
-def _slide(shapes: Any, l: float, fraction: float) -> Array:
-    """(6, k) displacement and slopes of a link that slides, segment axes."""
+    """(B, 6, k) displacement and slopes of a link that slides at its lengths, segment axes."""
     middle = min(max(fraction, STEP), 1 - STEP)
-    low, mid, high = (shapes.fields(l, middle + s * STEP) for s in (-1, 0, 1))
-    slope = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
+    places = np.array([middle - STEP, middle, middle + STEP, fraction])
+    each = np.asarray(shapes.fields(lengths[:, None], places))
+    low, mid, high, here = (each[:, k] for k in range(4))
+    rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
+    slope = rise / (STEP * lengths[:, None, None])
     twist = np.array([np.nan if kind == "torsion" else 0.0 for kind in shapes.kinds])
-    turn = np.array([twist, -slope[2] / (STEP * l), slope[1] / (STEP * l)])
-    return np.concatenate([shapes.fields(l, fraction), turn])
+    turn = np.stack([np.broadcast_to(twist, slope[:, 0].shape), -slope[:, 2], slope[:, 1]], axis=1)
+    return np.concatenate([here, turn], axis=1)
 
 
 def _made(model: Model) -> Evaluator:

@@ -163,7 +163,8 @@ def _small_motion(
             "with its length"
         )
     _check_loads(loads, f"links.{sliding[0]} slides")
-    return LedModel(build(robot, FiniteElements(elements, order), damping=damping)), None
+    basis = FiniteElements(elements, order)
+    return LedModel(build(robot, basis, stiffening=True, damping=damping)), None
 
 
 def _check_loads(loads: Loads | None, why: str) -> None:
