@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from .studies.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
-    from .studies.workspace import WorkspaceMap, workspace
+    from .studies.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
 
@@ -99,6 +99,7 @@ __all__ = [
     "Hold",
     "InvertedU",
     "Joint",
+    "JointMap",
     "JointPD",
     "Ked",
     "Link",
@@ -188,7 +189,7 @@ _PATHS = {
     "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
     "dynamics.rigid_delta": ("RigidDelta",),
     "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
-    "studies.workspace": ("WorkspaceMap", "workspace"),
+    "studies.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _COUPLED: dict[str, tuple[str, ...]] = {
     "control.delta_servo": ("PathServo",),

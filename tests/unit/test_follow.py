@@ -199,8 +199,40 @@ def test_workspace_map() -> None:
     assert found.share_below(omega * 0.999) == 0
     assert found.share_below(1e9) == 1
     assert len(found.below(20.0)) == round(found.share_below(20.0) * found.reachable.sum())
-    with pytest.raises(supple.SuppleError, match="no Delta"):
-        supple.workspace(supple.load("industrial-3"))
+
+
+def test_workspace_of_a_serial_arm() -> None:
+    """Joint 1 turns the whole arm: nothing changes with it; the map is what modes says."""
+    robot = supple.load("industrial-3")
+    found = supple.workspace(robot, joints=[(0.0, 1.0), (-1.5, 1.5), 0.3], points=5)
+    assert found.omega.shape == (5, 5, 1, 1)
+    assert np.ptp(found.omega, axis=0).max() < 1e-9 * found.omega.max()
+    place, omega = found.lowest
+    assert supple.modes(robot, theta=place, count=1).omega[0] == pytest.approx(omega, rel=1e-12)
+    assert found.highest[1] >= omega
+    assert found.share_below(found.highest[1] * 1.001) == 1
+    slider = supple.workspace(supple.load("theodore-rrp"), joints=[0, 0, (0.3, 1.3)], points=4)
+    assert (np.diff(slider.omega[0, 0, :, 0]) < 0).all()  # the longer, the lower
+    assert list(supple.workspace(slider.robot, points=2).axes) == ["link1", "link2", "link3"]
+
+
+def test_answers_are_stored(tmp_path) -> None:
+    import xarray
+
+    found = supple.follow(STIFF, supple.InvertedU(), elements=1, step=4e-3, after=0.1)
+    found.save(tmp_path / "path.nc")
+    with xarray.open_dataset(tmp_path / "path.nc") as data:
+        assert data.displacement.values == pytest.approx(found.tip[:, :3], abs=0)
+        assert data.residual.values == pytest.approx(found.residual(), abs=0)
+        assert data.end_deflection.sel(link="upper1", motion="z").shape == found.t.shape
+        assert data.attrs["small"] == 1
+    frame = found.to_pandas()
+    assert frame["torque.2"].to_numpy() == pytest.approx(found.torque[:, 1], abs=0)
+    grid = supple.workspace(supple.load("kuo-delta"), points=3)
+    assert grid.to_xarray().omega.sel(x=0.0, y=0.0).values == pytest.approx(grid.omega[1, 1])
+    grid.save(tmp_path / "map.nc")
+    with pytest.raises(supple.SuppleError, match=r"must end in \.nc"):
+        grid.save(tmp_path / "map.csv")
 
 
 def test_pictures(tmp_path) -> None:
@@ -208,5 +240,9 @@ def test_pictures(tmp_path) -> None:
     found.plot(tmp_path / "path.png")
     grid = supple.workspace(supple.load("kuo-delta"), points=5)
     grid.plot(tmp_path / "map.png", bound=20.0)
+    arm = supple.workspace(supple.load("industrial-3"), points=7)
+    arm.plot(tmp_path / "arm.png", bound=35.0)
+    supple.workspace(arm.robot, joints=[0, (0, 1), 0], points=7).plot(tmp_path / "line.png")
+    assert (tmp_path / "arm.png").stat().st_size > 10_000
     assert (tmp_path / "path.png").stat().st_size > 10_000
     assert (tmp_path / "map.png").stat().st_size > 10_000

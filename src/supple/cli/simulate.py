@@ -98,8 +98,19 @@ Save = Annotated[
 Along = Annotated[
     str | None,
     typer.Option(
-        "--path", metavar="circle|inverted-u", help="A Delta's motors follow this path instead."
+        "--path",
+        metavar="NAME|p:p:..",
+        help="The motors follow a path: circle, inverted-u, or points of a Delta's platform or of "
+        "an arm's joints, 0,0,0.5:0.1,0,0.6.",
     ),
+]
+Limits = Annotated[
+    str,
+    typer.Option("--limits", metavar="v,a", help="Velocity and acceleration between points."),
+]
+After = Annotated[float, typer.Option("--after", help="Seconds to watch after a path's stop.")]
+Steady = Annotated[
+    bool, typer.Option("--steady", help="A path that repeats: begin on its steady motion.")
 ]
 
 
@@ -109,6 +120,9 @@ def simulate(
     input_: Input = "constant",
     amplitude: Amplitude = "0",
     path: Along = None,
+    limits: Limits = "1,10",
+    after: After = 0.4,
+    steady: Steady = False,
     duration: Duration = None,
     controller: Law = None,
     trajectory: Path = None,
@@ -138,7 +152,9 @@ def simulate(
 
     robot = files.load(file)
     if path is not None or isinstance(robot, DeltaRobot):
-        _follow(robot, path, elements, damping, dt, plot, json, save)
+        told: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
+        told |= {"after": after, "start": "periodic" if steady else "static"}
+        _follow(robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening, "damping": damping,
                "beta": beta}  # fmt: skip
@@ -151,6 +167,11 @@ def simulate(
     found = _quietly(
         lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
+    _tell(found, plot, save, json)
+
+
+def _tell(found: Response, plot: str | None, save: str | None, json: bool) -> None:
+    """Draw, store and print the answer; one that ended early is an exit code."""
     if plot is not None:
         from ..view.motion import plot_response
 
@@ -180,22 +201,18 @@ def _save(found: Response, path: str) -> None:
 def _follow(
     robot: Robot,
     path: str | None,
-    elements: int | None,
-    damping: float | None,
-    dt: float,
+    limits: str,
+    options: dict[str, Any],
     plot: str | None,
     json: bool,
     save: str | None,
 ) -> None:
-    """Lead the motors along a named path; what is not for that is left at its defaults."""
-    from .paths import along_path
+    """Lead the motors along a path; what is not for that is left at its defaults."""
+    from .paths import along_path, path_of
 
     if path is None:
         raise SuppleError(f"{robot.name} is a Delta: say where it goes, such as --path inverted-u")
-    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
-    if path == "inverted-u":
-        options["after"] = 0.4
-    along_path(robot, path, options, plot, json, save)
+    along_path(robot, path, path_of(robot, path, limits), options, plot, json, save)
 
 
 def model_of(

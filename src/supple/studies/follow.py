@@ -22,6 +22,8 @@ from ..kernels.newmark import Scheme, newmark, periodic_start, solver, step_thro
 from ..robot import Robot
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
     from matplotlib.figure import Figure
 
 __all__ = ["PathResponse", "SmallRangeWarning", "follow"]
@@ -63,6 +65,9 @@ class PathResponse:
     if TYPE_CHECKING:  # bound in answers.py
 
         def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def to_xarray(self) -> xarray.Dataset: ...
+        def to_pandas(self) -> pandas.DataFrame: ...
+        def save(self, path: Any) -> None: ...
         def show(self, host: str = ..., port: int = ...) -> Any: ...
         def save_page(self, path: Any) -> Any: ...
 
@@ -75,6 +80,11 @@ class PathResponse:
     def small(self) -> bool:
         """Whether the elastic motion stays where a linear model holds."""
         return self.largest <= SMALL
+
+    @property
+    def stopped(self) -> bool:
+        """Whether something was computed after the path's end."""
+        return not self.path.periodic and bool(self.t[-1] > self.path.duration)
 
     @property
     def peak(self) -> Array:
