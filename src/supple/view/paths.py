@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "plot_circle_frequencies",
     "plot_link_deflections",
+    "plot_path_in_space",
     "plot_path_response",
     "plot_workspace",
 ]
@@ -188,23 +189,46 @@ def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
 def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
     """Draw eight frequencies against the angle on the circle, reading `paper` and right model.
 
-    As in [Kuo2016], Fig. 4; departure: the right model beside it.
+    As in [Kuo2016], Fig. 4, four modes a panel; departure: the right model beside it.
     """
     import matplotlib.pyplot as plt
 
     degrees = np.degrees(found.angle)
+    titles = ("reading `paper` (the printed model, n = 1)", "right model, exact")
     with styled():
-        figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True, layout="constrained")
-        for ax, omega, title in (
-            (axes[0], found.paper, "reading `paper` (the printed model, n = 1)"),
-            (axes[1], found.right, "right model, exact"),
-        ):
-            for j, column in enumerate(omega.T):
-                style = "-" if j < len(COLOURS) else "--"
-                ax.plot(degrees, column, style, color=COLOURS[j % len(COLOURS)], label=f"{j + 1}")
-            ax.set(title=title, xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
-        axes[0].set_ylabel("natural frequency, rad/s")
-        axes[1].legend(title="mode", fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), sharex=True, layout="constrained")
+        for column, omega in enumerate((found.paper, found.right)):
+            for row in range(2):
+                ax = axes[1 - row, column]
+                for j in range(4 * row, 4 * row + 4):
+                    ax.plot(degrees, omega[:, j], color=COLOURS[j % 4], label=f"mode {j + 1}")
+                ax.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+            axes[0, column].set_title(titles[column], pad=24)
+            axes[1, column].set(xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
+        for ax in axes[:, 0]:
+            ax.set_ylabel("natural frequency, rad/s")
+        return finish(figure, path)
+
+
+def plot_path_in_space(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw a Delta's path in space: wanted, and as the flexible robot goes it, z downwards.
+
+    As in [Kuo2016], Fig. 13; departure: the flexible one beside it.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure = plt.figure(figsize=(6, 5.2), layout="constrained")
+        ax: Any = figure.add_subplot(projection="3d")
+        gone = response.position + response.tip[:, :3]
+        ax.plot(*response.position.T, color=QUIET, lw=1.2, ls="--", label="wanted")
+        ax.plot(*gone.T, color=COLOURS[0], label="with flexible links")
+        ax.scatter(*response.position[0], color=QUIET, s=16)
+        ax.set(xlabel="x, m", ylabel="y, m", zlabel="z, m")
+        ax.locator_params(nbins=5)
+        ax.invert_zaxis()
+        ax.legend(loc="upper left", fontsize=8)
+        figure.suptitle(f"{response.robot.name}: path of the platform", fontsize=10)
         return finish(figure, path)
 
 
