@@ -15,6 +15,7 @@ from ..beams.shapes import EndLoad
 from ..dynamics.damping import GivenDamping
 from ..dynamics.model import Model, build
 from ..errors import SuppleError
+from ..files.disk import read_dataset, writing
 from .motion import Response
 
 if TYPE_CHECKING:
@@ -87,24 +88,15 @@ def to_pandas(found: Response) -> pandas.DataFrame:
 
 def save_response(found: Response, path: str | Path) -> None:
     """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
-    target = Path(path)
-    if target.suffix != ".nc":
+    if Path(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc: responses are stored as netCDF")
-    try:
+    with writing(path) as target:
         to_xarray(found).to_netcdf(target)
-    except OSError as problem:
-        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
 
 
 def load_response(path: str | Path) -> Response:
     """Return a Response written by `save`, its Model built again from what the file says."""
-    import xarray
-
-    try:
-        with xarray.open_dataset(path) as opened:
-            data = opened.load()
-    except (OSError, ValueError) as problem:
-        raise SuppleError(f"cannot read {path} as a response: {problem}") from None
+    data = read_dataset(path, "a response")
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     arrays: dict[str, Any] = {
