@@ -1,7 +1,13 @@
 """Sphinx configuration; every warning is an error (see the Makefile and tests/docs)."""
 
 import re
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from pictures import draw_all
 
 project = "supple"
 author = "The supple authors"
@@ -31,7 +37,8 @@ nitpicky = False
 html_theme = "furo"
 html_title = "supple"
 html_copy_source = False
-pygments_style = "sphinx"
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
 
 
 def plain(app, what, name, obj, options, lines):
@@ -40,4 +47,5 @@ def plain(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    app.connect("builder-inited", lambda app: draw_all(Path(app.srcdir) / "_pictures"))
     app.connect("autodoc-process-docstring", plain)

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from .editing import edited
+from .errors import SuppleError
 from .sections import Section, Shape
 from .values import (
     Angle,
@@ -51,6 +52,7 @@ __all__ = [
     "SerialRobot",
     "Theory",
     "UpperLink",
+    "need_robot",
 ]
 
 Theory = Literal["timoshenko", "euler-bernoulli", "inextensible", "rigid"]
@@ -413,6 +415,13 @@ class SerialRobot(Robot):
     def moving(self) -> tuple[Link, ...]:
         """The links whose joint is not fixed, one entry of theta each."""
         return tuple(link for link in self.links if link.joint.type != "fixed")
+
+
+def need_robot(given: object) -> None:
+    """Raise a SuppleError unless this is a Robot."""
+    if not isinstance(given, Robot):
+        load = f"supple.load({given!r})" if isinstance(given, str) else "supple.load('arm.yaml')"
+        raise SuppleError(f"robot is {given!r:.60}: give a Robot, such as {load}")
 
 
 class DeltaRobot(Robot):

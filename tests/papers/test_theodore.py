@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import supple
+from supple.beams.sliding import integrals
+from supple.studies.flexible import flexible
 from supple.studies.papers.theodore import SCALINGS, arm_model, frozen
 from supple.studies.stability import NOTE
 
@@ -14,11 +16,34 @@ def blends(a, b):
     return supple.ParabolicBlends([0, 0, a], [0, 0, b], 1.0, 0.1)
 
 
+def adiabatic(model):
+    """Tip amplitude of mode 1 at 1.0 m over that at 0.3 m with E/omega conserved exactly."""
+    system, amplitudes = flexible(model), []
+    for l in (0.3, 1.0):
+        q = system.state(np.array([0.0, 0.0, l]))
+        modes = system.modes(q)
+        bent = np.r_[q[:3], modes.shapes[:, 0]]
+        tip = np.linalg.norm(model.deflection_at(bent, "link3"))
+        amplitudes.append(tip / np.sqrt(modes.omega[0]))  # sqrt(2 E)/omega at E = omega
+    return amplitudes[1] / amplitudes[0]
+
+
 def test_free_mode_one_grows_and_shrinks_with_its_action_conserved():
-    """Errata: 2.2145 times (adiabatic 2.2146), 0.45; energy x7.5, root moment x4.8 drawn in."""
+    """Errata: 2.2145 times (adiabatic 2.2146), 0.45; energy x7.5, root moment x4.8 drawn in.
+
+    2.2145 is mode 1 released at rest from its bent shape at 0.3 m, on the paper's stroke of 1 s
+    with blends of 0.1 s. Started a quarter of a period later it is 2.2148; the mean over the
+    phase is the adiabatic 2.2146.
+    """
     model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(2))
     out, back = (supple.free_growth(model, blends(*ends)) for ends in ((0.3, 1.0), (1.0, 0.3)))
-    assert out["tip"] == pytest.approx(2.2145, abs=1.5e-4)
+    released, later = (
+        supple.free_growth(model, blends(0.3, 1.0), phase=phase)["tip"] for phase in (0, np.pi / 2)
+    )
+    assert round(released, 4) == 2.2145
+    assert round(later, 4) == 2.2148
+    assert round(out["tip"], 4) == round(adiabatic(model), 4) == 2.2146
+    assert out["tip"] == pytest.approx(adiabatic(model), rel=1e-7)
     assert back["tip"] == pytest.approx(0.45, abs=5e-3)
     assert back["energy"] == pytest.approx(7.5, abs=0.05)
     assert back["root_moment"] == pytest.approx(4.8, abs=0.05)
@@ -65,8 +90,44 @@ def test_stability_says_what_frozen_eigenvalues_decide():
     assert np.ptp(found.action[cruise]) < 0.02 * found.action[cruise].mean()
     assert found.offsetting_ratio[cruise].min() > 0.0018
     assert found.offsetting_ratio[cruise].max() < 0.0047
-    rate = np.gradient(found.lyapunov, found.t)
-    assert rate[cruise].mean() == pytest.approx(found.lyapunov_rate[cruise].mean(), rel=0.3)
+
+
+def test_the_rate_of_the_lyapunov_function_is_that_of_the_motion():
+    """dV/dt by all terms against differences of V in time, turning and sliding together."""
+    path = supple.PointToPoint([0, 0, 1.0], [0.6, -0.3, 0.7], 0.2)
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), damping=0.01)
+    found = supple.stability(model, path, samples=2001, tolerance=1e-11)
+    V, h = found.lyapunov, found.t[1] - found.t[0]
+    sixth = np.convolve(V, np.array([1, -9, 45, 0, -45, 9, -1]) / (60 * h), "valid")
+    size = np.abs(found.lyapunov_rate).max()
+    assert np.abs(sixth - found.lyapunov_rate[3:-3]).max() < 1e-5 * size
+    assert np.abs(found.lyapunov_rate - found.lyapunov_own).max() > 0.1 * size  # forcing
+
+
+@pytest.mark.parametrize("rule", ["mass", "one"])
+def test_42_leaves_out_exactly_what_goes_with_the_slides_acceleration_and_the_square_of_u(rule):
+    """A slide alone: V_dot - (42) = -q_fd' (l_tt int m N'N_l + U^2 int m N'N_ll) q_f."""
+    model = arm_model("material", rule)
+    system, slide = flexible(model), model.chain.links[2].slide
+    rng, left = np.random.default_rng(3), []
+    for U, Ud in ((0.7, 0.0), (0.35, 0.0), (0.7, 5.0)):
+        rng = np.random.default_rng(3)
+        l, eta, etad = 0.6, rng.normal(size=4) * 1e-3, rng.normal(size=4)
+        q, qd = np.r_[0, 0, l, eta], np.r_[0, 0, U, etad]
+        etadd = system.rows(q, qd, np.array([0, 0, Ud]))[0].ravel()
+        M, K, Md, Kd = system.masses(q, qd)
+        rate = etad @ M @ etadd + etad @ K @ eta + (etad @ Md @ etad + eta @ Kd @ eta) / 2
+        own = (eta @ Kd @ eta - etad @ Md @ etad) / 2
+        found = integrals(slide, l)
+        G = np.array([found.G[a][a] for a in (1, 2)]).sum(axis=0).astype(float)
+        end = np.array([[float(x) for x in row] for row in found.N_end[1:]])
+        G = G + 0.0828 * end.T @ end
+        N_l, N_ll = G[:4, 4:8], G[:4, 8:12]
+        named = -etad @ (Ud * N_l + U**2 * N_ll) @ eta
+        assert rate - own == pytest.approx(named, rel=1e-7)
+        left.append(rate - own)
+    assert left[0] / left[1] == pytest.approx(4, rel=1e-6)
+    assert abs(left[2]) > 2 * abs(left[0])
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import supple
 from supple.beams.clamped_mass import ClampedMass, integrated, terms
 from supple.errors import SuppleError
 
@@ -81,3 +82,63 @@ def test_derivatives_pass_through_newton(j):
 def test_a_stroke_needs_two_positive_lengths():
     with pytest.raises(SuppleError, match="two or more positive"):
         integrated(law(), [0.3])
+
+
+def stroke_run(beta: str, modes: int, duration: float):
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(modes), beta=beta)
+    path = supple.ParabolicBlends([0, 0, 0.3], [np.pi, -np.pi / 2, 1.0], duration, duration / 10)
+    return supple.simulate(model, controller=supple.Decoupling(), trajectory=path, dt=5e-3,
+                           method="adams", tolerance=1e-11)  # fmt: skip
+
+
+@pytest.mark.parametrize(("modes", "duration"), [(4, 0.1), (2, 1.0)])
+def test_beta_integrated_beside_the_states_agrees_with_newton(modes, duration):
+    """beta_1..beta_4 along the stroke in the run itself, and the tip's motion with either.
+
+    The paper's 1 s with its two modes; the same stroke in 0.1 s with four, to save time.
+    """
+    ours, newton = (stroke_run(beta, modes, duration) for beta in ("integrated", "newton"))
+    assert ours.beta.shape == (len(ours.t), modes)
+    roots = np.array([law(count=modes).roots(float(l)) for l in ours.q[:, 2]])
+    assert np.abs(ours.beta - roots).max() < 1e-9
+    assert ours.beta_drift == np.abs(ours.beta - roots).max() > 0
+    assert np.ptp(ours.q[:, 2]) > 0.69
+    tips = [run.deflection("link3") for run in (ours, newton)]
+    assert np.abs(tips[0] - tips[1]).max() < 1e-8 * np.abs(tips[1]).max()
+    assert newton.beta is None
+    assert newton.beta_drift == 0.0
+
+
+def test_the_drift_of_an_integrated_beta_is_reported_and_grows_with_the_tolerance():
+    """A run in the paper's own reading, with (11) beside the states as the paper does it."""
+    path = supple.PointToPoint([0, 0, 0.3], [0, 0, 1.0], 0.2)
+    drifts = []
+    for tolerance in (1e-3, 1e-6, 1e-10):
+        model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), beta="integrated",
+                             velocity="paper")  # fmt: skip
+        run = supple.simulate(model, controller=supple.Decoupling(), trajectory=path, dt=1e-2,
+                              method="adams", tolerance=tolerance)  # fmt: skip
+        drifts.append(run.beta_drift)
+    assert drifts[0] > 10 * drifts[1] > 100 * drifts[2] > 0
+
+
+def test_beta_is_for_links_that_slide_in_assumed_modes():
+    with pytest.raises(SuppleError, match="give newton or integrated"):
+        supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), beta="euler")
+    with pytest.raises(SuppleError, match="only links that slide"):
+        supple.build(supple.load("theodore-rrp"), supple.FiniteElements(1), beta="integrated")
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), beta="integrated")
+    for method in ("magnus", "generalised-alpha"):
+        with pytest.raises(SuppleError, match=r"does not integrate beta|takes no Controller"):
+            supple.simulate(model, controller=supple.Decoupling(), trajectory=[0, 0, 0.5],
+                            method=method)  # fmt: skip
+
+
+def test_a_run_with_integrated_beta_is_stored(tmp_path):
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), beta="integrated")
+    run = supple.simulate(model, [0.1, 0, 1.0], theta0=[0, 0, 0.5], duration=0.01, dt=1e-4)
+    run.save(tmp_path / "run.nc")
+    back = supple.load_response(tmp_path / "run.nc")
+    assert back.model.beta == "integrated"
+    np.testing.assert_array_equal(back.beta, run.beta)
+    assert back.beta_drift == run.beta_drift < 1e-12

@@ -7,6 +7,7 @@ from supple.kernels.newmark import (
     generalised_alpha,
     newmark,
     periodic_start,
+    solver,
     step_through,
 )
 
@@ -70,3 +71,15 @@ def test_periodic_start_is_the_steady_state() -> None:
     assert v[0] == pytest.approx((1j * at * steady).real, rel=1e-4)
     end = step_through(system, t, q, v, newmark())
     assert end[0][-1] == pytest.approx(q, abs=1e-12)
+
+
+@pytest.mark.parametrize("N", [40, 97, 230])
+def test_solver_by_halves(N: int) -> None:
+    """Large matrices are taken in halves, down to a size at which LAPACK stays on one thread."""
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(2, N, N))
+    A = A @ A.swapaxes(1, 2) + N * np.eye(N)
+    A[:, 0, 1:] += 0.1  # near positive, not symmetric
+    for b in (rng.normal(size=N), rng.normal(size=(N, 3))):
+        found = solver(A)(1, b)
+        assert np.abs(A[1] @ found - b).max() < 1e-12 * np.abs(b).max()

@@ -11,6 +11,7 @@ Source: [Kuo2016], Eq. (4); its third row is missing and is derived here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Literal, get_args
 
@@ -98,7 +99,14 @@ def _lengths(robot: DeltaRobot) -> tuple[float, float]:
 
 def leg_axes(robot: DeltaRobot) -> Array:
     """Return the axes of the three legs in base axes, (3, 3, 3): x outward, y tangent, z down."""
-    return axis_rotation((0, 0, 1), np.asarray(robot.angles))
+    return _axes_at(tuple(robot.angles))
+
+
+@lru_cache(maxsize=16)
+def _axes_at(angles: tuple[float, ...]) -> Array:
+    axes = axis_rotation((0, 0, 1), np.asarray(angles))
+    axes.setflags(write=False)
+    return axes
 
 
 def _from_hips(robot: DeltaRobot, P: Array) -> Array:

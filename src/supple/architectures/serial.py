@@ -71,9 +71,15 @@ def _wanted(robot: SerialRobot) -> str:
 def _check_stroke(name: str, free: Array, total: float) -> None:
     if (free <= 0).any() or (free > total).any():
         raise SuppleError(
-            f"the free length of {name} is {free.min():g} to {free.max():g} m: it must lie above 0 "
-            f"and at most at the beam's length {total:g} m"
+            f"the free length of {name} is {_span(free)} m: it must lie above 0 and at most at the "
+            f"beam's length {total:g} m"
         )
+
+
+def _span(values: Array) -> str:
+    """The values as one reads them: one number, or from least to greatest."""
+    least, greatest = float(values.min()), float(values.max())
+    return f"{least:g}" if least == greatest else f"{least:g} to {greatest:g}"
 
 
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:

@@ -34,6 +34,7 @@ __all__ = [
     "Terms",
     "chebyshev_at",
     "integrated",
+    "settled",
     "terms",
 ]
 
@@ -211,6 +212,16 @@ def chebyshev_at(c: Array, t: Scalar) -> Scalar:
         out = out + float(value) * now
         before, now = now, 2.0 * t * now - before
     return out
+
+
+def settled(c: Array) -> Array | None:
+    """Return a series cut where it falls below rounding, or None if it does not fall that far."""
+    size = np.abs(c).max()
+    if size < 1e-13:
+        return np.zeros(1)
+    if np.abs(c[-3:]).max() > 1e-13 * size:
+        return None
+    return c[: int(np.nonzero(np.abs(c) > 1e-15 * size)[0][-1]) + 1]
 
 
 def integrated(law: ClampedMass, lengths: ArrayLike, tolerance: float = 1e-12) -> Array:

@@ -16,7 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from .shapes import EndLoad, Shapes
 from .theory import Beam
 
-__all__ = ["Invariants", "gauss_points", "invariants", "rigid_invariants", "strains"]
+__all__ = [
+    "Invariants",
+    "foreshortening",
+    "gauss_points",
+    "invariants",
+    "rigid_invariants",
+    "strains",
+]
 
 Array = NDArray[np.float64]
 
@@ -71,7 +78,7 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     N, Psi = fields[:, :3], fields[:, 3:]
     pairs: tuple[tuple[int, int], ...] = ()
     if stiffening:
-        pairs, extra = _foreshortening(shapes, tip)
+        pairs, extra = foreshortening(shapes, tip)
         N = np.concatenate([N, extra], axis=2)
     mass = w * beam.m
     J = np.array([beam.rIp, beam.rI[1], beam.rI[0]])
@@ -155,8 +162,8 @@ def _end_mass(end: EndLoad, fields: Array) -> Array:
     return mass
 
 
-def _foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:
-    """Pairs (j, l) of one plane, and the displacement (n, 3, pairs) of each product eta_j eta_l.
+def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:
+    """Return pairs (j, l) of one plane, and the displacement (n, 3, pairs) of each product.
 
     u = -1/2 int (v'^2 + w'^2): -int v_j' v_l' for j < l and half of it for j = l.
     """

@@ -21,10 +21,11 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from .clamped_inertia import ClampedInertia
-from .clamped_mass import ClampedMass, chebyshev_at
+from .clamped_mass import ClampedMass, chebyshev_at, settled
 from .rates import Rate, place, variable
 from .shapes import EndLoad
-from .sliding import Family, SlidingShapes, Velocity
+from .sliding import Beta, Family, Shortening, SlidingShapes, Velocity
+from .sliding_shortening import ShortTable, running_points, short_table, shortened
 from .theory import Beam
 
 __all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
@@ -71,6 +72,13 @@ class _Bend:
         a = self.a
         ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
         return a[0] * y.cos() + a[1] * y.sin() + ends
+
+    def slopes(self, eta: float) -> tuple[Rate, Rate]:
+        """Return the first and second derivative along eta, at fixed eta."""
+        y, a = self.b * eta, self.a
+        s, c, up, down = y.sin(), y.cos(), a[2] * (y - self.b).exp(), a[3] * (-y).exp()
+        first = a[1] * c - a[0] * s + up - down
+        return self.b * first, self.b * self.b * (up + down - a[0] * c - a[1] * s)
 
 
 @dataclass(frozen=True)
@@ -181,16 +189,17 @@ class SlidingModes(SlidingShapes):
             top.append(max(self.twist.roots(self.twist.length)))
         return _gauss(2 * max(top))
 
-    def bends(self, l: Scalar, roots: Sequence[Rate] | None = None) -> list[_Bend]:
+    def bends(self, l: Scalar, beta: Beta = None) -> list[_Bend]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
-        found = roots or [b for law in self.laws for b in law.rates(l)]
         owners = [law for law in self.laws for _ in range(law.count)]
+        found = ([b for law in self.laws for b in law.rates(l)] if beta is None else
+                 [law.rate(b, l) for law, b in zip(owners, beta, strict=True)])  # fmt: skip
         rule, length = self.normalisation, variable(l)
         return [_bend(law, b, length, rule, sign)
                 for law, b, sign in zip(owners, found, self.signs, strict=True)]  # fmt: skip
 
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length.
 
@@ -198,10 +207,10 @@ class SlidingModes(SlidingShapes):
         fixed place instead of a material point, and with beta as a constant, that of the length
         `held` where it is given.
         """
-        bends: Sequence[Mode] = self.bends(l)
+        bends: Sequence[Mode] = self.bends(l, beta)
         if velocity == "paper":
-            bends = self._frozen(l, l if held is None else held)
-        if velocity == "material" and self.table is not None:
+            bends = self._frozen(l, l if held is None else held, beta)
+        if velocity == "material" and beta is None and self.table is not None:
             bending = tabulated_family(self, self.table, l)
         else:
             bending = self.summed_family(bends, l, velocity, self.beam.m)
@@ -211,10 +220,33 @@ class SlidingModes(SlidingShapes):
         twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
         return bending, self.summed_family(twists, l, velocity, self.beam.rIp)
 
-    def _frozen(self, l: Scalar, held: Scalar) -> list[_Bend]:
+    def shortening(
+        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+    ) -> Shortening:
+        """Return the foreshortening of pairs of bending functions at a free length."""
+        if beta is None and self.table is not None:
+            if pairs not in self._short:
+                self._short[pairs] = short_table(
+                    lambda at: shortened(self.bends(at), pairs, at, self._running),
+                    self.laws[0].count, self.laws[0].stroke)  # fmt: skip
+            table = self._short[pairs]
+            if table is not None:
+                return table.at(l, self.laws[0].stroke.at(l))
+        return shortened(self.bends(l, beta), pairs, l, self._running)
+
+    @cached_property
+    def _short(self) -> dict[tuple[tuple[int, int], ...], ShortTable | None]:
+        """Tables of foreshortening, made when first asked for."""
+        return {}
+
+    @cached_property
+    def _running(self) -> tuple[Array, Array, Array]:
+        return running_points(2 * max(max(law.roots(law.length)) for law in self.laws))
+
+    def _frozen(self, l: Scalar, held: Scalar, beta: Beta) -> list[_Bend]:
         """Functions whose beta is that of a length held; stiffness and modal mass as they are."""
         out = []
-        for mode in self.bends(held):
+        for mode in self.bends(held, beta):
             a = [Rate(part.value) for part in mode.a]
             slope = Rate(mode.slope.value * held / l)
             out.append(replace(mode, b=Rate(mode.b.value), a=(a[0], a[1], a[2], a[3]),
@@ -288,7 +320,7 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
         for j in range(i, n):
             found = [l * (gram[0][1][i][j] - gram[1][0][i][j]), l * l * gram[1][1][i][j],
                      l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l]  # fmt: skip
-            series = [_settled(chebyshev.chebfit(t, f, degree)) for f in found]
+            series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
             if any(one is None for one in series):
                 return None
             A, Q, T = (np.asarray(one) for one in series)
@@ -296,16 +328,6 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
             for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
                 part[i, j] = value
     return Table(*parts)
-
-
-def _settled(c: Array) -> Array | None:
-    """A series cut where it falls below rounding, or None if it does not fall that far."""
-    size = np.abs(c).max()
-    if size < 1e-13:
-        return np.zeros(1)
-    if np.abs(c[-3:]).max() > 1e-13 * size:
-        return None
-    return c[: int(np.nonzero(np.abs(c) > 1e-15 * size)[0][-1]) + 1]
 
 
 def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:

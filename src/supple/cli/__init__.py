@@ -29,21 +29,22 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS: dict[str, Callable[..., None]] = {
-    "robots": robots,
-    "check": check,
-    "schema": schema,
-    "modes": modes,
-    "statics": statics,
-    "simulate": simulate,
-    "linearize": linearize,
-    "stability": stability,
-    "reproduce": reproduce,
-    "tour": tour,
-    "view": view,
+# A command, and the line about it that fits into eighty columns.
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "robots": (robots, "List the robots of the library."),
+    "check": (check, "Find every fault of a robot file, with its place."),
+    "schema": (schema, "Print the JSON schema of robot files, for editors."),
+    "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
+    "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
+    "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
+    "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
+    "stability": (stability, "What does vibration do while a link slides."),
+    "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
+    "tour": (tour, "Visit four published robots; writes a page to play with."),
+    "view": (view, "Show a robot and its modes live in the browser."),
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
+for name, (command, line) in COMMANDS.items():
+    app.command(name, short_help=line)(command)
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer keeps its name to itself
 

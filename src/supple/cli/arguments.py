@@ -12,7 +12,19 @@ from ..errors import SuppleError
 if TYPE_CHECKING:
     from ..robot import Robot, SerialRobot
 
-__all__ = ["At", "File", "Json", "Plot", "Position", "Save", "angles", "asked", "numbers"]
+__all__ = [
+    "At",
+    "File",
+    "Gravity",
+    "Json",
+    "Plot",
+    "Position",
+    "Save",
+    "angles",
+    "asked",
+    "numbers",
+    "pulled",
+]
 
 File = Annotated[
     str,
@@ -30,6 +42,12 @@ At = Annotated[
 Position = Annotated[
     str | None,
     typer.Option("--position", metavar="x,y,z", help="Place of a Delta's platform, metres."),
+]
+Gravity = Annotated[
+    str | None,
+    typer.Option(
+        "--gravity", metavar="gx,gy,gz", help="Acceleration, base axes; else the robot file's."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
@@ -71,6 +89,11 @@ def _finite(found: list[float], text: str, option: str) -> list[float]:
     if not all(map(math.isfinite, found)):
         raise SuppleError(f"{option} {text}: every number must be finite")
     return found
+
+
+def pulled(robot: Robot, gravity: str | None) -> Robot:
+    """Return the robot under the gravity asked for, or its own."""
+    return robot if gravity is None else robot.with_("gravity", numbers(gravity, "--gravity", 3))
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:

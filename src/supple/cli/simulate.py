@@ -35,6 +35,12 @@ Deflection = Annotated[
     ),
 ]
 Stiffening = Annotated[bool, typer.Option("--stiffening", help="Include geometric stiffening.")]
+Beta = Annotated[
+    str,
+    typer.Option(
+        "--beta", metavar="newton|integrated", help="Roots of sliding links; integrated drifts."
+    ),
+]
 Damping = Annotated[
     float | None, typer.Option("--damping", help="Damping ratio of every link mode.")
 ]
@@ -115,6 +121,7 @@ def simulate(
     deflection: Deflection = "rotation",
     stiffening: Stiffening = False,
     damping: Damping = None,
+    beta: Beta = "newton",
     dt: Step = 1e-3,
     method: Method = None,
     start: Start = None,
@@ -133,7 +140,8 @@ def simulate(
     if path is not None or isinstance(robot, DeltaRobot):
         _follow(robot, path, elements, damping, dt, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping}
+    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping,
+               "beta": beta}  # fmt: skip
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static)
     wrench = None if force is None else numbers(force, "--force", 3)
@@ -296,6 +304,7 @@ def _document(found: Response) -> dict[str, Any]:
         "tip": found.tip,
         "energy": found.energy,
         "balance": found.balance,
+        **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
     }
 
 
@@ -311,5 +320,7 @@ def _print(found: Response) -> None:
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     typer.echo(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
     typer.echo(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    if found.beta is not None:
+        typer.echo(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:
         typer.echo(f"\nended early: {found.message}", err=True)

@@ -53,6 +53,7 @@ def stability(
             "omega": found.omega, "energy": found.energy, "action": found.action,
             "tip": found.tip, "root_moment": found.root_moment,
             "lyapunov": found.lyapunov, "lyapunov_rate": found.lyapunov_rate,
+            "lyapunov_own": found.lyapunov_own,
             "offsetting_ratio": found.offsetting_ratio, "speed_ratio": found.speed_ratio,
             "text": found.text,
         })  # fmt: skip

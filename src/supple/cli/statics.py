@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .arguments import At, File, Json, Plot, Position, asked, numbers
+from .arguments import At, File, Gravity, Json, Plot, Position, asked, numbers, pulled
 from .output import print_json, print_table, save_plot, tidy, told_configuration
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def statics(
     position: Position = None,
     force: Force = "0,0,0",
     moment: Moment = "0,0,0",
+    gravity: Gravity = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def statics(
     from .. import files
     from ..studies.statics import statics as ask
 
-    robot = files.load(file)
+    robot = pulled(files.load(file), gravity)
     where = asked(robot, at, position)
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], **where)
@@ -74,7 +75,7 @@ def _print(found: Statics, where: dict[str, Any]) -> None:
         [(axis, u, unit) for axis, u, unit in zip(AXES, tidy(moved, 6), units, strict=True)],
     )
     if not any(moved):
-        typer.echo("Nothing loads it: give --force or --moment, or gravity in the robot file.")
+        typer.echo("Nothing loads it: give --force, --moment or --gravity.")
     typer.echo("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
     cells = tidy(found.compliance.ravel(), 4)
     print_table(

@@ -82,7 +82,9 @@ class Numbers:
     @property
     def count(self) -> int:
         """Number of elastic coordinates, the free length of one that slides among them."""
-        return len(self.PsiJPsi) // 3 + 1 if self.slides else len(self.PsiJPsi)
+        if self.slides:
+            return len(self.PsiJPsi) // 3 - len(self.pairs) + 1
+        return len(self.PsiJPsi)
 
 
 @dataclass(frozen=True)
@@ -177,29 +179,38 @@ def _pose(link: Numbers, R: Matrix, offset: Vector, eta: Vector) -> Pose:
 def _coordinates(link: Numbers, eta: Vector) -> tuple[Vector, Matrix]:
     """z, in which the fields of a link are linear, and Z = dz/deta."""
     if link.slides:
-        return _slide_coordinates(eta[1:])
-    z = eta + [mul(eta[j], eta[l]) for j, l in link.pairs]
-    return z, identity(len(eta)) + [_product_row(eta, j, l) for j, l in link.pairs]
+        return _slide_coordinates(*_with_products(link.pairs, eta[1:]))
+    return _with_products(link.pairs, eta)
 
 
-def _slide_coordinates(eta: Vector) -> tuple[Vector, Matrix]:
-    """z and Z = dz/dp of a slider with elastic coordinates eta."""
-    k = len(eta)
-    still: Vector = [0.0] * (2 * k + 1)
-    unit = [[0.0] * (1 + j) + [1.0] + [0.0] * (k - 1 - j) for j in range(k)]
-    carried = [[x] + [0.0] * k for x in eta]
-    empty = [[0.0] * (k + 1) for _ in range(k)]
-    return [*eta, *still], [*unit, *carried, *empty, [1.0] + [0.0] * k]
+def _with_products(pairs: tuple[tuple[int, int], ...], eta: Vector) -> tuple[Vector, Matrix]:
+    """eta and its products, and their derivative."""
+    z = eta + [mul(eta[j], eta[l]) for j, l in pairs]
+    return z, identity(len(eta)) + [_product_row(eta, j, l) for j, l in pairs]
 
 
-def _bias_coordinates(link: Numbers, z: Vector, etad: Vector) -> Vector:
+def _slide_coordinates(bent: Vector, slope: Matrix) -> tuple[Vector, Matrix]:
+    """z and Z = dz/dp of a slider whose elastic coordinates and products are `bent`."""
+    width, k = len(bent), len(slope[0]) if slope else 0
+    still: Vector = [0.0] * (2 * width + 1)
+    moved = [[0.0, *row] for row in slope]
+    carried = [[x] + [0.0] * k for x in bent]
+    empty = [[0.0] * (k + 1) for _ in range(width)]
+    return [*bent, *still], [*moved, *carried, *empty, [1.0] + [0.0] * k]
+
+
+def _bias_coordinates(link: Numbers, z: Vector, zd: Vector, etad: Vector) -> Vector:
     """zb, the part of z's second derivative without eta's."""
     if link.slides:
-        ld, k = etad[0], len(etad) - 1
-        bent = z[:k]
-        bending = scale(mul(2.0, ld), etad[1:])
-        return [*[0.0] * k, *bending, *scale(mul(ld, ld), bent), 0.0]
-    return [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in link.pairs]
+        ld, width = etad[0], len(link.PsiJPsi) // 3
+        own = _product_bias(link.pairs, etad[1:])
+        convected = scale(mul(2.0, ld), zd[:width])
+        return [*own, *convected, *scale(mul(ld, ld), z[:width]), 0.0]
+    return _product_bias(link.pairs, etad)
+
+
+def _product_bias(pairs: tuple[tuple[int, int], ...], etad: Vector) -> Vector:
+    return [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in pairs]
 
 
 def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
@@ -232,7 +243,7 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
 
 def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> Rates:
     zd = matvec(pose.Z, etad)
-    zb = _bias_coordinates(link, pose.z, etad)
+    zb = _bias_coordinates(link, pose.z, zd, etad)
     end_v, end_w = matvec(pose.Jv, etad), matvec(pose.Jw, etad)
     S, twice = cross_matrix(w), scale(2.0, w)
     W = matmul(S, S)

@@ -18,7 +18,7 @@ from ..beams.sliding import SlidingShapes, StiffRod
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
-from ..robot import Link, Robot, SerialRobot
+from ..robot import Link, Robot, SerialRobot, need_robot
 from ..structure import Structure, structure_of
 
 __all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
@@ -108,14 +108,19 @@ class Chain:
     def check_lengths(self, q: Array) -> None:
         """Raise a SuppleError unless every free length in q lies on its beam."""
         for i in self.sliding:
-            free, whole = q[..., self.theta[i]], self.links[i].inv.length
-            low, high = float(free.min(initial=whole)), float(free.max(initial=0.0))
-            if low < SHORTEST * whole or high > whole * (1 + 1e-12):
-                bad = low if low < SHORTEST * whole else high
+            free, (least, most) = q[..., self.theta[i]], self.stroke(i)
+            low, high = float(free.min(initial=most)), float(free.max(initial=least))
+            if low < least or high > most:
+                bad = low if low < least else high
                 raise SuppleError(
                     f"the free length of {self.links[i].name} is {bad:g} m: it must lie between "
-                    f"{SHORTEST * whole:g} m and the beam's length {whole:g} m"
+                    f"{least:g} m and the beam's length {most:g} m"
                 )
+
+    def stroke(self, i: int) -> tuple[float, float]:
+        """Return the least and largest free length of a link that slides."""
+        whole = self.links[i].inv.length
+        return SHORTEST * whole, whole * (1 + 1e-12)
 
     @property
     def size(self) -> int:
@@ -164,11 +169,12 @@ def denoised(A: Array) -> Array:
 
 def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
+    need_robot(robot)
     if not isinstance(robot, SerialRobot):
         raise SuppleError(f"{robot.name} is not a serial arm: build knows serial arms")
     structure = structure_of(robot, outstretched(robot))
     for link, segment in zip(robot.links, structure.segments, strict=True):
-        _check_joint(link, segment.beam, stiffening)
+        _check_joint(link, segment.beam)
     beams = [segment.beam for segment in structure.segments]
     basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     given = [basis.end(i) for i in range(len(beams))]
@@ -188,10 +194,10 @@ def outstretched(robot: SerialRobot) -> Array:
     )
 
 
-def _check_joint(link: Link, beam: Beam, stiffening: bool) -> None:
+def _check_joint(link: Link, beam: Beam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
-        _check_slide(link, beam, stiffening)
+        _check_slide(link, beam)
     if joint.stiffness is not None and joint.rotor_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
@@ -199,7 +205,7 @@ def _check_joint(link: Link, beam: Beam, stiffening: bool) -> None:
         )
 
 
-def _check_slide(link: Link, beam: Beam, stiffening: bool) -> None:
+def _check_slide(link: Link, beam: Beam) -> None:
     where = f"links.{link.name}"
     if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
         raise SuppleError(
@@ -208,10 +214,6 @@ def _check_slide(link: Link, beam: Beam, stiffening: bool) -> None:
         )
     if link.body is not None:
         raise SuppleError(f"{where} slides and has a body: give mass_per_length, or a tip instead")
-    if stiffening and not beam.rigid:
-        raise SuppleError(
-            f"{where} slides: geometric stiffening is not offered for sliding links; leave it out"
-        )
 
 
 def _placed(robot: SerialRobot, basis: Basis) -> Structure:

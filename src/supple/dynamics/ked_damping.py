@@ -86,8 +86,6 @@ def _check(ratio: float) -> None:
         raise SuppleError(f"damping ratio {ratio}: give a value that is not negative, such as 0.02")
 
 
-def motion_damping(given: MotionDamping | float | None) -> MotionDamping:
+def motion_damping(given: MotionDamping | float | None) -> MotionDamping | None:
     """Return a damping from what was given: None is none, a number a ratio for every mode."""
-    if given is None:
-        return Proportional()
-    return given if isinstance(given, MotionDamping) else Ratio(float(given))
+    return given if given is None or isinstance(given, MotionDamping) else Ratio(float(given))

@@ -29,6 +29,10 @@ class LagrangeLaws:
         """The chain of the laws."""
         return self.laws.chain
 
+    def with_beta(self, beta: Vector) -> LagrangeLaws:
+        """The same laws with beta of links that slide given."""
+        return LagrangeLaws(self.laws.with_beta(beta))
+
     @property
     def links(self) -> Any:
         """The links of the laws."""

@@ -24,6 +24,7 @@ from .forces import dissipation, elastic, stiffness
 from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
+from .sliders import beta_count
 
 __all__ = ["DEFLECTIONS", "Deflection", "Functions", "Model", "build"]
 
@@ -38,6 +39,7 @@ class Functions(Mapping[str, Any]):
 
     def __init__(self, laws: AnyLaws, compile_: bool) -> None:
         self._laws, self._compile = laws, compile_
+        self._beta: Any = None
         self._made: dict[str, Evaluator] = {}
         self._expressions: dict[str, Any] = {}
         self._derived: dict[Any, Any] = {}
@@ -63,8 +65,17 @@ class Functions(Mapping[str, Any]):
     def expression(self, name: str) -> Any:
         """Return the function of this name as a CasADi SX function, never compiled."""
         if name not in self._expressions:
-            self._expressions[name] = _function(name, self._laws)
+            self._expressions[name] = _function(name, self._laws, self._beta)
         return self._expressions[name]
+
+    def with_beta(self, beta: Any) -> Functions:
+        """Return the expressions with beta of links that slide given, a column of symbols."""
+        import casadi as ca
+
+        assert not isinstance(self._laws, PlanarLaws)
+        out = Functions(self._laws.with_beta(ca.vertsplit(beta)), False)
+        out._beta = beta
+        return out
 
     def ends(self) -> Array:
         """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
@@ -101,6 +112,7 @@ class Model:
         robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
         stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
         friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
+        beta: how `simulate` finds the roots of links that slide; all else is by Newton's method.
     """
 
     robot: SerialRobot
@@ -112,6 +124,7 @@ class Model:
     damping: Array
     friction: Array
     functions: Functions = field(repr=False, compare=False)
+    beta: Literal["newton", "integrated"] = "newton"
 
     @property
     def size(self) -> int:
@@ -240,6 +253,7 @@ def build(
     stiffening: bool = False,
     damping: Damping | float | None = None,
     velocity: Velocity = "material",
+    beta: Literal["newton", "integrated"] = "newton",
     compiled: bool = False,
 ) -> Model:
     """Return the Model of a serial arm under a basis.
@@ -248,7 +262,9 @@ def build(
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
     (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
     robot file's. `velocity` of links that slide is that of the `material`, or as the `paper`
-    [Theodore1997] (24) prints it. `compiled` turns every function into C when it is first used.
+    [Theodore1997] (24) prints it; their `beta` is found by Newton's method at each length, or
+    `integrated` by (11) beside the states of a run, as the paper does, which drifts. `compiled`
+    turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
@@ -256,7 +272,10 @@ def build(
         raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
     if velocity not in ("material", "paper"):
         raise SuppleError(f"velocity is '{velocity}': give material or paper")
+    if stiffening and velocity == "paper":
+        raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
     chain = chain_of(robot, basis, stiffening)
+    _check_beta(chain, beta)
     assert isinstance(robot, SerialRobot)
     if deflection != "rotation":
         _check_planar(robot, deflection, stiffening)
@@ -274,7 +293,15 @@ def build(
     for array in arrays:
         array.setflags(write=False)
     functions = Functions(_chosen(laws, deflection, velocity), compiled)
-    return Model(robot, basis, chain, deflection, stiffening, *arrays, functions)
+    return Model(robot, basis, chain, deflection, stiffening, *arrays, functions, beta)
+
+
+def _check_beta(chain: Chain, beta: str) -> None:
+    if beta not in ("newton", "integrated"):
+        raise SuppleError(f"beta is '{beta}': give newton or integrated")
+    if beta == "integrated" and not beta_count(chain):
+        raise SuppleError("beta is 'integrated': only links that slide and bend in AssumedModes "
+                          "have a beta; leave it out")  # fmt: skip
 
 
 def _chosen(laws: Laws, deflection: Deflection, velocity: Velocity) -> AnyLaws:
@@ -356,8 +383,11 @@ def _six(wrench: ArrayLike) -> Array:
     return given
 
 
-def _function(name: str, laws: AnyLaws) -> Any:
-    """Make one CasADi function, common subexpressions shared, outputs dense."""
+def _function(name: str, laws: AnyLaws, beta: Any = None) -> Any:
+    """Make one CasADi function, common subexpressions shared, outputs dense.
+
+    With `beta`, symbols that stand in the laws, it is bound to them.
+    """
     import casadi as ca
 
     n, joints = laws.chain.size, len(laws.chain.joints)
@@ -367,7 +397,10 @@ def _function(name: str, laws: AnyLaws) -> Any:
     outputs = make(laws, {word: ca.vertsplit(symbol) for word, symbol in symbols.items()})
     dense = [ca.densify(ca.SX(out)) for out in outputs]
     names = [f"out{i}" for i in range(len(dense))]
-    return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
+    if beta is None:
+        return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
+    found = ca.Function(name, [*symbols.values(), beta], ca.cse(dense), [*words, "beta"], names)
+    return lambda *given: found(*given, beta)
 
 
 Lists = Mapping[str, list[Any]]

@@ -11,7 +11,7 @@ from ..errors import SuppleError
 from .evaluate import Evaluator
 from .model import Model
 
-__all__ = ["joint_vector", "static_state", "stiffness_at"]
+__all__ = ["joint_vector", "static_state", "stiffness_at", "total_stiffness"]
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
     zero = np.zeros(n)
     for _ in range(50):
         force = model.inverse_dynamics(q, zero, zero)[k:]
-        step = np.linalg.solve(_stiffness_at(model, q)[k:, k:], -force)
+        step = np.linalg.solve(total_stiffness(model, q)[k:, k:], -force)
         q[k:] += step
         if np.abs(step).max(initial=0.0) <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
             return q
@@ -53,8 +53,8 @@ def joint_vector(model: Model, word: str, value: ArrayLike) -> Array:
     return array
 
 
-def _stiffness_at(model: Model, q: Array) -> Array:
-    """(N, N) second derivative of the potential of bending, springs and gravity."""
+def total_stiffness(model: Model, q: Array) -> Array:
+    """Return the second derivative (N, N) of the potential of bending, springs and gravity."""
 
     def make() -> Any:
         import casadi as ca

@@ -6,19 +6,28 @@ length: p = [l, eta]. Its fields are linear in z on the wide set [N, N_l, N_ll, 
 
     z = [eta, 0, 0, 0],   zd = Z pd = [etad, eta ld, 0, ld],   zb = [0, 2 etad ld, eta ld^2, 0],
 
-so that every convective term comes out of the same lines that serve a link of fixed length.
+(with stiffening eta and its products in place of eta), so that every convective term comes out of
+the same lines that serve a link of fixed length.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.clamped_mass import ClampedMass
 from ..beams.rates import Rate
-from ..beams.sliding import SlideIntegrals, SlidingShapes, Velocity, integrals
+from ..beams.sliding import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
+from ..beams.sliding_modes import SlidingModes
 from .algebra import Scalar, Vector, dot, matvec, mul, scale, vadd
 from .bodies import Numbers
+from .chain import Chain
 
-__all__ = ["Slider", "resolved"]
+__all__ = ["Slider", "beta_count", "beta_rates", "given_beta", "newton_beta", "resolved"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -27,28 +36,33 @@ class Slider:
 
     Attributes:
         fixed: the numbers that do not depend on the length.  shapes, velocity: see `integrals`.
-        ratios: (k,), damping ratio of each shape.
+        ratios: (k,), damping ratio of each shape.  beta: roots of the frequency equation that come
+        from elsewhere, as states of their own; None: by Newton's method at the free length.
+        stiffening: a bent beam keeps its length.
     """
 
     fixed: Numbers
     shapes: SlidingShapes
     velocity: Velocity
     ratios: tuple[float, ...]
+    beta: Beta = None
+    stiffening: bool = False
 
     def at(self, l: Scalar, held: Scalar = None) -> Numbers:
         """Return the link's numbers at a free length; its shapes those of another one, if given."""
-        found = integrals(self.shapes, l, self.velocity, held)
+        found = integrals(self.shapes, l, self.velocity, held, self.beta, self.stiffening)
         kept = self.fixed
         return Numbers(
             R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
             first=found.first, second=found.second, P=found.P, X=found.X, G=found.G, J=found.J,
-            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi, pairs=(), N_end=found.N_end,
+            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi,
+            pairs=self.shapes.pairs if self.stiffening else (), N_end=found.N_end,
             Psi_end=found.Psi_end, root_mass=kept.root_mass, tip_mass=kept.tip_mass,
             rotor=kept.rotor, slides=True,
         )  # fmt: skip
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
-        return integrals(self.shapes, l, "material")
+        return integrals(self.shapes, l, "material", beta=self.beta)
 
     def stiffness(self, l: Scalar) -> list[list[Rate]]:
         """Return K(l), (k, k), with its derivative along l."""
@@ -97,3 +111,48 @@ def resolved(
     """
     return [link.at(p[0], h[0] if held else None) if isinstance(link, Slider) else link
             for link, p, h in zip(links, eta, held or eta, strict=True)]  # fmt: skip
+
+
+def _equations(chain: Chain) -> list[tuple[int, ClampedMass]]:
+    """Place in q of the free length, and frequency equation, for every beta of a chain in order."""
+    out = []
+    for i in chain.sliding:
+        slide = chain.links[i].slide
+        laws = slide.laws if isinstance(slide, SlidingModes) else ()
+        out += [(chain.theta[i], law) for law in laws]
+    return out
+
+
+def beta_count(chain: Chain) -> int:
+    """Return the number of beta of all links that slide."""
+    return sum(law.count for _, law in _equations(chain))
+
+
+def newton_beta(chain: Chain, q: Array) -> Array:
+    """Return beta (.., b) of all links that slide at states (.., N), by Newton's method."""
+    flat = q.reshape(-1, q.shape[-1])
+    rows = [[b for place, law in _equations(chain) for b in law.roots(float(x[place]))]
+            for x in flat]  # fmt: skip
+    return np.array(rows).reshape(*q.shape[:-1], -1)
+
+
+def beta_rates(chain: Chain, beta: Vector, q: Vector, qd: Vector) -> Vector:
+    """Return d beta/dt = (f_1/f_2) dl/dt.
+
+    Source: [Theodore1997], Eqs. (11)-(13).
+    """
+    owners = [pair for pair in _equations(chain) for _ in range(pair[1].count)]
+    return [law.rate(b, q[place]).first * qd[place]
+            for b, (place, law) in zip(beta, owners, strict=True)]  # fmt: skip
+
+
+def given_beta(chain: Chain, links: list[Numbers | Slider], beta: Vector) -> list[Numbers | Slider]:
+    """Return the links with beta of those that slide as given, in the order of `newton_beta`."""
+    out, start = list(links), 0
+    for i in chain.sliding:
+        slider, slide = out[i], chain.links[i].slide
+        if isinstance(slider, Slider) and isinstance(slide, SlidingModes):
+            stop = start + sum(law.count for law in slide.laws)
+            out[i] = replace(slider, beta=tuple(beta[start:stop]))
+            start = stop
+    return out

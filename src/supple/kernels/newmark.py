@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scheme", "generalised_alpha", "newmark", "periodic_start", "step_through"]
+__all__ = ["Scheme", "generalised_alpha", "newmark", "periodic_start", "solver", "step_through"]
 
 Array = NDArray[np.float64]
 System = Callable[[Array], tuple[Array, Array, Array, Array]]
-CHUNK = 64  # steps whose matrices are worked out together
+CHUNK = 1_500_000  # numbers of one matrix in the steps worked out together: what a cache holds
+ALONE = 96  # rows up to which LAPACK stays on one thread; on a busy machine threads wait for ever
 
 
 @dataclass(frozen=True)
@@ -59,22 +60,63 @@ def step_through(
     h, shape = t[1] - t[0], q.shape
     out = np.empty((3, len(t), *shape))
     M, C, K, F = (part[0] for part in system(t[:1]))
-    acceleration = np.linalg.solve(M, _load(F, shape) - C @ v - K @ q)
+    acceleration = solver(M[None])(0, _load(F, shape) - C @ v - K @ q)
     a = acceleration
     out[:, 0] = q, v, acceleration
     w, beta, gamma = scheme.weight, scheme.beta, scheme.gamma
-    for first in range(1, len(t), CHUNK):
-        M, C, K, F = system(t[first : first + CHUNK])
-        A = M + gamma * h * w * C + beta * h**2 * w * K
+    chunk = max(8, CHUNK // max(1, len(q) ** 2))
+    for first in range(1, len(t), chunk):
+        M, C, K, F = system(t[first : first + chunk])
+        A = (beta * h**2 * w) * K
+        A += (gamma * h * w) * C
+        A += M
+        solved = solver(A)
         for k in range(len(F)):
             rest = (scheme.alpha_f * acceleration - scheme.alpha_m * a) / (1 - scheme.alpha_m)
             q = q + h * v + h**2 * ((0.5 - beta) * a + beta * rest)
             v = v + h * ((1 - gamma) * a + gamma * rest)
-            acceleration = np.linalg.solve(A[k], _load(F[k], shape) - C[k] @ v - K[k] @ q)
+            acceleration = solved(k, _load(F[k], shape) - C[k] @ v - K[k] @ q)
             a = rest + w * acceleration
             q, v = q + beta * h**2 * w * acceleration, v + gamma * h * w * acceleration
             out[:, first + k] = q, v, acceleration
     return out[0], out[1], out[2]
+
+
+def solver(A: Array) -> Callable[[int, Array], Array]:
+    """Return x = solved(k, b) with A[k] x = b, for matrices (B, N, N) near positive ones.
+
+    Large ones are taken in two halves: [P Q; R S], x_2 = (S - R P^-1 Q)^-1 (b_2 - R P^-1 b_1).
+    """
+    N = A.shape[1]
+    if N <= ALONE:
+        return lambda k, b: np.linalg.solve(A[k], b)
+    n = N // 2
+    P_inverse = _inverse(A[:, :n, :n])
+    R = A[:, n:, :n]
+    over = P_inverse @ A[:, :n, n:]
+    S_inverse = _inverse(A[:, n:, n:] - R @ over)
+
+    def solved(k: int, b: Array) -> Array:
+        first = P_inverse[k] @ b[:n]
+        second = S_inverse[k] @ (b[n:] - R[k] @ first)
+        return np.concatenate([first - over[k] @ second, second])
+
+    return solved
+
+
+def _inverse(A: Array) -> Array:
+    """Inverses (B, N, N), by halves as far as LAPACK would use threads."""
+    N = A.shape[1]
+    if N <= ALONE:
+        return np.asarray(np.linalg.inv(A))
+    n = N // 2
+    P = _inverse(A[:, :n, :n])
+    over, under = P @ A[:, :n, n:], A[:, n:, :n] @ P
+    S = _inverse(A[:, n:, n:] - A[:, n:, :n] @ over)
+    out = np.empty_like(A)
+    out[:, :n, :n], out[:, :n, n:] = P + over @ S @ under, -over @ S
+    out[:, n:, :n], out[:, n:, n:] = -S @ under, S
+    return out
 
 
 def _load(F: Array, shape: tuple[int, ...]) -> Array:
@@ -88,12 +130,16 @@ def _load(F: Array, shape: tuple[int, ...]) -> Array:
 def periodic_start(system: System, t: Array, scheme: Scheme) -> tuple[Array, Array]:
     """Return q, v (N,) at t[0] of the motion that repeats after t[-1] - t[0], by shooting.
 
-    The map over one period is linear, x_1 = Phi x_0 + p; the start solves (I - Phi) x = p.
+    The map over one period is linear, x_1 = Phi x_0 + p; the start solves (I - Phi) x = p, and is
+    mended once by what one run from it leaves.
     """
     N = system(t[:1])[3].shape[1]
     start = np.zeros((2 * N, 2 * N + 1))
     start[:, 1:] = np.eye(2 * N)
     q, v, _ = step_through(system, t, start[:N], start[N:], scheme)
     end = np.concatenate([q[-1], v[-1]])
-    x = np.linalg.solve(np.eye(2 * N) - end[:, 1:], end[:, 0])
+    around = np.eye(2 * N) - end[:, 1:]
+    x = np.linalg.solve(around, end[:, 0])
+    q, v, _ = step_through(system, t, x[:N], x[N:], scheme)
+    x = x + np.linalg.solve(around, np.concatenate([q[-1], v[-1]]) - x)
     return x[:N], x[N:]

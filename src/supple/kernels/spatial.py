@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["axis_rotation", "body_mass", "cross_matrix", "motion_transform", "rpy_rotation", "turn"]
+__all__ = [
+    "axis_rotation",
+    "body_mass",
+    "cross",
+    "cross_matrix",
+    "motion_transform",
+    "rpy_rotation",
+    "turn",
+]
 
 Array = NDArray[np.float64]
 
@@ -18,6 +26,13 @@ def cross_matrix(p: ArrayLike) -> Array:
     out[..., 1, 0], out[..., 1, 2] = p[..., 2], -p[..., 0]
     out[..., 2, 0], out[..., 2, 1] = -p[..., 1], p[..., 0]
     return out
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Return a x b along the last axis, (.., 3); NumPy's own costs ten times its work on few."""
+    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
+    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
 
 
 def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:

@@ -92,12 +92,23 @@ def moving_delta(
         np.concatenate([*a, moved.acceleration[:, None]], axis=1),
     )
     turning = [rotation_jet(lower.R[:, i], lower.w[:, i], lower.dw[:, i]) for i in range(3)]
-    rows = [_wrist(robot, leg, side, turning[leg]) for leg in range(3) for _, side in _sides(robot)]
-    closures = tuple(
-        MovingClosure(c.a, c.b, jet_of(one), _full(jet_of(two), B))
-        for c, (one, two) in zip(structure.closures, rows, strict=True)
-    )
-    return MovingStructure(structure, frames, closures)
+    places = [(leg, side) for leg in range(3) for _, side in _sides(robot)]
+    closures = []
+    for c, (leg, side) in zip(structure.closures, places, strict=True):
+        one, two = _wrist(robot, leg, side, turning[leg])
+        pins = None
+        if robot.lower.rods == "single":
+            tangent = np.broadcast_to(delta.leg_axes(robot)[leg, :, 1], (B, 3))
+            pins = (lower.R[:, leg, :, 2], tangent)
+        rows = (jet_of(one), _full(jet_of(two), B))
+        closures.append(MovingClosure(c.a, c.b, *rows, _anchor(robot, leg, side), pins))
+    return MovingStructure(structure, frames, tuple(closures))
+
+
+def _anchor(robot: DeltaRobot, leg: int, side: float) -> Array:
+    """D seen from the platform's centre, (3,)."""
+    axes = delta.leg_axes(robot)[leg]
+    return np.asarray(robot.platform.radius * axes[:, 0] + side * axes[:, 1])
 
 
 def _full(rows: Jet, B: int) -> Jet:
@@ -142,9 +153,10 @@ def _sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:
 def _elbow(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int) -> tuple[Release, ...]:
     """What joint B lets go, rod axes: a universal joint about the arm's y and the rod's z.
 
-    A rod on two spherical joints would spin freely about itself; its spin is locked here.
+    A rod on two spherical joints would spin freely about itself; here it spins as on a universal
+    joint, as its frame does in the rigid motion.
     """
-    if robot.lower.rods != "single":
+    if robot.lower.rods == "twist":
         return (Release(ROTATION[1]), Release(ROTATION[2]))
     arm_y = np.einsum("bji,j->bi", at.R_lower[:, leg], at.R_leg[leg, :, 1])
     return (Release(np.concatenate([np.zeros_like(arm_y), arm_y], axis=-1)), Release(ROTATION[2]))
@@ -158,9 +170,8 @@ def _wrist(robot: DeltaRobot, leg: int, side: float, R: Array | Jet) -> tuple[An
     parallelogram: none (spherical joints).
     """
     axes, zero = delta.leg_axes(robot)[leg], np.zeros((1, 3, 3))
-    offset = robot.platform.radius * axes[:, 0] + side * axes[:, 1]
     rows_a = concatenate([R, zero], -1)
-    rows_b = np.concatenate([-np.eye(3), cross_matrix(offset)], axis=1)[None]
+    rows_b = np.concatenate([-np.eye(3), cross_matrix(_anchor(robot, leg, side))], axis=1)[None]
     if robot.lower.rods == "parallelogram":
         return _rolled(rows_a, robot), rows_b
     carried = R[:, :, 0] if robot.lower.rods == "twist" else cross(axes[:, 1], R[:, :, 2])
@@ -175,6 +186,8 @@ def _wrist(robot: DeltaRobot, leg: int, side: float, R: Array | Jet) -> tuple[An
 
 def _rolled(rows: Any, robot: DeltaRobot) -> Any:
     """Rows over motions in rod axes, as rows over motions in section axes."""
+    if not robot.lower.roll:
+        return rows
     return rows @ np.kron(np.eye(2), axis_rotation((1, 0, 0), robot.lower.roll))
 
 

@@ -19,12 +19,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MovingClosure:
-    """A Closure whose rows change in time: rows_a u_a + rows_b u_b = 0, (B, r, 6) each."""
+    """A Closure whose rows change in time: rows_a u_a + rows_b u_b = 0, (B, r, 6) each.
+
+    Attributes:
+        offset: (3,), the joint seen from b's end, its axes.  pins: (B, 3) each, base axes: the two
+        axes that the last row keeps square, the first fixed in a, the second in b; None if it has
+        no such row.
+    """
 
     a: int
     b: int
     rows_a: Jet
     rows_b: Jet
+    offset: Array
+    pins: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -39,31 +47,27 @@ class MovingStructure:
     frames: Frames
     closures: tuple[MovingClosure, ...] = ()
 
-    def R(self, i: int) -> Jet:
-        """(B, 3, 3) segment axes in base axes; the ground (-1) stands still."""
-        if i < 0:
+    def R(self, i: int | NDArray[np.int64]) -> Jet:
+        """(B, 3, 3) segment axes in base axes; the ground (-1) stands still; (B, m, 3, 3) of m."""
+        if isinstance(i, int) and i < 0:
             return jet_of(np.broadcast_to(np.eye(3), (self.structure.size, 3, 3)))
         f = self.frames
         return rotation_jet(f.R[:, i], f.w[:, i], f.dw[:, i])
 
-    def p(self, i: int) -> Jet:
-        """(B, 3, 1) a segment's root, base axes."""
-        if i < 0:
-            return jet_of(np.zeros((self.structure.size, 3, 1)))
+    def p(self, i: NDArray[np.int64]) -> Jet:
+        """(B, m, 3, 1) roots of m segments, base axes."""
         f = self.frames
-        return Jet(f.p[:, i, :, None], f.v[:, i, :, None], f.a[:, i, :, None])
+        return Jet(*(part[:, i, :, None] for part in (f.p, f.v, f.a)))
 
-    def transform(self, i: int) -> Jet:
-        """T (B, 6, 6): motion of the parent's end to motion of segment i's root."""
-        j = self.structure.segments[i].parent
+    def transforms(self, i: NDArray[np.int64]) -> Jet:
+        """T (B, m, 6, 6): motion of the parents' ends to motion of the roots of m segments."""
+        j = np.array([self.structure.segments[k].parent for k in i])
         R_A, R_B = self.R(j), self.R(i)
-        end = self.p(j)
-        if j >= 0:
-            end = end + R_A[:, :, :1] * self.structure.L[:, j, None, None]
+        end = self.p(j) + R_A[..., :1] * self.structure.L[:, j, None, None]
         offset = transposed(R_A) @ (self.p(i) - end)
         R_BA = transposed(R_B) @ R_A
-        over = R_BA @ offset[:, :, 0].map(lambda x: -cross_matrix(x))
-        zero = np.zeros((1, 3, 3))
+        over = R_BA @ offset[..., 0].map(lambda x: -cross_matrix(x))
+        zero = np.zeros((1, 1, 3, 3))
         top = concatenate([R_BA, over], -1)
         joined: Jet = concatenate([top, concatenate([zero, R_BA], -1)], -2)
         return joined

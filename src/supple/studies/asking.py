@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import delta, serial
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, Robot, SerialRobot, need_robot
 
 __all__ = ["Where", "where"]
 
@@ -42,6 +42,7 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
 
     Motor angles of a Delta mean the usual platform position of its direct kinematics.
     """
+    need_robot(robot)
     if isinstance(robot, SerialRobot):
         if position is not None:
             raise SuppleError(f"position is for a Delta: {robot.name} is a serial arm, give theta")

@@ -18,6 +18,7 @@ from ..dynamics.model import Model
 from ..dynamics.rest import stiffness_at
 from ..errors import SuppleError
 from .inputs import Input
+from .states import symbols
 
 __all__ = ["Reference", "as_trajectory", "check_path", "closed_rate", "path_samples"]
 
@@ -166,7 +167,8 @@ def closed_rate(model: Model, controller: Controller) -> Any:
     import casadi as ca
 
     n, k = model.size, model.joints
-    x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", 3 * k)
+    x, model, drift = symbols(model)
+    u = ca.SX.sym("u", 3 * k)
     q, qd = x[:n], x[n : 2 * n]
     wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
     both = controller.acceleration(model, q, qd, wanted)
@@ -175,7 +177,7 @@ def closed_rate(model: Model, controller: Controller) -> Any:
         both = model.functions.expression("forward_dynamics")(q, qd, tau), tau
     lost = model.functions.expression("dissipation")(q, qd)
     power = ca.dot(both[1], qd[:k]) - ca.dot(qd, lost)
-    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power)]))
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power, drift)]))
 
 
 def as_feedback(law: Callable[..., ArrayLike], trajectory: Trajectory) -> Callable[..., ArrayLike]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import Coordinates, coordinates, transport
 from ..beams.elements import Mesh, mesh
+from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.eigen import natural_modes
 from ..structure import Release, Structure
@@ -83,33 +85,48 @@ def element_modes(
     each = [n] * len(structure.segments) if isinstance(n, int) else list(n)
     if len(each) != len(structure.segments):
         raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
-    wanted = [
-        (s.beam, k, order, float(L))
+    links = [
+        _meshed(s.beam, k, order, float(L))
         for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
     ]
-    made = {key: mesh(*key) for key in wanted}  # links alike share their numbers
-    meshes = tuple(made[key] for key in wanted)
-    shared = {key: _end_first(part) for key, part in made.items()}
-    bases = [shared[key] for key in wanted]
-    y = coordinates(structure, [S for _, S in bases], motors=True)
-    mass = _mass_root(structure, y, meshes, [B for B, _ in bases])
+    y = coordinates(structure, [link.S for link in links], motors=True)
+    mass = _mass_root(structure, y, links)
     try:
         found = natural_modes(_stiffness(structure, y), mass, count, y.closure)
     except ArithmeticError as problem:
         raise SuppleError(f"elements: {problem}") from None
     vectors = found.vectors.copy()
-    for (B, _), part in zip(bases, y.inner, strict=True):
-        vectors[part] = B @ found.vectors[part]
-    z = coordinates(structure, [part.end for part in meshes], motors=True)
-    return ElementModes(found.omega, vectors, found.rigid, z, meshes)
+    for link, part in zip(links, y.inner, strict=True):
+        vectors[part] = link.B @ found.vectors[part]
+    z = coordinates(structure, [link.mesh.end for link in links], motors=True)
+    return ElementModes(found.omega, vectors, found.rigid, z, tuple(link.mesh for link in links))
 
 
-def _end_first(part: Mesh) -> tuple[Array, Array]:
-    """Return B (m, m), w = B y, and S B: coordinates with K = 1 of which few move the end.
+@dataclass(frozen=True)
+class _Meshed:
+    """A link's mesh in coordinates y with K = 1 of which few move the end.
 
     What hangs on the end then meets these few only, and does not drown the small masses of the
-    others in its rounding: B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
+    others in its rounding.
+
+    Attributes:
+        B: (m, m), w = B y.  S: (6, m), the end's motion per unit y.  root: (6 + m, 6 + m), a root
+        of the mass over (u_root, y).
     """
+
+    mesh: Mesh
+    B: Array
+    S: Array
+    root: Array
+
+
+@lru_cache(maxsize=256)
+def _meshed(beam: Beam, n: int, order: str, L: float) -> _Meshed:
+    """Mesh one link; links alike, and the same link in other poses, share their numbers.
+
+    B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
+    """
+    part = mesh(beam, n, order, L)
     d = np.sqrt(np.diag(part.stiffness))
     G = np.linalg.cholesky(part.stiffness / np.outer(d, d)).T * d
     free = part.beam.active()
@@ -117,7 +134,9 @@ def _end_first(part: Mesh) -> tuple[Array, Array]:
     Q, R = np.linalg.qr((part.end[free] @ inverse).T, mode="complete")
     S = np.zeros((6, part.size))
     S[free] = R.T
-    return inverse @ Q, S
+    B = inverse @ Q
+    root = _triangle(part.mass_root)
+    return _Meshed(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
 
 
 def _stiffness(structure: Structure, y: Coordinates) -> Array:
@@ -133,15 +152,12 @@ def _stiffness(structure: Structure, y: Coordinates) -> Array:
     return np.diag(k)
 
 
-def _mass_root(
-    structure: Structure, y: Coordinates, meshes: Sequence[Mesh], bases: Sequence[Array]
-) -> Array:
+def _mass_root(structure: Structure, y: Coordinates, links: Sequence[_Meshed]) -> Array:
     """A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor."""
     blocks = []
-    for i, (segment, part) in enumerate(zip(structure.segments, meshes, strict=True)):
-        r = _triangle(part.mass_root)
-        beam = r[:, :6] @ y.root[i]
-        beam[:, y.inner[i]] += r[:, 6:] @ bases[i]
+    for i, (segment, link) in enumerate(zip(structure.segments, links, strict=True)):
+        beam = link.root[:, :6] @ y.root[i]
+        beam[:, y.inner[i]] += link.root[:, 6:]
         bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
         blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
     blocks.append(np.zeros((y.size, y.size)))

@@ -140,13 +140,13 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     """
     keep = _chosen(len(run.t), samples)
     model, y = run.model, run.y[keep]
-    moving = moving_structure(model.robot, *run.path(run.t[keep]))
-    roots, d = model.motions(moving).root, len(model.motors)
-    structure, T, n = moving.structure, len(keep), len(model.meshes)
+    wanted = run.path(run.t[keep])
+    roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
+    T, n = len(keep), len(model.meshes)
     motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
     for i, (mesh, segment) in enumerate(zip(model.meshes, structure.segments, strict=True)):
         x = np.linspace(0, mesh.L, points)
-        root = np.einsum("tck,tk->tc", roots[i].value[:, :, d:], y)
+        root = np.einsum("tck,tk->tc", roots[:, i], y)
         carry, w = np.array([transport(float(at)) for at in x]), y[:, model.inner[i]]
         bent = np.einsum("pab,tb->tpa", carry, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
         force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)

@@ -14,7 +14,7 @@ from ..control.trajectories import Trajectory
 from ..dynamics.ked import Ked, Loads, Matrices, ked
 from ..dynamics.ked_damping import MotionDamping, motion_damping
 from ..errors import SuppleError
-from ..kernels.newmark import Scheme, newmark, periodic_start, step_through
+from ..kernels.newmark import Scheme, newmark, periodic_start, solver, step_through
 from ..robot import DeltaRobot, Joint, Motor, Robot
 
 if TYPE_CHECKING:
@@ -154,16 +154,17 @@ def _check(path: Trajectory, step: float, start: str, periods: int) -> None:
 class _Run:
     """M, C, K, F along the path with damping; keeps what the answer reads off."""
 
-    def __init__(self, model: Ked, path: Trajectory, damping: MotionDamping) -> None:
+    def __init__(self, model: Ked, path: Trajectory, damping: MotionDamping | None) -> None:
         self.model, self.path = model, path
         self._first = model.matrices(*path(np.zeros(1)))
-        self._law = damping.law(self._first.M[0], model.stiffness)
+        self._law = None if damping is None else damping.law(self._first.M[0], model.stiffness)
         self._kept: list[Matrices] = []
 
     def __call__(self, t: Array) -> tuple[Array, Array, Array, Array]:
         found = self.model.matrices(*self.path(t))
         self._kept.append(found)
-        return found.M, found.C + self._law(found.M), found.K, found.F
+        C = found.C if self._law is None else found.C + self._law(found.M)
+        return found.M, C, found.K, found.F
 
     def start(self, start: Start, t: Array, scheme: Scheme, periods: int) -> tuple[Array, Array]:
         """Elastic coordinates and velocities at the start, (N,) each."""
@@ -171,7 +172,7 @@ class _Run:
         if start == "zero":
             return zero, zero
         if start == "static":
-            return np.linalg.solve(self._first.K[0], self._first.F[0]), zero
+            return solver(self._first.K)(0, self._first.F[0]), zero
         steps = (len(t) - 1) // periods
         return periodic_start(self, t[: steps + 1], scheme)
 

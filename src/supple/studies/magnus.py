@@ -31,6 +31,8 @@ def magnus(plan: Plan, x: Array) -> Iterator[tuple[int, Array]]:
     if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
         raise SuppleError("method magnus is for Decoupling along a trajectory: use adams or rk4")
     model, path = plan.model, plan.tau.trajectory
+    if model.beta != "newton":
+        raise SuppleError("method magnus does not integrate beta: use adams, bdf or rk4")
     system, k, n = flexible(model), model.joints, model.size
     _check_start(path, x, k, n)
     _check_linear(system, path)

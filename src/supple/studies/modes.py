@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -199,8 +200,8 @@ def _by_assumed(
     return omega, np.full_like(omega, math.inf), each
 
 
-def _check(count: int, method: str, joints: str) -> None:
-    if not isinstance(count, int) or not 1 <= count <= 10_000:
+def _check(count: object, method: str, joints: str) -> None:
+    if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
         raise SuppleError(f"count is {count}: give a whole number from 1 to 10000")
     if method not in get_args(Method):
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")

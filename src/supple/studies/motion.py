@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.model import Model
+from ..dynamics.sliders import newton_beta
 
 if TYPE_CHECKING:
     import pandas
@@ -29,6 +30,7 @@ class Response:
         model: what moved.  t: (n,).  q, qd: (n, N).  tau: (n, joints), efforts; at a switch the
         one that follows.  work: (n,), of efforts and tip wrench less what damping took, J, since
         the start.  method: how it was integrated.  message: empty, or why it ended early.
+        beta: (n, b), of links that slide where the model integrates it beside the states.
     """
 
     model: Model
@@ -39,6 +41,7 @@ class Response:
     work: Array
     method: str
     message: str = ""
+    beta: Array | None = None
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     if TYPE_CHECKING:  # bound in answers.py
@@ -54,6 +57,13 @@ class Response:
     def complete(self) -> bool:
         """Whether the run reached its end."""
         return not self.message
+
+    @property
+    def beta_drift(self) -> float:
+        """Largest difference of an integrated beta from Newton's root at the same length."""
+        if self.beta is None:
+            return 0.0
+        return float(np.abs(self.beta - newton_beta(self.model.chain, self.q)).max())
 
     @property
     def theta(self) -> Array:

@@ -14,6 +14,7 @@ from ..dynamics.model import Model
 from ..errors import SuppleError
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
+from .states import symbols
 
 __all__ = ["Chunk", "Plan", "rate", "rubbed"]
 
@@ -69,7 +70,7 @@ class Plan:
         return np.concatenate(parts, axis=1)
 
 
-Chunk = tuple[int, Array]  # place in the grid of the first row, states (n, 2 N + 1)
+Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)
 
 
 def rate(model: Model, width: int) -> Any:
@@ -77,7 +78,8 @@ def rate(model: Model, width: int) -> Any:
     import casadi as ca
 
     n, joints = model.size, model.joints
-    x, u = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", width)
+    x, model, drift = symbols(model)
+    u = ca.SX.sym("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     lost = model.functions.expression("dissipation")(q, qd)
     power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
@@ -87,7 +89,7 @@ def rate(model: Model, width: int) -> Any:
         power += _wrench_power(model, q, qd, u[joints:])
     else:
         qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
-    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power)]))
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
 
 
 def rubbed(model: Model, qd: Any) -> Any:

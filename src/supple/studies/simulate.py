@@ -19,6 +19,7 @@ from ..errors import SuppleError
 from .closed_loop import Reference, as_feedback, as_trajectory, check_path, path_samples
 from .inputs import Feedback, Input, as_input
 from .motion import Response
+from .states import begin
 from .steppers import STEPPERS, Chunk, Plan, stable_step
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -158,7 +159,7 @@ def _check_step(model: Model, q: Array, dt: float) -> None:
 
 
 def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None) -> Array:
-    """x = [q, qd, work] at the start."""
+    """The state at the start."""
     n = model.size
     if isinstance(q0, str):
         if q0 != "static":
@@ -170,7 +171,8 @@ def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | Non
             q = q.copy()
             q[: model.joints] = _vector("theta0", theta0, model.joints, model)
     qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
-    return np.concatenate([q, qd, [0.0]])
+    model.chain.check_lengths(q)
+    return begin(model, q, qd)
 
 
 def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
@@ -261,12 +263,29 @@ def _checked(
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
+    beyond = _slid_off(plan.model, states)
+    if beyond is not None and not bad[: beyond[0] + 1].any():
+        at = plan.grid[place + beyond[0]]
+        return states[: beyond[0]], f"{beyond[1]} at t = {at:g} s"
     if bad.any():
         first = int(bad.argmax())
         last = states[first - 1] if first else before
         reason = _reason(plan.model, last)
         return states[:first], f"the motion blew up at t = {plan.grid[place + first]:g} s: {reason}"
     return _limited(plan, place, states) if limits else (states, "")
+
+
+def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
+    """The first state with a link that has slid off its beam, and which one."""
+    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
+           for low, high in [model.chain.stroke(i)]
+           for free in [states[:, model.chain.theta[i]]]
+           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    if not off:
+        return None
+    first, i = min(off)
+    low, high = model.chain.stroke(i)
+    return first, f"{model.chain.links[i].name} slid off its beam, {low:g} to {high:g} m,"
 
 
 def _reason(model: Model, x: Array) -> str:
@@ -308,4 +327,5 @@ def _response(plan: Plan, states: Array, method: str, message: str) -> Response:
         tau = np.array([plan.tau(float(at), *x) for at, *x in zip(t, q, qd, strict=True)])
     else:
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message)
+    beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
+    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta)

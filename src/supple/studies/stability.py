@@ -50,7 +50,9 @@ class Stability:
     Attributes:
         response: the closed-loop motion it belongs to.  eigenvalues: (n, 2 m), frozen, of the
         elastic states.  lyapunov, lyapunov_rate: (n,), V = 1/2 (q_f' M_ff q_f' + q_f' K q_f) and
-        its rate by (42), corrected.  omega: (n, m) natural frequencies with the joints held.
+        its rate along the motion, all terms.  lyapunov_own: (n,), what the change of length does
+        by itself, (42) corrected; the rest of the rate is power that the joints' motion puts in.
+        omega: (n, m) natural frequencies with the joints held.
         energy, action: (n,), of the vibration about the quasi-static shape, all modes, and sum of
         E_j/omega_j.  tip: (n, 3) deflection of the last link that bends.  root_moment: (n, 2) at
         its hub, N m.  offsetting_ratio: (n,), |omega_1'|/(2 omega_1^2).  speed_ratio: (n,), U/U_g,
@@ -62,6 +64,7 @@ class Stability:
     eigenvalues: Complex
     lyapunov: Array
     lyapunov_rate: Array
+    lyapunov_own: Array
     omega: Array
     energy: Array
     action: Array
@@ -81,6 +84,16 @@ class Stability:
         return self.response.t
 
     @property
+    def _lyapunov_text(self) -> str:
+        rest = self.lyapunov_rate - self.lyapunov_own
+        return (f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
+                f"length by itself, (42) corrected, is {_span(self.lyapunov_own)} of that; the "
+                f"rest, {_span(rest)}, is power that the joints' motion puts in and takes out "
+                "again: forcing, Coriolis forces, and terms in the slide's acceleration and in "
+                "U^2. That (42) is positive as the link is drawn in says that energy follows "
+                "omega, not that the motion is unstable.")  # fmt: skip
+
+    @property
     def text(self) -> str:
         """What was found and what it means, in plain words."""
         real = self.eigenvalues.real
@@ -89,6 +102,7 @@ class Stability:
         lines = [
             f"Frozen eigenvalues in cruise: real parts {span.min():.3g} to {span.max():.3g} 1/s.",
             NOTE,
+            self._lyapunov_text,
             f"Largest damping ratio that offsets the change of length: "
             f"{100 * self.offsetting_ratio.max():.2g} %.",
             f"U/U_g is at most {self.speed_ratio.max():.2g}. It tells how fast the beam slides "
@@ -99,6 +113,10 @@ class Stability:
             "Newton's roots.",
         ]
         return "\n".join(lines)
+
+
+def _span(values: Array) -> str:
+    return f"{values.min():.2g} to {values.max():.2g} W"
 
 
 def _cruise(run: Response) -> NDArray[np.bool_]:
@@ -132,9 +150,9 @@ def stability(
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
     energy, action = _vibration(system, run, wanted)
-    V, rate = _lyapunov(system, run)
+    V, rate, own = _lyapunov(system, run)
     slope = np.gradient(omega[:, 0], run.t)
-    return Stability(run, np.linalg.eigvals(A).astype(complex), V, rate, omega, energy, action,
+    return Stability(run, np.linalg.eigvals(A).astype(complex), V, rate, own, omega, energy, action,
                      *_end(model, run), np.abs(slope) / (2 * omega[:, 0] ** 2),
                      _speed_ratio(model, run), _root_drift(model, run, tolerance))  # fmt: skip
 
@@ -147,20 +165,27 @@ def _vibration(system: Flexible, run: Response, wanted: Array) -> tuple[Array, A
     return E.sum(axis=1), (E / omega).sum(axis=1)
 
 
-def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array]:
-    """V of (41) and 1/2 q_f' K_dot q_f - 1/2 q_fd' M_ff_dot q_fd of (42).
+def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
+    """V of (41), its rate, and 1/2 q_f' K_dot q_f - 1/2 q_fd' M_ff_dot q_fd of (42), corrected.
+
+    The rate has the elastic accelerations in it, so it is that of the motion with every term. For
+    a slide alone, M = int m N'N and V_dot - (42) = -q_fd' (l_tt int m N'N_l + l_t^2 int m N'N_ll)
+    q_f, the end's masses among the integrals.
 
     Source: [Theodore1997], Eqs. (41)-(43); (42) lacks its second term, and (43) has a term that
     does not belong there and lacks dK/dbeta beta_dot.
     """
     eta, etad = system.parts(run.q), system.parts(run.qd)
+    etadd = system.parts(run.model.forward_dynamics(run.q, run.qd, run.tau))
     M, K, Md, Kd = system.blocks(run.q, run.qd)
-    V = (_form(M, etad) + _form(K, eta)) / 2
-    return V, (_form(Kd, eta) - _form(Md, etad)) / 2
+    V = (_form(M, etad, etad) + _form(K, eta, eta)) / 2
+    turned = _form(M, etad, etadd) + _form(K, etad, eta)
+    rate = turned + (_form(Md, etad, etad) + _form(Kd, eta, eta)) / 2
+    return V, rate, (_form(Kd, eta, eta) - _form(Md, etad, etad)) / 2
 
 
-def _form(A: Array, x: Array) -> Array:
-    value: Array = np.einsum("ni,nij,nj->n", x, A, x)
+def _form(A: Array, x: Array, y: Array) -> Array:
+    value: Array = np.einsum("ni,nij,nj->n", x, A, y)
     return value
 
 
@@ -230,16 +255,23 @@ def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     return Floquet(np.linalg.eigvals(X).astype(complex), path.duration, X)
 
 
-def free_growth(model: Model, trajectory: Trajectory, mode: int = 1) -> dict[str, float]:
+def free_growth(
+    model: Model, trajectory: Trajectory, mode: int = 1, phase: float | None = None
+) -> dict[str, float]:
     """Return by which factors a free mode changes along a joint motion that starts with it alone.
 
     `tip` and `root_moment` are amplitudes, `energy`, `action` and `omega` their ratios end to
-    start; averaged over the phase of the vibration.
+    start. `phase` of the vibration at the start, rad: 0 is released at rest from the bent shape;
+    None is the mean over the phase.
     """
     path = as_trajectory(trajectory, model)
+    check_path(model, path, path.duration)
     system = flexible(model)
+    if not 1 <= mode <= model.size - model.joints:
+        raise SuppleError(f"mode is {mode}: the model has {model.size - model.joints} elastic ones")
     X = system.transition(path, path.duration)
-    found = [_grown(system, path, mode - 1, phase, X) for phase in (0.0, math.pi / 2)]
+    phases = (0.0, math.pi / 2) if phase is None else (phase,)
+    found = [_grown(system, path, mode - 1, one, X) for one in phases]
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 

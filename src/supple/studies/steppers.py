@@ -1,7 +1,6 @@
 """Steppers: how a Model is carried through time. Kinds: rk4, adams, bdf, generalised-alpha.
 
-The state is x = [q, qd, work]; the work of efforts and tip wrench, less what damping takes, is
-integrated beside the motion, so that the power balance of a run can be checked.
+The state x is that of `states`.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
         return Accumulated(compiled(step) if plan.compiled else step)
 
     step = model.functions.derived(("rk4", width, plan.compiled, plan.controller), make)
-    T = np.eye(2 * n + 1)
+    T = np.eye(len(x))
     T[:n, :n] = T[n : 2 * n, n : 2 * n] = B
     back, x = np.linalg.inv(T).T, T @ x
     for start in range(0, len(plan.grid) - 1, CHUNK):
@@ -192,9 +191,10 @@ def _cvodes_solver(plan: Plan, scheme: str, grid: Array) -> Any:
     import casadi as ca
 
     width = plan.width
-    x = ca.SX.sym("x", 2 * plan.model.size + 1)
+    rate_ = plan.rate()
+    x = ca.SX.sym("x", rate_.numel_in(0))
     s, p = ca.SX.sym("s"), ca.SX.sym("p", 2 * width + 1)
-    ode = plan.rate()(x, _segment_input(plan, p, s))
+    ode = rate_(x, _segment_input(plan, p, s))
     iteration = "functional" if scheme == "adams" else "newton"
     options: Any = {
         "linear_multistep_method": scheme,
@@ -259,6 +259,8 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
     gamma, beta = 0.5 + af - am, 0.25 * (1 + af - am) ** 2
     if plan.controller is not None:
         raise SuppleError("method generalised-alpha takes no Controller: use adams, bdf or rk4")
+    if model.beta != "newton":
+        raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
     if plan.wrench is not None:
         raise SuppleError("method generalised-alpha takes no tip wrench yet: use rk4, adams or bdf")
     tangent = model.functions.derived("tangent", lambda: Evaluator(_tangent(model)))

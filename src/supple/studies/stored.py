@@ -43,6 +43,8 @@ def to_xarray(found: Response) -> xarray.Dataset:
         "balance": (("t",), found.balance, {"units": "J"}),
     }
     data |= {f"energy_{k}": (("t",), v, {"units": "J"}) for k, v in found.energies.items()}
+    if found.beta is not None:
+        data["beta"] = (("t", "root"), found.beta)
     coords = {"t": ("t", found.t, {"units": "s"}), "coordinate": list(model.coordinates),
               "joint": links, "axis": list("xyz"), "axis_": list("xyz"),
               "link": [link.name for link in model.chain.links]}  # fmt: skip
@@ -61,6 +63,7 @@ def _attributes(found: Response) -> dict[str, Any]:
         "deflection": model.deflection,
         "stiffening": int(model.stiffening),
         "velocity": model.functions.velocity,
+        "beta": model.beta,
         "damping": json.dumps(blocks),
         "method": found.method,
         "message": found.message,
@@ -103,8 +106,9 @@ def load_response(path: str | Path) -> Response:
         name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
     }
     t = np.asarray(data["t"].values, float)
+    beta = np.asarray(data["beta"].values, float) if "beta" in data else None
     return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
-                    message=str(data.attrs["message"]))  # fmt: skip
+                    message=str(data.attrs["message"]), beta=beta)  # fmt: skip
 
 
 def _model(attributes: Any) -> Model:
@@ -116,6 +120,7 @@ def _model(attributes: Any) -> Model:
         stiffening=bool(attributes["stiffening"]),
         damping=GivenDamping(tuple(blocks)),
         velocity=attributes.get("velocity", "material"),
+        beta=attributes.get("beta", "newton"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,8 +23,36 @@ MEANING: Mapping[Verdict, str] = {
 }
 
 
+class Judged(ABC):
+    """What bears a verdict, the one that was foreseen, and a reason."""
+
+    verdict: Verdict
+    expected: Verdict
+    why: str
+
+    @property
+    @abstractmethod
+    def statement(self) -> str:
+        """What the paper says and what we find."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is the foreseen one."""
+        return self.verdict == self.expected
+
+    @property
+    def told_verdict(self) -> str:
+        """The verdict, and the foreseen one where they differ."""
+        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
+
+    def line(self) -> str:
+        """Return it as one sentence."""
+        text = f"{self.statement}: {self.told_verdict}"
+        return f"{text} ({self.why})" if self.why else text
+
+
 @dataclass(frozen=True)
-class Cell:
+class Cell(Judged):
     """One printed cell. `expected` is the verdict our own list of known faults foresees.
 
     Attributes:
@@ -39,11 +68,6 @@ class Cell:
     verdict: Verdict
     expected: Verdict = "agrees"
     why: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the verdict is the foreseen one."""
-        return self.verdict == self.expected
 
     @property
     def place(self) -> str:
@@ -62,18 +86,13 @@ class Cell:
         return f"{self.ours:.{decimals}f}"
 
     @property
-    def told_verdict(self) -> str:
-        """The verdict, and the foreseen one where they differ."""
-        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
-
-    def line(self) -> str:
-        """Return the cell as one sentence."""
-        text = f"{self.place}: printed {self.printed}, ours {self.told}: {self.told_verdict}"
-        return f"{text} ({self.why})" if self.why else text
+    def statement(self) -> str:
+        """What was printed and what is ours."""
+        return f"{self.place}: printed {self.printed}, ours {self.told}"
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(Judged):
     """One statement of a paper without a printed number, and what we measure instead."""
 
     place: str
@@ -84,19 +103,9 @@ class Claim:
     why: str = ""
 
     @property
-    def ok(self) -> bool:
-        """Whether the verdict is the foreseen one."""
-        return self.verdict == self.expected
-
-    @property
-    def told_verdict(self) -> str:
-        """The verdict, and the foreseen one where they differ."""
-        return self.verdict if self.ok else f"{self.verdict}, EXPECTED {self.expected}"
-
-    def line(self) -> str:
-        """Return the claim as one sentence."""
-        text = f"{self.place}: '{self.says}'; ours: {self.ours}: {self.told_verdict}"
-        return f"{text} ({self.why})" if self.why else text
+    def statement(self) -> str:
+        """What the paper says and what is ours."""
+        return f"{self.place}: '{self.says}'; ours: {self.ours}"
 
 
 @dataclass(frozen=True)

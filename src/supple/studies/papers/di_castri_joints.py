@@ -157,8 +157,9 @@ def _pinned_claims(found: JointFlexibility) -> list[Claim]:
             Claim(
                 "Table 7",
                 f"softer springs ({name}) tend to pinned joints",
-                f"{zeros} modes fall to {rest:.0e} of the rigid ones, the others lie within "
-                f"{off:.0e} of pinned, at {found.stiffness[-1]:.0e} N m/rad",
+                f"{zeros} mode{'s fall' if zeros > 1 else ' falls'} to {rest:.0e} of the rigid "
+                f"ones, the others lie within {off:.0e} of pinned, "
+                f"at {found.stiffness[-1]:.0e} N m/rad",
                 "agrees" if off < 1e-5 and rest < 1e-2 else "differs",
             )
         )

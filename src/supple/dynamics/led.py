@@ -1,0 +1,255 @@
+"""Led: a robot's branches at the instants of a prescribed rigid motion, and their matrices.
+
+Every link moves by q = S(t) z in the axes of its moving root frame, z its branch's coordinates.
+With the matrices of `moving_beams`, for each branch
+    M = sum S' M_e S,   C = sum S' (2 M_e S' + C_e S),
+    K = sum S' (M_e S'' + C_e S' + (K_e + A_e + E_e + G_e) S) + K_j,   F = sum S' P_e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from ..kernels.jets import Jet, jet_of, solve, transposed
+from ..structure import MovingStructure
+from .branches import Group, Slot
+from .moving_beams import Rates
+from .preload import Carried, Ends, carried, joint_stiffness, pin_pairs, taken_off
+from .reduction import Forms, Joint
+
+__all__ = ["Led", "Loads", "lead"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """What acts on the elastic motion, each by choice.
+
+    Attributes:
+        inertia: of the rigid motion, in F.  gravity: weight, in F.  gyroscopic: C.  centrifugal:
+        the rates' part of K.  preload: forces and moments of the rigid motion (and weight), in K.
+    """
+
+    inertia: bool = True
+    gravity: bool = True
+    gyroscopic: bool = True
+    centrifugal: bool = True
+    preload: bool = True
+
+
+@dataclass(frozen=True)
+class Led:
+    """The groups of a robot at B instants of a rigid motion.
+
+    Attributes:
+        motions: how each slot's root and end move with z, by group.  rates: of each slot's frame.
+        loose: number of loose motions f.  width: of [motors, y].
+    """
+
+    groups: tuple[Group, ...]
+    moving: MovingStructure
+    loads: Loads
+    motions: tuple[tuple[list[Jet], list[Jet]], ...]
+    rates: tuple[list[Rates], ...]
+    motors: int
+    size: int
+    loose: int
+
+    @cached_property
+    def closing(self) -> tuple[Jet, Jet] | None:
+        """A_f and A_u of A_f f + A_u u = 0, u = [motors, y]; None without closures."""
+        if not self.moving.closures:
+            return None
+        places = {
+            int(i): (g, b, s)
+            for g, group in enumerate(self.groups)
+            for b, branch in enumerate(group.segments)
+            for s, i in enumerate(branch)
+        }
+        B, count = self.moving.structure.size, sum(c.rows_a.shape[1] for c in self.moving.closures)
+        A_f, A_u = (jet_of(np.zeros((B, count, n))) for n in (self.loose, self.motors + self.size))
+        at = 0
+        for closure in self.moving.closures:
+            rows = slice(at, at + closure.rows_a.shape[1])
+            at = rows.stop
+            for i, tied in ((closure.a, closure.rows_a), (closure.b, closure.rows_b)):
+                g, b, s = places[i]
+                felt = tied @ self.motions[g][1][s][:, b]
+                self._spread(g, b, felt, A_f, A_u, rows)
+        return A_f, A_u
+
+    def _spread(self, g: int, b: int, felt: Jet, A_f: Jet, A_u: Jet, rows: slice) -> None:
+        """Add columns of one branch's z to those of all."""
+        group = self.groups[g]
+        y = group.own(1, b)
+        targets = (
+            (A_u, group.own(0, b), slice(0, group.motors)),
+            (A_u, slice(y.start + self.motors, y.stop + self.motors), group.y),
+            (A_f, group.own(2, b), group.f),
+        )
+        for target, place, own in targets:
+            for out, part in zip(target.parts, felt.parts, strict=True):
+                out[:, rows, place] += part[..., own]
+
+    @cached_property
+    def follow(self) -> Jet:
+        """Phi (B, Nf, motors + N), f = Phi u; without rows if nothing is loose."""
+        if self.closing is None:
+            shape = (self.moving.structure.size, 0, self.motors + self.size)
+            return jet_of(np.zeros(shape))
+        A_f, A_u = self.closing
+        return -solve(A_f, A_u)
+
+    @cached_property
+    def forces(self) -> Array:
+        """(B, rows) forces in the closures in the rigid motion: A_f' lambda = -Q_f."""
+        assert self.closing is not None
+        A = transposed(self.closing[0].value)
+        Q = np.concatenate(
+            [
+                self._loaded(g)[..., group.f].reshape(len(A), group.count * group.loose)
+                for g, group in enumerate(self.groups)
+            ],
+            axis=1,
+        )
+        return np.asarray(np.linalg.solve(A, -Q[..., None])[..., 0])
+
+    @cached_property
+    def _closed(self) -> Ends | None:
+        return None if self.closing is None else taken_off(self.moving, self.forces)
+
+    def carried(self, g: int) -> list[Carried]:
+        """Return what each slot of a group carries."""
+        return carried(self.groups[g], self.moving, self.rates[g], self._closed)
+
+    def _loaded(self, g: int) -> Array:
+        """F (B, m, z) of a group."""
+        group = self.groups[g]
+        F = np.zeros((self.moving.structure.size, group.count, group.width))
+        for slot, rate, root in zip(group.slots, self.rates[g], self.motions[g][0], strict=True):
+            P = slot.link.load(*rate)
+            F += (P[..., None, :6] @ root.value)[..., 0, :]
+            F[..., slot.inner] += P[..., 6:]
+        return F
+
+    def assembled(self, g: int) -> Forms:
+        """Return M, C, K, F of a group over z."""
+        group, (roots, _) = self.groups[g], self.motions[g]
+        shape = (self.moving.structure.size, group.count, group.width, group.width)
+        M, C, K = (np.zeros(shape) for _ in range(3))
+        parts: Sequence[Carried | None] = [None] * len(group.slots)
+        if self.loads.preload:
+            parts = carrying = self.carried(g)
+            joint_stiffness(K, group, roots, carrying)
+        for slot, root, rate, part in zip(group.slots, roots, self.rates[g], parts, strict=True):
+            _add(slot, root, rate, part, self.loads, (M, C, K))
+        for slot in group.slots:
+            K[..., slot.inner, slot.inner] += slot.link.K[6:, 6:]
+            for turn in slot.turns:
+                K[..., turn.column, turn.column] += turn.stiffness
+        return M, C, K, self._loaded(g)
+
+    def over_y(self, g: int, b: int, local: Array) -> Array:
+        """Return columns over a branch's z, (B, r, z), as columns over [motors, y] of all."""
+        group = self.groups[g]
+        B, rows, _ = local.shape
+        out = np.zeros((B, rows, self.motors + self.size))
+        if group.loose:
+            out += local[..., group.f] @ self.follow.value[:, group.own(2, b)]
+        y = group.own(1, b)
+        out[..., group.own(0, b)] += local[..., : group.motors]
+        out[..., y.start + self.motors : y.stop + self.motors] += local[..., group.y]
+        return out
+
+    def roots(self) -> Array:
+        """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
+        out = np.zeros((*self.moving.structure.L.shape, 6, self.size))
+        for g, group in enumerate(self.groups):
+            for b, branch in enumerate(group.segments):
+                for s, i in enumerate(branch):
+                    local = self.motions[g][0][s].value[:, b]
+                    out[:, i] = self.over_y(g, b, local)[..., self.motors :]
+        return out
+
+    def _end(self, i: int) -> Array:
+        """(B, 6, motors + N) motion of a segment's end, base axes."""
+        g, b, s = next(
+            (g, b, s)
+            for g, group in enumerate(self.groups)
+            for b, branch in enumerate(group.segments)
+            for s, at in enumerate(branch)
+            if at == i
+        )
+        end = self.over_y(g, b, self.motions[g][1][s].value[:, b])
+        R = self.moving.structure.R[:, i]
+        return np.concatenate([R @ end[:, :3], R @ end[:, 3:]], axis=1)
+
+    def tip(self) -> Array:
+        """(B, 6, N) displacement and rotation of the last segment's end, base axes."""
+        return self._end(self.moving.structure.L.shape[1] - 1)[..., self.motors :]
+
+    def joint(self) -> Joint:
+        """Return what joins the branches."""
+        return Joint(self.follow, self._pins(), self.loads.gyroscopic, self.loads.centrifugal)
+
+    def _pins(self) -> tuple[list[Array], list[Array]]:
+        """Rows l, r of universal joints in closures, see `pin_pairs`."""
+        pinned = any(c.pins is not None for c in self.moving.closures)
+        if not self.loads.preload or not pinned:
+            return [], []
+        turned = [self._end(i)[:, 3:] for c in self.moving.closures for i in (c.a, c.b)]
+        return pin_pairs(self.moving, self.forces, turned)
+
+
+def lead(name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: Loads) -> Led:
+    """Return the groups of a robot along a motion."""
+    gravity = np.asarray(moving.structure.gravity) * loads.gravity
+    w, dw, _, a = (x * loads.inertia for x in moving.frames.local())
+    a = a - np.einsum("bnji,j->bni", moving.structure.R, gravity)
+    rates = tuple([(a[:, i], w[:, i], dw[:, i]) for i in group.segments.T] for group in groups)
+    motors, size, loose = (sum(g.all(k).stop - g.all(k).start for g in groups) for k in range(3))
+    rows = sum(c.rows_a.shape[1] for c in moving.closures)
+    if loose != rows:
+        raise SuppleError(f"{name}: {rows} closures do not determine {loose} passive motions")
+    motions = tuple(group.motions(moving) for group in groups)
+    return Led(groups, moving, loads, motions, rates, motors, size, loose)
+
+
+def _add(
+    slot: Slot,
+    root: Jet,
+    rates: Rates,
+    part: Carried | None,
+    loads: Loads,
+    out: tuple[Array, Array, Array],
+) -> None:
+    """Add the links of one slot to M, C, K over z; the elastic stiffness is not among it."""
+    a, w, dw = rates
+    link, inner = slot.link, slot.inner
+    C_e, K_e = link.turning(w, dw)
+    K_e *= loads.centrifugal
+    C_e *= loads.gyroscopic
+    if part is not None:
+        K_e += link.preloaded(part.end, part.form, a, w, dw)
+    J, J1, J2 = root.parts
+    N = J.shape[-1]
+    forms = (link.M, C_e, K_e)
+    by_mass = link.M[:, :6] @ np.concatenate([J, J1, J2], axis=-1)
+    by_spin = C_e[..., :6] @ np.concatenate([J, J1], axis=-1)
+    right = (
+        by_mass[..., :N],
+        by_spin[..., :N] + 2 * loads.gyroscopic * by_mass[..., N : 2 * N],
+        K_e[..., :6] @ J + loads.centrifugal * (by_mass[..., 2 * N :] + by_spin[..., N:]),
+    )
+    Jt = transposed(J)
+    for matrix, form, rows in zip(out, forms, right, strict=True):
+        rows[..., inner] += form[..., 6:]
+        matrix[..., inner, :] += rows[..., 6:, :]
+        matrix[...] += Jt @ rows[..., :6, :]
