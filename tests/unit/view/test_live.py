@@ -10,7 +10,7 @@ import supple
 from supple.studies.around import usual_pose
 from supple.studies.fields import Fields
 from supple.view.live import serve
-from supple.view.questions import Question, ask, only
+from supple.view.questions import Question, along, ask, only
 from supple.view.scenes import path_scene, time_scene
 
 
@@ -157,6 +157,17 @@ def test_questions_set_theory_and_payload() -> None:
     heavy = ask(Question(robot, pose, payload=5.0))
     loaded = robot.with_("payload", {"mass": 5.0})
     np.testing.assert_array_equal(heavy.omega, supple.modes(loaded, pose, count=6).omega)
+
+
+def test_frequencies_along_a_coordinate_leave_out_what_is_out_of_reach() -> None:
+    robot = supple.load("kuo-delta")
+    question = Question(robot, (0.1, 0.0, 0.5), count=2)
+    z = np.array([0.4, 0.5, 1.5])
+    found = along(question, 2, z)
+    for value, row in zip(z[:2], found, strict=False):
+        here = supple.modes(robot, position=[0.1, 0.0, value], count=2)
+        np.testing.assert_allclose(row, here.frequency_hz, rtol=1e-12)
+    assert np.isnan(found[2]).all()
 
 
 def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:
