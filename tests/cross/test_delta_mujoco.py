@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from supple.studies.drive import drive
 
 import supple
 from supple.beams.basis import FiniteElements
 from supple.dynamics.coupled_delta import couple
 from supple.dynamics.damping import Damping
-from supple.studies.drive import drive
 
 pytest.importorskip("mujoco")
 

@@ -11,10 +11,12 @@ from ..errors import SuppleError
 from .output import print_json, print_table, save_plot
 
 if TYPE_CHECKING:
+    from ..control.trajectories import Trajectory
     from ..robot import Robot
     from ..studies.follow import PathResponse
+    from ..studies.motion import Response
 
-__all__ = ["along_path"]
+__all__ = ["along_path", "path_of", "print_coupled"]
 
 
 def along_path(
@@ -34,7 +36,7 @@ def along_path(
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", SmallRangeWarning)
-        found = follow(robot, _path(robot, name), **options)
+        found = follow(robot, path_of(robot, name), **options)
     if plot is not None:
         from ..view.paths import plot_path_response
 
@@ -53,7 +55,8 @@ def along_path(
         typer.echo(f"Drawn: {plot}")
 
 
-def _path(robot: Robot, name: str) -> Any:
+def path_of(robot: Robot, name: str) -> Any:
+    """Return the platform's path of this name."""
     from ..control.trajectories import PATHS
     from ..faults import nearest
     from ..robot import DeltaRobot
@@ -106,3 +109,35 @@ def _print(found: PathResponse, name: str) -> None:
         ("largest torque, N m", *motors),
         [(word, *(f"{x:.4g}" for x in values)) for word, values in told],
     )
+
+
+def print_coupled(found: Response, path: Trajectory | None) -> None:
+    """Print where platform and motors of a coupled Delta went, how its links bent, and checks."""
+    import numpy as np
+
+    model = found.model
+    typer.echo(f"{model.robot.name}: rigid and elastic motion together, {model.size} coordinates, "
+               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+    rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
+    if path is not None:
+        rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
+    print_table(("platform, m", "x>", "y>", "z>"), [(w, *(f"{x:.5g}" for x in v)) for w, v in rows])
+    typer.echo("")
+    names = [name.removeprefix("theta.") for name in model.coordinates[: model.joints]]
+    ends = np.degrees(found.theta[-1])
+    peaks = np.abs(found.tau).max(axis=0)
+    print_table(
+        ("motor", "angle at the end, deg>", "largest torque, N m>"),
+        [(n, f"{a:.5g}", f"{p:.5g}") for n, a, p in zip(names, ends, peaks, strict=True)],
+    )
+    typer.echo("")
+    bent = [link.name for link in model.chain.links if link.shapes is not None]
+    print_table(
+        ("link", "largest deflection of its end, mm>"),
+        [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
+    )
+    told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
+    typer.echo(f"\nenergy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    typer.echo(f"loops are closed to {found.closure.max():.1e} m")
+    if not found.complete:
+        typer.echo(f"\nended early: {found.message}", err=True)

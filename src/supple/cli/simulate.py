@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, Plot, angles, numbers
+from .arguments import At, File, Json, Plot, Position, angles, numbers
 from .output import print_json, print_table, save_plot
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Modes", "Path", "model_of", "simulate", "trajectory_of"]
 
 Modes = Annotated[
-    int, typer.Option("--modes", help="Assumed modes a bending plane and link.", min=0)
+    int | None,
+    typer.Option("--modes", help="Assumed modes a bending plane and link; 2.", min=0),
 ]
 Axial = Annotated[int, typer.Option("--axial", help="Assumed modes in stretch a link.")]
 Torsion = Annotated[int, typer.Option("--torsion", help="Assumed modes in twist a link.")]
@@ -74,13 +75,16 @@ Gains = Annotated[
     str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
 ]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
-Step = Annotated[float, typer.Option("--dt", help="Time step of rk4, and of the answer, s.")]
+Step = Annotated[
+    float | None,
+    typer.Option("--dt", help="Seconds a step of rk4, and between samples; 0.001 without."),
+]
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
-        metavar="rk4|adams|bdf|generalised-alpha",
-        help="Integrator; rk4, and adams with a controller.",
+        metavar="auto|rk4|adams|bdf|..",
+        help="Integrator; rk4, and with a controller magnus where it applies, else adams.",
     ),
 ]
 Start = Annotated[
@@ -106,6 +110,7 @@ Along = Annotated[
 def simulate(
     file: File,
     at: At = None,
+    position: Position = None,
     input_: Input = "constant",
     amplitude: Amplitude = "0",
     path: Along = None,
@@ -114,7 +119,7 @@ def simulate(
     trajectory: Path = None,
     gains: Gains = "100,20",
     half: Half = 0.5,
-    modes: Modes = 2,
+    modes: Modes = None,
     axial: Axial = 0,
     torsion: Torsion = 0,
     elements: Elements = None,
@@ -122,7 +127,7 @@ def simulate(
     stiffening: Stiffening = False,
     damping: Damping = None,
     beta: Beta = "newton",
-    dt: Step = 1e-3,
+    dt: Step = None,
     method: Method = None,
     start: Start = None,
     static: Static = False,
@@ -137,20 +142,30 @@ def simulate(
     from ..studies.simulate import simulate as ask
 
     robot = files.load(file)
-    if path is not None or isinstance(robot, DeltaRobot):
+    placed = at is not None or position is not None or trajectory is not None or start is not None
+    if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
         _follow(robot, path, elements, damping, dt, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping,
+    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
                "beta": beta}  # fmt: skip
     model = model_of(robot, (modes, axial, torsion), elements, options)
-    begin = _begin(model, at, start, static)
+    begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
-    drive = _drive(model, controller, trajectory, gains)
+    drive = _drive(model, controller, trajectory, gains, path)
     if not drive:
         drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
         lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
+    _show(found, plot, save, json, drive.get("path"))
+
+
+def _show(
+    found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
+) -> None:
+    """Draw, store and print a motion."""
+    from ..robot import DeltaRobot
+
     if plot is not None:
         from ..view.motion import plot_response
 
@@ -159,6 +174,10 @@ def simulate(
         _save(found, save)
     if json:
         print_json(_document(found))
+    elif isinstance(found.model.robot, DeltaRobot):
+        from .paths import print_coupled
+
+        print_coupled(found, path)
     else:
         _print(found)
     if not found.complete:
@@ -182,7 +201,7 @@ def _follow(
     path: str | None,
     elements: int | None,
     damping: float | None,
-    dt: float,
+    dt: float | None,
     plot: str | None,
     json: bool,
     save: str | None,
@@ -191,23 +210,32 @@ def _follow(
     from .paths import along_path
 
     if path is None:
-        raise SuppleError(f"{robot.name} is a Delta: say where it goes, such as --path inverted-u")
-    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
+        raise SuppleError(
+            f"{robot.name} is a Delta: say where it goes, such as --path inverted-u, or where it "
+            "starts under its motors' torques, --position 0,0,0.5"
+        )
+    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt or 1e-3}
     if path == "inverted-u":
         options["after"] = 0.4
     along_path(robot, path, options, plot, json, save)
 
 
 def model_of(
-    robot: Robot, counts: tuple[int, int, int], elements: int | None, options: dict[str, Any]
+    robot: Robot,
+    counts: tuple[int | None, int, int],
+    elements: int | None,
+    options: dict[str, Any],
 ) -> Model:
-    """Build the model that the options describe."""
+    """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
     from ..beams.basis import AssumedModes, FiniteElements
     from ..dynamics.model import build
+    from ..robot import DeltaRobot
 
     modes, axial, torsion = counts
+    if elements is None and modes is None and isinstance(robot, DeltaRobot):
+        elements = 1
     basis = (
-        AssumedModes(modes, axial=axial, torsion=torsion)
+        AssumedModes(2 if modes is None else modes, axial=axial, torsion=torsion)
         if elements is None
         else FiniteElements(elements)
     )
@@ -215,13 +243,16 @@ def model_of(
 
 
 def _drive(
-    model: Model, controller: str | None, trajectory: str | None, gains: str
+    model: Model, controller: str | None, trajectory: str | None, gains: str, path: str | None
 ) -> dict[str, Any]:
-    """Controller and trajectory as `simulate` wants them; nothing when neither is given."""
+    """Controller and trajectory or path as `simulate` wants them; nothing when none is given."""
     if controller is None and trajectory is None:
         return {}
-    if controller is None or trajectory is None:
-        raise SuppleError("--controller and --trajectory go together: give both")
+    if controller is None or (trajectory is None and path is None):
+        raise SuppleError("--controller and --trajectory go together: give both (or --path of a "
+                          "Delta's platform)")  # fmt: skip
+    if trajectory is not None and path is not None:
+        raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
     from ..control.controllers import CONTROLLERS
     from ..faults import nearest
 
@@ -230,8 +261,13 @@ def _drive(
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
     law: Any = CONTROLLERS[controller]
-    return {"controller": law(*numbers(gains, "--gains", 2)),
-            "trajectory": trajectory_of(trajectory, model.joints)}  # fmt: skip
+    out = {"controller": law(*numbers(gains, "--gains", 2))}
+    if path is not None:
+        from .paths import path_of
+
+        return {**out, "path": path_of(model.robot, path)}
+    assert trajectory is not None
+    return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
 
 
 def trajectory_of(text: str, joints: int) -> Trajectory:
@@ -249,10 +285,16 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
     return ParabolicBlends(ends[0], ends[1])
 
 
-def _begin(model: Model, at: str | None, start: str | None, static: bool) -> dict[str, Any]:
+def _begin(
+    model: Model, at: str | None, start: str | None, static: bool, position: str | None
+) -> dict[str, Any]:
     """The start as `simulate` wants it."""
-    if start is not None and (static or at is not None):
-        raise SuppleError("--start gives every coordinate: leave --at and --static out")
+    if start is not None and (static or at is not None or position is not None):
+        raise SuppleError("--start gives every coordinate: leave --at, --position, --static out")
+    if position is not None:
+        place = numbers(position, "--position", 3)
+        out = {"q0": "static" if static else None, "position": place}
+        return out if at is None else {**out, "theta0": angles(at, "--at")}
     theta = None if at is None else angles(at, "--at")
     if theta is not None and len(theta) != model.joints:
         raise SuppleError(f"--at {at}: {len(theta)} values are given, {model.joints} are needed")
@@ -301,7 +343,9 @@ def _document(found: Response) -> dict[str, Any]:
         "t": found.t,
         "q": found.q,
         "qd": found.qd,
+        "tau": found.tau,
         "tip": found.tip,
+        "closure": found.closure,
         "energy": found.energy,
         "balance": found.balance,
         **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),

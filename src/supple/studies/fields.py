@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ..assembly import transport
 from ..beams.invariants import strains
-from ..beams.theory import Beam
+from ..beams.theory import Beam, beam_of
 from ..dynamics.chain import Chain, ChainLink
+from ..dynamics.coupled_delta import DeltaFunctions
 from ..kernels.spatial import axis_rotation
-from ..robot import Robot
+from ..robot import DeltaRobot, Robot
 from ..structure import moving_structure, structure_of
 from .motion import Response
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Fields", "fields", "path_fields"]
 
 Array = NDArray[np.float64]
+Found = tuple[Array, Array, Array, Array, Array]
 NEAR = 1e-3  # of a sliding link's free length: the step of its slopes and curvatures
 
 
@@ -50,12 +52,17 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
 
     Roots lie on the bent arm; motion is what each link adds to its own root. A link's end turns the
     next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
-    is; twist of a link that slides is left out.
+    is; twist of a link that slides is left out. A Delta's platform is its last link, of no length.
     """
-    keep = _chosen(len(run.t), samples)
-    names = tuple(link.name for link in run.model.chain.links)
-    beams = _beams(run.model.robot, run.theta[0])
-    return Fields(names, run.t[keep], *_chained(run.model.chain, beams, run.q[keep], points))
+    keep, model = _chosen(len(run.t), samples), run.model
+    q, names = run.q[keep], tuple(link.name for link in model.chain.links)
+    if isinstance(model.functions, DeltaFunctions):
+        platform = run.tip[keep, None], run.tip_rotation[keep, None]
+        found = _legs(model.robot, model.functions, q, points, platform)
+        names = (*names, "platform")
+    else:
+        found = _chained(model.chain, _beams(model.robot, run.theta[0]), q, points)
+    return Fields(names, run.t[keep], *found)
 
 
 def _chosen(count: int, samples: int) -> NDArray[np.int64]:
@@ -66,9 +73,29 @@ def _beams(robot: Robot, theta: Array) -> list[Beam]:
     return [segment.beam for segment in structure_of(robot, theta).segments]
 
 
-def _chained(
-    chain: Chain, beams: list[Beam], q: Array, points: int
-) -> tuple[Array, Array, Array, Array, Array]:
+def _legs(
+    robot: Robot, functions: DeltaFunctions, q: Array, points: int, platform: tuple[Array, Array]
+) -> Found:
+    """Arms and rods in the order of the model's links, and the platform, base axes."""
+    assert isinstance(robot, DeltaRobot)
+    lower = beam_of(robot, robot.lower)
+    beams = [beam_of(robot, robot.upper), lower, lower]  # the joint between them has no beam
+    sides, out = len(functions.legs.chains), []
+    for k, (axes, chain, x) in enumerate(functions.open_chains(q)):
+        p, R, L, motion, energy = _chained(chain, beams, x, points)
+        part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
+        out.append(
+            (p[:, part] @ axes.T, axes @ R[:, part], L[:, part], motion[:, part], energy[:, part])
+        )
+    T, (place, turn) = len(q), platform
+    out.append(
+        (place, turn, np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points)))
+    )
+    p, R, L, motion, energy = (np.concatenate(parts, axis=1) for parts in zip(*out, strict=True))
+    return p, R, L, motion, energy
+
+
+def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
     """p, R, L, motion and energy of the links of one chain at states q (T, N)."""
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
