@@ -15,6 +15,7 @@ from ..beams.shapes import EndLoad
 from ..dynamics.damping import GivenDamping
 from ..dynamics.model import Model, build
 from ..errors import SuppleError
+from ..files.disk import read_dataset, writing
 from .motion import Response
 
 if TYPE_CHECKING:
@@ -107,13 +108,10 @@ def save_response(found: Response, path: str | Path) -> None:
 
 
 def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
-    target = Path(path)
-    if target.suffix != ".nc":
+    if Path(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc: answers are stored as netCDF")
-    try:
+    with writing(path) as target:
         data.to_netcdf(target)
-    except OSError as problem:
-        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
 
 
 def path_to_xarray(found: PathResponse) -> xarray.Dataset:
@@ -191,13 +189,7 @@ def save_map(found: FrequencyMap, path: str | Path) -> None:
 
 def load_response(path: str | Path) -> Response:
     """Return a Response written by `save`, its Model built again from what the file says."""
-    import xarray
-
-    try:
-        with xarray.open_dataset(path) as opened:
-            data = opened.load()
-    except (OSError, ValueError) as problem:
-        raise SuppleError(f"cannot read {path} as a response: {problem}") from None
+    data = read_dataset(path, "a response")
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     arrays: dict[str, Any] = {

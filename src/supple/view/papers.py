@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dynamics.model import Model
-from ..errors import SuppleError
+from ..files.disk import make_folder
 from ..studies.follow import PathResponse
 from ..studies.modes import Modes
 from ..studies.motion import Response
@@ -81,12 +81,7 @@ def _draw_cell(ax: Axes, found: JointFlexibility, springs: str, posture: int, mo
 
 def draw(found: Reproduction, folder: str | Path) -> list[Path]:
     """Draw every result of a paper that has a picture into a folder; return the files."""
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"cannot make {folder}: {problem.strerror or problem}") from None
-    written = []
+    target, written = make_folder(folder), []
     for name, result in found.results.items():
         base = f"{found.paper}-{re.sub(r'[^a-z0-9]+', '-', name.lower())}"
         if isinstance(result, JointFlexibility):

@@ -41,7 +41,7 @@ class Player:
         self.t, self.stage, self._server = self.track.at, Stage(server), server
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._drawn: tuple[Any, ...] = ()
-        self._phase, self._marked = 0.0, 0.0
+        self._phase, self._marked, self._now = 0.0, 0.0, float(self.t[0])
         self._panel(server.gui)
         self.stage.show(self.scene)
         self._trace()
@@ -87,7 +87,7 @@ class Player:
         unit = f" ({self.track.unit})" if self.track.unit else ""
         self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, (last - first) / 1000,
                                    first)  # fmt: skip
-        self.time.on_update(lambda _: self._moved())
+        self.time.on_update(self._scrubbed)
         timed = self.track.kind == "time"
         self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
 
@@ -117,7 +117,7 @@ class Player:
     @property
     def at(self) -> int:
         """The computed instant or configuration nearest to the slider."""
-        return 0 if self.time is None else int(np.argmin(np.abs(self.t - float(self.time.value))))
+        return int(np.argmin(np.abs(self.t - self._now)))
 
     @property
     def picked(self) -> int:
@@ -139,6 +139,19 @@ class Player:
             if wanted != self._drawn:
                 self.stage.draw(much, wanted[3], wanted[0], wanted[1])
                 self._drawn = wanted
+
+    def seek(self, x: float) -> None:
+        """Go to a time or configuration."""
+        self._now = x
+        if self.time is not None:
+            self.time.value = x
+        self._moved()
+
+    def _scrubbed(self, event: Any) -> None:
+        """A reader moved the slider; what the player itself writes there is no news."""
+        if event.client is not None:
+            self._now = float(self.time.value)
+            self._moved()
 
     def _moved(self) -> None:
         self._draw()
@@ -173,11 +186,13 @@ class Player:
     # -- telling --------------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        """Frequencies of a configuration, and the mark on the curves, a few times a second."""
+        """Slider, frequencies of a configuration, and the mark on the curves: seldom in play."""
         now = time.perf_counter()
         if self.playing.value and now - self._marked < 1 / MARKS:
             return
         self._marked = now
+        if self.time is not None and self.playing.value:
+            self.time.value = self._now
         if len(self.track.frequency_hz) == len(self.t) and self.scene.shapes:
             kinds = self.track.kinds[self.at] if self.track.kinds else None
             self.table.content = modes_table(self.track.frequency_hz[self.at], kinds, self.picked)
@@ -204,11 +219,11 @@ class Player:
             self._phase += 2 * math.pi * SWING * step
             if self.track.kind == "time":
                 self._advance(step * float(self.speed.value))
-            self._draw()
+            self._moved()
 
     def _advance(self, step: float) -> None:
-        at = float(self.time.value) + step
-        self.time.value = at if at <= self.t[-1] else float(self.t[0])
+        at = self._now + step
+        self._now = at if at <= self.t[-1] else float(self.t[0])
 
     # -- saving ---------------------------------------------------------------------------------
 
