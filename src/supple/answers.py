@@ -40,7 +40,7 @@ def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
     return plot_statics(self, path)
 
 
-def _show(self: Robot | Modes | Response, host: str = "127.0.0.1", port: int = 8080) -> Live:
+def _show(self: Any, host: str = "127.0.0.1", port: int = 8080) -> Live:
     """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
     import sys
 
@@ -54,25 +54,11 @@ def _show(self: Robot | Modes | Response, host: str = "127.0.0.1", port: int = 8
     return live
 
 
-def _save_statics(self: Statics, path: str | Path) -> Path:
-    """Write one HTML page with the sagged robot."""
-    from .view.page import save_statics
+def _save_page(self: Any, path: str | Path, **options: Any) -> Path:
+    """Write one HTML page with the answer to play with; `nearby` poses along its coordinates."""
+    from .view.reports import save_report
 
-    return save_statics(self, path)
-
-
-def _save_response(self: Response, path: str | Path) -> Path:
-    """Write one HTML page with the motion to play, and its curves."""
-    from .view.page import save_response
-
-    return save_response(self, path)
-
-
-def _save_page(self: Modes, path: str | Path, nearby: int = 21) -> Path:
-    """Write one HTML page with shapes to play with, and `nearby` poses along every coordinate."""
-    from .view.page import save_modes
-
-    return save_modes(self, path, nearby)
+    return save_report(self, path, **options)
 
 
 def _plot_path(self: Any, path: str | Path | None = None) -> Figure:
@@ -150,7 +136,7 @@ def _stored(name: str) -> Any:
 def bind() -> None:
     """Attach the methods; called once when the public names are first used."""
     for answer, names in (
-        (Robot, {"show": _show}),
+        (Robot, {"show": _show, "save_page": _save_page}),
         (
             Modes,
             {
@@ -161,13 +147,13 @@ def bind() -> None:
             },
         ),
         (Stability, {"plot": _plot_stability}),
-        (Statics, {"plot": _plot_statics, "save_page": _save_statics}),
+        (Statics, {"plot": _plot_statics, "save_page": _save_page}),
         (
             Response,
             {
                 "plot": _plot_response,
                 "show": _show,
-                "save_page": _save_response,
+                "save_page": _save_page,
                 "to_xarray": _stored("to_xarray"),
                 "to_pandas": _stored("to_pandas"),
                 "save": _stored("save_response"),
@@ -181,9 +167,23 @@ def bind() -> None:
 
 def _bind_paths() -> None:
     """Attach the methods of answers along paths, once their group of names is in use."""
-    for module, answer, function in (
-        ("follow", "PathResponse", _plot_path),
-        ("workspace", "WorkspaceMap", _plot_workspace),
+    paged = {"show": _show, "save_page": _save_page}
+    mapped = {
+        "plot": _plot_workspace,
+        "to_xarray": _stored("map_to_xarray"),
+        "save": _stored("save_map"),
+    }
+    followed = {
+        "plot": _plot_path,
+        "to_xarray": _stored("path_to_xarray"),
+        "to_pandas": _stored("path_to_pandas"),
+        "save": _stored("save_path"),
+    }
+    for module, answer, methods in (
+        ("follow", "PathResponse", followed | paged),
+        ("workspace", "FrequencyMap", mapped),
+        ("workspace", "WorkspaceMap", paged),
     ):
         if (found := sys.modules.get(f"{__package__}.studies.{module}")) is not None:
-            getattr(found, answer).plot = function
+            for name, method in methods.items():
+                setattr(getattr(found, answer), name, method)

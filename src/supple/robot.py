@@ -340,6 +340,7 @@ class Robot(Description, ABC):
     if TYPE_CHECKING:  # bound in answers.py
 
         def show(self, host: str = ..., port: int = ...) -> Any: ...
+        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""

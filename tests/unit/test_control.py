@@ -150,18 +150,57 @@ def test_substeps_agree_with_adams():
     np.testing.assert_allclose(ends[0], ends[1], atol=2e-3 * np.abs(ends[1]).max())
 
 
-def test_magnus_agrees_with_adams_and_says_when_it_does_not_fit():
+@pytest.mark.parametrize("name", ["extension", "retraction"])
+def test_the_default_is_as_good_as_adams_at_the_same_tolerance(name):
+    """Against adams three digits tighter; its own error is about a hundred times its tolerance."""
     model = supple.build(RRP, supple.AssumedModes(2))
-    options = {"controller": supple.Decoupling(), "trajectory": NAMED["retraction"]}
-    slow = supple.simulate(model, tolerance=1e-9, dt=5e-3, duration=0.3, **options)
-    fast = supple.simulate(model, method="magnus", dt=5e-3, duration=0.3, **options)
-    peak = np.abs(slow.deflection("link3")).max()
-    assert np.abs(fast.deflection("link3") - slow.deflection("link3")).max() < 2e-4 * peak
-    with pytest.raises(SuppleError, match="start on the path"):
-        supple.simulate(model, method="magnus", theta0=[0.1, 0, 1.0], **options)
+    options = {"controller": supple.Decoupling(), "trajectory": NAMED[name], "dt": 5e-3,
+               "duration": 0.3}  # fmt: skip
+    tight = supple.simulate(model, method="adams", tolerance=1e-12, **options)
+    peak = np.abs(tight.deflection("link3")).max()
+    for tolerance in (1e-7, 1e-9):
+        run = supple.simulate(model, tolerance=tolerance, **options)
+        assert run.method == "magnus"
+        assert run.t[-1] == 0.3
+        off = np.abs(run.deflection("link3") - tight.deflection("link3")).max() / peak
+        assert off < 1e3 * tolerance
+        assert np.abs(run.tau - tight.tau).max() < 1e4 * tolerance * np.abs(tight.tau).max()
+        kinetic = np.abs(run.energies["kinetic"]).max()
+        assert np.abs(run.balance).max() < 1e3 * tolerance * kinetic
+        assert np.abs(run.work - tight.work).max() < 1e3 * tolerance * kinetic
+
+
+def test_the_default_takes_adams_where_exponentials_do_not_fit():
+    path = {"trajectory": NAMED["retraction"], "duration": 0.01}
+    law = supple.Decoupling()
+    model = supple.build(RRP, supple.AssumedModes(1))
     heavy = supple.build(RRP.with_("payload.com", [0.1, 0.05, 0]), supple.AssumedModes(1))
-    with pytest.raises(SuppleError, match="linear"):
-        supple.simulate(heavy, method="magnus", **options)
+    rigid = supple.build(RRP.with_("links.link3.theory", "rigid"), supple.AssumedModes(1))
+    off = {"theta0": [0.1, 0, 1.0]}
+    for one, controller, more, words in (
+        (model, law, off, "start on the path"),
+        (heavy, law, {}, "linear"),
+        (rigid, law, {}, "links that bend"),
+        (model, supple.ComputedTorque(), {}, "for Decoupling"),
+    ):
+        assert supple.simulate(one, controller=controller, **path, **more).method == "adams"
+        with pytest.raises(SuppleError, match=words):
+            supple.simulate(one, controller=controller, method="magnus", **path, **more)
+    assert supple.simulate(model, controller=law, method="auto", **path).method == "magnus"
+
+
+def test_exponential_steps_over_many_periods_and_beyond_the_end_of_a_path():
+    """Series are cut where they do not settle; a path that has ended stands still."""
+    model = supple.build(RRP, supple.AssumedModes(1), damping=0.01)
+    there = supple.PointToPoint([0, 0, 0.9], [0.3, -0.2, 1.1], 0.1)
+    for path, duration in ((supple.Repeated(there), 1.0), (there, 0.4)):
+        runs = [supple.simulate(model, controller=supple.Decoupling(), trajectory=path, dt=5e-3,
+                                duration=duration, method=method)
+                for method in (None, "adams")]  # fmt: skip
+        assert [run.method for run in runs] == ["magnus", "adams"]
+        ours, theirs = (run.deflection("link3") for run in runs)
+        assert np.abs(ours - theirs).max() < 1e-5 * np.abs(theirs).max()
+        np.testing.assert_allclose(runs[0].theta, runs[1].theta, atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .shapes import EndLoad, Shapes
 from .theory import Beam
 
-__all__ = ["Invariants", "foreshortening", "gauss_points", "invariants", "rigid_invariants"]
+__all__ = [
+    "Invariants",
+    "foreshortening",
+    "gauss_points",
+    "invariants",
+    "rigid_invariants",
+    "strains",
+]
 
 Array = NDArray[np.float64]
 
@@ -126,8 +133,16 @@ def stiffness(beam: Beam, shapes: Shapes) -> Array:
     An infinite stiffness excludes its deformation: the shapes have none of it, it adds nothing.
     """
     x, w = gauss_points(shapes.breaks, shapes.degree + 2)
+    K = np.zeros((shapes.count, shapes.count))
+    for modulus, strain in strains(beam, shapes, x):
+        K += modulus * np.einsum("g,gk,gl->kl", w, strain, strain)
+    return (K + K.T) / 2
+
+
+def strains(beam: Beam, shapes: Shapes, x: ArrayLike) -> list[tuple[float, Array]]:
+    """Return each stiffness that is finite, with its strain at x per unit coordinate, (P, k)."""
     value, slope = shapes.at(x), shapes.at(x, 1)
-    strains = [
+    each = [
         (beam.EA, slope[:, 0]),
         (beam.EI[0], slope[:, 5]),
         (beam.EI[1], slope[:, 4]),
@@ -135,11 +150,7 @@ def stiffness(beam: Beam, shapes: Shapes) -> Array:
         (beam.kGA[1], slope[:, 2] + value[:, 4]),
         (beam.GJ, slope[:, 3]),
     ]
-    K = np.zeros((shapes.count, shapes.count))
-    for modulus, strain in strains:
-        if np.isfinite(modulus):
-            K += modulus * np.einsum("g,gk,gl->kl", w, strain, strain)
-    return (K + K.T) / 2
+    return [(modulus, strain) for modulus, strain in each if np.isfinite(modulus)]
 
 
 def _end_mass(end: EndLoad, fields: Array) -> Array:

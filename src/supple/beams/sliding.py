@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .rates import Rate, call
 from .shapes import EndLoad
@@ -110,8 +110,8 @@ class SlidingShapes(ABC):
     2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
     3. `shortening(l, pairs, beta)` returns the foreshortening of pairs of bending functions.
-    4. `fields(l, eta)` returns displacements (3, k) at a fraction of the free length, and
-       `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
+    4. `fields(l, eta)` returns displacements (.., 3, k) at fractions of free lengths, arrays that
+       broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
     5. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
     """
 
@@ -133,8 +133,8 @@ class SlidingShapes(ABC):
         """Return the foreshortening of pairs of bending functions at a free length."""
 
     @abstractmethod
-    def fields(self, l: float, eta: float) -> Array:
-        """Return displacements (3, k) at a fraction of the free length."""
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        """Return displacements (.., 3, k) at fractions of free lengths."""
 
     @abstractmethod
     def curvature(self, l: float) -> Array:
@@ -180,8 +180,8 @@ class StiffRod(SlidingShapes):
     ) -> Shortening:
         return Shortening((), [[]], [[]], [], [], [])
 
-    def fields(self, l: float, eta: float) -> Array:
-        return np.zeros((3, 0))
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        return np.zeros((*np.broadcast(l, eta).shape, 3, 0))
 
     def curvature(self, l: float) -> Array:
         return np.zeros((2, 0))

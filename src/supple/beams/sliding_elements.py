@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from .invariants import foreshortening, gauss_points, invariants, stiffness
@@ -144,9 +144,11 @@ class SlidingElements(SlidingShapes):
         f = [self.shapes.at(x, d)[:, rows, columns] * L**d for d in range(3)]
         return [f[0], left * f[1], left**2 * f[2] - 2 * left * f[1]]
 
-    def fields(self, l: float, eta: float) -> Array:
-        """Return displacements (3, k) at a fraction of the free length."""
-        return self.shapes.at(eta * self.beam.L)[0, :3]
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        """Return displacements (.., 3, k) at fractions of free lengths."""
+        at = np.broadcast_arrays(l, eta)[1]
+        found = self.shapes.at(self.beam.L * at.ravel())[:, :3]
+        return found.reshape(*at.shape, 3, self.count)
 
     def curvature(self, l: float) -> Array:
         """Return the curvature (2, k) at the hub in x-y and x-z."""

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .clamped_inertia import ClampedInertia
 from .clamped_mass import ClampedMass, chebyshev_at, settled
@@ -274,12 +274,14 @@ class SlidingModes(SlidingShapes):
         sums = _sums(parts, points, weights)
         return Family(*sums, tips, slopes, stiffness, modal)
 
-    def fields(self, l: float, eta: float) -> Array:
-        """Return displacements (3, k) at a fraction of the free length."""
-        out, modes = np.zeros((3, self.count)), self.bends(l)
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        """Return displacements (.., 3, k) at fractions of free lengths."""
+        l, eta = np.asarray(l, float), np.asarray(eta, float)
+        out = np.zeros((*np.broadcast_shapes(l.shape, eta.shape), 3, self.count))
+        modes = self.bends(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
             if kind != "torsion":
-                out[1 if kind == "xy" else 2, j] = modes[i].at(Rate(eta)).value
+                out[..., 1 if kind == "xy" else 2, j] = modes[i].at(Rate(eta)).value
         return out
 
     def curvature(self, l: float) -> Array:

@@ -175,6 +175,9 @@ def _built(
         return [[[[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
                  for e in range(3)] for d in range(3)]  # fmt: skip
 
-    rows = [[[found[name, d, 0, p, 0] for p in n] for d in range(3)] for name in ("mean", "centre")]
+    def rows(name: str) -> Matrix:
+        return [[found[name, d, 0, p, 0] for p in n] for d in range(3)]
+
     tips = [Rate(*(found["tip", d, 0, p, 0] for d in range(3))) for p in n]
-    return Shortening(pairs, square("gram", len(pairs)), square("against", functions), *rows, tips)
+    gram, against = square("gram", len(pairs)), square("against", functions)
+    return Shortening(pairs, gram, against, rows("mean"), rows("centre"), tips)

@@ -67,9 +67,9 @@ def modes(
 
         save_plot(plot_modes, found, plot)
     if save is not None:
-        from ..view.page import save_modes
+        from ..view.reports import save_report
 
-        save_modes(found, save)
+        save_report(found, save)
     if json:
         print_json(_document(found, where))
     else:

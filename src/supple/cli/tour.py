@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import SuppleError
 from .arguments import Json
 from .output import print_json, print_table
 
@@ -23,11 +21,12 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     """Visit four published robots: our numbers beside the papers', and a page to play with."""
     import time
 
+    from ..files.disk import make_folder
     from ..studies.tour import stops
     from ..studies.tour import tour as visit
     from ..view.tour import save_tour
 
-    _folder(out)
+    make_folder(out)  # before anything is computed
     start, visited = time.perf_counter(), []
     for name in stops():
         typer.echo(f"computing {name} ...", err=True)
@@ -43,22 +42,14 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     typer.echo(f"  {page.resolve().as_uri()}")
 
 
-def _folder(out: str) -> None:
-    """Make the folder before anything is computed."""
-    try:
-        Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"--out {out}: {problem.strerror}") from None
-
-
 def _print(stop: Stop) -> None:
+    from ..view.tour import stop_table
+
     typer.echo(f"\n{stop.name}: {stop.table}")
-    rows = [
-        (row.quantity, row.printed, f"{row.ours:.7g}", row.unit, row.verdict) for row in stop.rows
-    ]
-    print_table(("", "paper>", "supple>", "unit", "verdict"), rows)
+    print_table(*stop_table(stop))
     if stop.tally:
-        typer.echo(f"the whole paper: {', '.join(stop.tally)}")
+        told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
+        typer.echo(f"all that was recomputed: {told}")
     if stop.note:
         typer.echo(stop.note)
 
@@ -68,7 +59,7 @@ def _document(stop: Stop) -> dict[str, Any]:
         "robot": stop.name,
         "table": stop.table,
         "rows": [vars(row) for row in stop.rows],
-        "whole_paper": list(stop.tally),
+        "recomputed": dict(stop.tally),
         "frequency_hz": stop.found.frequency_hz,
         "certified": stop.found.certified,
     }

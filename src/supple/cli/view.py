@@ -47,9 +47,9 @@ def view(
 
 
 def _save(found: Modes, path: str, json: bool) -> None:
-    from ..view.page import save_modes
+    from ..view.reports import save_report
 
-    page = save_modes(found, path)
+    page = save_report(found, path)
     size = page.stat().st_size
     if json:
         print_json({"robot": found.robot.name, "page": str(page), "bytes": size})

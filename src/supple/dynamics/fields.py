@@ -15,10 +15,9 @@ Array = NDArray[np.float64]
 def slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
     """Return the elastic displacement (.., 3) of a link that slides, p = [l, eta], link axes."""
     assert part.slide is not None
-    flat = p.reshape(-1, p.shape[-1])
-    rows = [part.slide.fields(float(x[0]), fraction) @ x[1:] for x in flat]
-    turned: Array = np.array(rows) @ part.R_SL
-    return turned.reshape(*p.shape[:-1], 3)
+    moved = np.einsum("...ak,...k->...a", part.slide.fields(p[..., 0], fraction), p[..., 1:])
+    turned: Array = moved @ part.R_SL
+    return turned
 
 
 def root_moments(chain: Chain, q: Array, link: str) -> Array:

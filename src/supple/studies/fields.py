@@ -1,20 +1,33 @@
-"""Where every section of every link is during a motion: what a drawing needs of a Response."""
+"""Where every section of every link is during a motion: what a drawing needs of an answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..assembly import transport
+from ..beams.invariants import strains
+from ..beams.theory import Beam, beam_of
 from ..dynamics.chain import Chain, ChainLink
 from ..dynamics.coupled_delta import DeltaFunctions
+from ..dynamics.ked import Ked
+from ..dynamics.led_model import LedModel
 from ..kernels.spatial import axis_rotation
+from ..robot import DeltaRobot, Robot
+from ..structure import moving_structure, structure_of
 from .motion import Response
 
-__all__ = ["Fields", "fields"]
+if TYPE_CHECKING:
+    from .follow import PathResponse
+
+__all__ = ["Fields", "fields", "path_fields"]
 
 Array = NDArray[np.float64]
+Found = tuple[Array, Array, Array, Array, Array]
+NEAR = 1e-3  # of a sliding link's free length: the step of its slopes and curvatures
 
 
 @dataclass(frozen=True)
@@ -22,9 +35,9 @@ class Fields:
     """Links in time: T instants, n links, P stations a link.
 
     Attributes:
-        names: links.  t: (T,).  p: (T, n, 3), roots on the bent arm, base axes.  R: (T, n, 3, 3),
-        link axes in base axes.  L: (T, n).  motion: (T, n, P, 6), elastic displacement and
-        rotation of the sections, link axes.
+        names: links.  t: (T,).  p: (T, n, 3), roots, base axes.  R: (T, n, 3, 3), link axes in base
+        axes.  L: (T, n).  motion: (T, n, P, 6), elastic displacement and rotation of the sections,
+        link axes.  energy: (T, n, P), strain energy per length, J/m.
     """
 
     names: tuple[str, ...]
@@ -33,56 +46,74 @@ class Fields:
     R: Array
     L: Array
     motion: Array
+    energy: Array
 
 
 def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     """Return the links of a Response at about `samples` instants, evenly chosen.
 
-    A link's end turns the next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own
-    reading of the deflection is. A Delta's platform is the last link, of length zero.
+    Roots lie on the bent arm; motion is what each link adds to its own root. A link's end turns the
+    next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
+    is; twist of a link that slides is left out. A Delta's platform is its last link, of no length.
     """
-    keep = np.unique(np.linspace(0, len(run.t) - 1, min(samples, len(run.t))).astype(int))
-    chain, q, functions = run.model.chain, run.q[keep], run.model.functions
-    names = tuple(link.name for link in chain.links)
-    L = [link.inv.length for link in chain.links]
-    if isinstance(functions, DeltaFunctions):
-        p, R, motion = _legs(functions, q, points)
-        p = np.concatenate([p, run.tip[keep, None]], axis=1)
-        R = np.concatenate([R, run.tip_rotation[keep, None]], axis=1)
-        motion = np.pad(motion, ((0, 0), (0, 1), (0, 0), (0, 0)))
-        names, L = (*names, "platform"), [*L, 0.0]
+    keep, model = _chosen(len(run.t), samples), run.model
+    q, names = run.q[keep], tuple(link.name for link in model.chain.links)
+    if isinstance(model.functions, DeltaFunctions):
+        platform = run.tip[keep, None], run.tip_rotation[keep, None]
+        found = _legs(model.robot, model.functions, q, points, platform)
+        names = (*names, "platform")
     else:
-        p, R, motion = _along(chain, q, points)
-    return Fields(names, run.t[keep], p, R, np.broadcast_to(L, p.shape[:2]), motion)
+        found = _chained(model.chain, _beams(model.robot, run.theta[0]), q, points)
+    return Fields(names, run.t[keep], *found)
 
 
-def _legs(functions: DeltaFunctions, q: Array, points: int) -> tuple[Array, Array, Array]:
-    """Roots, axes and motion of arms and rods, base axes, in the order of the model's links."""
+def _chosen(count: int, samples: int) -> NDArray[np.int64]:
+    return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
+
+
+def _beams(robot: Robot, theta: Array) -> list[Beam]:
+    return [segment.beam for segment in structure_of(robot, theta).segments]
+
+
+def _legs(
+    robot: Robot, functions: DeltaFunctions, q: Array, points: int, platform: tuple[Array, Array]
+) -> Found:
+    """Arms and rods in the order of the model's links, and the platform, base axes."""
+    assert isinstance(robot, DeltaRobot)
+    lower = beam_of(robot, robot.lower)
+    beams = [beam_of(robot, robot.upper), lower, lower]  # the joint between them has no beam
     sides, out = len(functions.legs.chains), []
     for k, (axes, chain, x) in enumerate(functions.open_chains(q)):
-        p, R, motion = _along(chain, x, points)
-        wanted = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
-        out.append((p[:, wanted] @ axes.T, axes @ R[:, wanted], motion[:, wanted]))
-    p, R, motion = (np.concatenate(parts, axis=1) for parts in zip(*out, strict=True))
-    return p, R, motion
+        p, R, L, motion, energy = _chained(chain, beams, x, points)
+        part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
+        out.append(
+            (p[:, part] @ axes.T, axes @ R[:, part], L[:, part], motion[:, part], energy[:, part])
+        )
+    T, (place, turn) = len(q), platform
+    out.append(
+        (place, turn, np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points)))
+    )
+    p, R, L, motion, energy = (np.concatenate(parts, axis=1) for parts in zip(*out, strict=True))
+    return p, R, L, motion, energy
 
 
-def _along(chain: Chain, q: Array, points: int) -> tuple[Array, Array, Array]:
-    """Roots (T, n, 3), link axes (T, n, 3, 3) and motion (T, n, P, 6) along an open chain."""
+def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
+    """p, R, L, motion and energy of the links of one chain at states q (T, N)."""
     T, n = len(q), len(chain.links)
-    p, R = np.empty((T, n, 3)), np.empty((T, n, 3, 3))
-    motion = np.zeros((T, n, points, 6))
+    p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
+    motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
     end, turn = np.zeros((T, 3)), np.broadcast_to(np.eye(3), (T, 3, 3))
     for i, link in enumerate(chain.links):
         root = end + turn @ link.p_PM
         axes = turn @ link.R_PM @ _joint(chain, i, q)
-        bent = _bent(link, q[:, chain.eta[i]], points)
-        reach = bent[:, -1, :3] + np.array([link.inv.length, 0.0, 0.0])
+        L[:, i] = link.inv.length if link.slide is None else q[:, chain.theta[i]]
+        bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
+        reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
         end = root + np.einsum("tij,tj->ti", axes, reach)
         turn = axes @ _turned(bent[:, -1, 3:])
         p[:, i], R[:, i] = root, axes @ link.R_SL
         motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
-    return p, R, motion
+    return p, R, L, motion, energy
 
 
 def _joint(chain: Chain, i: int, q: Array) -> Array:
@@ -94,16 +125,82 @@ def _joint(chain: Chain, i: int, q: Array) -> Array:
     return axis_rotation(axis, angle)
 
 
-def _bent(link: ChainLink, eta: Array, points: int) -> Array:
-    """(T, P, 6) displacement and rotation along a link, segment axes."""
+def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+    """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
+    if link.slide is not None:
+        return _slid(link, own, points)
     if link.shapes is None:
-        return np.zeros((len(eta), points, 6))
+        return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
     x = np.linspace(0, link.inv.length, points)
-    bent: Array = np.einsum("pck,tk->tpc", link.shapes.at(x), eta)
-    return bent
+    bent = np.einsum("pck,tk->tpc", link.shapes.at(x), own)
+    energy = np.zeros((len(own), points))
+    for modulus, strain in strains(beam, link.shapes, x):
+        energy += modulus / 2 * (own @ strain.T) ** 2
+    return bent, energy
+
+
+def _slid(link: ChainLink, own: Array, points: int) -> tuple[Array, Array]:
+    """The same of a link that slides, own = [l, eta]: slopes and curvatures by differences."""
+    assert link.slide is not None
+    l, s = own[:, :1], np.linspace(0, 1, points)
+    before, here, after = (
+        np.einsum("tpak,tk->tpa", link.slide.fields(l, s + step), own[:, 1:])
+        for step in (-NEAR, 0.0, NEAR)
+    )
+    h = NEAR * l[..., None]
+    slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
+    zero = np.zeros_like(slope[..., 0])
+    turned = np.stack([zero, -slope[..., 2], slope[..., 1]], axis=-1)
+    EI = np.where(np.isfinite(link.EI), link.EI, 0.0)
+    return np.concatenate([here, turned], axis=-1), (curved[..., 1:] ** 2 @ EI) / 2
 
 
 def _turned(phi: Array) -> Array:
     """(T, 3, 3) rotations R_z R_y R_x of the end sections."""
     x, y, z = (axis_rotation(axis, phi[:, k]) for k, axis in enumerate(np.eye(3)))
     return z @ y @ x
+
+
+def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fields:
+    """Return the links of a PathResponse at about `samples` instants, evenly chosen.
+
+    p, R, L are those of the rigid motion; motion is the whole elastic motion of each section away
+    from it, X(x) u_root + N(x) w, linear in y, so that it may be drawn larger than it is.
+    """
+    keep = _chosen(len(run.t), samples)
+    model, y = run.model, run.y[keep]
+    if not isinstance(model, Ked):
+        assert isinstance(model, LedModel)
+        return _led_fields(model, run.t[keep], run.position[keep], y, points)
+    wanted = run.path(run.t[keep])
+    roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
+    T, n = len(keep), len(model.meshes)
+    motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
+    for i, (mesh, segment) in enumerate(zip(model.meshes, structure.segments, strict=True)):
+        x = np.linspace(0, mesh.L, points)
+        root = np.einsum("tck,tk->tc", roots[:, i], y)
+        carry, w = np.array([transport(float(at)) for at in x]), y[:, model.inner[i]]
+        bent = np.einsum("pab,tb->tpa", carry, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
+        force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)
+        turned = [bent[..., k : k + 3] @ segment.R_LS.T for k in (0, 3)]
+        motion[:, i], energy[:, i] = np.concatenate(turned, -1), force**2 @ mesh.compliances / 2
+    axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
+    names = tuple(segment.name for segment in structure.segments)
+    return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
+
+
+def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
+    """The same of a Model: its bent arm beside the straight one."""
+    chain, beams = led.model.chain, _beams(led.model.robot, x[0])
+    p, R, L, _, _ = _chained(chain, beams, np.hstack([x, np.zeros_like(y)]), points)
+    there, turned, _, motion, energy = _chained(chain, beams, np.hstack([x, y]), points)
+    W = R.swapaxes(-1, -2) @ turned
+    phi = np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=-1)
+    phi -= np.stack([W[..., 1, 2], W[..., 2, 0], W[..., 0, 1]], axis=-1)
+    root = (R.swapaxes(-1, -2) @ (there - p)[..., None])[..., 0]
+    along = np.linspace(0, 1, points)[:, None] * L[:, :, None, None] * np.array([1.0, 0.0, 0.0])
+    carried = root[:, :, None] + np.cross(phi[:, :, None] / 2, along)
+    motion[..., :3] = carried + (W[:, :, None] @ motion[..., :3, None])[..., 0]
+    motion[..., 3:] += phi[:, :, None] / 2
+    names = tuple(link.name for link in chain.links)
+    return Fields(names, t, p, R, L, motion, energy)

@@ -18,7 +18,7 @@ from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 from .states import symbols
 
-__all__ = ["Chunk", "Plan", "default_method", "rate", "rubbed", "start_angles", "wrench_power"]
+__all__ = ["Chunk", "Plan", "rate", "rubbed", "start_angles", "wrench_power"]
 
 Array = NDArray[np.float64]
 
@@ -70,13 +70,6 @@ class Plan:
         if self.wrench is not None:
             parts.append(self.wrench.value(t, 6))
         return np.concatenate(parts, axis=1)
-
-
-def default_method(model: Model, law: Controller | None) -> str:
-    """Return the method of a run: implicit where loops keep stiff rods together."""
-    if model.functions.closed:
-        return "generalised-alpha"
-    return "rk4" if law is None else "adams"
 
 
 def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | None) -> Any:

@@ -18,14 +18,16 @@ from ..dynamics.rest import static_state
 from ..errors import SuppleError
 from .closed_loop import Reference, as_feedback, check_path, path_samples, wanted_motion
 from .inputs import Feedback, Input, as_input
+from .magnus import why_not_magnus
 from .motion import Response
-from .plan import default_method, start_angles
+from .plan import start_angles
 from .states import begin
 from .steppers import STEPPERS, Chunk, Plan, stable_step
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
 
 Array = NDArray[np.float64]
+EVERY = 1e-3  # s between the samples of a run that asks for none
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 
 
@@ -45,7 +47,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     path: Trajectory | None = None,
     position: ArrayLike | None = None,
     theta0: ArrayLike | None = None,
-    dt: float = 1e-3,
+    dt: float | None = None,
     method: str | None = None,
     wrench: Any = None,
     tolerance: float = 1e-9,
@@ -53,7 +55,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     progress: bool | None = None,
     compiled: bool = False,
 ) -> Response:
-    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt`.
+    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt` (1 ms).
 
     `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
     f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
@@ -65,10 +67,13 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
     f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
-    `position` says where it starts. Methods default to rk4, to adams with a Controller, and to
-    generalised-alpha for robots with loops (or `substeps`: rk4 with steps as short as the fastest
-    mode on the path needs; `magnus`: exponential steps, the fastest, for Decoupling started on its
-    path).
+    `position` says where it starts.
+
+    Two methods are for Controllers only: `magnus`, exponential steps for Decoupling started on its
+    path where the elastic motion is linear, by far the fastest; and `substeps`, rk4 with steps as
+    short as the fastest mode on the path needs. The default (None or `auto`) is generalised-alpha
+    for robots with loops; with a Controller magnus where it applies, else adams; else rk4, or
+    adams where neither method nor dt is given and 1 ms is too long for rk4.
 
     A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
@@ -77,19 +82,17 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     law = controller if isinstance(controller, Controller) else None
     if duration is None:
         duration = 1.0 if wanted is None else wanted.duration
-    if method is None:
-        method = default_method(model, law)
-    _check(duration, dt, method, tolerance)
+    every = EVERY if dt is None else dt
+    _check(duration, every, method, tolerance)
     if wanted is not None:
         check_path(model, wanted, duration)
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
     x0 = _start(model, q0, qd0, theta0)
     efforts = _efforts(model, tau, controller, wanted, duration)
     load = _load(wrench, duration)
-    if method == "rk4":
-        _check_step(model, _stiffest(model, x0[: model.size], wanted, duration), dt)
-    grid, starts = _grid(duration, dt, efforts, load)
+    grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
+    method = _chosen(plan, x0, _stiffest(model, x0[: model.size], wanted, duration), method, dt)
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
     return _response(plan, states, method, message)
 
@@ -134,14 +137,31 @@ def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) 
     return out
 
 
-def _check(duration: float, dt: float, method: str, tolerance: float) -> None:
+def _chosen(plan: Plan, x0: Array, stiffest: Array, method: str | None, dt: float | None) -> str:
+    """The method asked for, or one that fits: implicit where loops keep stiff rods together."""
+    if method not in (None, "auto"):
+        if method == "rk4":
+            _check_step(plan.model, stiffest, dt or EVERY)
+        return str(method)
+    if plan.model.functions.closed:
+        return "generalised-alpha"
+    if plan.controller is not None:
+        return "adams" if why_not_magnus(plan, x0) else "magnus"
+    if dt is not None or plan.compiled:
+        _check_step(plan.model, stiffest, dt or EVERY)
+    elif stable_step(plan.model, stiffest) < EVERY:
+        return "generalised-alpha" if isinstance(plan.tau, Feedback) else "adams"
+    return "rk4"
+
+
+def _check(duration: float, dt: float, method: str | None, tolerance: float) -> None:
     for word, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
             raise SuppleError(f"{word} is {value}: give a positive number")
     if duration / dt > 1e8:
         raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
-    if method not in STEPPERS:
-        raise SuppleError(f"method is '{method}': it must be one of {', '.join(STEPPERS)}")
+    if method not in (None, "auto", *STEPPERS):
+        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
 
 
 def _load(wrench: Any, duration: float) -> Input | None:

@@ -23,7 +23,8 @@ Array = NDArray[np.float64]
 
 def begin(model: Model, q: Array, qd: Array) -> Array:
     """Return x at the start; beta starts at Newton's."""
-    beta = newton_beta(model.chain, q) if model.beta == "integrated" else []
+    integrated = model.beta == "integrated"
+    beta = newton_beta(model.chain, q) if integrated else np.zeros(0)
     return np.concatenate([q, qd, [0.0], beta])
 
 

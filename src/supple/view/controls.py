@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..robot import Robot
 from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
-from .stage import COLOURINGS
-from .tables import sentence
+from .stage import COLOURINGS, add_dark
+from .tables import legend, sentence
 
 if TYPE_CHECKING:
     import viser
@@ -84,14 +83,18 @@ class Controls:
     def _look(self, looked: Callable[[], None]) -> None:
         with self.gui.add_folder("Look"):
             self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
+            self.legend = self.gui.add_html(legend("displacement", "0", "largest"))
+            self.key = self.gui.add_html("")
             self.names = self.gui.add_checkbox("names", False)
+            add_dark(self.gui)
             for handle in (self.colouring, self.names):
                 handle.on_update(lambda _: looked())
 
     def _curves(self, looked: Callable[[], None]) -> None:
         with self.gui.add_folder("Frequencies along"):
             names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
-            first = names[min(1, len(names) - 1)]
+            slides = [c.name for c in self.coordinates if c.name.startswith("length")]
+            first = (slides or names[min(1, len(names) - 1) :])[0]
             self.along = self.gui.add_dropdown("coordinate", names, initial_value=first)
             self.along.on_update(lambda _: looked())
             self.plot = self.gui.add_html("")
@@ -147,8 +150,3 @@ def _number(handle: Any, word: str) -> float:
 
 def _numbers(count: int) -> tuple[str, ...]:
     return tuple(f"mode {k + 1}" for k in range(count))
-
-
-def robot_name(robot: Robot) -> str:
-    """A robot's name as a file name."""
-    return "".join(c if c.isalnum() or c in "-_" else "-" for c in robot.name)

@@ -145,8 +145,10 @@ def _delta(
         axis = (0.0, 1.0, 0.0)
         if name.startswith("upper"):
             drive = f"motor of {name}"
+            half = size / 2.2
+            wide = max(min(1.5 * size, 0.02 * extent), 1.4 * half)
             solids.append(
-                Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, 1.5 * size, 3.5 * size)
+                Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, wide, 2.4 * wide)
             )
         else:
             solids.append(_small(f"joint B of {name}", i, 0, size))
@@ -166,4 +168,4 @@ def _disc(
 
 def _small(name: str, link: int, end: int, size: float) -> Solid:
     zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-    return Solid(name, "ball", "joint", link, end, zero, up, 0.8 * size, 0.0)
+    return Solid(name, "ball", "joint", link, end, zero, up, 0.6 * size, 0.0)

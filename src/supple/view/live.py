@@ -13,13 +13,14 @@ from ..errors import SuppleError
 from ..robot import Robot
 from ..studies.around import usual_pose
 from ..studies.modes import Modes, modes
-from ..studies.motion import Response
-from .scene import Scene, response_scene
+from .scene import Scene
+from .stage import dress
 
 if TYPE_CHECKING:
     import viser
 
     from .player import Player
+    from .reports import Report
     from .studio import Studio
 
 __all__ = ["Live", "serve"]
@@ -67,38 +68,57 @@ class Live:
             self.stop()
 
 
-def serve(thing: Robot | Modes | Response | Scene, host: str = HOST, port: int = PORT) -> Live:
-    """Start a server that shows a Robot, Modes, a Response or a Scene in time; return at once.
+def serve(thing: Any, host: str = HOST, port: int = PORT) -> Live:
+    """Start a server that shows an answer or a Scene; return at once.
+
+    A Robot, or the Modes of one configuration, in the studio; what runs in time or over many
+    configurations in the player.
 
     It is bound to this machine alone unless another host is given; a busy port gives the next
     free one.
     """
     if not 0 <= port < 65536:
         raise SuppleError(f"port is {port}: give a number from 0 to 65535")
-    thing = response_scene(thing) if isinstance(thing, Response) else thing
-    found = thing if isinstance(thing, Scene) else _modes(thing)
+    found = _modes(thing) if isinstance(thing, Robot | Modes) else _report(thing)
     server = _server(host, port)
     try:
-        shown = _show(server, found)
+        shown = _show(server, found, thing)
     except BaseException:
         server.stop()
         raise
     return Live(server, shown, port or server.get_port())
 
 
-def _modes(thing: Robot | Modes) -> Modes:
-    pose: dict[str, Any] = {} if isinstance(thing, Modes) else usual_pose(thing)
-    found = thing if isinstance(thing, Modes) else modes(thing, count=6, **pose)
-    if found.omega.ndim > 1:
-        raise SuppleError("the studio shows one configuration: ask modes.at(b).show()")
-    return found
+def _modes(thing: Robot | Modes) -> Modes | Report:
+    if isinstance(thing, Modes):
+        return thing if thing.omega.ndim == 1 else _report(thing)
+    pose: dict[str, Any] = usual_pose(thing)
+    return modes(thing, count=6, **pose)
 
 
-def _show(server: viser.ViserServer, found: Modes | Scene) -> Studio | Player:
+def _report(thing: Any) -> Report:
+    """The page of an answer or of a Scene, whose first chapter is shown."""
+    from .page import Chapter
+    from .reports import Report, report
+
+    if isinstance(thing, Scene):
+        return Report(thing.title, [Chapter(scene=thing)])
+    return report(thing)
+
+
+def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studio | Player:
     from .player import Player
     from .studio import Studio
 
-    return Player(server, found) if isinstance(found, Scene) else Studio(server, found)
+    if isinstance(found, Modes):
+        return Studio(server, found)
+    scene = found.chapters[0].scene
+    if scene is None or scene.cloud is None:
+        return Player(server, found)
+    here = modes(thing.robot, position=thing.lowest[0], count=len(scene.shapes))
+    studio = Studio(server, here)
+    studio.map(scene.cloud, scene.extent)
+    return studio
 
 
 def _server(host: str, port: int) -> viser.ViserServer:
@@ -111,9 +131,7 @@ def _server(host: str, port: int) -> viser.ViserServer:
             server = viser.ViserServer(host=host, port=port, label="supple", verbose=False)
     except OSError as problem:
         raise SuppleError(f"cannot serve on {host}:{port}: {problem.strerror or problem}") from None
-    server.gui.configure_theme(
-        control_width="large", show_logo=False, show_share_button=False, brand_color=(0, 98, 163)
-    )
+    dress(server.gui)
     server.gui.main_panel.dock_right()
     return server
 

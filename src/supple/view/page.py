@@ -15,28 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..studies.around import around
-from ..studies.modes import Modes
-from ..studies.motion import Response
-from ..studies.statics import Statics
-from .scene import Scene, Track, modes_scene, plain, response_scene, statics_scene, sweep_scene
+from ..files.disk import write_text
+from .scene import Scene, Track, plain
 
 __all__ = [
     "Chapter",
+    "Heat",
     "Plot",
     "Series",
     "Table",
     "check_page",
     "page_text",
-    "panels",
-    "save_modes",
     "save_page",
-    "save_response",
-    "save_statics",
 ]
 
 Array = NDArray[np.float64]
-SCRIPTS = ("maths", "track", "draw", "figure", "plot", "panel", "steer", "viewer", "page")
+SCRIPTS = ("maths", "track", "draw", "figure", "plot", "heat", "panel", "steer", "viewer", "page")
 
 
 @dataclass(frozen=True)
@@ -73,8 +67,28 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Heat:
+    """A value over a plane in colours, with its value under the pointer.
+
+    Attributes:
+        x: (X,).  y: (Y,).  values: (Y, X), NaN where there is none.  span: lowest and highest
+        colour, shared where several are compared.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    label: str
+    x: Sequence[float] | Array
+    y: Sequence[float] | Array
+    values: Array
+    span: tuple[float, float]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Chapter:
-    """A part of a page: paragraphs, a Scene to play with, tables and plots."""
+    """A part of a page: paragraphs, a Scene to play with, tables, plots and maps."""
 
     title: str = ""
     short: str = ""
@@ -82,78 +96,14 @@ class Chapter:
     scene: Scene | None = None
     tables: Sequence[Table] = ()
     plots: Sequence[Plot] = ()
+    maps: Sequence[Heat] = ()
 
 
 def save_page(
     path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
 ) -> Path:
     """Write a page and return its path."""
-    place = check_page(path)
-    try:
-        place.write_text(page_text(title, chapters, lead), encoding="utf-8")
-    except OSError as problem:
-        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
-    return place
-
-
-def save_modes(found: Modes, path: str | Path, nearby: int = 21) -> Path:
-    """Write the modes of one configuration, with `nearby` poses along each of its coordinates."""
-    check_page(path)
-    if found.omega.ndim > 1:
-        scene = sweep_scene(found)
-    else:
-        scene = modes_scene(found, around(found, count=nearby) if nearby > 1 else ())
-    return save_page(path, f"{found.robot.name}: modes", [Chapter(scene=scene)], _lead(found))
-
-
-def save_statics(sag: Statics, path: str | Path) -> Path:
-    """Write the sag of one configuration: the bent robot and how its tip moves."""
-    axes = ("x", "y", "z", "about x", "about y", "about z")
-    moved = [*sag.tip_displacement.tolist(), *sag.tip_rotation.tolist()]
-    units = ["m"] * 3 + ["rad"] * 3
-    table = Table(
-        "How the tip moves",
-        ("axis", "moves>", "unit"),
-        [(axis, f"{u:.6g}", unit) for axis, u, unit in zip(axes, moved, units, strict=True)],
-    )
-    chapter = Chapter(scene=statics_scene(sag), tables=[table])
-    return save_page(path, f"{sag.robot.name}: statics", [chapter])
-
-
-def save_response(run: Response, path: str | Path) -> Path:
-    """Write a motion: the robot to play, and its joints, tip, deflections and efforts over time."""
-    check_page(path)
-    chapter = Chapter(scene=response_scene(run), plots=panels(run))
-    return save_page(path, f"{run.model.robot.name}: a motion", [chapter])
-
-
-def panels(run: Response, samples: int = 400) -> list[Plot]:
-    """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
-    keep = np.unique(np.linspace(0, len(run.t) - 1, min(samples, len(run.t))).astype(int))
-    t, joints = run.t[keep], [run.model.chain.links[i].name for i in run.model.chain.joints]
-    bent = [link.name for link in run.model.chain.links if link.shapes is not None]
-
-    def plot(title: str, unit: str, curves: dict[str, Array]) -> Plot:
-        moving = {name: values for name, values in curves.items() if values.any()} or curves
-        series = [Series(name, t, values[keep]) for name, values in moving.items()]
-        return Plot(title, "time (s)", f"{title.lower()} ({unit})", series)
-
-    ends = {name: np.linalg.norm(run.deflection(name), axis=1) for name in bent}
-    return [
-        plot("Joints", "rad", dict(zip(joints, run.theta.T, strict=True))),
-        plot("Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
-        plot("Deflection of the ends", "m", ends),
-        plot("Efforts", "N m", dict(zip(joints, run.tau.T, strict=True))),
-        plot("Energy", "J", dict(run.energies)),
-    ]
-
-
-def _lead(found: Modes) -> list[str]:
-    source = f"Source: {found.robot.source}. " if found.robot.source else ""
-    return [
-        f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
-        "slider to move the robot; drag the picture to turn it."
-    ]
+    return write_text(check_page(path), page_text(title, chapters, lead))
 
 
 def check_page(path: str | Path) -> Path:
@@ -197,8 +147,22 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "text": list(chapter.text),
         "scene": None if scene is None else _packed_scene(scene),
         "tables": [asdict(table) for table in chapter.tables],
-        "plots": [asdict(plot) for plot in chapter.plots],
+        "plots": [_rounded(asdict(plot)) for plot in chapter.plots],
+        "maps": [{**asdict(heat), "values": _gaps(heat.values)} for heat in chapter.maps],
     }
+
+
+def _rounded(plot: dict[str, Any]) -> dict[str, Any]:
+    """Curves with seven digits, which no drawing and no pointer can tell from all of them."""
+    for series in plot["series"]:
+        for axis in ("x", "y"):
+            series[axis] = [float(f"{value:.7g}") for value in np.asarray(series[axis], float)]
+    return plot
+
+
+def _gaps(values: Array) -> list[list[float | None]]:
+    """Six digits, and None where there is no number, as JSON wants it."""
+    return [[float(f"{v:.6g}") if np.isfinite(v) else None for v in row] for row in values]
 
 
 def _packed_scene(scene: Scene) -> dict[str, Any]:
@@ -206,7 +170,8 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
     rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
     plain_rest = {key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
                   for key, value in rest.items()}  # fmt: skip
-    return {**plain_rest, "tracks": tracks}
+    cloud = None if scene.cloud is None else asdict(scene.cloud)
+    return {**plain_rest, "tracks": tracks, "cloud": cloud}
 
 
 def _packed_track(track: Track) -> dict[str, Any]:
@@ -221,6 +186,7 @@ def _packed_track(track: Track) -> dict[str, Any]:
         "values": track.values,
         "frequency_hz": track.frequency_hz,
         "kinds": track.kinds,
+        "largest": track.largest,
         "p": _floats(track.p),
         "quaternion": _floats(track.quaternion),
         "L": _floats(track.L),

@@ -25,9 +25,9 @@ class Bent:
 
 
 def exaggeration(scene: Scene, motion: Array) -> float:
-    """Return the factor that draws a motion (n, P, 6) well: LARGEST of the extent, or 1 if true."""
-    if scene.true_scale:
-        return 1.0
+    """Return the factor that draws a motion (n, P, 6) well: the scene's, or by LARGEST."""
+    if scene.true_scale or scene.scale is not None:
+        return scene.scale or 1.0
     u = float(np.linalg.norm(motion[..., :3], axis=-1).max())
     phi = float(np.linalg.norm(motion[..., 3:], axis=-1).max())
     limits = [LARGEST * scene.extent / u if u else np.inf, LARGEST_TURN / phi if phi else np.inf]

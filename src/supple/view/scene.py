@@ -20,30 +20,37 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
 from ..structure import Structure, structure_of
-from ..studies.around import Around
-from ..studies.fields import fields
+from ..studies.around import Around, coordinates_of
 from ..studies.modes import Modes
-from ..studies.motion import Response
 from ..studies.shapes import Shapes
 from ..studies.statics import Statics
 from .drawing import Outline, Solid, draw_robot
 
 __all__ = [
+    "Cloud",
     "ModeLabel",
+    "Poses",
     "Scene",
     "Track",
+    "framed",
+    "largest",
     "modes_scene",
     "plain",
+    "poses_of",
     "quaternions",
-    "response_scene",
     "robot_scene",
+    "running",
     "statics_scene",
     "sweep_scene",
-    "time_scene",
+    "told_pose",
+    "track_of",
+    "up_of",
+    "well_seen",
 ]
 
 Array = NDArray[np.float64]
 POINTS = 13
+SEEN = 0.1  # drawn size of a motion over the extent, at most; never smaller than it is
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,9 @@ class Track:
         kind: what runs.  name, unit: as one reads them.  at: (V,), parameter.  start: where a
         reader begins.  p: (V, n, 3), link roots.  quaternion: (V, n, 4), link axes in base axes,
         w first.  L: (V, n).  motion: (V, M, n, P, 6), displacement and rotation, link axes.
-        energy: (V, M, n, P), strain energy per length over the largest of its shape.
+        energy: (V, M, n, P), strain energy per length over the largest: of its shape, or of all
+        poses where `largest` tells its size.  largest: displacement in m and strain energy per
+        length in J/m that are drawn in the strongest colour; empty for shapes without a size.
         values, frequency_hz: (F,) and (F, M), on a grid of their own, empty without frequencies.
         kinds: V x M words, what each shape is.  note: how much to believe what lies between.
     """
@@ -69,6 +78,7 @@ class Track:
     L: Array
     motion: Array
     energy: Array
+    largest: tuple[float, ...] = ()
     values: Array = field(default_factory=lambda: np.zeros(0))
     frequency_hz: Array = field(default_factory=lambda: np.zeros((0, 0)))
     kinds: tuple[tuple[str, ...], ...] = ()
@@ -85,14 +95,26 @@ class ModeLabel:
 
 
 @dataclass(frozen=True)
+class Cloud:
+    """Places in space, (N, 3), each with a value, (N,): drawn as dots in colours."""
+
+    places: Array
+    values: Array
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True)
 class Scene:
     """A robot to draw: `to_dict()` is plain data, ready for JSON.
 
     Attributes:
         title, subtitle: of the drawing.  centre, extent: of all that is drawn, m.  up: (3,), which
-        way is up on the screen.  planar: whether it lives in x-y.  true_scale: whether
-        deformations are drawn as large as they are.  tip: index of the link whose end is traced.
-        parents: the link that carries each link, -1 for the ground.
+        way is up on the screen.  planar: whether it lives in x-y.  tip: index of the link whose end
+        is traced.  parents: the link that carries each link, -1 for the ground.
+        true_scale: whether roots lie on the deformed robot, drawn as it is.  scale: otherwise, how
+        many times larger than they are deformations are drawn; None for shapes without a size.
+        moved: what their displacement is measured from.  cloud: places with a value, or None.
     """
 
     title: str
@@ -108,6 +130,9 @@ class Scene:
     tip: int
     parents: tuple[int, ...]
     true_scale: bool = False
+    scale: float | None = None
+    moved: str = "displacement"
+    cloud: Cloud | None = None
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,8 +177,8 @@ def _continuous(q: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Poses:
-    """Link frames of V poses."""
+class Poses:
+    """Link frames of V poses: roots p (V, n, 3), axes R (V, n, 3, 3), lengths L (V, n)."""
 
     p: Array
     R: Array
@@ -161,31 +186,60 @@ class _Poses:
 
     @property
     def ends(self) -> Array:
+        """(V, n, 3) undeformed ends."""
         reached: Array = self.p + self.L[..., None] * self.R[..., 0]
         return reached
 
     @property
     def points(self) -> Array:
+        """Roots, ends and the base, (N, 3)."""
         return np.concatenate([self.p.reshape(-1, 3), self.ends.reshape(-1, 3), np.zeros((1, 3))])
 
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """Corners of all they reach."""
+        return self.points.min(axis=0), self.points.max(axis=0)
 
-def _poses(structure: Structure) -> _Poses:
+    @property
+    def extent(self) -> float:
+        """The longest side of that box, m."""
+        low, high = self.box
+        return float((high - low).max()) or 1.0
+
+
+def poses_of(structure: Structure) -> Poses:
     """Link frames, the sections' own turning taken back."""
     turns = np.array([s.R_LS.T for s in structure.segments])
-    return _Poses(structure.p, structure.R @ turns, structure.L)
+    return Poses(structure.p, structure.R @ turns, structure.L)
 
 
-def _track(poses: _Poses, motion: Array, energy: Array, **more: Any) -> Track:
+def track_of(poses: Poses, motion: Array, energy: Array, **more: Any) -> Track:
+    """Return a Track of poses, with motion (V, M, n, P, 6) and energy (V, M, n, P) as they are."""
     q = _continuous(quaternions(poses.R))
-    peak = energy.max(axis=(2, 3), keepdims=True)
+    sized = bool(more.get("largest"))
+    peak = energy.max(axis=None if sized else (2, 3), keepdims=True)
     energy = energy / np.where(peak > 0, peak, 1.0)
     return Track(p=poses.p, quaternion=q, L=poses.L, motion=motion, energy=energy, **more)
 
 
-def _scene(robot: Robot, poses: _Poses, names: tuple[str, ...], **more: Any) -> Scene:
-    """A Scene framed around its poses."""
-    low, high = poses.points.min(axis=0), poses.points.max(axis=0)
-    extent = float((high - low).max()) or 1.0
+def largest(motion: Array, energy: Array) -> tuple[float, float]:
+    """Return the largest displacement, m, and strain energy per length, J/m, of motions."""
+    moved = np.linalg.norm(motion[..., :3], axis=-1)
+    return float(moved.max(initial=0.0)), float(energy.max(initial=0.0))
+
+
+def well_seen(size: float, extent: float) -> float:
+    """Return 1, 2, 5, 10, .. : how many times larger a motion of some size is drawn to be seen."""
+    if not size > 0:
+        return 1.0
+    room = max(1.0, SEEN * extent / size)
+    power = 10.0 ** math.floor(math.log10(room))
+    return float(max(step * power for step in (1, 2, 5) if step * power <= room * (1 + 1e-12)))
+
+
+def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> Scene:
+    """Return a Scene framed around its poses."""
+    low, high, extent = *poses.box, poses.extent
     links, solids = draw_robot(robot, names, extent)
     centre = (low + high) / 2
     planar = isinstance(robot, SerialRobot) and robot.planar
@@ -195,7 +249,7 @@ def _scene(robot: Robot, poses: _Poses, names: tuple[str, ...], **more: Any) -> 
         solids=solids,
         centre=tuple(centre.tolist()),
         extent=extent,
-        up=_up(robot),
+        up=up_of(robot),
         planar=planar,
         tip=len(names) - 1,
         parents=_parents(robot, names),
@@ -215,7 +269,8 @@ def _parents(robot: Robot, names: tuple[str, ...]) -> tuple[int, ...]:
     )
 
 
-def _up(robot: Robot) -> tuple[float, ...]:
+def up_of(robot: Robot) -> tuple[float, ...]:
+    """Return which way is up on the screen: against gravity, where there is any."""
     g = np.asarray(robot.gravity)
     if isinstance(robot, SerialRobot) and robot.planar:
         return (0.0, 1.0, 0.0)
@@ -235,7 +290,7 @@ def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[st
 
 
 def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
-    """A pose as one reads it: degrees, metres, or the place of a platform."""
+    """Return a pose as one reads it: degrees, metres, or the place of a platform."""
     if position is not None:
         return "platform at (" + ", ".join(f"{value:.4g}" for value in position) + ") m"
     slides = [link.joint.type == "prismatic" for link in getattr(robot, "moving", ())]
@@ -252,12 +307,12 @@ def robot_scene(
     """Return a robot at one pose, undeformed."""
     at = theta if position is None else position
     structure = structure_of(robot, at)
-    poses, names = _poses(structure), tuple(s.name for s in structure.segments)
+    poses, names = poses_of(structure), tuple(s.name for s in structure.segments)
     still = np.zeros((1, 1, len(names), POINTS, 6))
-    track = _track(
+    track = track_of(
         poses, still, still[..., 0], kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0
     )
-    return _scene(
+    return framed(
         robot, poses, names, title=robot.name, subtitle=robot.source, tracks=(track,), shapes=()
     )
 
@@ -277,15 +332,15 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
     """Return the modes of one configuration, with what was computed along its coordinates."""
     if modes.omega.ndim > 1:
         return sweep_scene(modes)
-    poses, shapes = _poses(modes.structure), modes.shape(points)
-    still = _track(
+    poses, shapes = poses_of(modes.structure), modes.shape(points)
+    still = track_of(
         poses, _motion(shapes)[None], shapes.density[None], kind="pose", name="pose", unit="",
         at=np.zeros(1), start=0.0, values=np.zeros(1), frequency_hz=modes.frequency_hz[None],
     )  # fmt: skip
     pose = modes.theta if modes.position is None else modes.position
     tracks = tuple(_nearby(part, float(pose[part.index])) for part in nearby)
     proof = "certified: no frequency in this range is missing" if modes.certified else "uncertified"
-    return _scene(
+    return framed(
         modes.robot,
         poses,
         shapes.names,
@@ -299,8 +354,8 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
 
 def _nearby(part: Around, own: float) -> Track:
     turn = math.degrees(1.0) if part.coordinate.unit == "rad" else 1.0
-    return _track(
-        _poses(part.found.structure),
+    return track_of(
+        poses_of(part.found.structure),
         _aligned(np.array([_motion(s) for s in part.shapes])),
         np.array([s.density for s in part.shapes]),
         kind="joint",
@@ -337,25 +392,39 @@ def _aligned(motion: Array) -> Array:
 
 
 def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: str = "") -> Scene:
-    """Return many configurations as one track; x defaults to their number."""
+    """Return many configurations as one track.
+
+    x defaults to the one coordinate that changes, or else to the number of the configuration.
+    """
     if modes.omega.ndim == 1:
         return modes_scene(modes)
-    at = np.arange(len(modes.omega), dtype=float) if x is None else np.asarray(x, float)
+    at, name, unit = running(modes) if x is None else (np.asarray(x, float), name, unit)
     if at.shape != (len(modes.omega),):
         raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
     each = [modes.at(b).shape(POINTS) for b in range(len(at))]
-    poses = _poses(modes.structure)
-    track = _track(
+    poses = poses_of(modes.structure)
+    track = track_of(
         poses, _aligned(np.array([_motion(s) for s in each])), np.array([s.density for s in each]),
         kind="configuration", name=name or "configuration", unit=unit, at=at, start=float(at[0]),
         values=at, frequency_hz=modes.frequency_hz, kinds=_kinds(each),
         note=f"interpolated between {len(at)} computed configurations",
     )  # fmt: skip
-    return _scene(
+    return framed(
         modes.robot, poses, each[0].names, title=modes.robot.name,
         subtitle=f"{len(at)} configurations, joints {modes.joints}",
         tracks=(track,), shapes=_labels(modes.at(0), each[0]),
     )  # fmt: skip
+
+
+def running(modes: Modes) -> tuple[Array, str, str]:
+    """Return values, name and unit of the one coordinate that rises; else numbers from 1 on."""
+    pose = modes.theta if modes.position is None else modes.position
+    changing = np.flatnonzero(np.ptp(pose, axis=0) > 0)
+    values = pose[:, changing[0]] if len(changing) == 1 else np.zeros(1)
+    if np.any(np.diff(values) <= 0) or len(values) != len(pose):
+        return np.arange(1.0, len(pose) + 1), "", ""
+    c = coordinates_of(modes.robot)[int(changing[0])]
+    return (np.degrees(values), c.name, "°") if c.unit == "rad" else (values, c.name, c.unit)
 
 
 def statics_scene(sag: Statics) -> Scene:
@@ -364,53 +433,19 @@ def statics_scene(sag: Statics) -> Scene:
         raise SuppleError("sag is drawn for one configuration: ask for one")
     delta = isinstance(sag.robot, DeltaRobot)
     structure = structure_of(sag.robot, sag.position[-1, 0] if delta else sag.theta)
-    poses = _poses(structure)
+    poses = poses_of(structure)
     u = np.einsum("nji,npj->npi", poses.R[0], sag.displacement)
     motion = np.concatenate([u, np.zeros_like(u)], axis=-1)[None, None]
-    x, y, z = 1e3 * sag.tip_displacement
-    track = _track(
-        poses, motion, np.zeros(motion.shape[:-1]), kind="pose", name="pose", unit="",
-        at=np.zeros(1), start=0.0,
+    x, y, z = 1e3 * np.where(np.abs(sag.tip_displacement) < 1e-12, 0.0, sag.tip_displacement)
+    still = np.zeros(motion.shape[:-1])
+    size = largest(motion, still)
+    track = track_of(
+        poses, motion, still, kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0,
+        largest=size,
     )  # fmt: skip
-    return _scene(
+    return framed(
         sag.robot, poses, sag.names, title=sag.robot.name,
         subtitle=f"sag: the tip moves ({x:.4g}, {y:.4g}, {z:.4g}) mm",
-        tracks=(track,), shapes=(ModeLabel(1, None, "sag"),),
-    )  # fmt: skip
-
-
-def response_scene(run: Response, samples: int = 400) -> Scene:
-    """Return a Response as a motion in time, drawn at about `samples` instants."""
-    drawn = fields(run, samples, POINTS)
-    ended = f"; {run.message}" if run.message else ""
-    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}, drawn true to scale{ended}"
-    return time_scene(
-        run.model.robot, drawn.names, drawn.t, drawn.p, drawn.R, drawn.L, drawn.motion, words
-    )
-
-
-def time_scene(
-    robot: Robot,
-    names: tuple[str, ...],
-    t: ArrayLike,
-    p: ArrayLike,
-    R: ArrayLike,
-    L: ArrayLike,
-    motion: ArrayLike,
-    subtitle: str = "",
-) -> Scene:
-    """Return a motion in time, true to scale: link roots p (T, n, 3), R (T, n, 3, 3), L (T, n).
-
-    Roots lie on the deformed robot; motion (T, n, P, 6) is what each link adds, link axes.
-    """
-    times = np.asarray(t, float)
-    poses = _Poses(np.asarray(p, float), np.asarray(R, float), np.asarray(L, float))
-    moved = np.asarray(motion, float)[:, None]
-    track = _track(
-        poses, moved, np.zeros(moved.shape[:-1]), kind="time", name="time", unit="s",
-        at=times, start=float(times[0]),
-    )  # fmt: skip
-    return _scene(
-        robot, poses, names, title=robot.name, subtitle=subtitle, tracks=(track,),
-        shapes=(), true_scale=True,
+        tracks=(track,), shapes=(ModeLabel(1, None, "sag"),), moved="displacement from rest",
+        scale=well_seen(size[0], poses.extent),
     )  # fmt: skip

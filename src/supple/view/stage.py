@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from .drawing import Solid
 from .posing import Bent, bend, exaggeration, strips
-from .scene import Scene, quaternions
+from .scene import Cloud, Scene, quaternions
 
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["COLOURINGS", "Stage"]
+__all__ = ["COLOURINGS", "Stage", "add_dark", "dress"]
 
 Array = NDArray[np.float64]
 Mesh = tuple[NDArray[np.float32], NDArray[np.uint32]]
@@ -32,6 +32,20 @@ MAP = np.array(
     [[65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112],
      [122, 209, 81], [189, 223, 38], [253, 231, 37]], float
 )  # fmt: skip
+
+
+def dress(gui: Any, dark: bool = False) -> None:
+    """Give the panel its look."""
+    gui.configure_theme(
+        control_width="large", show_logo=False, show_share_button=False,
+        brand_color=(0, 98, 163), dark_mode=dark,
+    )  # fmt: skip
+
+
+def add_dark(gui: Any) -> None:
+    """Add the choice between light and dark, for all browsers."""
+    box = gui.add_checkbox("dark", False)
+    box.on_update(lambda _: dress(gui, bool(box.value)))
 
 
 def mapped(values: Array) -> NDArray[np.uint8]:
@@ -53,6 +67,7 @@ class Stage:
         self._solids: list[Any] = []
         self._labels: list[Any] = []
         self._drawn: list[int] = []
+        self._at = 0
         self._kinds: list[list[Solid]] = []
         self._last = Bent(np.zeros((0, 0, 3)), np.zeros((0, 0, 3, 3)))
 
@@ -66,7 +81,7 @@ class Stage:
         if new:
             self._frame(scene)
         if not scene.true_scale:
-            self._ghost(scene)
+            self._ghost(0)
 
     def _frame(self, scene: Scene) -> None:
         """Camera, up and ground, once."""
@@ -127,9 +142,10 @@ class Stage:
             lod="off", flat_shading=flat,
         )  # fmt: skip
 
-    def _ghost(self, scene: Scene) -> None:
-        """The undeformed centre lines."""
-        rest = self.bent(np.zeros_like(scene.tracks[0].motion[0, 0]), 0.0).centre
+    def _ghost(self, v: int) -> None:
+        """The undeformed centre lines at pose v."""
+        assert self.scene is not None
+        rest = self.bent(np.zeros_like(self.scene.tracks[0].motion[0, 0]), 0.0, v).centre
         ends = np.stack([rest[:, 0], rest[:, -1]], axis=1)
         self.server.scene.add_line_segments(
             "/ghost", ends, GHOST, thickness=1.5, thickness_units="screen"
@@ -148,6 +164,8 @@ class Stage:
         bent = self.bent(motion, swing * exaggeration(self.scene, motion), v)
         colour = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
+            if v != self._at and not self.scene.true_scale:
+                self._ghost(v)
             for handle, i in zip(self._links, self._drawn, strict=True):
                 self._move_link(handle, i, bent, colour)
             for handle, some in zip(self._solids, self._kinds, strict=True):
@@ -155,7 +173,7 @@ class Stage:
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
-        self._last = bent
+        self._last, self._at = bent, v
 
     @property
     def tip(self) -> Array:
@@ -170,19 +188,30 @@ class Stage:
         for handle in self._labels:
             handle.visible = on
 
-    def trace(self, path: Array) -> None:
-        """Draw the path of the tip, (N, 3)."""
+    def trace(self, path: Array, wanted: bool = False) -> None:
+        """Draw the path of the tip, (N, 3), or the one that is wanted."""
         if len(path) > 1:
             pairs = np.stack([path[:-1], path[1:]], axis=1)
             self.server.scene.add_line_segments(
-                "/trace", pairs, TRACE, thickness=2.0, thickness_units="screen"
-            )
+                "/wanted" if wanted else "/trace", pairs, GHOST if wanted else TRACE,
+                thickness=1.5 if wanted else 2.0, thickness_units="screen",
+            )  # fmt: skip
+
+    def cloud(self, cloud: Cloud, extent: float) -> None:
+        """Draw places with a value as dots in colours."""
+        low, high = float(cloud.values.min()), float(cloud.values.max())
+        self.server.scene.add_point_cloud(
+            "/cloud", cloud.places, mapped((cloud.values - low) / (high - low or 1.0)),
+            point_size=0.006 * extent, point_shape="circle", point_shading="flat",
+            precision="float32",
+        )  # fmt: skip
 
     def _colours(self, motion: Array, energy: Array, colouring: str) -> Callable[[int], Any]:
         assert self.scene is not None
         links = self.scene.links
         size = np.linalg.norm(motion[..., :3], axis=-1)
-        largest = size.max() or 1.0
+        sized = self.scene.tracks[0].largest
+        largest = (sized[0] if sized else size.max()) or 1.0
         values = energy if colouring == "strain energy" else size / largest
         middle = (values[:, 1:] + values[:, :-1]) / 2
 

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..studies.around import around
 from ..studies.modes import Modes
-from .controls import Controls, robot_name
-from .page import Chapter, page_text
-from .questions import Question, ask, only, turned
-from .scene import modes_scene
+from .controls import Controls
+from .questions import Question, along, ask, only, turned
+from .reports import report
+from .scene import Cloud, modes_scene
+from .sending import send_page, send_picture
 from .stage import Stage
-from .tables import frequency_plot, modes_table
+from .tables import colour_legend, curves_plot, legend, modes_table
 
 if TYPE_CHECKING:
     import viser
@@ -47,6 +47,7 @@ class Studio:
         self._changed = time.perf_counter()
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: Question | None = None
+        self._told = ""
         self.controls = Controls(server, found, self._asked, self._looked)
         self.controls.picture.on_click(self._save_picture)
         self.controls.page.on_click(self._save_page)
@@ -101,7 +102,8 @@ class Studio:
         self._write(picked)
         self.latency = time.perf_counter() - self._changed
         proof = "certified, none is missing" if found.certified else "not certified"
-        self.controls.say(f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}")
+        self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
+        self.controls.say(self._told)
 
     def _elaborate(self) -> None:
         """Kinds and curves, unless the reader has moved on."""
@@ -110,6 +112,8 @@ class Studio:
         if not self._wanted.is_set():
             self._curves()
         self._write(self.controls.picked)
+        if not self._wanted.is_set():
+            self.controls.say(self._told)
 
     def _write(self, picked: int) -> None:
         hertz = self.found.frequency_hz
@@ -126,28 +130,18 @@ class Studio:
         key = (k, rest, question.theory, question.count, question.payload, question.joints)
         if self._curve is not None and self._curve[0] == key:
             return
-        slider = self.controls.sliders[k]
+        c, slider = self.controls.coordinates[k], self.controls.sliders[k]
+        self.controls.say(f"{self._told}; computing the frequencies along {c.name} ...")
         x = np.linspace(slider.min, slider.max, CURVE)
-        values, hertz = [], []
-        for value in x:
-            pose = list(question.pose)
-            pose[k] = turned(float(value), self.controls.coordinates[k].unit)
-            if (row := self._try(question, tuple(pose))) is not None:
-                values.append(value)
-                hertz.append(row)
+        found = []
+        for part in np.array_split(x, CURVE // 8):
+            found.append(along(question, k, np.array([turned(v, c.unit) for v in part.tolist()])))
             if self._wanted.is_set():
                 return
-        if len(values) > 1:
-            self._curve = (key, np.array(values), np.array(hertz))
-
-    def _try(self, question: Question, pose: tuple[float, ...]) -> Array | None:
-        """Frequencies at a pose, None out of reach."""
-        from dataclasses import replace
-
-        try:
-            return ask(replace(question, pose=pose)).frequency_hz
-        except SuppleError:
-            return None
+        hertz = np.concatenate(found)
+        reached = np.isfinite(hertz[:, 0])
+        if reached.sum() > 1:
+            self._curve = (key, x[reached], hertz[reached])
 
     def _plot(self, picked: int) -> None:
         if self._curve is None:
@@ -156,14 +150,19 @@ class Studio:
         if hertz.shape[1] != len(self.found.omega):
             return
         c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
-        at = (here, float(self.found.frequency_hz[picked]))
-        label = f"{c.name} ({c.unit})"
-        self.controls.plot.content = frequency_plot(x, hertz, label, at, picked)
+        names = [f"{m + 1}" for m in range(hertz.shape[1])]
+        self.controls.plot.content = curves_plot(
+            x, hertz, names, (f"{c.name} ({c.unit})", "frequency (Hz)"), here, picked, log=True,
+            at=float(self.found.frequency_hz[picked]),
+        )  # fmt: skip
 
     # -- drawing --------------------------------------------------------------------------------
 
     def _looked(self) -> None:
         self.stage.name_links(bool(self.controls.names.value))
+        if self.stage.scene is not None:
+            field = str(self.controls.colouring.value)
+            self.controls.legend.content = colour_legend(field, self.stage.scene)
         with self._lock:
             self._draw(1.0)
         self._asked()
@@ -181,23 +180,22 @@ class Studio:
             with self._lock:
                 self._draw(math.cos(phase))
 
+    def map(self, cloud: Cloud, extent: float) -> None:
+        """Lay a map's places under the robot."""
+        self.stage.cloud(cloud, extent)
+        low, high = (
+            f"{value:.4g} {cloud.unit}" for value in (cloud.values.min(), cloud.values.max())
+        )
+        self.controls.key.content = legend(f"dots: {cloud.name}", low, high)
+
     # -- saving ---------------------------------------------------------------------------------
 
     def _save_picture(self, event: Any) -> None:
-        import imageio.v3 as imageio
-
-        client = event.client
-        image = client.get_render(900, 1400, transport_format="png")
-        data = imageio.imwrite("<bytes>", image, extension=".png")
-        name = f"{robot_name(self.found.robot)}.png"
-        client.send_file_download(name, data, save_immediately=True)
+        send_picture(event.client, self.found.robot.name)
         self.controls.say("The picture was sent to your browser's downloads.")
 
     def _save_page(self, event: Any) -> None:
         self.controls.say("Computing the poses around this one for the page ...")
         found = self.found
-        scene = modes_scene(found, list(around(found, count=13)))
-        text = page_text(found.robot.name, [Chapter(scene=scene)])
-        name = f"{robot_name(found.robot)}.html"
-        event.client.send_file_download(name, text.encode(), save_immediately=True)
+        send_page(event.client, found.robot.name, report(found, nearby=13))
         self.controls.say("The page was sent to your browser's downloads.")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ..studies.papers.cells import MEANING
 from ..studies.tour import Stop
-from .page import Chapter, Table, panels, save_page
-from .scene import modes_scene, response_scene
+from .page import Chapter, Table, save_page
+from .reports import report
+from .scene import modes_scene
 
-__all__ = ["save_tour"]
+__all__ = ["save_tour", "stop_table"]
+
+PER_LINK = 1000  # instants of a motion over its links, so that the page stays small
+TELLING = ("Tip", "Deflection of the ends", "Position error", "Torques")  # plots of a motion
 
 LEAD = (
     "Robots are usually computed as if their links were rigid. Real links bend, so a light or fast "
@@ -29,30 +35,45 @@ def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
 
 
 def _chapters(stop: Stop) -> list[Chapter]:
-    if stop.run is None:
+    if stop.motion is None:
         return [_chapter(stop)]
-    words = (
-        "The same robot while its motors push for half a second, pull back, and let go. The links "
-        "are drawn as they bend, not larger. Drag the time, or slow it down.",
-    )
-    title = f"{stop.title}, moving"
-    motion = Chapter(title, title, words, response_scene(stop.run), plots=panels(stop.run))
-    return [_chapter(stop), motion]
+    words, run = stop.motion
+    samples = PER_LINK // len(modes_scene(stop.found).links)
+    (drawn,) = report(run, samples=samples).chapters
+    title, plots = f"{stop.title}, moving", [p for p in drawn.plots if p.title in TELLING]
+    return [
+        _chapter(stop),
+        replace(drawn, title=title, short=f"{_short(stop)}, moving", text=(words,), plots=plots),
+    ]
+
+
+def _short(stop: Stop) -> str:
+    return stop.title.removeprefix("A ").removeprefix("An ").capitalize()
 
 
 def _chapter(stop: Stop) -> Chapter:
-    rows = [
-        (row.quantity, row.printed, f"{row.ours:.7g}", row.unit, row.verdict) for row in stop.rows
-    ]
-    columns = ("", "paper>", "supple>", "unit", "verdict")
+    columns, rows = stop_table(stop)
     tables = [Table(stop.table, columns, rows, stop.note)]
     if stop.tally:
-        counts = [tuple(entry.split(" ", 1)[::-1]) for entry in stop.tally]
-        tables.append(Table("The whole paper recomputed", ("verdict", "numbers>"), counts))
+        counts = [(verdict, count, MEANING[verdict]) for verdict, count in stop.tally.items()]
+        tables.append(Table("All that was recomputed", ("verdict", "numbers>", "meaning"), counts))
     return Chapter(
         stop.title,
-        stop.title.removeprefix("A ").removeprefix("An ").capitalize(),
+        _short(stop),
         stop.text,
         modes_scene(stop.found, stop.nearby),
         tuple(tables),
     )
+
+
+def stop_table(stop: Stop) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return columns and rows of our numbers beside the paper's."""
+    columns: tuple[str, ...] = ("", "paper>", "supple>", "unit", "verdict")
+    rows = [
+        (row.quantity, row.printed, f"{row.ours:.7g}", row.unit, row.verdict) for row in stop.rows
+    ]
+    if not any(row.right for row in stop.rows):
+        return columns, list(rows)
+    right = [f"{row.right:.7g}" if row.right else "" for row in stop.rows]
+    columns = ("", "paper>", "its model, by supple>", "unit", "verdict", "right model>")
+    return columns, [(*row, value) for row, value in zip(rows, right, strict=True)]

@@ -6,7 +6,7 @@ import pytest
 import supple
 from supple.studies.fields import fields
 from supple.view.posing import bend
-from supple.view.scene import response_scene
+from supple.view.scenes import response_scene
 
 SPATIAL = """
 supple: 1
@@ -43,6 +43,31 @@ def test_deflections_are_those_of_the_response(run: supple.Response) -> None:
         for k, fraction in enumerate(np.linspace(0, 1, 5)):
             given = run.deflection(name, float(fraction))
             np.testing.assert_allclose(found.motion[:, i, k, :3], given, atol=1e-12)
+
+
+def test_strain_energy_per_length_adds_up_to_the_model_s(run: supple.Response) -> None:
+    found = fields(run, samples=10**6, points=201)
+    total = np.trapezoid(found.energy, np.linspace(0, 1, 201), axis=-1) * found.L
+    elastic = run.energies["elastic"]
+    np.testing.assert_allclose(total.sum(axis=1), elastic, atol=1e-3 * elastic.max())
+
+
+@pytest.mark.parametrize("basis", [supple.AssumedModes(2), supple.FiniteElements(3)])
+def test_a_link_that_slides_is_as_long_as_it_is(basis: supple.Basis) -> None:
+    """Tip and strain energy of a sliding arm against the model's own."""
+    model = supple.build(supple.load("theodore-rrp"), basis)
+    q = np.zeros((3, model.size))
+    q[:, :3] = [[0.2, -0.4, 0.3], [0.5, 0.1, 0.7], [1.0, 0.3, 1.2]]
+    q[:, 3:] = np.random.default_rng(5).normal(scale=1e-3, size=(3, model.size - 3))
+    zero = np.zeros(3)
+    run = supple.Response(model, np.arange(3.0), q, 0 * q, q[:, :3], zero, "given")
+    found = fields(run, points=801)
+    np.testing.assert_array_equal(found.L[:, 2], q[:, 2])
+    ends = found.motion[:, -1, -1, :3] + found.L[:, -1, None] * np.array([1.0, 0, 0])
+    tip = found.p[:, -1] + np.einsum("tij,tj->ti", found.R[:, -1], ends)
+    np.testing.assert_allclose(tip, run.tip, atol=1e-12)
+    total = np.trapezoid(found.energy, np.linspace(0, 1, 801), axis=-1) * found.L
+    np.testing.assert_allclose(total.sum(axis=1), run.energies["elastic"], rtol=2e-3)
 
 
 def test_the_scene_draws_the_tip_where_it_is(run: supple.Response) -> None:

@@ -19,15 +19,19 @@ def test_printed_numbers_are_met(name: str) -> None:
 def test_industrial_arm_counts_every_cell_of_its_paper() -> None:
     (stop,) = tour(("industrial-3",))
     assert {row.verdict for row in stop.rows} == {"agrees"}
-    assert "873 agrees" in stop.tally
+    assert stop.tally["agrees"] == 873
 
 
-def test_delta_is_the_right_model_and_says_so() -> None:
+def test_delta_meets_the_print_by_its_model_and_has_the_right_one_beside() -> None:
     """Right values: errata of [Kuo2016], n = 8, rad/s."""
     (stop,) = tour(("kuo-delta",))
+    assert [row.printed for row in stop.rows] == [f"{row.ours:.4f}" for row in stop.rows]
+    assert stop.tally == {"agrees": 96}
     right = [20.5547, 22.5634, 24.9832, 53.9768, 61.9038, 62.8200, 111.308, 121.289]
-    np.testing.assert_allclose([row.ours for row in stop.rows], right, rtol=1e-5)
-    assert "four slips" in stop.note
+    np.testing.assert_allclose([row.right for row in stop.rows], right, rtol=1e-5)
+    assert "slips" in stop.note
+    assert stop.motion is not None
+    assert stop.motion[1].small
 
 
 def test_all_stops_are_library_robots() -> None:

@@ -8,9 +8,10 @@ import pytest
 
 import supple
 from supple.studies.around import usual_pose
+from supple.studies.fields import Fields
 from supple.view.live import serve
-from supple.view.questions import Question, ask, only
-from supple.view.scene import time_scene
+from supple.view.questions import Question, along, ask, only
+from supple.view.scenes import path_scene, time_scene
 
 
 def fetched(url: str) -> str:
@@ -62,13 +63,15 @@ def test_a_motion_is_played() -> None:
     R = np.broadcast_to(np.eye(3), (21, 2, 3, 3))
     p, motion = np.zeros((21, 2, 3)), np.zeros((21, 2, 13, 6))
     p[:, 1, 0], motion[:, 1, :, 1] = 0.5, 0.1 * t[:, None]
-    scene = time_scene(robot, ("link1", "link2"), t, p, R, np.full((21, 2), 0.5), motion)
+    links = Fields(
+        ("link1", "link2"), t, p, R, np.full((21, 2), 0.5), motion, np.zeros((21, 2, 13))
+    )
+    scene = time_scene(robot, links)
     live = serve(scene, port=0)
     try:
         player = live.shown
         player.playing.value = False
-        player.time.value = 0.7
-        player._draw()
+        player.seek(0.7)
         np.testing.assert_allclose(player.stage.tip, [1.0, 0.07, 0.0], atol=1e-12)
     finally:
         live.stop()
@@ -80,17 +83,65 @@ def test_a_response_is_played() -> None:
     live = serve(run, port=0)
     try:
         live.shown.playing.value = False
-        live.shown.time.value = 0.1
-        live.shown._draw()
+        live.shown.seek(0.1)
         np.testing.assert_allclose(live.shown.stage.tip, run.tip[-1], atol=1e-9)
+    finally:
+        live.stop()
+
+
+def test_a_path_is_played_with_its_bending_larger() -> None:
+    tube = {"shape": "tube", "diameter": 0.03, "wall": 0.002}
+    robot = supple.load("kuo-delta").with_({"upper.section": tube, "lower.section": tube})
+    run = supple.follow(robot, supple.InvertedU(), step=0.02, damping=0.05)
+    live = serve(run, port=0)
+    try:
+        player, wanted = live.shown, run.position[-1]
+        player.playing.value = False
+        player.seek(float(run.t[-1]))
+        scale = path_scene(run).scale
+        assert scale > 10
+        for times in (scale, 0.0, 2 * scale):
+            player.amplitude.value = times
+            player._draw()
+            np.testing.assert_allclose(
+                player.stage.tip, wanted + times * run.tip[-1, :3], atol=1e-12
+            )
+        assert "data-x" in player.plot.content
+    finally:
+        live.stop()
+
+
+def test_many_configurations_are_played() -> None:
+    theta = np.zeros((5, 3))
+    theta[:, 1] = np.linspace(0, 1, 5)
+    many = supple.modes(supple.load("industrial-3"), theta, count=3)
+    live = serve(many, port=0)
+    try:
+        player = live.shown
+        assert player.time.label == "joint of link2 (°)"
+        player.playing.value = False
+        player.seek(float(np.degrees(theta[3, 1])))
+        for value in many.frequency_hz[3].tolist():
+            assert f'data-hz="{value!r}"' in player.table.content
+    finally:
+        live.stop()
+
+
+def test_a_map_is_shown_in_the_studio_at_its_lowest_place() -> None:
+    found = supple.workspace(supple.load("kuo-delta"), points=3)
+    live = serve(found, port=0)
+    try:
+        here = live.shown.found
+        np.testing.assert_array_equal(here.position, found.lowest[0])
+        assert math.isclose(here.omega[0], found.lowest[1], rel_tol=1e-12)
     finally:
         live.stop()
 
 
 def test_what_cannot_be_shown_is_a_sentence() -> None:
     robot = supple.load("industrial-3")
-    with pytest.raises(supple.SuppleError, match=r"at\(b\)"):
-        serve(supple.modes(robot, np.zeros((2, 3)), count=2))
+    with pytest.raises(supple.SuppleError, match="no page of a list"):
+        serve([robot])
     with pytest.raises(supple.SuppleError, match="port is 70000"):
         serve(robot, port=70000)
     with pytest.raises(supple.SuppleError, match="30 at most"):
@@ -106,6 +157,17 @@ def test_questions_set_theory_and_payload() -> None:
     heavy = ask(Question(robot, pose, payload=5.0))
     loaded = robot.with_("payload", {"mass": 5.0})
     np.testing.assert_array_equal(heavy.omega, supple.modes(loaded, pose, count=6).omega)
+
+
+def test_frequencies_along_a_coordinate_leave_out_what_is_out_of_reach() -> None:
+    robot = supple.load("kuo-delta")
+    question = Question(robot, (0.1, 0.0, 0.5), count=2)
+    z = np.array([0.4, 0.5, 1.5])
+    found = along(question, 2, z)
+    for value, row in zip(z[:2], found, strict=False):
+        here = supple.modes(robot, position=[0.1, 0.0, value], count=2)
+        np.testing.assert_allclose(row, here.frequency_hz, rtol=1e-12)
+    assert np.isnan(found[2]).all()
 
 
 def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:

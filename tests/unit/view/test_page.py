@@ -10,7 +10,8 @@ import pytest
 
 import supple
 from supple.studies.around import around
-from supple.view.page import Chapter, Plot, Series, Table, page_text, save_modes, save_page
+from supple.view.page import Chapter, Plot, Series, Table, page_text, save_page
+from supple.view.reports import save_report
 from supple.view.scene import modes_scene
 
 ASSETS = Path(supple.__file__).parent / "view" / "assets"
@@ -60,7 +61,7 @@ def test_what_does_not_change_is_written_once(found: supple.Modes) -> None:
 
 
 def test_a_page_is_small_and_calls_nobody(found: supple.Modes, tmp_path: Path) -> None:
-    text = save_modes(found, tmp_path / "arm.html").read_text(encoding="utf-8")
+    text = save_report(found, tmp_path / "arm.html").read_text(encoding="utf-8")
     assert len(text.encode()) < 200e3
     assert "https://" not in text
     assert set(re.findall(r"http://[\w./]*", text)) == {"http://www.w3.org/2000/svg"}

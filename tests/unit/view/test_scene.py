@@ -9,14 +9,17 @@ import pytest
 import supple
 from supple.errors import SuppleError
 from supple.studies.around import around, coordinates_of
+from supple.studies.fields import Fields, path_fields
+from supple.view.posing import bend
 from supple.view.scene import (
     modes_scene,
     quaternions,
     robot_scene,
     statics_scene,
     sweep_scene,
-    time_scene,
+    well_seen,
 )
+from supple.view.scenes import path_scene, scene_of, time_scene, workspace_scene
 
 POSES = {
     "de-luca-two-link": {"theta": [0.2, 0.9]},
@@ -138,7 +141,84 @@ def test_a_motion_in_time_is_true_to_scale() -> None:
     p = np.zeros((11, 2, 3))
     p[:, 1, 0] = 0.5
     motion = np.zeros((11, 2, 13, 6))
-    scene = time_scene(robot, ("link1", "link2"), t, p, R, np.full((11, 2), 0.5), motion)
+    links = Fields(
+        ("link1", "link2"), t, p, R, np.full((11, 2), 0.5), motion, np.zeros((11, 2, 13))
+    )
+    scene = time_scene(robot, links)
     assert scene.true_scale
     assert scene.tracks[0].kind == "time"
     assert scene.extent == pytest.approx(1.0)
+
+
+@pytest.fixture(scope="module")
+def path() -> supple.PathResponse:
+    tube = {"shape": "tube", "diameter": 0.03, "wall": 0.002}
+    robot = supple.load("kuo-delta").with_({"upper.section": tube, "lower.section": tube})
+    return supple.follow(robot, supple.InvertedU(), step=0.02, damping=0.05)
+
+
+def test_a_path_moves_the_platform_by_what_was_computed(path: supple.PathResponse) -> None:
+    """At any scale: wanted place plus so many times the displacement from the rigid motion."""
+    scene = path_scene(path)
+    track = scene.tracks[0]
+    assert not scene.true_scale
+    for v in (0, 7, len(track.at) - 1):
+        for times in (0.0, 1.0, 30.0):
+            drawn = bend(track, v, track.motion[v, 0], times).centre[scene.tip, -1]
+            true = path.position[v] + times * path.tip[v, :3]
+            np.testing.assert_allclose(drawn, true, atol=1e-12)
+    assert track.largest[0] >= np.linalg.norm(path.tip[:, :3], axis=1).max()
+
+
+def test_a_path_keeps_legs_and_platform_together(path: supple.PathResponse) -> None:
+    """Ends of rods move as the platform does there: u + phi x arm, to first order."""
+    found = path_fields(path)
+    base = np.einsum("tnij,tnpj->tnpi", found.R, found.motion[..., :3])
+    phi = np.einsum("tij,tj->ti", found.R[:, -1], found.motion[:, -1, -1, 3:])
+    for leg in (1, 2, 3):
+        i = found.names.index(f"lower{leg}")
+        end = found.p[:, i] + found.L[:, i, None] * found.R[:, i, :, 0]
+        carried = base[:, -1, -1] + np.cross(phi, end - found.p[:, -1])
+        np.testing.assert_allclose(base[:, i, -1], carried, atol=1e-14)
+        upper = found.names.index(f"upper{leg}")
+        np.testing.assert_allclose(base[:, upper, -1], base[:, i, 0], atol=1e-14)
+
+
+def test_strain_energy_along_a_path_adds_up(path: supple.PathResponse) -> None:
+    """Its integral is y' K y / 2."""
+    found = path_fields(path, points=401)
+    total = np.trapezoid(found.energy, np.linspace(0, 1, 401), axis=-1) * found.L
+    whole = np.einsum("ti,ij,tj->t", path.y, path.model.stiffness, path.y) / 2
+    np.testing.assert_allclose(total.sum(axis=1), whole, rtol=1e-3)
+
+
+def test_every_answer_becomes_a_scene(path: supple.PathResponse) -> None:
+    robot = supple.load("kuo-delta")
+    found = supple.workspace(robot, points=3)
+    cloud = workspace_scene(found, nearby=0).cloud
+    assert cloud is not None
+    assert cloud.values.min() == found.lowest[1] / (2 * math.pi)
+    answers = [robot, supple.modes(robot, position=[0.1, 0, 0.5], count=2), path, found]
+    answers.append(supple.statics(robot, position=[0.1, 0, 0.5]))
+    for answer in answers:
+        json.dumps(scene_of(answer).to_dict(), allow_nan=False)
+    with pytest.raises(SuppleError, match="int cannot be drawn"):
+        scene_of(3)
+
+
+def test_motions_are_drawn_by_round_factors() -> None:
+    """At most a tenth of the extent, never smaller than they are."""
+    sizes = [1e-6, 3e-5, 1e-3, 0.04, 0.2, 0.0]
+    assert [well_seen(size, 1.0) for size in sizes] == [1e5, 2000, 100, 2, 1, 1]
+
+
+def test_a_sweep_runs_along_the_one_coordinate_that_changes() -> None:
+    theta = np.zeros((5, 3))
+    theta[:, 1] = np.linspace(0, 1, 5)
+    many = supple.modes(supple.load("industrial-3"), theta, count=2)
+    track = sweep_scene(many).tracks[0]
+    assert (track.name, track.unit) == ("joint of link2", "°")
+    np.testing.assert_allclose(track.at, np.degrees(theta[:, 1]))
+    theta[:, 2] = 0.1 * theta[:, 1]
+    track = sweep_scene(supple.modes(many.robot, theta, count=2)).tracks[0]
+    assert track.at.tolist() == [1, 2, 3, 4, 5]

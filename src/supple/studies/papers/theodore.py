@@ -25,7 +25,7 @@ from ..simulate import simulate
 from ..stability import free_growth
 from .cells import Cell, Claim, Reproduction, Verdict, half_digit
 
-__all__ = ["PaperMotion", "arm_model", "frozen", "reproduction", "roots"]
+__all__ = ["PaperMotion", "arm_model", "frozen", "printed_numbers", "reproduction", "roots"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -109,11 +109,11 @@ def reproduction() -> Reproduction:
         "Fig. 7 frozen eigenvalues, retraction": figures,
         "Fig. 8 roots of the frequency equation": figures,
     }
-    return Reproduction("theodore", SOURCE, _cells(), _claims(figures), NOTES, results)
+    return Reproduction("theodore", SOURCE, printed_numbers(), _claims(figures), NOTES, results)
 
 
-def _cells() -> tuple[Cell, ...]:
-    """The numbers printed in the text."""
+def printed_numbers() -> tuple[Cell, ...]:
+    """Return the numbers printed in the text."""
     speed = float(NAMED["extension"](0.5)[1][2])
     wave = float(np.sqrt(1165.4916 / 0.331) / 1.0)
     return (_cell("axial velocity U, m/s", "0.778", speed), _cell("U_g, m/s", "59.34", wave))

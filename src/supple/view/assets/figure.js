@@ -52,12 +52,13 @@ class Figure {
     const bent = links.map((link, i) => this.bend(link, refined(shape[i]), scale));
     const last = bent[this.scene.tip];
     this.tip = last[last.length - 1].centre;
+    this.ghost = look.ghost;
     this.grid(look);
     this.shadow(bent, look);
     if (!this.scene.true_scale) {
       links.forEach((l) => this.painter.line([l.p, l.end], look.ghost, 1.2, [5, 4]));
     }
-    look.trace?.(this);
+    look.under?.(this);
     bent.forEach((stations, i) => this.link(i, stations, links[i], tint, look));
     this.scene.solids.forEach((solid) => this.solid(solid, links, bent, look));
     this.painter.paint();

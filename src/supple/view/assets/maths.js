@@ -116,6 +116,16 @@ function digits(value, count = 6) {
     : value.toPrecision(count);
 }
 
+/** A length or an energy per length with a unit that reads well. */
+function sized(value, unit) {
+  const steps =
+    unit === "m"
+      ? [[1, "m"], [1e-3, "mm"], [1e-6, "µm"], [1e-9, "nm"]]
+      : [[1, unit], [1e-3, `m${unit}`], [1e-6, `µ${unit}`]];
+  const [size, word] = steps.find(([s]) => value >= s) ?? steps[steps.length - 1];
+  return `${Number((value / size).toPrecision(3))} ${word}`;
+}
+
 /** About `count` round values that cover low to high. */
 function ticks(low, high, count) {
   const raw = (high - low) / count,

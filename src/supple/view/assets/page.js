@@ -34,12 +34,14 @@ function chapterOf(data, index, all) {
     chapter.append(viewer.element);
   }
   const side = node("div", { class: "cards" });
-  for (const table of data.tables) side.append(tableOf(table));
+  const beside = viewer && !viewer.rows; // the panel has room
+  data.tables.forEach((table, k) => (beside && !k ? viewer.panel : side).append(tableOf(table)));
   for (const raw of data.plots) {
     const plot = new Plot(raw);
     side.append(plot.element);
     if (viewer?.clock && raw.x_label.startsWith("time")) viewer.timed.push(plot);
   }
+  for (const raw of data.maps) side.append(new Heat(raw).element);
   if (side.children.length) chapter.append(side);
   return chapter;
 }

@@ -143,18 +143,19 @@ function looksOf(v) {
   const size = node("input", {
     type: "range",
     min: 0,
-    max: 2,
+    max: v.scene.scale ? 4 : 2,
     step: 0.01,
     value: 1,
     "aria-label": "amplitude",
     "data-role": "amplitude",
     oninput: () => {
       v.state.amplitude = Number(size.value);
-      much.textContent = `${size.value} ×`;
-      v.frame(true);
+      much.textContent = told();
+      v.show();
     },
   });
-  const much = node("output", {}, "1 ×");
+  const told = () => `${Number((v.state.amplitude * (v.scene.scale ?? 1)).toPrecision(3))} ×`;
+  const much = node("output", { "data-role": "much" }, told());
   const colour = node(
     "select",
     {
@@ -175,7 +176,9 @@ function looksOf(v) {
     "div",
     { class: "block" },
     node("h4", {}, "Look"),
-    node("label", {}, node("span", {}, "amplitude"), much, size),
+    v.scene.true_scale
+      ? null
+      : node("label", {}, node("span", {}, v.scene.scale ? "bending, times larger" : "amplitude"), much, size),
     node("label", {}, node("span", {}, "colour by"), colour),
   );
 }
@@ -185,12 +188,22 @@ function strained(v) {
 }
 
 function legendFor(v) {
-  const what = { displacement: "displacement", energy: "strain energy per length" }[v.state.colouring];
-  v.legend.replaceChildren(
-    ...(what
-      ? [node("span", {}, what), node("span", {}, "0"), node("i", {}), node("span", {}, "largest")]
-      : []),
-  );
+  const field = v.state.colouring,
+    what = { displacement: v.scene.moved, energy: "strain energy per length" }[field];
+  const { largest } = v.tracks[0];
+  const top = !largest.length
+    ? "largest"
+    : field === "energy"
+      ? sized(largest[1], "J/m")
+      : sized(largest[0], "m");
+  const row = (name, low, high) =>
+    node("div", {}, name, node("span", {}, low, node("i", {}), high));
+  const rows = what ? [row(what, "0", top)] : [];
+  if (v.scene.cloud) {
+    const { values, name, unit } = v.scene.cloud;
+    rows.unshift(row(`dots: ${name}`, digits(Math.min(...values), 4), `${digits(Math.max(...values), 4)} ${unit}`));
+  }
+  v.legend.replaceChildren(...rows);
 }
 
 function trackPlotsOf(v) {

@@ -13,6 +13,7 @@ class Track {
     this.values = raw.values;
     this.hertz = raw.frequency_hz;
     this.kinds = raw.kinds;
+    this.largest = raw.largest; // m and J/m, empty for shapes without a size
     const [, M, n, P] = this.energy.shape;
     Object.assign(this, { M, n, P, V: this.at.length });
     this.offsets = this.chained(parents);

@@ -16,7 +16,7 @@ class Viewer {
       amplitude: 1,
       speed: 1,
       phase: 0,
-      colouring: scene.shapes.length ? "displacement" : "plain",
+      colouring: scene.true_scale ? "plain" : "displacement",
       playing: !calm,
       names: false,
     };
@@ -50,7 +50,7 @@ class Viewer {
     const sliders = slidersOf(this);
     if (sliders) this.panel.append(sliders);
     if (this.clock) this.panel.append(playbackOf(this));
-    if (this.scene.shapes.length) this.panel.append(looksOf(this));
+    if (this.scene.shapes.length || this.clock) this.panel.append(looksOf(this));
     const left = node("div", { class: "left" }, stage);
     this.element = node("section", { class: "viewer", id: this.id, "data-role": "viewer" }, left, this.panel);
     this.plots = trackPlotsOf(this);
@@ -128,7 +128,11 @@ class Viewer {
     const where = own
       ? this.scene.subtitle
       : `${track.name} at ${digits(state.x, 4)} ${track.unit}, the rest as asked for`;
-    this.readout.replaceChildren(node("b", {}, words || this.scene.title), node("span", {}, where));
+    this.readout.replaceChildren(
+      node("b", {}, words || this.scene.title),
+      node("span", {}, where),
+      ...(this.larger ? [node("span", { "data-role": "larger" }, this.larger)] : []),
+    );
   }
   showPlot(hz) {
     if (!this.plotPlace) return;
@@ -136,6 +140,14 @@ class Viewer {
     if (this.plotPlace.firstChild !== plot.element) this.plotPlace.replaceChildren(plot.element);
     const own = this.plots[this.state.track] ? this.state.x : this.tracks[this.plots.indexOf(plot)].start;
     plot.mark(own, this.state.mode, hz[this.state.mode]);
+  }
+
+  /** How much larger than it is a motion of known size is drawn, in words. */
+  get larger() {
+    const { scale, true_scale } = this.scene;
+    if (!scale || true_scale) return "";
+    const times = Number((scale * this.state.amplitude).toPrecision(3));
+    return times === 1 ? "bending drawn as large as it is" : `bending drawn ${times} times larger than it is`;
   }
 
   // -- the picture ---------------------------------------------------------------------------
@@ -178,7 +190,10 @@ class Viewer {
         plate: colour("--plate"),
         base: colour("--base"),
       },
-      trace: (figure) => this.trace(figure, read("--trace"), read("--trace-quiet")),
+      under: (figure) => {
+        if (this.scene.cloud) this.cloud(figure.painter);
+        if (this.clock) this.trace(figure, read("--trace"), read("--trace-quiet"));
+      },
     };
   }
 
@@ -207,7 +222,8 @@ class Viewer {
   /** Points to keep in sight: the robot as it stands, or all it passes in time. */
   reached(links) {
     const ends = (some) => some.flatMap((l) => [l.p, l.end]);
-    if (!this.clock) return [[0, 0, 0], ...ends(links)];
+    const around = this.scene.cloud?.places ?? [];
+    if (!this.clock) return [[0, 0, 0], ...ends(links), ...around];
     const every = Math.ceil(this.clock.V / 60);
     this.passed ??= Array.from(this.clock.at)
       .filter((_, k) => k % every === 0)
@@ -228,9 +244,17 @@ class Viewer {
     this.painter.begin(this.camera);
     const shape = this.track.shape(x, this.scene.shapes.length ? mode : 0);
     const { factor, largest } = exaggeration(shape, this.scene.extent);
-    const swing = this.scene.true_scale ? 1 : factor * amplitude * Math.cos(phase);
+    const swing = this.swing(factor * amplitude * Math.cos(phase));
     const look = this.look();
     this.figure.draw(links, shape, swing, this.tint(shape, largest, look), look);
+  }
+
+  /** The factor of what is drawn: as it is, as often larger, or as shapes without a size swing. */
+  swing(shown) {
+    const { scale, true_scale } = this.scene;
+    if (true_scale) return 1;
+    if (!scale) return shown;
+    return scale * this.state.amplitude * (this.clock ? 1 : (1 + Math.cos(this.state.phase)) / 2);
   }
 
   /** The colour of a station: plain, or by the picked field. */
@@ -238,7 +262,8 @@ class Viewer {
     if (this.state.colouring === "plain") return () => look.plain;
     const strain =
       this.state.colouring === "energy" ? this.track.strain(this.state.x, this.state.mode) : null;
-    const value = (i, k) => (strain ? strain[i][k] : largest ? norm(shape[i][k][0]) / largest : 0);
+    const top = this.track.largest[0] ?? largest;
+    const value = (i, k) => (strain ? strain[i][k] : top ? norm(shape[i][k][0]) / top : 0);
     return (i, s) => {
       const x = s * (shape[i].length - 1),
         k = Math.min(Math.floor(x), shape[i].length - 2);
@@ -246,17 +271,46 @@ class Viewer {
     };
   }
 
-  /** The path of the tip: whole in time, behind the present stronger. */
+  /** The path of the tip: whole in time, behind the present stronger; and the one wanted. */
   trace(figure, strong, quiet) {
-    if (!this.clock) return;
-    this.path ??= Array.from(this.clock.at, (t) => this.tipAt(t));
+    this.ends ??= Array.from(this.clock.at, (t) => this.endAt(t));
+    const scale = this.swing(1),
+      path = this.ends.map(([rest, moved]) => add(rest, times(moved, scale)));
     const now = locate(this.clock.at, this.state.x).i + 1;
-    figure.painter.line(this.path, quiet, 1.2);
-    figure.painter.line([...this.path.slice(0, now), figure.tip], strong, 2);
+    if (this.scene.true_scale) figure.painter.line(path, quiet, 1.2);
+    else {
+      figure.painter.line(
+        this.ends.map(([rest]) => rest),
+        figure.ghost,
+        1.2,
+      );
+      figure.painter.line(path, quiet, 1.2);
+    }
+    figure.painter.line([...path.slice(0, now), figure.tip], strong, 2);
   }
-  tipAt(t) {
+  /** Where the tip would be without its own bending, and what that adds. */
+  endAt(t) {
     const link = this.clock.pose(t)[this.scene.tip],
       stations = this.clock.shape(t, 0)[this.scene.tip];
-    return add(link.p, turn(link.R, add([link.L, 0, 0], stations[stations.length - 1][0])));
+    return [
+      add(link.p, turn(link.R, [link.L, 0, 0])),
+      turn(link.R, stations[stations.length - 1][0]),
+    ];
+  }
+
+  /** Places with a value, as dots under the robot. */
+  cloud(painter) {
+    const { places, values } = this.scene.cloud;
+    this.span ??= [Math.min(...values), Math.max(...values)];
+    const [low, high] = this.span,
+      g = painter.context;
+    places.forEach((place, k) => {
+      const [x, y, depth] = painter.camera.see(place),
+        r = Math.max(0.007 * this.scene.extent * painter.camera.size(depth), 1.5);
+      g.fillStyle = css(mapped((values[k] - low) / (high - low || 1)), 1, 0.85);
+      g.beginPath();
+      g.arc(x, y, r, 0, 2 * Math.PI);
+      g.fill();
+    });
   }
 }

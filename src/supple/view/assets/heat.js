@@ -1,0 +1,118 @@
+// A value over a plane in colours, with its value under the pointer.
+
+class Heat {
+  constructor(data) {
+    this.data = data;
+    this.margin = { left: 58, right: 16, top: 10, bottom: 42 };
+    const across = data.x[data.x.length - 1] - data.x[0],
+      up = data.y[data.y.length - 1] - data.y[0];
+    this.width = 440;
+    const inner = this.width - this.margin.left - this.margin.right;
+    this.height = Math.min(inner * (up / across), 520) + this.margin.top + this.margin.bottom;
+    this.drawing = svg("svg", {
+      viewBox: `0 0 ${this.width} ${this.height.toFixed(0)}`,
+      role: "img",
+      "aria-label": data.title,
+      "data-role": "heat",
+    });
+    this.tip = node("div", { class: "tip", hidden: true });
+    const [low, high] = data.span;
+    this.element = node(
+      "figure",
+      { class: "plot heat" },
+      node("figcaption", {}, data.title),
+      node("div", { class: "plot-box" }, this.drawing, this.tip),
+      node(
+        "div",
+        { class: "bar" },
+        node("span", {}, `${digits(low, 4)} ${data.label}`),
+        node("i", {}),
+        node("span", {}, `${digits(high, 4)} ${data.label}`),
+      ),
+    );
+    if (data.note) this.element.append(node("p", { class: "quiet" }, data.note));
+    this.cells();
+    this.axes();
+    this.pointer();
+  }
+
+  /** Edges of the cells around rising values. */
+  edges(values) {
+    const middle = values.slice(1).map((v, k) => (v + values[k]) / 2);
+    return [2 * values[0] - middle[0], ...middle, 2 * values[values.length - 1] - middle[middle.length - 1]];
+  }
+  cells() {
+    const { x, y, values, span } = this.data;
+    this.ex = this.edges(x);
+    this.ey = this.edges(y);
+    values.forEach((row, j) =>
+      row.forEach((value, i) => {
+        if (value === null) return;
+        const [a, b] = [this.px(this.ex[i]), this.px(this.ex[i + 1])];
+        const [c, d] = [this.py(this.ey[j + 1]), this.py(this.ey[j])];
+        const fill = css(mapped((value - span[0]) / (span[1] - span[0] || 1)));
+        this.drawing.append(
+          svg("rect", {
+            x: a.toFixed(1),
+            y: c.toFixed(1),
+            width: (b - a + 0.4).toFixed(1),
+            height: (d - c + 0.4).toFixed(1),
+            "shape-rendering": "crispEdges",
+            fill,
+          }),
+        );
+      }),
+    );
+  }
+  px(x) {
+    const { left, right } = this.margin,
+      e = this.ex;
+    return left + ((x - e[0]) / (e[e.length - 1] - e[0])) * (this.width - left - right);
+  }
+  py(y) {
+    const { top, bottom } = this.margin,
+      e = this.ey;
+    return (
+      this.height - bottom - ((y - e[0]) / (e[e.length - 1] - e[0])) * (this.height - top - bottom)
+    );
+  }
+  axes() {
+    const { left, bottom } = this.margin,
+      floor = this.height - bottom,
+      { x, y } = this.data;
+    const words = (attributes, text) => this.drawing.append(svg("text", attributes, text));
+    for (const v of ticks(x[0], x[x.length - 1], 4))
+      words({ x: this.px(v), y: floor + 15, "text-anchor": "middle" }, String(Number(v.toPrecision(6))));
+    for (const v of ticks(y[0], y[y.length - 1], 4))
+      words({ x: left - 6, y: this.py(v) + 4, "text-anchor": "end" }, String(Number(v.toPrecision(6))));
+    words({ x: (left + this.width) / 2, y: this.height - 6, "text-anchor": "middle" }, this.data.x_label);
+    const turn = `translate(13 ${(floor / 2).toFixed(0)}) rotate(-90)`;
+    words({ "text-anchor": "middle", transform: turn }, this.data.y_label);
+  }
+  pointer() {
+    const inside = (edges, v) => edges.findLastIndex((e) => e <= v);
+    const show = (event) => {
+      const box = this.drawing.getBoundingClientRect(),
+        scale = this.width / box.width,
+        { left, right, top, bottom } = this.margin;
+      const [u, v] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+      const [ex, ey] = [this.ex, this.ey];
+      const x = ex[0] + ((u - left) / (this.width - left - right)) * (ex[ex.length - 1] - ex[0]);
+      const h = this.height - top - bottom;
+      const y = ey[0] + ((this.height - bottom - v) / h) * (ey[ey.length - 1] - ey[0]);
+      const [i, j] = [inside(ex, x), inside(ey, y)];
+      const value = this.data.values[j]?.[i];
+      this.tip.hidden = value === undefined;
+      if (value === undefined) return;
+      const where = `x ${digits(this.data.x[i], 4)} m, y ${digits(this.data.y[j], 4)} m`;
+      const told = value === null ? "out of reach" : `${digits(value, 5)} ${this.data.label}`;
+      this.tip.replaceChildren(node("b", {}, told), node("div", {}, where));
+      const side = u / this.width;
+      this.tip.style.left = side < 0.5 ? `calc(${(100 * side).toFixed(1)}% + 14px)` : "auto";
+      this.tip.style.right = side < 0.5 ? "auto" : `calc(${(100 - 100 * side).toFixed(1)}% + 14px)`;
+    };
+    this.drawing.addEventListener("pointermove", show);
+    this.drawing.addEventListener("pointerdown", show);
+    this.drawing.addEventListener("pointerleave", () => (this.tip.hidden = true));
+  }
+}

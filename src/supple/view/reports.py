@@ -1,0 +1,242 @@
+"""Any answer as a page: its Scene, tables and plots, chosen for the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Robot
+from ..studies.around import around, usual_pose
+from ..studies.modes import Modes, modes
+from ..studies.statics import Statics
+from .page import Chapter, Heat, Plot, Series, Table, check_page, page_text, save_page
+from .scene import Scene, modes_scene, statics_scene, sweep_scene
+
+if TYPE_CHECKING:
+    from ..studies.follow import PathResponse
+    from ..studies.motion import Response
+    from ..studies.workspace import WorkspaceMap
+
+__all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
+
+Array = NDArray[np.float64]
+SAMPLES = 400  # points of a curve over time
+HEIGHTS = 4  # slices of a map
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page before it is written."""
+
+    title: str
+    chapters: Sequence[Chapter]
+    lead: Sequence[str] = field(default=())
+
+    def text(self) -> str:
+        """Return the whole page."""
+        return page_text(self.title, self.chapters, self.lead)
+
+
+def save_report(answer: Any, path: str | Path, **options: Any) -> Path:
+    """Write the page of an answer and return its path."""
+    check_page(path)
+    found = report(answer, **options)
+    return save_page(path, found.title, found.chapters, found.lead)
+
+
+def report(answer: Any, **options: Any) -> Report:
+    """Return the page of an answer: a Robot, Modes, Statics, a motion or a map."""
+    if isinstance(answer, Robot):
+        pose: dict[str, Any] = usual_pose(answer)
+        answer = modes(answer, count=6, **pose)
+    if isinstance(answer, Modes):
+        return _modes(answer, **options)
+    if isinstance(answer, Statics):
+        return _statics(answer)
+    return _moving(answer, **options)
+
+
+def _moving(answer: Any, samples: int = SAMPLES) -> Report:
+    from ..studies.follow import PathResponse
+    from ..studies.motion import Response
+    from ..studies.workspace import WorkspaceMap
+
+    if isinstance(answer, Response):
+        return _response(answer, samples)
+    if isinstance(answer, PathResponse):
+        return _path(answer, samples)
+    if isinstance(answer, WorkspaceMap):
+        return _workspace(answer)
+    raise SuppleError(f"there is no page of a {type(answer).__name__}")
+
+
+def _modes(found: Modes, nearby: int = 21) -> Report:
+    """Modes, with `nearby` poses along each coordinate of one configuration."""
+    if found.omega.ndim > 1:
+        scene = sweep_scene(found)
+    else:
+        scene = modes_scene(found, around(found, count=nearby) if nearby > 1 else ())
+    source = f"Source: {found.robot.source}. " if found.robot.source else ""
+    lead = (
+        f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
+        "slider to move the robot; drag the picture to turn it."
+    )
+    return Report(f"{found.robot.name}: modes", [Chapter(scene=scene)], [lead])
+
+
+def _statics(sag: Statics) -> Report:
+    """The bent robot and how its tip moves."""
+    axes = ("x", "y", "z", "about x", "about y", "about z")
+    moved = [*sag.tip_displacement.tolist(), *sag.tip_rotation.tolist()]
+    units = ["m"] * 3 + ["rad"] * 3
+    table = Table(
+        "How the tip moves",
+        ("axis", "moves>", "unit"),
+        [(axis, f"{u:.6g}", unit) for axis, u, unit in zip(axes, moved, units, strict=True)],
+    )
+    chapter = Chapter(scene=statics_scene(sag), tables=[table])
+    return Report(f"{sag.robot.name}: statics", [chapter])
+
+
+def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: str = "") -> Plot:
+    """Curves over time, thinned; those that stay zero are left out beside others."""
+    keep = np.unique(np.linspace(0, len(t) - 1, min(SAMPLES, len(t))).astype(int))
+    moving = {name: values for name, values in curves.items() if values.any()} or curves
+    series = [
+        Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
+    ]
+    return Plot(title, "time (s)", f"{title.lower()} ({unit})", series, note=note)
+
+
+def _response(run: Response, samples: int) -> Report:
+    """The robot to play, and its joints, tip, deflections and efforts over time."""
+    from .scenes import response_scene
+
+    chapter = Chapter(scene=response_scene(run, samples), plots=panels(run))
+    return Report(f"{run.model.robot.name}: a motion", [chapter])
+
+
+def panels(run: Response) -> list[Plot]:
+    """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
+    chain = run.model.chain
+    joints = [chain.links[i].name for i in chain.joints]
+    bent = [link.name for link in chain.links if link.shapes is not None]
+    ends = {name: np.linalg.norm(run.deflection(name), axis=1) for name in bent}
+    turn, push = ("rad and m", "N m and N") if chain.sliding else ("rad", "N m")
+    return [
+        _curves(run.t, "Joints", turn, dict(zip(joints, run.theta.T, strict=True))),
+        _curves(run.t, "Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
+        _curves(run.t, "Deflection of the ends", "m", ends),
+        _curves(run.t, "Efforts", push, dict(zip(joints, run.tau.T, strict=True))),
+        _curves(run.t, "Energy", "J", dict(run.energies)),
+    ]
+
+
+def frequency_plots(scene: Scene) -> list[Plot]:
+    """Return the frequencies along a Scene's first track, where it has them."""
+    track = scene.tracks[0]
+    if len(track.values) < 2:
+        return []
+    label = f"{track.name} ({track.unit})" if track.unit else track.name
+    series = [
+        Series(str(shape.number), track.values, hertz)
+        for shape, hertz in zip(scene.shapes, track.frequency_hz.T, strict=True)
+    ]
+    return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
+
+
+def _path(run: PathResponse, samples: int) -> Report:
+    """The robot on its path, with what leaves the rigid motion, and the torques."""
+    from .scenes import path_scene
+
+    scene = path_scene(run, samples)
+    delta = isinstance(run.robot, DeltaRobot)
+    wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True)) if delta else {
+        f"joint {k + 1}": np.degrees(column) for k, column in enumerate(run.position.T)
+    }  # fmt: skip
+    motors, more = (
+        {f"motor {k + 1}": column for k, column in enumerate(torque.T)}
+        for torque in (run.torque, run.torque - run.rigid_torque)
+    )
+    moved, turned = 1e3 * run.tip[:, :3].T, np.degrees(run.tip[:, 3:]).T
+    plots = [
+        _curves(run.t, "Path wanted", "mm" if delta else "deg", wanted),
+        _curves(run.t, "Position error", "mm", dict(zip("xyz", moved, strict=True)),
+                "displacement of platform or tip from the rigid motion, base axes"),
+        _curves(run.t, "Attitude error", "deg",
+                {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
+                "small rotation from the rigid motion, base axes"),
+        _curves(run.t, "Torques", "N m", motors),
+        _curves(run.t, "Torques beyond rigid links", "N m", more,
+                "what the bending adds to the torques of the same motion with rigid links"),
+    ]  # fmt: skip
+    much = (
+        "drawn as it is" if scene.scale == 1 else f"drawn {scene.scale:g} times larger than it is"
+    )
+    lead = [
+        "The motors follow the path as if the links were rigid; the links bend. The dashed robot "
+        "and the thin grey line are the rigid motion, the full robot and the strong line the bent "
+        f"one, its bending {much}.",
+        *([] if run.small else [_TOO_LARGE.format(run.largest)]),
+    ]
+    return Report(
+        f"{run.robot.name} along a path",
+        [Chapter(scene=scene, tables=[_errors(run)], plots=plots)],
+        lead,
+    )
+
+
+_TOO_LARGE = (
+    "Take these numbers with care: links bend by up to {:.2g} (deflection over length, or rad), "
+    "more than a linear model can be trusted with."
+)
+
+
+def _errors(run: PathResponse) -> Table:
+    scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
+    each = {"largest>": run.peak * scale, "at the end>": run.tip[-1] * scale}
+    if not run.path.periodic and run.t[-1] > run.path.duration:
+        each["swings after>"] = run.residual() * scale
+    axes = [f"{axis} (mm)" for axis in "xyz"] + [f"about {axis} (deg)" for axis in "xyz"]
+    rows = [(axis, *(f"{x:.3g}" for x in row)) for axis, row in zip(axes, zip(*each.values(),
+            strict=True), strict=True)]  # fmt: skip
+    note = "Swing after the stop: half of peak to peak." if len(each) > 2 else ""
+    return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
+
+
+def _workspace(found: WorkspaceMap) -> Report:
+    """A Delta at its softest place, and slices of the map."""
+    from .scenes import workspace_scene
+
+    place, omega = found.lowest
+    hertz = found.omega[..., 0] / (2 * np.pi)
+    span = (float(np.nanmin(hertz)), float(np.nanmax(hertz)))
+    heights = np.unique(np.linspace(0, len(found.z) - 1, min(HEIGHTS, len(found.z))).astype(int))
+    maps = [
+        Heat(f"Lowest frequency at z = {found.z[k]:.4g} m", "x (m)", "y (m)", "Hz", found.x,
+             found.y, hertz[:, :, k].T, span)
+        for k in heights
+    ]  # fmt: skip
+    table = Table(
+        "The map in short",
+        ("", "value>", "unit"),
+        [
+            ("lowest", f"{omega / (2 * np.pi):.6g}", "Hz"),
+            *((f"there, {axis}", f"{value:.4g}", "m") for axis, value in zip("xyz", place,
+              strict=True)),
+            ("highest", f"{span[1]:.6g}", "Hz"),
+            ("grid points in reach", f"{int(found.reachable.sum())} of {found.reachable.size}", ""),
+        ],
+    )  # fmt: skip
+    lead = (
+        "How low a Delta rings depends on where its platform is. The robot stands where its lowest "
+        "frequency is lowest; dots show the frequency over the slice through that place."
+    )
+    chapter = Chapter(scene=workspace_scene(found), tables=[table], maps=maps)
+    return Report(f"{found.robot.name}: frequencies over its workspace", [chapter], [lead])
