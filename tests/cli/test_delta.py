@@ -47,10 +47,54 @@ def test_circle_as_json(console: Console) -> None:
     assert len(document["t"]) == len(document["torque"]) == len(document["displacement"])
 
 
+def test_a_controller_makes_it_the_coupled_model(console: Console, tmp_path: Path) -> None:
+    picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
+    run = console(
+        *("simulate", "kuo-delta", "--path", "inverted-u", "--controller", "computed-torque"),
+        *("--static", "--dt", "0.01", "--plot", str(picture), "--save", str(stored)),
+    )
+    assert run.code == 0
+    assert "rigid and elastic motion together, 39 coordinates" in run.out
+    assert "largest distance from its path" in run.out
+    assert "loops are closed to" in run.out
+    assert picture.stat().st_size > 20_000
+    assert stored.stat().st_size > 20_000
+
+
+def test_coupled_as_json(console: Console) -> None:
+    law = ["--controller", "pd", "--gains", "200,5", "--modes", "1", "--duration", "0.05"]
+    run = console("simulate", "kuo-delta", "--path", "circle", *law, "--dt", "0.005", "--json")
+    document = json.loads(run.out)
+    assert document["complete"] is True
+    assert document["coordinates"][:3] == ["theta.upper1", "theta.upper2", "theta.upper3"]
+    assert len(document["t"]) == len(document["tip"]) == len(document["closure"]) == 11
+    assert max(document["closure"]) < 1e-9
+
+
+def test_torques_and_joint_trajectories(console: Console) -> None:
+    short = ["--modes", "1", "--duration", "0.02", "--dt", "0.005", "--json"]
+    free = console("simulate", "kuo-delta", "--position", "0,0,0.5", "--amplitude", "2", *short)
+    assert json.loads(free.out)["tau"][0] == [2.0, 2.0, 2.0]
+    motors = ["--trajectory=-0.4,-0.4,-0.4:-0.5,-0.4,-0.4", "--controller", "decoupling"]
+    led = console("simulate", "kuo-delta", *motors, *short)
+    assert json.loads(led.out)["q"][0][:3] == [-0.4, -0.4, -0.4]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["kuo-delta"], "say where it goes"),
+        (["kuo-delta", "--controller", "pd"], "or --path of a Delta's platform"),
+        (["kuo-delta", "--path", "circle", "--controller", "lqg"], "--controller lqg: give pd"),
+        (
+            ["kuo-delta", "--path", "circle", "--trajectory", "0,0,0:1,1,1", "--controller", "pd"],
+            "give one of them",
+        ),
+        (["kuo-delta", "--position", "0,0,9"], "out of reach"),
+        (["kuo-delta", "--position", "0,0,0.5", "--at", "0,0,0"], "instead of theta0"),
+        (["kuo-delta", "--at", "0,0,0", "--deflection", "paper"], "one reading"),
+        (["industrial-3", "--path", "circle", "--controller", "pd"], "is no Delta"),
+        (["industrial-3", "--position", "0,0,1"], "where a Delta's platform starts"),
         (["kuo-delta", "--path", "inverted-v"], "did you mean inverted-u?"),
         (["industrial-3", "--path", "circle"], "is no Delta"),
     ],

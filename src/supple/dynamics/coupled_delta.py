@@ -42,6 +42,7 @@ class DeltaFunctions(Functions):
     """
 
     closed = True
+    plain = ("derivatives",)
 
     def __init__(self, legs: DeltaLegs, K: Array, D: Array, friction: Array, compile_: bool):
         super().__init__(compile_)
@@ -101,7 +102,7 @@ class DeltaFunctions(Functions):
 
         options = {"abstol": CLOSED, "abstolStep": 1e-14, "max_iter": 40, "error_on_fail": False,
                    "show_eval_warnings": False}  # fmt: skip
-        solver = ca.rootfinder("close", "newton", {"x": w, "p": q, "g": c}, options)
+        solver = ca.rootfinder("close", "fast_newton", {"x": w, "p": q, "g": c}, options)
         at = ca.MX.sym("q", q.numel())
         found = solver(rigid_followers(self.legs)(at[:3]), at)
         off = ca.norm_inf(ca.Function("off", [q, w], [c])(at, found))
@@ -202,7 +203,7 @@ class DeltaFunctions(Functions):
 def _solve(A: Any, b: Any) -> Any:
     import casadi as ca
 
-    return ca.solve(ca.densify(A), b, "lapacklu")
+    return ca.solve(ca.densify(A), b, "qr")  # it can be turned into C as well
 
 
 def _places(legs: DeltaLegs) -> list[list[int]]:

@@ -28,6 +28,7 @@ class Functions(Mapping[str, Any], ABC):
     """
 
     names: tuple[str, ...]
+    plain: tuple[str, ...] = ()  # functions that are never compiled
     closed: bool = False  # whether the robot has loops, so that a function solves their closures
 
     def __init__(self, compile_: bool) -> None:
@@ -72,7 +73,8 @@ class Functions(Mapping[str, Any], ABC):
         """Return the function of this name for arrays."""
         if name not in self._made:
             function = self.expression(name)
-            self._made[name] = Evaluator(as_c(function) if self._compile else function)
+            as_it_is = not self._compile or name in self.plain
+            self._made[name] = Evaluator(function if as_it_is else as_c(function))
         return self._made[name]
 
     def expression(self, name: str) -> Any:

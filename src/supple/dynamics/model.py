@@ -263,8 +263,6 @@ def _delta(
         raise SuppleError(
             f"{robot.name} is a Delta: deflection and velocity have one reading there"
         )
-    if compiled:
-        raise SuppleError(f"{robot.name} is a Delta: its closures are solved, not compiled")
     legs = delta_legs(robot, basis, stiffening)
     K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, damping_of(damping))
     arrays = (K, D, np.full(3, robot.motor.friction))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..control.controllers import Decoupling, Wanted
-from ..dynamics.evaluate import Evaluator, slope
+from ..dynamics.evaluate import Evaluator, compiled, slope
 from ..errors import SuppleError
 from ..kernels.newmark import Scheme
 from ..kernels.newmark import generalised_alpha as scheme_of
@@ -69,7 +69,8 @@ class _System:
         self.given_power = 0.0
         self.led = _on_path(plan, x)
         self.equations = plan.model.functions.derived(
-            ("alpha", plan.controller, self.led, plan.width), lambda: _Equations(plan, self.led)
+            ("alpha", plan.controller, self.led, plan.width, plan.compiled),
+            lambda: _Equations(plan, self.led),
         )
         self._inverse: Array | None = None
         self._dt = 0.0
@@ -238,7 +239,7 @@ class _Equations:
             rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)
         self._rows = ca.Function("rows", [q, qd, qdd, x], [rows])
         whole = ca.Function("residual", [q, qd, qdd, x], [rows, ca.densify(tau), power])
-        self.residual = Evaluator(whole)
+        self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
 
     @cached_property
     def slopes(self) -> list[Evaluator]:

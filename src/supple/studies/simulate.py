@@ -62,7 +62,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
     rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
     restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
-    `compiled` steps rk4 in generated C.
+    `compiled` steps rk4 and generalised-alpha in generated C.
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
