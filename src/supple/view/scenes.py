@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from ..robot import Robot
@@ -31,16 +33,49 @@ if TYPE_CHECKING:
     from ..studies.follow import PathResponse
     from ..studies.workspace import WorkspaceMap
 
-__all__ = ["path_scene", "response_scene", "scene_of", "time_scene", "workspace_scene"]
+__all__ = ["about", "path_scene", "response_scene", "scene_of", "time_scene", "workspace_scene"]
 
+Array = NDArray[np.float64]
 STATIONS = 9  # a link in time; pages draw cubics between them
 
 
-def response_scene(run: Response, samples: int = 400) -> Scene:
-    """Return a Response as a motion in time, drawn at about `samples` instants."""
+def response_scene(run: Response, samples: int = 400, scale: float | None = None) -> Scene:
+    """Return a Response as a motion in time, drawn at about `samples` instants.
+
+    Bending too small to be seen is drawn larger by a round factor, about the straight links at the
+    same joint coordinates; a `scale` of 1 draws it as it is.
+    """
+    drawn, robot = fields(run, samples, STATIONS), run.model.robot
     ended = f"; {run.message}" if run.message else ""
-    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}, drawn true to scale{ended}"
-    return time_scene(run.model.robot, fields(run, samples, STATIONS), words)
+    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}"
+    straight = run.q * (np.arange(run.q.shape[1]) < run.model.joints)
+    rest = fields(replace(run, q=straight), samples, STATIONS)
+    moved = about(drawn, rest)
+    size = largest(moved.motion, moved.energy)[0]
+    scale = well_seen(size, Poses(rest.p, rest.R, rest.L).extent) if scale is None else scale
+    if scale == 1:
+        return time_scene(robot, drawn, f"{words}, drawn true to scale{ended}")
+    words = f"{words}; bending moves sections by up to {1e3 * size:.3g} mm{ended}"
+    return time_scene(robot, moved, words, scale=scale, moved="displacement by bending")
+
+
+def about(drawn: Fields, rest: Fields) -> Fields:
+    """Return the same sections as motions about the poses of `rest`, which may be drawn larger."""
+    x = np.linspace(0, 1, drawn.motion.shape[2])[:, None] * np.array([1.0, 0.0, 0.0])
+    bent, straight = (f.L[:, :, None, None] * x for f in (drawn, rest))
+    there = drawn.p[:, :, None] + _turned(drawn.R, bent + drawn.motion[..., :3])
+    moved = _turned(rest.R.swapaxes(-1, -2), there - rest.p[:, :, None]) - straight
+    R = rest.R.swapaxes(-1, -2) @ drawn.R  # (T, n, 3, 3), small
+    skew = (R - R.swapaxes(-1, -2)) / 2
+    phi = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    turned = phi[:, :, None] + _turned(R, drawn.motion[..., 3:])
+    return replace(rest, motion=np.concatenate([moved, turned], axis=-1), energy=drawn.energy)
+
+
+def _turned(R: Array, v: Array) -> Array:
+    """R (T, n, 3, 3) times v (T, n, P, 3)."""
+    turned: Array = np.einsum("tnij,tnpj->tnpi", R, v)
+    return turned
 
 
 def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> Scene:
@@ -88,7 +123,7 @@ def workspace_scene(found: WorkspaceMap, nearby: int = 13) -> Scene:
     known = np.isfinite(hertz)
     places = np.stack([x, y, np.full_like(x, found.z[k])], axis=-1)[known]
     cloud = Cloud(places, hertz[known], f"lowest frequency at z = {found.z[k]:.4g} m", "Hz")
-    return Scene(**{**vars(scene), "cloud": cloud})
+    return replace(scene, cloud=cloud)
 
 
 def _pose(robot: Robot) -> Scene:
