@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from .posing import bend
 from .reports import Report, frequency_plots
+from .scene import Scene
 from .sending import send_page, send_picture
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import colour_legend, curves_plot, modes_table, sentence
