@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .studies.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
-    from .studies.workspace import WorkspaceMap, workspace
+    from .studies.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
 
@@ -95,6 +95,7 @@ __all__ = [
     "Hold",
     "InvertedU",
     "Joint",
+    "JointMap",
     "JointPD",
     "Ked",
     "Link",
@@ -183,7 +184,7 @@ _PATHS = {
     "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
     "dynamics.rigid_delta": ("RigidDelta",),
     "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
-    "studies.workspace": ("WorkspaceMap", "workspace"),
+    "studies.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),

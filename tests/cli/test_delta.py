@@ -59,3 +59,57 @@ def test_bad_paths(console: Console, words: list[str], sentence: str) -> None:
     run = console("simulate", *words)
     assert run.code == 2
     assert sentence in run.err
+
+
+def test_way_points_of_platform_and_joints(console: Console, tmp_path: Path) -> None:
+    stored = tmp_path / "run.nc"
+    run = console(
+        "simulate", "kuo-delta", "--path", "0,0,0.5:0.05,0,0.5", "--limits", "0.5,5",
+        "--elements", "1", "--dt", "0.004", "--after", "0.2", "--save", str(stored), "--json",
+    )  # fmt: skip
+    document = json.loads(run.out)
+    # septic law: max s' = 35/16, max |s''| = 7.5132 for d = 0.05
+    assert document["t"][-1] == pytest.approx(0.2 + (7.5132 * 0.05 / 5) ** 0.5, abs=1e-4)
+    assert len(document["residual"]) == 6
+    assert stored.stat().st_size > 10_000
+    arm = console("simulate", "industrial-3", "--path", "0,0,0:30deg,0,10deg", "--dt", "0.01")
+    assert arm.code == 0
+    assert "link1, N m" in arm.out
+    assert "after the stop" in arm.out
+
+
+def test_where_it_is_low(console: Console, tmp_path: Path) -> None:
+    picture = tmp_path / "map.png"
+    words = ["workspace", "kuo-delta", "--below", "20rad/s", "--points", "7", "--z", "0.5"]
+    run = console(*words, "--plot", str(picture))
+    assert run.code == 0
+    assert "49 of 49 can be reached" in run.out
+    assert "below 3.183 Hz (20 rad/s)" in run.out
+    assert picture.stat().st_size > 10_000
+    document = json.loads(console(*words, "--json").out)
+    assert document["share_below"] == pytest.approx(len(document["points_below"]) / 49)
+    assert (
+        min(min(row) for plane in document["omega"] for row in plane) == document["lowest"]["omega"]
+    )
+    arm = console(
+        "workspace", "industrial-3", "--points", "5", "--joints", "0,0:90deg,0:1", "--json"
+    )
+    assert list(json.loads(arm.out)["axes"]) == ["link1", "link2", "link3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["kuo-delta", "--below", "low"], "give a positive frequency"),
+        (["kuo-delta", "--z", "3"], "no point of this map can be reached"),
+        (["kuo-delta", "--joints", "0:1"], "over x, y and z"),
+        (["kuo-delta", "--x", "0:1:2"], "give a range from:to"),
+        (["industrial-3", "--joints", "0:1"], "joints has 1 entries"),
+        (["industrial-3", "--points", "300"], "the grid has 27,000,000 points"),
+    ],
+)
+def test_bad_maps(console: Console, words: list[str], sentence: str) -> None:
+    run = console("workspace", *words)
+    assert run.code == 2
+    assert sentence in run.err
+    assert "Traceback" not in run.err

@@ -102,8 +102,19 @@ Save = Annotated[
 Along = Annotated[
     str | None,
     typer.Option(
-        "--path", metavar="circle|inverted-u", help="A Delta's motors follow this path instead."
+        "--path",
+        metavar="NAME|p:p:..",
+        help="The motors follow a path: circle, inverted-u, or points of a Delta's platform or of "
+        "an arm's joints, 0,0,0.5:0.1,0,0.6.",
     ),
+]
+Limits = Annotated[
+    str,
+    typer.Option("--limits", metavar="v,a", help="Velocity and acceleration between points."),
+]
+After = Annotated[float, typer.Option("--after", help="Seconds to watch after a path's stop.")]
+Steady = Annotated[
+    bool, typer.Option("--steady", help="A path that repeats: begin on its steady motion.")
 ]
 
 
@@ -114,6 +125,9 @@ def simulate(
     input_: Input = "constant",
     amplitude: Amplitude = "0",
     path: Along = None,
+    limits: Limits = "1,10",
+    after: After = 0.4,
+    steady: Steady = False,
     duration: Duration = None,
     controller: Law = None,
     trajectory: Path = None,
@@ -144,14 +158,17 @@ def simulate(
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        _follow(robot, path, elements, damping, dt, plot, json, save)
+        told: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt or 1e-3}
+        told |= {"after": after, "start": "periodic" if steady else "static"}
+        _follow(robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
                "beta": beta}  # fmt: skip
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
-    drive = _drive(model, controller, trajectory, gains, path)
+    along = None if path is None else (path, limits)
+    drive = _drive(model, controller, trajectory, gains, along)
     if not drive:
         drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
@@ -199,25 +216,21 @@ def _save(found: Response, path: str) -> None:
 def _follow(
     robot: Robot,
     path: str | None,
-    elements: int | None,
-    damping: float | None,
-    dt: float | None,
+    limits: str,
+    options: dict[str, Any],
     plot: str | None,
     json: bool,
     save: str | None,
 ) -> None:
-    """Lead the motors along a named path; what is not for that is left at its defaults."""
-    from .paths import along_path
+    """Lead the motors along a path; what is not for that is left at its defaults."""
+    from .paths import along_path, path_of
 
     if path is None:
         raise SuppleError(
             f"{robot.name} is a Delta: say where it goes, such as --path inverted-u, or where it "
             "starts under its motors' torques, --position 0,0,0.5"
         )
-    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt or 1e-3}
-    if path == "inverted-u":
-        options["after"] = 0.4
-    along_path(robot, path, options, plot, json, save)
+    along_path(robot, path, path_of(robot, path, limits), options, plot, json, save)
 
 
 def model_of(
@@ -243,7 +256,11 @@ def model_of(
 
 
 def _drive(
-    model: Model, controller: str | None, trajectory: str | None, gains: str, path: str | None
+    model: Model,
+    controller: str | None,
+    trajectory: str | None,
+    gains: str,
+    path: tuple[str, str] | None,
 ) -> dict[str, Any]:
     """Controller and trajectory or path as `simulate` wants them; nothing when none is given."""
     if controller is None and trajectory is None:
@@ -263,9 +280,11 @@ def _drive(
     law: Any = CONTROLLERS[controller]
     out = {"controller": law(*numbers(gains, "--gains", 2))}
     if path is not None:
+        from ..robot import DeltaRobot
         from .paths import path_of
 
-        return {**out, "path": path_of(model.robot, path)}
+        word = "path" if isinstance(model.robot, DeltaRobot) else "trajectory"
+        return {**out, word: path_of(model.robot, *path)}
     assert trajectory is not None
     return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
 

@@ -16,35 +16,12 @@ from numpy.typing import NDArray
 
 from ..kernels.jets import Jet
 from .branches import Group
+from .small_motion import Matrices
 
-__all__ = ["Forms", "Joint", "Matrices", "reduced"]
+__all__ = ["Forms", "Joint", "reduced"]
 
 Array = NDArray[np.float64]
 Forms = tuple[Array, Array, Array, Array]  # M, C, K (B, m, z, z) and F (B, m, z) of a group
-
-
-@dataclass(frozen=True)
-class Matrices:
-    """The equations at B instants, and what is read off with them.
-
-    Attributes:
-        M, C, K: (B, N, N).  F: (B, N).  tip: (B, 6, N), motion of the last end per unit y, base
-        axes.  drive: rows of M, C, K, (B, motors, N), and of F, (B, motors): the torque of a motor
-        is M y'' + C y' + K y - F there; -F alone is the torque of the rigid motion.
-    """
-
-    M: Array
-    C: Array
-    K: Array
-    F: Array
-    tip: Array
-    drive: tuple[Array, Array, Array, Array]
-
-    def torque(self, y: Array, yd: Array, ydd: Array) -> Array:
-        """Return the torques of the motors without springs, (B, motors), for y.. (B, N)."""
-        M, C, K, F = self.drive
-        parts = ((M, ydd), (C, yd), (K, y))
-        return np.asarray(sum(np.einsum("bij,bj->bi", A, x) for A, x in parts) - F)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from ..beams.invariants import strains
 from ..beams.theory import Beam, beam_of
 from ..dynamics.chain import Chain, ChainLink
 from ..dynamics.coupled_delta import DeltaFunctions
+from ..dynamics.ked import Ked
+from ..dynamics.led_model import LedModel
 from ..kernels.spatial import axis_rotation
 from ..robot import DeltaRobot, Robot
 from ..structure import moving_structure, structure_of
@@ -167,6 +169,9 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     """
     keep = _chosen(len(run.t), samples)
     model, y = run.model, run.y[keep]
+    if not isinstance(model, Ked):
+        assert isinstance(model, LedModel)
+        return _led_fields(model, run.t[keep], run.position[keep], y, points)
     wanted = run.path(run.t[keep])
     roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
     T, n = len(keep), len(model.meshes)
@@ -182,3 +187,20 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
     names = tuple(segment.name for segment in structure.segments)
     return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
+
+
+def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
+    """The same of a Model: its bent arm beside the straight one."""
+    chain, beams = led.model.chain, _beams(led.model.robot, x[0])
+    p, R, L, _, _ = _chained(chain, beams, np.hstack([x, np.zeros_like(y)]), points)
+    there, turned, _, motion, energy = _chained(chain, beams, np.hstack([x, y]), points)
+    W = R.swapaxes(-1, -2) @ turned
+    phi = np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=-1)
+    phi -= np.stack([W[..., 1, 2], W[..., 2, 0], W[..., 0, 1]], axis=-1)
+    root = (R.swapaxes(-1, -2) @ (there - p)[..., None])[..., 0]
+    along = np.linspace(0, 1, points)[:, None] * L[:, :, None, None] * np.array([1.0, 0.0, 0.0])
+    carried = root[:, :, None] + np.cross(phi[:, :, None] / 2, along)
+    motion[..., :3] = carried + (W[:, :, None] @ motion[..., :3, None])[..., 0]
+    motion[..., 3:] += phi[:, :, None] / 2
+    names = tuple(link.name for link in chain.links)
+    return Fields(names, t, p, R, L, motion, energy)

@@ -92,11 +92,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
-    stiffest = _stiffest(model, x0[: model.size], wanted, duration)
-    if method in (None, "auto"):
-        method = _chosen(plan, x0, stiffest, dt)
-    elif method == "rk4":
-        _check_step(model, stiffest, every)
+    method = _chosen(plan, x0, _stiffest(model, x0[: model.size], wanted, duration), method, dt)
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
     return _response(plan, states, method, message)
 
@@ -141,8 +137,12 @@ def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) 
     return out
 
 
-def _chosen(plan: Plan, x0: Array, stiffest: Array, dt: float | None) -> str:
-    """The method of a run that names none: implicit where loops keep stiff rods together."""
+def _chosen(plan: Plan, x0: Array, stiffest: Array, method: str | None, dt: float | None) -> str:
+    """The method asked for, or one that fits: implicit where loops keep stiff rods together."""
+    if method not in (None, "auto"):
+        if method == "rk4":
+            _check_step(plan.model, stiffest, dt or EVERY)
+        return str(method)
     if plan.model.functions.closed:
         return "generalised-alpha"
     if plan.controller is not None:

@@ -16,7 +16,12 @@ from ..studies.papers.di_castri_joints import POSTURES, THICKENING, JointFlexibi
 from ..studies.papers.kuo import CircleFrequencies
 from ..studies.papers.theodore import PaperMotion
 from .motion import plot_link_shapes, plot_response
-from .paths import plot_circle_frequencies, plot_link_deflections, plot_path_response
+from .paths import (
+    plot_circle_frequencies,
+    plot_link_deflections,
+    plot_path_in_space,
+    plot_path_response,
+)
 from .plots import plot_modes
 from .stability import plot_paper_motion
 from .style import COLOURS, QUIET, finish, styled
@@ -100,6 +105,8 @@ def draw(found: Reproduction, folder: str | Path) -> list[Path]:
             _closed(plot_path_response(result, written[-1]))
             written.append(target / f"{base}-links.png")
             _closed(plot_link_deflections(result, written[-1]))
+            written.append(target / f"{base}-path.png")
+            _closed(plot_path_in_space(result, written[-1]))
         elif isinstance(result, Model):
             written.append(target / f"{base}.png")
             _closed(plot_link_shapes(result, written[-1], title=name))

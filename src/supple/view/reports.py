@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import DeltaRobot, Robot
 from ..studies.around import around, usual_pose
 from ..studies.modes import Modes, modes
 from ..studies.statics import Statics
@@ -156,7 +156,7 @@ def _path(run: PathResponse, samples: int) -> Report:
     from .scenes import path_scene
 
     scene = path_scene(run, samples)
-    delta = run.position.shape[1] == 3 and run.model.structure.closures
+    delta = isinstance(run.robot, DeltaRobot)
     wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True)) if delta else {
         f"joint {k + 1}": np.degrees(column) for k, column in enumerate(run.position.T)
     }  # fmt: skip
