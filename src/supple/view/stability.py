@@ -33,10 +33,12 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
     with styled():
         figure, axes = plt.subplots(3, 2, figsize=(9, 7.2), sharex=True, layout="constrained")
         for ax, (label, values) in zip(axes.flat, panels, strict=True):
-            ax.plot(found.t, values, lw=1.0)
+            ax.plot(found.t, values, lw=0.9)
             ax.set_ylabel(label)
-        for ax in axes[-1]:
+        for ax, names in zip(axes[-1], (("y", "z"), ("x-y", "x-z")), strict=True):
             ax.set_xlabel("time, s")
+            ax.legend(ax.get_lines(), names, loc="upper left", ncols=2)
+        axes[0][0].axhline(0, color=QUIET, lw=0.6)
         figure.suptitle(found.response.model.robot.name, fontsize=9)
     return finish(figure, path)
 
