@@ -181,8 +181,7 @@ def _bind_paths() -> None:
     }
     for module, answer, methods in (
         ("follow", "PathResponse", followed | paged),
-        ("workspace", "FrequencyMap", mapped),
-        ("workspace", "WorkspaceMap", paged),
+        ("workspace", "FrequencyMap", mapped | paged),
     ):
         if (found := sys.modules.get(f"{__package__}.studies.{module}")) is not None:
             for name, method in methods.items():

@@ -311,6 +311,9 @@ def test_a_beam_that_slides_is_drawn_as_long_as_it_is(visit: Any, tmp_path: Path
     run = supple.simulate(model, controller=law, trajectory=NAMED["extension"], duration=1.0)
     seen = visit(run.save_page(tmp_path / "slide.html").as_uri())
     seen.page.evaluate("window.supple.viewers[0].play(false)")
+    assert "times larger" in seen.page.locator("[data-role=larger]").inner_text()
+    seen.page.locator("[data-role=true-size]").click()
+    assert seen.page.locator("[data-role=much]").inner_text() == "1 ×"
     for t in (0.0, 1.0):
         seen.page.evaluate(f"window.supple.viewers[0].seek({t})")
         drawn = seen.page.evaluate("window.supple.viewers[0].figure.tip")

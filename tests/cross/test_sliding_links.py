@@ -210,7 +210,30 @@ def test_lengths_off_the_beam_are_one_sentence():
     for l in (1.4, 0.0, -0.2):
         with pytest.raises(SuppleError, match="free length of link3"):
             model.mass_matrix([0, 0, l, 0, 0])
-    for end in (1.5, -0.1):
+    for end in (1.5, -0.1, 0.005):
         with pytest.raises(SuppleError, match="takes link3 from"):
             simulate(model, controller=Decoupling(),
                      trajectory=ParabolicBlends([0, 0, 0.5], [0, 0, end]))  # fmt: skip
+
+
+@pytest.mark.parametrize(("push", "method"), [(30.0, "adams"), (-30.0, "adams"), (-30.0, "rk4")])
+def test_a_run_that_slides_off_its_beam_ends_there_with_a_sentence(push, method):
+    model = build(RRP, AssumedModes(1))
+    with pytest.warns(supple.SimulationWarning, match=r"link3 slid off its beam, 0.013 to 1.3 m"):
+        run = simulate(model, [0, 0, push], theta0=[0, 0, 0.5], duration=1.0, method=method,
+                       dt=2e-4)  # fmt: skip
+    assert not run.complete
+    assert 0.013 <= run.q[:, 2].min() <= run.q[:, 2].max() <= 1.3
+    assert np.abs(run.balance).max() < 1e-8 * run.energies["kinetic"].max()
+
+
+@pytest.mark.parametrize("ends", [([0, 0], [1.0, 1.0]), ([0, 0, 1.0], [0.5, 0, 0.5])])
+def test_the_words_of_stability_fit_the_arm(ends):
+    """Lengths and roots are spoken of where a link slides, and nowhere else."""
+    robot = RRP if len(ends[0]) == 3 else supple.load("de-luca-two-link")
+    path = supple.PointToPoint(*ends, 0.2)
+    found = supple.stability(build(robot, AssumedModes(1)), path)
+    assert ("U/U_g" in found.text) == ("beta" in found.text) == (robot is RRP)
+    assert "Frozen eigenvalues" in found.text
+    period = 2 * np.pi / found.omega[:, 0].max()
+    assert np.diff(found.t).max() < period / 10 or len(found.t) == 201

@@ -82,10 +82,20 @@ def test_joint_error_follows_37_in_time_and_flexible_motion_ignores_the_gains():
     e0 = off[:3] - path(0.0)[0]
     exact = e0 * (1 + 10 * run.t[:, None]) * np.exp(-10 * run.t[:, None])
     np.testing.assert_allclose(run.theta - path(run.t)[0], exact, atol=1e-10)
-    runs = [supple.simulate(model, controller=supple.Decoupling(*g), trajectory=path, duration=0.2,
-                            tolerance=1e-12) for g in ((100, 20), (2500, 60))]  # fmt: skip
+    exact_joints = {"trajectory": path, "duration": 0.2, "tolerance": 1e-12, "method": "adams"}
+    runs = [supple.simulate(model, controller=supple.Decoupling(*gains), **exact_joints)
+            for gains in ((100, 20), (2500, 60))]  # fmt: skip
     bent = [one.q[:, 3:] for one in runs]
     np.testing.assert_allclose(bent[0], bent[1], atol=1e-8 * np.abs(bent[0]).max())
+
+
+def test_gains_are_one_value_or_one_a_joint_in_any_sequence():
+    model = supple.build(RRP, supple.AssumedModes(1))
+    options = {"trajectory": [0, 0, 0.5], "duration": 0.01, "theta0": [0.1, 0, 0.5]}
+    ends = [supple.simulate(model, controller=supple.JointPD(gain, 2.0), **options).q[-1]
+            for gain in (50.0, [50.0, 50.0, 50.0], np.full(3, 50.0), (50, 50, 50))]  # fmt: skip
+    for end in ends[1:]:
+        np.testing.assert_array_equal(end, ends[0])
 
 
 def test_other_laws_settle_where_they_should():

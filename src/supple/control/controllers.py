@@ -56,6 +56,13 @@ class Controller(ABC):
     3. `check(model)` raises a SuppleError when it does not fit the model.
     """
 
+    def __post_init__(self) -> None:
+        """Keep gains given as lists or arrays as tuples: a law is the key of its function."""
+        for name in ("position_gain", "velocity_gain"):
+            value = getattr(self, name, None)
+            if np.ndim(value) == 1:
+                object.__setattr__(self, name, tuple(value))
+
     @abstractmethod
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         """Return the joint efforts."""

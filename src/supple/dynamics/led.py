@@ -232,14 +232,14 @@ def _add(
 ) -> None:
     """Add the links of one slot to M, C, K over z; the elastic stiffness is not among it."""
     a, w, dw = rates
-    link, inner = slot.link, slot.inner
+    link, inner, reach = slot.link, slot.inner, slot.reach
     C_e, K_e = link.turning(w, dw)
     K_e *= loads.centrifugal
     C_e *= loads.gyroscopic
     if part is not None:
         K_e += link.preloaded(part.end, part.form, a, w, dw)
-    J, J1, J2 = root.parts
-    N = J.shape[-1]
+    J, J1, J2 = (x[..., reach] for x in root.parts)
+    N = len(reach)
     forms = (link.M, C_e, K_e)
     by_mass = link.M[:, :6] @ np.concatenate([J, J1, J2], axis=-1)
     by_spin = C_e[..., :6] @ np.concatenate([J, J1], axis=-1)
@@ -250,6 +250,8 @@ def _add(
     )
     Jt = transposed(J)
     for matrix, form, rows in zip(out, forms, right, strict=True):
-        rows[..., inner] += form[..., 6:]
-        matrix[..., inner, :] += rows[..., 6:, :]
-        matrix[...] += Jt @ rows[..., :6, :]
+        matrix[..., inner, inner] += form[..., 6:, 6:]
+        if N:
+            matrix[..., inner, reach] += rows[..., 6:, :]
+            matrix[..., reach, inner] += Jt @ form[..., :6, 6:]
+            matrix[..., reach[:, None], reach] += Jt @ rows[..., :6, :]

@@ -54,8 +54,8 @@ def reduced(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, tip: 
     B = len(tip)
     d, N = (groups[-1].all(kind).stop for kind in (0, 1))
     loose = [_loose_rows(groups, forms, joint, k) for k in range(3)]
-    square = [np.zeros((B, N, N)) for _ in range(3)]
-    drive = [np.zeros((B, d, N)) for _ in range(3)]
+    square = [np.empty((B, N, N)) for _ in range(3)]
+    drive = [np.empty((B, d, N)) for _ in range(3)]
     F, push = np.zeros((B, N)), np.zeros((B, d))
     for group, form in zip(groups, forms, strict=True):
         for kind, outs, total in ((0, drive, push), (1, square, F)):
@@ -119,10 +119,10 @@ def _rows(
             for one, two in (joint.pairs, joint.pairs[::-1]):
                 left.append(lifted(np.stack(one, axis=1)))
                 right.append(_for_each(np.stack(two, axis=1)[:, :, d:], m))
-        product = np.concatenate(left, axis=-1) @ np.concatenate(right, axis=-2)
+        rows = out[:, place].reshape(B, m, size, N)  # a view: one axis is split
+        np.matmul(np.concatenate(left, axis=-1), np.concatenate(right, axis=-2), out=rows)
         for b in range(m):
-            product[:, b, :, group.own(1, b)] += form[k][:, b, own, group.y]
-        out[:, place] = product.reshape(B, m * size, N)
+            rows[:, b, :, group.own(1, b)] += form[k][:, b, own, group.y]
 
 
 def _for_each(rows: Array, m: int) -> Array:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.clamped_mass import ClampedMass
+from ..beams.clamped_mass import SHORTEST, ClampedMass
 from ..beams.rates import Rate
 from ..beams.sliding import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
 from ..beams.sliding_modes import SlidingModes
@@ -50,7 +50,8 @@ class Slider:
 
     def at(self, l: Scalar, held: Scalar = None) -> Numbers:
         """Return the link's numbers at a free length; its shapes those of another one, if given."""
-        found = integrals(self.shapes, l, self.velocity, held, self.beta, self.stiffening)
+        at = self._inside(l)
+        found = integrals(self.shapes, at, self.velocity, held, self.beta, self.stiffening)
         kept = self.fixed
         return Numbers(
             R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
@@ -62,7 +63,20 @@ class Slider:
         )  # fmt: skip
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
-        return integrals(self.shapes, l, "material", beta=self.beta)
+        return integrals(self.shapes, self._inside(l), "material", beta=self.beta)
+
+    def _inside(self, l: Scalar) -> Scalar:
+        """A free length as an expression that stays on the beam.
+
+        A run that slides off is ended there by `simulate`; until it looks, the integrator must find
+        numbers beyond the beam.
+        """
+        if isinstance(l, int | float | np.ndarray):
+            return l
+        import casadi as ca
+
+        whole = self.shapes.beam.L
+        return ca.fmin(ca.fmax(l, SHORTEST * whole), whole)
 
     def stiffness(self, l: Scalar) -> list[list[Rate]]:
         """Return K(l), (k, k), with its derivative along l."""

@@ -124,11 +124,13 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     for k, i in enumerate(model.chain.joints):
         allowed, link = model.motors[k].limits, model.chain.links[i]
         low, high = float(theta[:, k].min()), float(theta[:, k].max())
-        if link.slide is not None and not (low > 0 and high <= link.inv.length):
-            raise SuppleError(
-                f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
-                f"stay above 0 and within the beam's {link.inv.length:g} m"
-            )
+        if link.slide is not None:
+            least, most = model.chain.stroke(i)
+            if low < least or high > most:
+                raise SuppleError(
+                    f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
+                    f"stay between {least:g} m and the beam's {most:g} m"
+                )
         if allowed is not None and not (allowed[0] <= low and high <= allowed[1]):
             raise SuppleError(f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
                               f"its limits are {list(allowed)}")  # fmt: skip

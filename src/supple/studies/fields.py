@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,7 @@ from .motion import Response
 if TYPE_CHECKING:
     from .follow import PathResponse
 
-__all__ = ["Fields", "fields", "path_fields"]
+__all__ = ["Fields", "about", "fields", "path_fields"]
 
 Array = NDArray[np.float64]
 Found = tuple[Array, Array, Array, Array, Array]
@@ -190,17 +190,29 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
 
 
 def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
-    """The same of a Model: its bent arm beside the straight one."""
+    """The same of a Model: its bent arm about the straight one."""
     chain, beams = led.model.chain, _beams(led.model.robot, x[0])
-    p, R, L, _, _ = _chained(chain, beams, np.hstack([x, np.zeros_like(y)]), points)
-    there, turned, _, motion, energy = _chained(chain, beams, np.hstack([x, y]), points)
-    W = R.swapaxes(-1, -2) @ turned
-    phi = np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=-1)
-    phi -= np.stack([W[..., 1, 2], W[..., 2, 0], W[..., 0, 1]], axis=-1)
-    root = (R.swapaxes(-1, -2) @ (there - p)[..., None])[..., 0]
-    along = np.linspace(0, 1, points)[:, None] * L[:, :, None, None] * np.array([1.0, 0.0, 0.0])
-    carried = root[:, :, None] + np.cross(phi[:, :, None] / 2, along)
-    motion[..., :3] = carried + (W[:, :, None] @ motion[..., :3, None])[..., 0]
-    motion[..., 3:] += phi[:, :, None] / 2
     names = tuple(link.name for link in chain.links)
-    return Fields(names, t, p, R, L, motion, energy)
+    rest, bent = (
+        Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)
+    )
+    return about(bent, rest)
+
+
+def about(drawn: Fields, rest: Fields) -> Fields:
+    """Return the same sections as motions about the poses of `rest`, which may be drawn larger."""
+    x = np.linspace(0, 1, drawn.motion.shape[2])[:, None] * np.array([1.0, 0.0, 0.0])
+    bent, straight = (f.L[:, :, None, None] * x for f in (drawn, rest))
+    there = drawn.p[:, :, None] + _times(drawn.R, bent + drawn.motion[..., :3])
+    moved = _times(rest.R.swapaxes(-1, -2), there - rest.p[:, :, None]) - straight
+    R = rest.R.swapaxes(-1, -2) @ drawn.R  # (T, n, 3, 3), small
+    skew = (R - R.swapaxes(-1, -2)) / 2
+    phi = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    turned = phi[:, :, None] + _times(R, drawn.motion[..., 3:])
+    return replace(rest, motion=np.concatenate([moved, turned], axis=-1), energy=drawn.energy)
+
+
+def _times(R: Array, v: Array) -> Array:
+    """R (T, n, 3, 3) times v (T, n, P, 3)."""
+    turned: Array = np.einsum("tnij,tnpj->tnpi", R, v)
+    return turned

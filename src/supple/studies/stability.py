@@ -41,6 +41,11 @@ NOTE = (
     "and root moment rise and the tip's amplitude shrinks as the link is drawn in, and all of it "
     "goes back as it comes out again. A damping ratio above |omega_dot|/(2 omega^2) offsets it."
 )
+STILL = (
+    "Frozen eigenvalues are those of the closed loop held at one instant. Where coefficients "
+    "change with time they are an indication, no proof of growth or decay: look at energy and "
+    "action over time, and for a periodic motion at Floquet's multipliers."
+)
 
 
 @dataclass(frozen=True)
@@ -84,35 +89,35 @@ class Stability:
         return self.response.t
 
     @property
-    def _lyapunov_text(self) -> str:
-        rest = self.lyapunov_rate - self.lyapunov_own
-        return (f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
-                f"length by itself, (42) corrected, is {_span(self.lyapunov_own)} of that; the "
-                f"rest, {_span(rest)}, is power that the joints' motion puts in and takes out "
-                "again: forcing, Coriolis forces, and terms in the slide's acceleration and in "
-                "U^2. That (42) is positive as the link is drawn in says that energy follows "
-                "omega, not that the motion is unstable.")  # fmt: skip
-
-    @property
     def text(self) -> str:
         """What was found and what it means, in plain words."""
-        real = self.eigenvalues.real
-        cruise = _cruise(self.response)
-        span = real[cruise]
+        span = self.eigenvalues.real[_cruise(self.response)]
         lines = [
-            f"Frozen eigenvalues in cruise: real parts {span.min():.3g} to {span.max():.3g} 1/s.",
-            NOTE,
-            self._lyapunov_text,
-            f"Largest damping ratio that offsets the change of length: "
+            f"Frozen eigenvalues in cruise: real parts {span.min():.3g} to {span.max():.3g} 1/s."
+        ]
+        if not self.response.model.chain.sliding:
+            return "\n".join([*lines, STILL])
+        return "\n".join([*lines, NOTE, *self._slide_lines])
+
+    @property
+    def _slide_lines(self) -> list[str]:
+        rest = self.lyapunov_rate - self.lyapunov_own
+        return [
+            f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
+            f"length by itself, (42) corrected, makes {_span(self.lyapunov_own)} of it; the rest, "
+            f"{_span(rest)}, is power that the joints' motion puts in and takes out again: "
+            "forcing, Coriolis forces, and terms in the slide's acceleration and in U^2. That (42) "
+            "is positive as a link is drawn in says that energy follows omega, not that the motion "
+            "is unstable.",
+            "Largest damping ratio that offsets the change of length: "
             f"{100 * self.offsetting_ratio.max():.2g} %.",
             f"U/U_g is at most {self.speed_ratio.max():.2g}. It tells how fast the beam slides "
             "against its waves; it matters when it comes near one (then the shapes themselves "
             "change), and being small is no reason to drop the convective terms, whose effect on "
             "the amplitude does not depend on the speed.",
-            f"beta by integrating (11) beside the motion drifts by {self.root_drift:.1e} from "
+            f"beta by integrating (11) along the motion drifts by {self.root_drift:.1e} from "
             "Newton's roots.",
         ]
-        return "\n".join(lines)
 
 
 def _span(values: Array) -> str:
@@ -131,11 +136,12 @@ def stability(
     model: Model,
     trajectory: Trajectory,
     controller: Controller | None = None,
-    samples: int = 201,
+    samples: int | None = None,
     tolerance: float = 1e-9,
 ) -> Stability:
-    """Return what vibration does in a closed loop along a trajectory.
+    """Return what vibration does in a closed loop along a trajectory, at equal steps of time.
 
+    `samples` are twelve a period of the first mode where it is fastest, 201 at least, unless given.
     The controller is Decoupling(100, 20) unless given; frozen eigenvalues are those of the elastic
     rows (39), which that law leaves to themselves.
     """
@@ -143,9 +149,13 @@ def stability(
         raise SuppleError("the model has no elastic coordinate: nothing can vibrate")
     law = Decoupling() if controller is None else controller
     path = as_trajectory(trajectory, model)
+    system = flexible(model)
+    check_path(model, path, path.duration)
+    samples = _samples(system, path) if samples is None else samples
+    if samples < 3:
+        raise SuppleError(f"samples is {samples}: give three or more")
     run = simulate(model, controller=law, trajectory=path, dt=path.duration / (samples - 1),
                    tolerance=tolerance)  # fmt: skip
-    system = flexible(model)
     wanted = path(run.t)[2]
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
@@ -155,6 +165,13 @@ def stability(
     return Stability(run, np.linalg.eigvals(A).astype(complex), V, rate, own, omega, energy, action,
                      *_end(model, run), np.abs(slope) / (2 * omega[:, 0] ** 2),
                      _speed_ratio(model, run), _root_drift(model, run, tolerance))  # fmt: skip
+
+
+def _samples(system: Flexible, path: Trajectory) -> int:
+    """Twelve a period of the first mode where it is fastest, from 201 to 5001."""
+    poses = path(np.linspace(0.0, path.duration, 33))[0]
+    fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
+    return int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
 
 
 def _vibration(system: Flexible, run: Response, wanted: Array) -> tuple[Array, Array]:
@@ -198,7 +215,9 @@ def _end(model: Model, run: Response) -> tuple[Array, Array]:
 
 
 def _root_drift(model: Model, run: Response, tolerance: float) -> float:
-    """Drift of beta by [Theodore1997] (11), integrated along the lengths of a run."""
+    """Drift of beta by [Theodore1997] (11), in the run itself or along its lengths."""
+    if run.beta is not None:
+        return run.beta_drift
     worst = 0.0
     for i in model.chain.sliding:
         slide, lengths = model.chain.links[i].slide, run.q[:, model.chain.theta[i]]

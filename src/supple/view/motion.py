@@ -45,8 +45,9 @@ def plot_response(
             draw(ax, found, i)
         for ax in list(axes.flat)[len(panels) :]:
             ax.remove()
-        for ax in axes[-1]:
+        for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
             ax.set_xlabel("time, s")
+            ax.tick_params(labelbottom=True)
         figure.suptitle(title or _told(found), fontsize=9)
     return finish(figure, path)
 

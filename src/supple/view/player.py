@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from .posing import bend
 from .reports import Report, frequency_plots
+from .scene import Scene
 from .sending import send_page, send_picture
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import colour_legend, curves_plot, modes_table, sentence
@@ -20,7 +21,7 @@ from .tables import colour_legend, curves_plot, modes_table, sentence
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["Player"]
+__all__ = ["Player", "tip_path"]
 
 Array = NDArray[np.float64]
 FRAMES = 30
@@ -169,19 +170,13 @@ class Player:
         self._trace()
         self._moved()
 
-    def _path(self, much: float) -> Array:
-        """(N, 3) where the tip goes, its deviation drawn as the links are."""
-        track, tip = self.track, self.scene.tip
-        every = range(0, len(self.t), max(1, len(self.t) // 400))
-        scale = much * (self.scene.scale or 1.0)
-        return np.array([bend(track, v, track.motion[v, 0], scale).centre[tip, -1] for v in every])
-
     def _trace(self) -> None:
         if self.track.kind != "time":
             return
-        self.stage.trace(self._path(self.much))
-        if self.scene.scale is not None:
-            self.stage.trace(self._path(0.0), wanted=True)
+        scale = self.scene.scale
+        self.stage.trace(tip_path(self.scene, self.much * (scale or 1.0)))
+        if scale is not None:
+            self.stage.trace(tip_path(self.scene, 0.0), wanted=True)
 
     # -- telling --------------------------------------------------------------------------------
 
@@ -234,3 +229,11 @@ class Player:
     def _save_page(self, event: Any) -> None:
         send_page(event.client, self.scene.title, self.report)
         self.status.content = sentence("The page was sent to your browser's downloads.")
+
+
+def tip_path(scene: Scene, scale: float) -> Array:
+    """Return where the tip goes along the first track, (N, 3), deformed by so many times."""
+    track, count = scene.tracks[0], len(scene.tracks[0].at)
+    every = range(0, count, max(1, count // 400))
+    ends = [bend(track, v, track.motion[v, 0], scale).centre[scene.tip, -1] for v in every]
+    return np.array(ends)

@@ -83,6 +83,8 @@ def test_a_response_is_played() -> None:
     live = serve(run, port=0)
     try:
         live.shown.playing.value = False
+        assert live.shown.scene.scale > 1
+        live.shown.amplitude.value = 1.0
         live.shown.seek(0.1)
         np.testing.assert_allclose(live.shown.stage.tip, run.tip[-1], atol=1e-9)
     finally:
