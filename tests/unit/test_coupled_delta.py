@@ -163,7 +163,7 @@ def test_assumed_modes_fall_to_the_exact_frequencies(changes: dict, theory: str)
     assert (errors[0] > errors[1]).all()
     assert (errors[1] > errors[2]).all()
     assert (errors[2] > 0).all()
-    assert (errors[1] < errors[0] / 10).all()
+    assert errors[0].max() < 1e-2  # one mode, shaped by what hangs on the link: a per cent
 
 
 def test_reduced_elements_of_a_parallelogram() -> None:
@@ -241,10 +241,12 @@ def test_power_balance(changes: dict, basis: object) -> None:
     # rounding: eps E / h with E about 5 J and h about 1e-7 s, 1e-8 W; five-point rule: (omega h)^4
     assert gained == pytest.approx(torque @ qd[:3], abs=1e-6)
     again = model.inverse_dynamics(q, qd, qdd)
-    assert again[:3] == pytest.approx(torque, abs=1e-8)
-    parts = model.mass_matrix(q) @ qdd + model.bias(q, qd) + model.gravity(q)
+    M = model.mass_matrix(q)
+    rounding = 1e-12 * float((np.abs(M) @ np.abs(qdd)).max())
+    assert again[:3] == pytest.approx(torque, abs=rounding)
+    parts = M @ qdd + model.bias(q, qd) + model.gravity(q)
     parts += model.stiffness @ q + model.damping @ qd
-    assert again == pytest.approx(parts, abs=1e-8)
+    assert again == pytest.approx(parts, abs=rounding)
 
 
 def test_gravity_off_z_is_a_turned_robot() -> None:
@@ -281,7 +283,7 @@ def test_integrators_agree() -> None:
     fine = supple.simulate(model, [2.0, 1.0, 1.5], **start, dt=1e-2, method="adams")
     assert np.abs(fine.balance).max() < 1e-9
     off, left = [], []
-    for dt in (1e-3, 5e-4):
+    for dt in (2.5e-4, 1.25e-4):  # a jump of the torques at the start: fine steps
         run = supple.simulate(model, [2.0, 1.0, 1.5], **start, dt=dt)
         assert run.method == "generalised-alpha"
         off.append(np.abs(run.tip[-1] - fine.tip[-1]).max())

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures import delta
-from ..beams.basis import Basis
+from ..beams.basis import AssumedModes, Basis
 from ..beams.shapes import EndLoad
 from ..errors import SuppleError
 from ..robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
 from .chain import Chain, ChainLink, chain_of
+from .rigid_delta import delta_bodies
 
 __all__ = ["DeltaLegs", "delta_legs", "leg_robot"]
 
@@ -131,7 +132,8 @@ def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
             "motor has a spring but no rotor_inertia: give the inertia of the motors, or remove "
             "motor.stiffness"
         )
-    first = chain_of(described, _for_leg(basis, len(described.links) - 2), stiffening)
+    loaded = _for_leg(_carrying(robot, basis), len(described.links) - 2)
+    first = chain_of(described, loaded, stiffening)
     sides = _sides(robot)
     chains = [_beside(first, sides[0])]
     chains += [_beside(_image(first), side) for side in sides[1:]]
@@ -142,6 +144,21 @@ def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
         rod = replace(first.links[-1], axis=None)
         links += [replace(rod, name=f"lower{leg}{tag}") for tag in tags]
     return DeltaLegs(robot, tuple(chains), Chain(tuple(links), robot.gravity, False))
+
+
+def _carrying(robot: DeltaRobot, basis: Basis) -> Basis:
+    """Assumed modes with what hangs on the links: rods on an arm, a third of the platform on both.
+
+    Joints let them turn, so that no rotary inertia goes with it.
+    """
+    if not isinstance(basis, AssumedModes) or basis.ends != "distal":
+        return basis
+    bodies = delta_bodies(robot)
+    third = bodies.platform[0, 0] / 3
+    tips = [0.0 if link.tip is None else link.tip.mass for link in (robot.upper, robot.lower)]
+    rods = len(_sides(robot))
+    ends = [EndLoad(tips[0] + bodies.lower[0, 0] + third), EndLoad(tips[1] + third / rods)]
+    return replace(basis, ends=ends)
 
 
 def _for_leg(basis: Basis, between: int) -> Basis:
