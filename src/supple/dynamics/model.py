@@ -21,7 +21,7 @@ from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 from .fields import slide_deflection
 from .forces import dissipation, elastic, stiffness
-from .lagrange import LagrangeLaws
+from .lagrange import LagrangeLaws, with_beta
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
 from .sliders import beta_count
@@ -73,7 +73,7 @@ class Functions(Mapping[str, Any]):
         import casadi as ca
 
         assert not isinstance(self._laws, PlanarLaws)
-        out = Functions(self._laws.with_beta(ca.vertsplit(beta)), False)
+        out = Functions(with_beta(self._laws, ca.vertsplit(beta)), False)
         out._beta = beta
         return out
 
