@@ -1,5 +1,6 @@
 """The house's controllers and trajectories on the coupled Delta, and its Response."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,20 @@ LAW = supple.Decoupling()
 def test_what_does_not_fit_is_a_sentence(model: supple.Model, asked: dict, sentence: str) -> None:
     with pytest.raises(supple.SuppleError, match=sentence):
         supple.simulate(model, **asked)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: supple.follow(SOFT, supple.InvertedU()),
+        lambda: supple.stability(SOFT, supple.ParabolicBlends(HELD, HELD + 0.1)),
+        lambda: supple.regressor(SOFT),
+        lambda: supple.closed_form(SOFT),
+    ],
+)
+def test_what_is_for_open_chains_says_so(ask: Callable[[], object]) -> None:
+    with pytest.raises(supple.SuppleError, match="has loops"):
+        ask()
 
 
 def test_motor_limits_end_a_run() -> None:

@@ -160,6 +160,11 @@ def _small_motion(
 ) -> tuple[SmallMotion, MotionDamping | None]:
     """The equations about the path, and the damping that they do not have themselves."""
     if isinstance(robot, Model):
+        if robot.functions.closed:
+            raise SuppleError(
+                f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
+                "the Model with supple.Decoupling() on the path"
+            )
         if damping is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
