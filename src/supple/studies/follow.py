@@ -19,7 +19,7 @@ from ..dynamics.model import Model, build
 from ..dynamics.small_motion import Matrices, SmallMotion
 from ..errors import SuppleError
 from ..kernels.newmark import Scheme, newmark, periodic_start, solver, step_through
-from ..robot import Robot
+from ..robot import DeltaRobot, Robot
 
 if TYPE_CHECKING:
     import pandas
@@ -160,6 +160,10 @@ def _small_motion(
 ) -> tuple[SmallMotion, MotionDamping | None]:
     """The equations about the path, and the damping that they do not have themselves."""
     if isinstance(robot, Model):
+        if isinstance(robot.robot, DeltaRobot):
+            raise SuppleError(
+                f"the Model of {robot.robot.name}, a Delta, is for simulate: follow takes the robot"
+            )
         if damping is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
