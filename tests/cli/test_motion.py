@@ -105,10 +105,24 @@ def test_a_sliding_arm_is_driven_and_judged_from_the_library(console: Console, t
         (("--controller", "decopling", "--trajectory", "extension"), "did you mean decoupling"),
         (("--controller", "decoupling", "--trajectory", "sideways"), "from:to"),
         (("--controller", "decoupling", "--trajectory", "0,0,0.3:0,0,1.5"), "beam's 1.3 m"),
-        (("--controller", "decoupling", "--trajectory", "0,0,0.3:0,0,-0.1"), "above 0"),
+        (("--controller", "decoupling", "--trajectory", "0,0,0.3:0,0,-0.1"), "between 0.013 m"),
+        (("--at", "0,0,0.5", "--beta", "euler"), "newton or integrated"),
     ],
 )
 def test_bad_closed_loops_are_one_sentence(console: Console, words, said: str) -> None:
     ran = console("simulate", "theodore-rrp", *words)
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_beta_beside_the_states_and_a_slide_off_its_beam(console: Console) -> None:
+    drive = ("--controller", "decoupling", "--trajectory", "extension", "--duration", "0.02")
+    ran = console("simulate", "theodore-rrp", *drive, "--modes", "1", "--beta", "integrated")
+    assert "from Newton's roots" in ran.out
+    assert "adams" in ran.out
+    fast = console("simulate", "theodore-rrp", *drive, "--modes", "1", "--json")
+    assert json.loads(fast.out)["method"] == "magnus"
+    off = console("simulate", "theodore-rrp", "--at", "0,0,1.2", "--amplitude", "0,0,30",
+                  "--modes", "1", "--method", "adams")  # fmt: skip
+    assert off.code == 1
+    assert "slid off its beam" in off.err

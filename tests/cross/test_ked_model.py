@@ -192,21 +192,20 @@ def slope(f: Callable[[float], np.ndarray], h: float = 1e-4) -> np.ndarray:
 def test_a_delta_is_the_linearised_coupled_model(rods: str) -> None:
     """The coupled model, its loops closed by Newton's method, differentiated at rest of y."""
     robot, path, t = delta_robot(rods), supple.InvertedU(), 0.23
-    coupled = supple.couple(robot, supple.FiniteElements(1))
+    coupled = supple.build(robot, supple.FiniteElements(1), stiffening=True)
     theta, rate, second = (x[0] for x in motion(robot, *(x[None] for x in path(t))).theta)
-    start = coupled.guess(theta)
     N = coupled.size - 3
 
     def residual(y: np.ndarray, yd: np.ndarray) -> np.ndarray:
-        terms = coupled.terms(np.r_[theta, y], np.r_[rate, yd], start)
-        return terms.M @ np.r_[second, np.zeros(N)] + terms.force
+        q, qd, qdd = np.r_[theta, y], np.r_[rate, yd], np.r_[second, np.zeros(N)]
+        return coupled.inverse_dynamics(q, qd, qdd)
 
     small = ked(robot, path(t)[0], 1)
     found = small.matrices(*path(t))
     zero = np.zeros(N)
     elastic = np.concatenate([np.zeros((3, N)), small.stiffness])
     wanted = {
-        "M": coupled.terms(np.r_[theta, zero], np.r_[rate, zero], start).M[:, 3:],
+        "M": coupled.mass_matrix(np.r_[theta, zero])[:, 3:],
         "C": np.array([slope(lambda s, e=e: residual(zero, s * e)) for e in np.eye(N)]).T,
         "K": np.array([slope(lambda s, e=e: residual(s * e, zero)) for e in np.eye(N)]).T - elastic,
         "F": -residual(zero, zero),

@@ -59,7 +59,7 @@ class Controller(ABC):
     def __post_init__(self) -> None:
         """Keep gains given as lists or arrays as tuples: a law is the key of its function."""
         for name in ("position_gain", "velocity_gain"):
-            value: Any = getattr(self, name, None)
+            value: Any = getattr(self, name, 0.0)
             if np.ndim(value) == 1:
                 object.__setattr__(self, name, tuple(value))
 

@@ -347,6 +347,14 @@ class Slowed(Trajectory):
     factor: float
 
     @property
+    def periodic(self) -> bool:  # type: ignore[override]
+        return self.fast.periodic
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        return self.fast.smooth
+
+    @property
     def duration(self) -> float:
         return self.factor * self.fast.duration
 

@@ -91,6 +91,10 @@ class Group:
         """Length of z."""
         return self.motors + self.size + self.loose
 
+    def part(self, kind: int) -> slice:
+        """The motors (0), y (1) or f (2) in z."""
+        return (slice(0, self.motors), self.y, self.f)[kind]
+
     def own(self, kind: int, branch: int) -> slice:
         """Where the motors (0), y (1) or f (2) of a branch stand among all."""
         size = (self.motors, self.size, self.loose)[kind]

@@ -12,7 +12,7 @@ from ..beams.sliding import Velocity
 from .algebra import vadd
 from .forces import dissipation, elastic, stiffness
 from .functions import Functions
-from .lagrange import LagrangeLaws
+from .lagrange import LagrangeLaws, with_beta
 from .laws import Laws
 from .paper import PlanarLaws
 
@@ -39,7 +39,7 @@ class ChainFunctions(Functions):
         import casadi as ca
 
         assert not isinstance(self._laws, PlanarLaws)
-        out = ChainFunctions(self._laws.with_beta(ca.vertsplit(beta)), False)
+        out = ChainFunctions(with_beta(self._laws, ca.vertsplit(beta)), False)
         out._beta = beta
         return out
 

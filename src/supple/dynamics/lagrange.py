@@ -8,14 +8,15 @@ has the right motion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .algebra import Scalar, Vector, ldl, ldl_solve, sub, vadd
 from .chain import Chain
 from .laws import Laws
+from .sliders import given_beta
 
-__all__ = ["LagrangeLaws"]
+__all__ = ["LagrangeLaws", "with_beta"]
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,6 @@ class LagrangeLaws:
     def chain(self) -> Chain:
         """The chain of the laws."""
         return self.laws.chain
-
-    def with_beta(self, beta: Vector) -> LagrangeLaws:
-        """The same laws with beta of links that slide given."""
-        return LagrangeLaws(self.laws.with_beta(beta))
 
     @property
     def links(self) -> Any:
@@ -100,6 +97,13 @@ class LagrangeLaws:
     def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
         """Position (3,) and axes (3, 3) of the last end in base axes."""
         return self.laws.tip(q)
+
+
+def with_beta(laws: Laws | LagrangeLaws, beta: Vector) -> Laws | LagrangeLaws:
+    """Return the same laws with beta of links that slide given, see `sliders.newton_beta`."""
+    if isinstance(laws, LagrangeLaws):
+        return LagrangeLaws(replace(laws.laws, links=given_beta(laws.chain, laws.links, beta)))
+    return replace(laws, links=given_beta(laws.chain, laws.links, beta))
 
 
 def _matrix(rows: list[Vector]) -> Any:

@@ -7,7 +7,7 @@ and damping, energies and frames are added, and everything stands in the order o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ from .chain import Chain, ChainLink
 from .ends import end_coordinates
 from .equations import forward, inverse, mass_matrix
 from .forces import joint_side, rubbing, slider_forces, sliders
-from .sliders import Slider, given_beta, resolved
+from .sliders import Slider, resolved
 
 __all__ = ["Laws", "first_moment", "joint_side", "laws_of", "numbers", "rubbing"]
 
@@ -123,10 +123,6 @@ class Laws:
             pair = [_clean(T.T @ np.asarray(X, float)[own] @ T) for X in (self.K, self.D)]
             out.append((pair[0], pair[1]))
         return out
-
-    def with_beta(self, beta: Vector) -> Laws:
-        """The same laws with beta of links that slide given, see `sliders.newton_beta`."""
-        return replace(self, links=given_beta(self.chain, self.links, beta))
 
     def mass(self, q: Vector, held: Vector | None = None) -> list[Vector]:
         """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone.

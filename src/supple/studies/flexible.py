@@ -165,10 +165,10 @@ def _taylor(B: Array) -> Array:
     powers.append(powers[2] @ B)
     fourth = powers[2] @ powers[2]
     out: Array = np.zeros_like(B)
-    for block in (3, 2, 1, 0):
-        out = out if block == 3 else out @ fourth
+    for block in (3, 2, 1, 0):  # Horner's rule in the fourth power
         for k, power in enumerate(powers):
             out = out + power / math.factorial(4 * block + k)
+        out = out @ fourth if block else out
     return out
 
 

@@ -254,7 +254,7 @@ def _carried(
 
     With A at the two Gauss points of each step: exp(h (A1 + A2)/2 + sqrt(3) h^2 [A2, A1]/12).
 
-    Source: [Blanes2009], Eq. (253).
+    Source: [Blanes2009].
     """
     h = np.repeat(np.diff(grid) / counts, counts)
     start = np.repeat(grid[:-1], counts) + h * np.concatenate([np.arange(c) for c in counts])
