@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
+import math
 import time
 import urllib.request
 from typing import Any
@@ -17,14 +15,14 @@ from supple.view.page import Chapter, page_text
 from supple.view.questions import Question, ask, only
 from supple.view.scene import modes_scene
 
+from .browser import BROWSER, browser_timings, served
 from .report import Check, Goal, Report, rows_of
-from .startup import command
 from .timing import Contestant, Timing, measure
 
 __all__ = ["BENCHES"]
 
 POSE = (0.0, 0.7853981633974483, 0.7853981633974483)
-PAGE_LIMIT = 1.5e6
+PAGE_LIMIT, FRAME = 1.5e6, 1 / 60
 SERVES = "supple view, until it serves"
 SLIDER = "slider to Scene, three links"
 
@@ -32,15 +30,9 @@ SLIDER = "slider to Scene, three links"
 def serving() -> tuple[float, str]:
     """Seconds from the command to the first page served, and that page."""
     start = time.perf_counter()
-    words = [*command(), "view", "industrial-3", "--port", "0", "--json"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    url = json.loads(process.stdout.readline())["url"]
-    with urllib.request.urlopen(url) as answer:
+    with served("industrial-3") as url, urllib.request.urlopen(url) as answer:
         page = answer.read().decode()
-    seconds = time.perf_counter() - start
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+        seconds = time.perf_counter() - start
     return seconds, page
 
 
@@ -70,6 +62,9 @@ def bench(quick: bool) -> Report:
     )
     pages = {name: text for name, text in answers.items() if name.startswith("page")}
     rows = {SERVES: Timing(seconds, seconds, outside=True), **timings}
+    seen = browser_timings(pages, repeats)
+    drawn_ones, told = ({}, None) if isinstance(seen, str) else seen
+    rows |= drawn_ones
     return Report(
         "Looking at it",
         "run",
@@ -81,6 +76,11 @@ def bench(quick: bool) -> Report:
                 Goal(f"bytes of the {name}", PAGE_LIMIT, len(text.encode()), seconds=False)
                 for name, text in pages.items()
             ),
+            *(
+                Goal(name, FRAME if name.startswith("frame") else 50e-3, timing.seconds)
+                for name, timing in drawn_ones.items()
+                if name != BROWSER
+            ),
         ],
         [
             Check("the studio serves a page", "<html" in starts[0][1]),
@@ -89,9 +89,23 @@ def bench(quick: bool) -> Report:
                 Check(f"the {name} needs no network", not calls(text))
                 for name, text in pages.items()
             ),
+            *([] if told is None else [shown(robot, told)]),
         ],
-        ["frames of a page are timed in a browser, by tests/browser"],
+        []
+        if told is None
+        else [
+            f"{BROWSER}: with what a browser adds that draws in software, "
+            f"without a graphics card, at {told['rate']:.0f} frames a second"
+        ],
+        [seen] if isinstance(seen, str) else [],
     )
+
+
+def shown(robot: Any, told: dict[str, Any]) -> Check:
+    """Whether the numbers in the browser are the library's at the slider's angle."""
+    pose = (0.0, math.radians(told["angle"]), POSE[2])
+    right = supple.modes(robot, pose, count=6).frequency_hz
+    return Check("the browser shows the library's numbers", bool((right == told["hertz"]).all()))
 
 
 def drawn(robot: Any, found: Any, motion: np.ndarray) -> list[Check]:

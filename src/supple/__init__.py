@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         JointPD,
         lqr,
     )
-    from .control.delta_servo import PathServo
+    from .control.platform import PlatformPath
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         WayPoints,
         scaled_to,
     )
-    from .dynamics.coupled_delta import CoupledDelta, couple
     from .dynamics.damping import ModalDamping, StiffnessRoot
     from .dynamics.ked import Ked, Loads, ked
     from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.assumed import assumed_modes
     from .studies.closed_form import closed_form
-    from .studies.drive import DeltaResponse, drive
     from .studies.follow import PathResponse, SmallRangeWarning, follow
     from .studies.inputs import BangBang, Chirp, Constant, Step, Table
     from .studies.linearize import StateSpace, Strain, linearize
@@ -70,7 +68,7 @@ if TYPE_CHECKING:
     from .studies.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.statics import Statics, statics
     from .studies.stored import load_response
-    from .studies.workspace import WorkspaceMap, workspace
+    from .studies.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
 
@@ -87,9 +85,7 @@ __all__ = [
     "ComputedTorque",
     "Constant",
     "Controller",
-    "CoupledDelta",
     "Decoupling",
-    "DeltaResponse",
     "DeltaRobot",
     "EndLoad",
     "FiniteElements",
@@ -99,6 +95,7 @@ __all__ = [
     "Hold",
     "InvertedU",
     "Joint",
+    "JointMap",
     "JointPD",
     "Ked",
     "Link",
@@ -112,8 +109,8 @@ __all__ = [
     "Mount",
     "ParabolicBlends",
     "PathResponse",
-    "PathServo",
     "Platform",
+    "PlatformPath",
     "PointToPoint",
     "Proportional",
     "Ratio",
@@ -146,8 +143,6 @@ __all__ = [
     "assumed_modes",
     "build",
     "closed_form",
-    "couple",
-    "drive",
     "dump",
     "floquet",
     "follow",
@@ -183,17 +178,13 @@ _CORE = {
     "studies.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
+    "control.platform": ("PlatformPath",),
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
     "dynamics.ked": ("Ked", "Loads", "ked"),
     "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
     "dynamics.rigid_delta": ("RigidDelta",),
     "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
-    "studies.workspace": ("WorkspaceMap", "workspace"),
-}
-_COUPLED: dict[str, tuple[str, ...]] = {
-    "control.delta_servo": ("PathServo",),
-    "dynamics.coupled_delta": ("CoupledDelta", "couple"),
-    "studies.drive": ("DeltaResponse", "drive"),
+    "studies.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
@@ -214,7 +205,7 @@ _MOTION = {
     "studies.stability": ("Floquet", "Stability", "floquet", "free_growth", "stability"),
     "studies.stored": ("load_response",),
 }
-_GROUPS = (_CORE, _MOTION, _PATHS, _COUPLED)
+_GROUPS = (_CORE, _MOTION, _PATHS)
 
 
 def __getattr__(name: str) -> Any:

@@ -167,10 +167,22 @@ def bind() -> None:
 
 def _bind_paths() -> None:
     """Attach the methods of answers along paths, once their group of names is in use."""
-    for module, answer, function in (
-        ("follow", "PathResponse", _plot_path),
-        ("workspace", "WorkspaceMap", _plot_workspace),
+    paged = {"show": _show, "save_page": _save_page}
+    mapped = {
+        "plot": _plot_workspace,
+        "to_xarray": _stored("map_to_xarray"),
+        "save": _stored("save_map"),
+    }
+    followed = {
+        "plot": _plot_path,
+        "to_xarray": _stored("path_to_xarray"),
+        "to_pandas": _stored("path_to_pandas"),
+        "save": _stored("save_path"),
+    }
+    for module, answer, methods in (
+        ("follow", "PathResponse", followed | paged),
+        ("workspace", "FrequencyMap", mapped | paged),
     ):
         if (found := sys.modules.get(f"{__package__}.studies.{module}")) is not None:
-            for name, method in (("plot", function), ("show", _show), ("save_page", _save_page)):
+            for name, method in methods.items():
                 setattr(getattr(found, answer), name, method)

@@ -18,18 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.browser import FLAGS, chromium
 
 ROOT = Path(__file__).parents[2]
 SHOTS = ROOT / "build" / "browser"
-FLAGS = [
-    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader"),
-    "--enable-unsafe-swiftshader",
-]
-
-
-def find_chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def install_chromium() -> str | None:
@@ -38,10 +30,10 @@ def install_chromium() -> str | None:
         return None
     with Path(tempfile.gettempdir(), "supple-chromium.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if find_chromium() is None:
+        if chromium() is None:
             for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
                 subprocess.run(["apt-get", "-qq", *words], check=False, capture_output=True)
-    return find_chromium()
+    return chromium()
 
 
 def unavailable(reason: str) -> None:
@@ -56,7 +48,7 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         unavailable("playwright is not installed; `make setup` brings it")
-    found = find_chromium() or install_chromium()
+    found = chromium() or install_chromium()
     if found is None:
         unavailable("no chromium; as root, `apt-get install chromium`")
     with sync_playwright() as playwright:

@@ -234,6 +234,94 @@ def test_a_simulated_motion_is_played(visit: Any, tmp_path: Path) -> None:
     seen.clean("file://")
 
 
+@pytest.fixture(scope="module")
+def path() -> supple.PathResponse:
+    """A stiff Delta on the paper's inverted U: it bends by less than a millimetre."""
+    tube = {"shape": "tube", "diameter": 0.03, "wall": 0.002}
+    robot = supple.load("kuo-delta").with_({"upper.section": tube, "lower.section": tube})
+    return supple.follow(robot, supple.InvertedU(), after=0.2, damping=0.02)
+
+
+def test_a_path_is_played_with_its_bending_larger(
+    visit: Any, tmp_path: Path, path: supple.PathResponse
+) -> None:
+    """The platform is drawn at its wanted place plus so many times its displacement."""
+    seen = visit(path.save_page(tmp_path / "path.html").as_uri())
+    page, last = seen.page, float(path.t[-1])
+    page.evaluate("window.supple.viewers[0].play(false)")
+    page.evaluate(f"window.supple.viewers[0].seek({last})")
+    much = page.locator("[data-role=much]")
+    scale = float(much.inner_text().split()[0])
+    assert scale > 10
+    assert f"{scale:g} times larger" in page.locator("[data-role=larger]").inner_text()
+    for share in (1.0, 0.0, 2.0):
+        page.locator("[data-role=amplitude]").fill(str(share))
+        drawn = page.evaluate("window.supple.viewers[0].figure.tip")
+        wanted = path.position[-1] + share * scale * path.tip[-1, :3]
+        np.testing.assert_allclose(drawn, wanted, atol=2e-5)
+    cells = page.locator("table[data-title^='How far'] tbody tr").nth(2).locator("td.number")
+    assert cells.first.inner_text() == f"{1e3 * path.peak[2]:.3g}"
+    pictures = {picture(page)}
+    for choice in ("energy", "plain"):
+        page.locator("[data-role=colouring]").select_option(choice)
+        pictures.add(picture(page))
+    assert len(pictures) == 3
+    page.locator("[data-role=colouring]").select_option("energy")
+    assert "J/m" in page.locator("[data-role=legend]").inner_text()
+    assert page.locator(".plot").count() == 5
+    seen.shot("page-path", full_page=True)
+    seen.clean("file://")
+
+
+def test_the_strongest_colour_is_the_library_s(
+    visit: Any, tmp_path: Path, path: supple.PathResponse
+) -> None:
+    from supple.studies.fields import path_fields
+
+    seen = visit(path.save_page(tmp_path / "path.html").as_uri())
+    top = seen.page.evaluate("window.supple.viewers[0].tracks[0].largest")
+    true = path_fields(path, 400, 9)
+    moved = np.linalg.norm(true.motion[..., :3], axis=-1).max()
+    np.testing.assert_allclose(top, [moved, true.energy.max()], rtol=1e-12)
+
+
+def test_a_map_tells_the_library_s_frequencies(visit: Any, tmp_path: Path) -> None:
+    found = supple.workspace(supple.load("kuo-delta"), points=5)
+    seen = visit(found.save_page(tmp_path / "map.html").as_uri())
+    page = seen.page
+    hold(page)
+    assert page.locator("[data-role=heat]").count() == 1
+    rows = page.locator("table[data-title='The map in short'] tbody tr")
+    assert rows.first.locator("td.number").inner_text() == f"{found.lowest[1] / 2 / np.pi:.6g}"
+    heat = page.locator("[data-role=heat]")
+    box = heat.bounding_box()
+    heat.hover(position={"x": 0.55 * box["width"], "y": 0.45 * box["height"]})
+    middle = found.omega[2, 2, 0, 0] / (2 * np.pi)
+    assert page.locator(".heat .tip b").inner_text() == f"{middle:.5g} Hz"
+    assert "dots: lowest frequency" in page.locator("[data-role=legend]").inner_text()
+    seen.shot("page-map", full_page=True)
+    seen.clean("file://")
+
+
+def test_a_beam_that_slides_is_drawn_as_long_as_it_is(visit: Any, tmp_path: Path) -> None:
+    from supple.control.trajectories import NAMED
+
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+    law = supple.Decoupling(100, 20)
+    run = supple.simulate(model, controller=law, trajectory=NAMED["extension"], duration=1.0)
+    seen = visit(run.save_page(tmp_path / "slide.html").as_uri())
+    seen.page.evaluate("window.supple.viewers[0].play(false)")
+    assert "times larger" in seen.page.locator("[data-role=larger]").inner_text()
+    seen.page.locator("[data-role=true-size]").click()
+    assert seen.page.locator("[data-role=much]").inner_text() == "1 ×"
+    for t in (0.0, 1.0):
+        seen.page.evaluate(f"window.supple.viewers[0].seek({t})")
+        drawn = seen.page.evaluate("window.supple.viewers[0].figure.tip")
+        np.testing.assert_allclose(drawn, run.tip[round(1000 * t)], atol=1e-5)
+    seen.shot("page-slide", full_page=True)
+    seen.clean("file://")
+
+
 def test_plots_show_values_under_the_pointer(visit: Any, arm: Path) -> None:
     seen = visit(arm.as_uri())
     seen.page.locator(".plot svg").first.hover()
@@ -299,7 +387,7 @@ def test_the_tour_is_one_page(visit: Any, tmp_path: Path) -> None:
     """Two of its stops; the whole tour is tested from the command line."""
     visited = list(tour(("de-luca-two-link", "theodore-rrp")))
     seen = visit(save_tour(visited, tmp_path).as_uri())
-    assert seen.page.locator("[data-role=viewer]").count() == 3  # the soft arm also moves
+    assert seen.page.locator("[data-role=viewer]").count() == 4  # both also move
     for k, stop in zip((0, 2), visited, strict=True):
         table = seen.page.locator(f"#chapter-{k} .table table").first
         shown = table.locator("tbody tr td:nth-child(3)").all_inner_texts()

@@ -45,6 +45,12 @@ def type_into(page: Any, label: str, value: str) -> None:
     field.blur()
 
 
+def tick(page: Any, label: str) -> None:
+    row = page.locator("label").filter(has_text=re.compile(rf"^{label}$")).first
+    key = row.get_attribute("for")
+    page.locator(f"[id='{key}']").evaluate("box => box.click()")
+
+
 def choose(page: Any, label: str, option: str) -> None:
     entry(page, label).click()
     page.get_by_role("option", name=option, exact=True).click()
@@ -185,6 +191,63 @@ def test_a_delta_is_moved_by_its_platform(visit: Any, studio: Any) -> None:
     assert "out of reach" in problem.inner_text()
     assert shows(seen.page, there)
     seen.shot("studio-delta")
+
+
+def test_a_spatial_arm_with_a_sliding_link(visit: Any, studio: Any) -> None:
+    served = studio("theodore-rrp", "--at", "0.3,0.7,0.8")
+    seen = visit(served.url)
+    ready(seen.page)
+    robot = supple.load("theodore-rrp")
+    type_into(seen.page, "length of link3", "1.1")
+    there = supple.modes(robot, [0.3, 0.7, 1.1], count=6).frequency_hz
+    wait_for(lambda: shows(seen.page, there))
+    mark = seen.page.locator("[data-role=here]")
+    wait_for(lambda: mark.count() == 1 and float(mark.get_attribute("data-x")) == 1.1)
+    choose(seen.page, "joints", "free")
+    free = supple.modes(robot, [0.3, 0.7, 1.1], count=6, joints="free").frequency_hz
+    wait_for(lambda: shows(seen.page, free))
+    seen.shot("studio-rrp")
+    seen.clean(served.url, served.url.replace("http", "ws"))
+
+
+@pytest.fixture
+def played() -> Any:
+    """A player of a Delta on a path, in this process."""
+    from supple.view.live import serve
+
+    tube = {"shape": "tube", "diameter": 0.03, "wall": 0.002}
+    robot = supple.load("kuo-delta").with_({"upper.section": tube, "lower.section": tube})
+    run = supple.follow(robot, supple.InvertedU(), after=0.2, damping=0.02)
+    live = serve(run, port=0)
+    yield live, run
+    live.stop()
+
+
+def test_a_path_is_played_scrubbed_and_saved(visit: Any, played: Any, tmp_path: Any) -> None:
+    live, run = played
+    seen = visit(live.url)
+    mark = seen.page.locator("[data-role=here]")
+    wait_for(lambda: mark.count() == 1, 30)
+    first = float(mark.get_attribute("data-x"))
+    wait_for(lambda: float(mark.get_attribute("data-x")) != first)
+    tick(seen.page, "play")
+    wait_for(lambda: live.shown.playing.value is False)
+    type_into(seen.page, "time (s)", "0.5")
+    wait_for(lambda: abs(float(mark.get_attribute("data-x")) - 0.5) < 2e-3)
+    scale = live.shown.scene.scale
+    k = live.shown.at
+    wanted = run.path(live.shown.t[k])[0] + scale * run.tip[round(1000 * live.shown.t[k]), :3]
+    np.testing.assert_allclose(live.shown.stage.tip, wanted, atol=1e-9)
+    choose(seen.page, "colour by", "strain energy")
+    wait_for(lambda: "J/m" in seen.page.locator("[data-role=legend]").inner_text())
+    choose(seen.page, "curves", "Torques")
+    wait_for(lambda: "torques (N m)" in seen.page.locator("[data-role=curves]").inner_html())
+    seen.shot("player-path")
+    with seen.page.expect_download(timeout=60_000) as started:
+        seen.page.get_by_role("button", name="Save page").click()
+    started.value.save_as(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 1.5e6
+    seen.clean(live.url, live.url.replace("http", "ws"))
 
 
 def test_ctrl_c_ends_it_cleanly(served: Any) -> None:

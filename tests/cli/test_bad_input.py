@@ -82,7 +82,7 @@ WORDS = {
     "force no number": ("statics industrial-3 --force a,b,c", "give 3 numbers"),
     "picture format": ("modes industrial-3 --count 1 --plot x.unknown", "picture ending"),
     "no such folder": ("modes industrial-3 --count 1 --plot /nowhere/x.png", "/nowhere"),
-    "folder not to be made": ("tour --out /dev/null/x", "--out /dev/null/x"),
+    "folder not to be made": ("tour --out /dev/null/x", "cannot make /dev/null/x"),
     "page that is none": ("view industrial-3 --save arm.pdf", "must end with .html"),
     "page into nowhere": ("modes industrial-3 --count 1 --save /nowhere/x.html", "/nowhere"),
     "view of nothing": ("view no-such-robot", "no-such-robot"),

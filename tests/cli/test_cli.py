@@ -16,18 +16,9 @@ from supple.files import dump, load, schema
 from supple.studies.tour import stops
 
 DESIGN_WORDS = {  # the words of the map, in use or to come
-    *("robots", "check", "modes", "statics", "simulate", "linearize", "stability", "response"),
-    *(
-        "sweep",
-        "optimise",
-        "compare",
-        "identify",
-        "validate",
-        "reproduce",
-        "view",
-        "export",
-        "tour",
-    ),
+    *("robots", "check", "modes", "statics", "simulate", "linearize", "stability", "workspace"),
+    *("response", "sweep", "optimise", "compare", "identify", "validate", "reproduce", "view"),
+    *("export", "tour"),
 }
 
 # [DiCastri2011], Figure 5, recomputed independently: 45, 45 deg, Timoshenko and Euler-Bernoulli.

@@ -47,10 +47,54 @@ def test_circle_as_json(console: Console) -> None:
     assert len(document["t"]) == len(document["torque"]) == len(document["displacement"])
 
 
+def test_a_controller_makes_it_the_coupled_model(console: Console, tmp_path: Path) -> None:
+    picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
+    run = console(
+        *("simulate", "kuo-delta", "--path", "inverted-u", "--controller", "computed-torque"),
+        *("--static", "--dt", "0.01", "--plot", str(picture), "--save", str(stored)),
+    )
+    assert run.code == 0
+    assert "rigid and elastic motion together, 39 coordinates" in run.out
+    assert "largest distance from its path" in run.out
+    assert "loops are closed to" in run.out
+    assert picture.stat().st_size > 20_000
+    assert stored.stat().st_size > 20_000
+
+
+def test_coupled_as_json(console: Console) -> None:
+    law = ["--controller", "pd", "--gains", "200,5", "--modes", "1", "--duration", "0.05"]
+    run = console("simulate", "kuo-delta", "--path", "circle", *law, "--dt", "0.005", "--json")
+    document = json.loads(run.out)
+    assert document["complete"] is True
+    assert document["coordinates"][:3] == ["theta.upper1", "theta.upper2", "theta.upper3"]
+    assert len(document["t"]) == len(document["tip"]) == len(document["closure"]) == 11
+    assert max(document["closure"]) < 1e-9
+
+
+def test_torques_and_joint_trajectories(console: Console) -> None:
+    short = ["--modes", "1", "--duration", "0.02", "--dt", "0.005", "--json"]
+    free = console("simulate", "kuo-delta", "--position", "0,0,0.5", "--amplitude", "2", *short)
+    assert json.loads(free.out)["tau"][0] == [2.0, 2.0, 2.0]
+    motors = ["--trajectory=-0.4,-0.4,-0.4:-0.5,-0.4,-0.4", "--controller", "decoupling"]
+    led = console("simulate", "kuo-delta", *motors, *short)
+    assert json.loads(led.out)["q"][0][:3] == [-0.4, -0.4, -0.4]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["kuo-delta"], "say where it goes"),
+        (["kuo-delta", "--controller", "pd"], "or --path of a Delta's platform"),
+        (["kuo-delta", "--path", "circle", "--controller", "lqg"], "--controller lqg: give pd"),
+        (
+            ["kuo-delta", "--path", "circle", "--trajectory", "0,0,0:1,1,1", "--controller", "pd"],
+            "give one of them",
+        ),
+        (["kuo-delta", "--position", "0,0,9"], "out of reach"),
+        (["kuo-delta", "--position", "0,0,0.5", "--at", "0,0,0"], "instead of theta0"),
+        (["kuo-delta", "--at", "0,0,0", "--deflection", "paper"], "one reading"),
+        (["industrial-3", "--path", "circle", "--controller", "pd"], "is no Delta"),
+        (["industrial-3", "--position", "0,0,1"], "where a Delta's platform starts"),
         (["kuo-delta", "--path", "inverted-v"], "did you mean inverted-u?"),
         (["industrial-3", "--path", "circle"], "is no Delta"),
     ],
@@ -59,3 +103,57 @@ def test_bad_paths(console: Console, words: list[str], sentence: str) -> None:
     run = console("simulate", *words)
     assert run.code == 2
     assert sentence in run.err
+
+
+def test_way_points_of_platform_and_joints(console: Console, tmp_path: Path) -> None:
+    stored = tmp_path / "run.nc"
+    run = console(
+        "simulate", "kuo-delta", "--path", "0,0,0.5:0.05,0,0.5", "--limits", "0.5,5",
+        "--elements", "1", "--dt", "0.004", "--after", "0.2", "--save", str(stored), "--json",
+    )  # fmt: skip
+    document = json.loads(run.out)
+    # septic law: max s' = 35/16, max |s''| = 7.5132 for d = 0.05
+    assert document["t"][-1] == pytest.approx(0.2 + (7.5132 * 0.05 / 5) ** 0.5, abs=1e-4)
+    assert len(document["residual"]) == 6
+    assert stored.stat().st_size > 10_000
+    arm = console("simulate", "industrial-3", "--path", "0,0,0:30deg,0,10deg", "--dt", "0.01")
+    assert arm.code == 0
+    assert "link1, N m" in arm.out
+    assert "after the stop" in arm.out
+
+
+def test_where_it_is_low(console: Console, tmp_path: Path) -> None:
+    picture = tmp_path / "map.png"
+    words = ["workspace", "kuo-delta", "--below", "20rad/s", "--points", "7", "--z", "0.5"]
+    run = console(*words, "--plot", str(picture))
+    assert run.code == 0
+    assert "49 of 49 can be reached" in run.out
+    assert "below 3.183 Hz (20 rad/s)" in run.out
+    assert picture.stat().st_size > 10_000
+    document = json.loads(console(*words, "--json").out)
+    assert document["share_below"] == pytest.approx(len(document["points_below"]) / 49)
+    assert (
+        min(min(row) for plane in document["omega"] for row in plane) == document["lowest"]["omega"]
+    )
+    arm = console(
+        "workspace", "industrial-3", "--points", "5", "--joints", "0,0:90deg,0:1", "--json"
+    )
+    assert list(json.loads(arm.out)["axes"]) == ["link1", "link2", "link3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["kuo-delta", "--below", "low"], "give a positive frequency"),
+        (["kuo-delta", "--z", "3"], "no point of this map can be reached"),
+        (["kuo-delta", "--joints", "0:1"], "over x, y and z"),
+        (["kuo-delta", "--x", "0:1:2"], "give a range from:to"),
+        (["industrial-3", "--joints", "0:1"], "joints has 1 entries"),
+        (["industrial-3", "--points", "300"], "the grid has 27,000,000 points"),
+    ],
+)
+def test_bad_maps(console: Console, words: list[str], sentence: str) -> None:
+    run = console("workspace", *words)
+    assert run.code == 2
+    assert sentence in run.err
+    assert "Traceback" not in run.err

@@ -127,3 +127,30 @@ def test_modes_by_assumed_modes(joints: str, planar: bool) -> None:
     assert not found.certified
     for a, b in zip(found.shapes.displacement, exact.shapes.displacement, strict=True):
         assert min(np.abs(a - b).max(), np.abs(a + b).max()) < 0.01 * np.abs(b).max()
+
+
+@pytest.mark.parametrize("rods", ["single", "twist", "parallelogram"])
+def test_assumed_modes_on_a_delta_fall_to_the_exact_ones(rods: str) -> None:
+    """Halving with the number of modes where rods carry torque (no shape has one), else fast."""
+    spacing = {"lower.spacing": 0.06} if rods == "parallelogram" else {}
+    robot = load("kuo-delta").with_({"lower.rods": rods, **spacing})
+    at = {"position": [0.1, 0.0, 0.5], "count": 6}
+    exact = modes(robot, **at).omega
+    off = [modes(robot, method="assumed", elements=m, **at).omega / exact - 1 for m in (4, 8)]
+    assert (off[1] > 0).all()
+    faster = 2**4 if rods == "parallelogram" else 1.8
+    assert (off[0] / off[1] > faster).all()
+    assert off[1].max() < 2e-3
+    shapes = modes(robot, method="assumed", **at).shapes.displacement
+    same = modes(robot, **at).shapes.displacement
+    assert np.abs(np.abs(shapes) - np.abs(same)).max() < 0.02 * np.abs(same).max()
+
+
+def test_modes_of_shapes_are_those_of_the_model() -> None:
+    """One question by two roads: tree coordinates of a Structure, and the equations of motion."""
+    robot = load("industrial-3")
+    theta = [0.1, 0.785, -0.5]
+    for joints in ("locked", "free"):
+        found = modes(robot, theta, count=6, method="assumed", elements=3, joints=joints).omega
+        model = build(robot, AssumedModes(3, at=theta, axial=3, torsion=3))
+        assert found == pytest.approx(assumed_modes(model, theta, joints, 6).omega, rel=1e-9)  # type: ignore[arg-type]

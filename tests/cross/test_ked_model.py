@@ -12,6 +12,7 @@ import pytest
 import supple
 from supple.architectures.delta_motion import motion
 from supple.dynamics.ked import ked
+from supple.dynamics.led_model import LedModel
 
 THETA, RATE, SECOND = (np.array(x) for x in ([0.4, -0.7, 0.5], [2.0, 3.0, -2.5], [5.0, -4.0, 3.0]))
 STEP = 1e-5
@@ -119,6 +120,50 @@ def test_all_terms_are_those_of_the_linearised_model(case: str, elements: int) -
         assert np.abs(ours - exact).max() < 1e-7 * np.abs(exact).max(), name
 
 
+def test_a_led_model_is_the_same_by_its_own_derivatives() -> None:
+    """LedModel differentiates the Model's expressions, the kineto-elasto model never sees it."""
+    robot = ARMS["laden"]
+    model = supple.build(robot, supple.FiniteElements(1), stiffening=True)
+    led, small = LedModel(model), ked(robot, THETA, 1)
+    ours, theirs = (x.matrices(THETA, RATE, SECOND) for x in (led, small))
+    for name in ("M", "C", "K", "F", "tip"):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        assert np.abs(a - b).max() < 1e-7 * np.abs(b).max(), name
+    for link in led.names:
+        a, b = (x.section(link, 0.7, THETA[None]) for x in (led, small))
+        assert a == pytest.approx(b, abs=1e-12)
+        assert led.length(link) == small.length(link)
+    assert led.elastic(THETA) == pytest.approx(small.elastic(THETA), abs=1e-9)
+
+
+SLIDE = supple.PointToPoint((0.0, 0.0, 0.3), (np.pi / 2, -0.7, 1.0), 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("basis", [supple.AssumedModes(2), supple.FiniteElements(2)])
+def test_links_that_slide_as_under_the_decoupling_law(basis: supple.Basis) -> None:
+    """Joints held to the path by the law, all nonlinear terms, an adaptive integrator: apart by the
+    second order of Newmark's steps alone, since a point mass on the last link leaves eta linear."""
+    model = supple.build(supple.load("theodore-rrp"), basis)
+    law = supple.Decoupling(position_gain=100, velocity_gain=20)
+    wanted = supple.simulate(
+        model, controller=law, trajectory=SLIDE, theta0=[0, 0, 0.3], duration=1.2, dt=2e-3
+    )
+    off = []
+    for step in (1e-3, 5e-4):
+        found = supple.follow(model, SLIDE, step=step, start="zero", after=0.2)
+        rows = slice(None, None, round(2e-3 / step))
+        gap = np.abs(found.y[rows] - wanted.q[:, 3:]).max()
+        off.append(gap / np.abs(wanted.q[:, 3:]).max())
+        bent = found.deflection("link3")[rows, :3] - wanted.deflection("link3")
+        assert np.abs(bent).max() < 4e-4 * np.abs(wanted.deflection("link3")).max()
+    assert off[1] < 1e-4
+    assert off[0] / off[1] == pytest.approx(4, rel=0.05)
+    # efforts: turning joints to the same order, the slide's own has squares of eta as well
+    torque = np.abs(found.torque[rows] - wanted.tau).max(axis=0) / np.abs(wanted.tau).max(axis=0)
+    assert (torque < [5e-5, 5e-5, 5e-4]).all()
+
+
 def delta_robot(rods: str) -> supple.DeltaRobot:
     """Kuo's Delta ten times as stiff, with next to no rotary inertia in its sections."""
     beam = {
@@ -147,21 +192,20 @@ def slope(f: Callable[[float], np.ndarray], h: float = 1e-4) -> np.ndarray:
 def test_a_delta_is_the_linearised_coupled_model(rods: str) -> None:
     """The coupled model, its loops closed by Newton's method, differentiated at rest of y."""
     robot, path, t = delta_robot(rods), supple.InvertedU(), 0.23
-    coupled = supple.couple(robot, supple.FiniteElements(1))
+    coupled = supple.build(robot, supple.FiniteElements(1), stiffening=True)
     theta, rate, second = (x[0] for x in motion(robot, *(x[None] for x in path(t))).theta)
-    start = coupled.guess(theta)
     N = coupled.size - 3
 
     def residual(y: np.ndarray, yd: np.ndarray) -> np.ndarray:
-        terms = coupled.terms(np.r_[theta, y], np.r_[rate, yd], start)
-        return terms.M @ np.r_[second, np.zeros(N)] + terms.force
+        q, qd, qdd = np.r_[theta, y], np.r_[rate, yd], np.r_[second, np.zeros(N)]
+        return coupled.inverse_dynamics(q, qd, qdd)
 
     small = ked(robot, path(t)[0], 1)
     found = small.matrices(*path(t))
     zero = np.zeros(N)
     elastic = np.concatenate([np.zeros((3, N)), small.stiffness])
     wanted = {
-        "M": coupled.terms(np.r_[theta, zero], np.r_[rate, zero], start).M[:, 3:],
+        "M": coupled.mass_matrix(np.r_[theta, zero])[:, 3:],
         "C": np.array([slope(lambda s, e=e: residual(zero, s * e)) for e in np.eye(N)]).T,
         "K": np.array([slope(lambda s, e=e: residual(s * e, zero)) for e in np.eye(N)]).T - elastic,
         "F": -residual(zero, zero),

@@ -314,7 +314,7 @@ def test_dump_writes_a_file_that_loads_as_the_same_robot(tmp_path: Path) -> None
     text = dump(robot, tmp_path / "arm.yaml")
     assert (tmp_path / "arm.yaml").read_text() == text
     assert load(tmp_path / "arm.yaml") == robot
-    with pytest.raises(SuppleError, match="cannot be written"):
+    with pytest.raises(SuppleError, match="cannot write"):
         dump(robot, tmp_path / "nowhere" / "arm.yaml")
 
 

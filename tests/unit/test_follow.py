@@ -5,6 +5,7 @@ import pytest
 
 import supple
 from supple.kernels.newmark import generalised_alpha
+from supple.studies.fields import path_fields
 
 STEEL = "materials.steel."
 STIFF = supple.load("kuo-delta").with_(
@@ -145,6 +146,50 @@ def test_serial_arms_follow_joint_paths() -> None:
     assert found.torque[:, 0] == pytest.approx(alpha[:, 0] / 3, abs=2e-3 * np.abs(alpha).max())
 
 
+SLIDER = supple.load("theodore-rrp")
+REACH = supple.PointToPoint((0.0, 0.0, 0.3), (0.5, -0.3, 0.8), 0.5)
+
+
+def test_an_arm_with_a_slide_goes_through_its_model() -> None:
+    found = supple.follow(SLIDER, REACH, elements=1, step=5e-3, damping=0.01)
+    model = supple.build(SLIDER, supple.FiniteElements(1), stiffening=True, damping=0.01)
+    again = supple.follow(model, REACH, step=5e-3)
+    assert np.array_equal(found.y, again.y)
+    assert found.small
+    turn = found.deflection("link3", 0.5)[:, 5]
+    both = (found.deflection("link3", 0.5 + s)[:, 1] for s in (0.01, -0.01))
+    slope = np.subtract(*both) / (0.02 * found.position[:, 2])
+    assert turn == pytest.approx(slope, abs=1e-3 * np.abs(slope).max())
+    drawn = path_fields(found, samples=20, points=3)
+    moved = (drawn.R[:, -1] @ drawn.motion[:, -1, -1, :3, None])[..., 0]
+    rows = np.searchsorted(found.t, drawn.t - 1e-9)
+    assert moved == pytest.approx(found.tip[rows, :3], abs=1e-3 * np.abs(moved).max())
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"damping": supple.Rayleigh(0.02)}, "link3 slides: give its damping as a ratio"),
+        ({"loads": supple.Loads(gravity=False)}, "loads cannot be switched"),
+    ],
+)
+def test_what_a_slide_does_not_take_is_a_sentence(options: dict, sentence: str) -> None:
+    with pytest.raises(supple.SuppleError, match=sentence):
+        supple.follow(SLIDER, REACH, **options)
+
+
+def test_a_model_is_followed_as_it_was_built() -> None:
+    model = supple.build(SLIDER, supple.AssumedModes(1))
+    with pytest.raises(supple.SuppleError, match="build the Model with it"):
+        supple.follow(model, REACH, damping=0.01)
+    with pytest.raises(supple.SuppleError, match="follow the robot itself"):
+        supple.follow(supple.build(STIFF, supple.AssumedModes(1)), supple.InvertedU())
+    with pytest.raises(supple.SuppleError, match="2 coordinates: the arm has 3 joints"):
+        supple.follow(model, supple.PointToPoint((0.0, 0.0), (1.0, 1.0), 1.0))
+    with pytest.raises(supple.SuppleError, match=r"free length of link3 is 1\.5"):
+        supple.follow(model, supple.PointToPoint((0.0, 0.0, 0.3), (0.0, 0.0, 1.5), 1.0))
+
+
 def test_workspace_map() -> None:
     robot = supple.load("kuo-delta")
     found = supple.workspace(robot, (-0.2, 0.2), (-0.2, 0.2), (0.4, 1.2), points=5)
@@ -156,8 +201,40 @@ def test_workspace_map() -> None:
     assert found.share_below(omega * 0.999) == 0
     assert found.share_below(1e9) == 1
     assert len(found.below(20.0)) == round(found.share_below(20.0) * found.reachable.sum())
-    with pytest.raises(supple.SuppleError, match="no Delta"):
-        supple.workspace(supple.load("industrial-3"))
+
+
+def test_workspace_of_a_serial_arm() -> None:
+    """Joint 1 turns the whole arm: nothing changes with it; the map is what modes says."""
+    robot = supple.load("industrial-3")
+    found = supple.workspace(robot, joints=[(0.0, 1.0), (-1.5, 1.5), 0.3], points=5)
+    assert found.omega.shape == (5, 5, 1, 1)
+    assert np.ptp(found.omega, axis=0).max() < 1e-9 * found.omega.max()
+    place, omega = found.lowest
+    assert supple.modes(robot, theta=place, count=1).omega[0] == pytest.approx(omega, rel=1e-12)
+    assert found.highest[1] >= omega
+    assert found.share_below(found.highest[1] * 1.001) == 1
+    slider = supple.workspace(supple.load("theodore-rrp"), joints=[0, 0, (0.3, 1.3)], points=4)
+    assert (np.diff(slider.omega[0, 0, :, 0]) < 0).all()  # the longer, the lower
+    assert list(supple.workspace(slider.robot, points=2).axes) == ["link1", "link2", "link3"]
+
+
+def test_answers_are_stored(tmp_path) -> None:
+    import xarray
+
+    found = supple.follow(STIFF, supple.InvertedU(), elements=1, step=4e-3, after=0.1)
+    found.save(tmp_path / "path.nc")
+    with xarray.open_dataset(tmp_path / "path.nc") as data:
+        assert data.displacement.values == pytest.approx(found.tip[:, :3], abs=0)
+        assert data.residual.values == pytest.approx(found.residual(), abs=0)
+        assert data.end_deflection.sel(link="upper1", motion="z").shape == found.t.shape
+        assert data.attrs["small"] == 1
+    frame = found.to_pandas()
+    assert frame["torque.2"].to_numpy() == pytest.approx(found.torque[:, 1], abs=0)
+    grid = supple.workspace(supple.load("kuo-delta"), points=3)
+    assert grid.to_xarray().omega.sel(x=0.0, y=0.0).values == pytest.approx(grid.omega[1, 1])
+    grid.save(tmp_path / "map.nc")
+    with pytest.raises(supple.SuppleError, match=r"must end in \.nc"):
+        grid.save(tmp_path / "map.csv")
 
 
 def test_pictures(tmp_path) -> None:
@@ -165,5 +242,9 @@ def test_pictures(tmp_path) -> None:
     found.plot(tmp_path / "path.png")
     grid = supple.workspace(supple.load("kuo-delta"), points=5)
     grid.plot(tmp_path / "map.png", bound=20.0)
+    arm = supple.workspace(supple.load("industrial-3"), points=7)
+    arm.plot(tmp_path / "arm.png", bound=35.0)
+    supple.workspace(arm.robot, joints=[0, (0, 1), 0], points=7).plot(tmp_path / "line.png")
+    assert (tmp_path / "arm.png").stat().st_size > 10_000
     assert (tmp_path / "path.png").stat().st_size > 10_000
     assert (tmp_path / "map.png").stat().st_size > 10_000

@@ -122,6 +122,40 @@ def test_public_methods_are_documented(path: Path) -> None:
     assert not missing, "no docstring: " + ", ".join(missing)
 
 
+def faults_of_disk(text: str) -> Iterator[str]:
+    """Calls that touch the disk by themselves; `savefig` and `to_netcdf` only inside `writing`."""
+    calls = {"open", "write_text", "write_bytes", "mkdir", "loadtxt", "savetxt", "open_dataset"}
+    tree = ast.parse(text)
+    guarded = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With) and "writing(" in ast.unparse(node.items[0])
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        last = name.rsplit(".", 1)[-1]
+        bare = name == "open" if last == "open" else name != last
+        if (last in calls and bare) or (
+            last in ("savefig", "to_netcdf") and id(node) not in guarded
+        ):
+            yield f"line {node.lineno}: {name}"
+
+
+@each_source
+def test_files_are_the_only_door_to_the_disk(path: Path) -> None:
+    if path.parent.name != "files":
+        assert list(faults_of_disk(path.read_text(encoding="utf-8"))) == []
+
+
+def test_the_disk_check_can_fail() -> None:
+    text = "open('a')\nPath(x).write_text(t)\nfigure.savefig(p)\n"
+    assert len(list(faults_of_disk(text))) == 3
+    assert not list(faults_of_disk("with writing(p) as q:\n    f.savefig(q)\nwebbrowser.open(u)"))
+
+
 def test_import_layers() -> None:
     found = subprocess.run(
         [Path(sys.executable).parent / "lint-imports", "--no-cache"],

@@ -34,7 +34,7 @@ def test_frequencies_along_a_joint(tmp_path):
     theta[:, 1] = np.linspace(0, 3, 31)
     figure = supple.modes(ARM, theta, count=5).plot(tmp_path / "f.svg")
     (ax,) = figure.axes
-    assert ax.get_xlabel() == "angle of link2 (deg)"
+    assert ax.get_xlabel() == "joint of link2 (°)"
     assert ax.get_ylabel() == "natural frequency (Hz)"
     assert len(ax.lines) == 5
 
@@ -46,8 +46,19 @@ def test_sag(tmp_path):
 
 
 def test_delta_grid(tmp_path):
+    """Base and platform are drawn, and z points down as the robot's does."""
     found = supple.modes(supple.load("kuo-delta"), position=[0.1, 0, 0.5], count=3)
-    assert len(found.plot(tmp_path / "delta.png").axes) == 3
+    figure = found.plot(tmp_path / "delta.png")
+    assert len(figure.axes) == 3
+    for ax in figure.axes:
+        assert len(ax.collections) == 2
+        assert ax.zaxis_inverted()
+    assert "platform at (0.1, 0, 0.5) m" in figure.get_suptitle()
+
+
+def test_a_sliding_joint_is_told_in_metres(tmp_path):
+    found = supple.modes(supple.load("theodore-rrp"), [0.3, 0.8, 1.0], count=2)
+    assert "45.84°, 1 m" in found.plot(tmp_path / "rrp.png").get_suptitle()
 
 
 def test_unknown_ending_and_unwritable_place(tmp_path):

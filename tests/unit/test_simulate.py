@@ -311,3 +311,18 @@ def test_friction_brakes_and_the_power_balance_still_closes() -> None:
     tau = model.inverse_dynamics(q, qd, qdd)
     held = model.inverse_dynamics(q, 0 * qd, qdd) - model.bias(q, 0 * qd)
     assert tau[0] - held[0] - model.bias(q, qd)[0] == pytest.approx(0.05 * np.tanh(qd[0] / 0.01))
+
+
+def test_a_run_that_names_nothing_finds_a_method() -> None:
+    """Elements have modes too fast for 1 ms of rk4: a step asked for is refused, none is helped."""
+    model = build(supple.load("de-luca-two-link"), supple.FiniteElements(3))
+    start = np.r_[0.1, np.zeros(model.size - 1)]
+    run = simulate(model, tau=[0.05, 0.0], q0=start, duration=0.05)
+    assert run.method == "adams"
+    assert np.allclose(np.diff(run.t), 1e-3)
+    fine = simulate(model, tau=[0.05, 0.0], q0=start, duration=0.05, dt=1e-5)
+    assert fine.method == "rk4"
+    assert np.abs(run.q[-1] - fine.q[-1]).max() < 1e-7 * np.abs(fine.q[-1]).max()
+    with pytest.raises(SuppleError, match="largest admissible"):
+        simulate(model, tau=[0.05, 0.0], q0=start, duration=0.05, dt=1e-3)
+    assert simulate(model, tau=lambda t: [0.05, 0.0], q0=start, duration=0.01).message == ""

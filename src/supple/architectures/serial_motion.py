@@ -25,8 +25,8 @@ def moving_links(
     for link in robot.links:
         if link.joint.type == "prismatic":
             raise SuppleError(
-                f"links.{link.name} slides: a prescribed motion is known for revolute and fixed "
-                "joints; try a robot without prismatic joints"
+                f"links.{link.name} slides: elements on moving frames are for revolute and fixed "
+                "joints; follow() takes such an arm, through its Model"
             )
     given = configuration(robot, theta)
     rates = [np.broadcast_to(np.asarray(x, float), given.shape) for x in (thetad, thetadd)]

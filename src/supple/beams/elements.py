@@ -1,8 +1,6 @@
 """Finite elements on one link: n equal elements, clamped at the link's root.
 
-The motion along the link is u(x) = X(x) u_root + N(x) w, N(0) = 0, with X(x) the rigid transport of
-the root's motion, so that u_end = X(L) u_root + S w (the relative coordinates of `assembly`). An
-element kind is declared by the polynomials its strains follow; displacements are their integrals
+An element kind is declared by the polynomials its strains follow; displacements are their integrals
 from the root on. For "cubic" the trial functions are those of the textbook elements (axial and
 torsion linear, bending cubic Hermite; Timoshenko: interdependent cubic v and quadratic psi), for
 "quintic" those with u', phi', v'' (Timoshenko: psi' and v' - psi) as further nodal values. Only the
@@ -16,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.polynomial import legendre, polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
+from .on_beam import OnBeam
 from .theory import Beam
 
 __all__ = ["ELEMENTS", "Element", "Mesh", "mesh"]
@@ -74,7 +72,7 @@ def mesh(beam: Beam, n: int, order: str = "cubic", L: float | None = None) -> Me
 
 
 @dataclass(frozen=True)
-class Mesh:
+class Mesh(OnBeam):
     """n equal elements on one beam of length L: shapes, fields and the link's mass and stiffness.
 
     The m coordinates w are strains: first those of bending in x-y (curvature, then shear where it
@@ -91,50 +89,6 @@ class Mesh:
     def size(self) -> int:
         """Number of coordinates, m."""
         return sum(part.size for part in self._parts())
-
-    @cached_property
-    def stiffness(self) -> Array:
-        """K (m, m): the strain energy is w' K w / 2; it does not depend on the root's motion.
-
-        K = int R' C R dx, R the resultants per unit w and C = diag(1/EA, 1/kGA, .., 1/EI).
-        """
-        x, weights = self.quadrature()
-        root_weights = np.sqrt(weights)[:, None, None]
-        R = root_weights * np.sqrt(self.compliances)[:, None] * self.resultants(x)
-        flat = R.reshape(6 * len(x), self.size)
-        K: Array = flat.T @ flat
-        return K
-
-    @cached_property
-    def mass(self) -> Array:
-        """M (6 + m, 6 + m) over (u_root, w), consistent: int H' diag(m, m, m, rIp, rI, rI) H dx.
-
-        H = [X(x), N(x)]; rotary inertia is included where the theory has it.
-        """
-        M: Array = self.mass_root.T @ self.mass_root
-        return M
-
-    @cached_property
-    def mass_root(self) -> Array:
-        """B (rows, 6 + m) with M = B' B: the rows of H at the Gauss points, times their masses."""
-        x, weights = self.quadrature()
-        b = self.beam
-        density = np.array([b.m, b.m, b.m, b.rIp, b.rI[1], b.rI[0]])
-        H = np.concatenate([_transports(x), self.field(x)], axis=2)
-        B: Array = np.sqrt(weights[:, None] * density)[:, :, None] * H
-        return B.reshape(6 * len(x), 6 + self.size)
-
-    @cached_property
-    def end(self) -> Array:
-        """S (6, m): motion of the end relative to the root per unit w."""
-        end: Array = self.field(np.array([self.L]))[0]
-        return end
-
-    @property
-    def compliances(self) -> Array:
-        """(6,) in the order of the resultants: 1/EA, 1/kGA_xy, 1/kGA_xz, 1/GJ, 1/EI_xz, 1/EI_xy."""
-        b = self.beam
-        return 1 / np.array([b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]])
 
     def quadrature(self) -> tuple[Array, Array]:
         """Return Gauss points x and weights, (P,) each, exact for masses and energies."""
@@ -180,13 +134,6 @@ class Mesh:
         for component, value in ((0, b.EA), (3, b.GJ)):
             if math.isfinite(value):
                 yield _Rod(Strain(*strains, e.rod, e.continuous), value, component)
-
-
-def _transports(x: Array) -> Array:
-    """X(x), (P, 6, 6): rigid motion of the root to motion of the section at x."""
-    X = np.broadcast_to(np.eye(6), (len(x), 6, 6)).copy()
-    X[:, 1, 5], X[:, 2, 4] = x, -x
-    return X
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .stability import stability
 from .statics import statics
 from .tour import tour
 from .view import view
+from .workspace import workspace
 
 __all__ = ["app", "main"]
 
@@ -35,6 +36,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "check": (check, "Find every fault of a robot file, with its place."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
     "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
+    "workspace": (workspace, "Where does it vibrate low: a map over all its poses."),
     "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
     "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),

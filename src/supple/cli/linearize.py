@@ -28,7 +28,7 @@ Outputs = Annotated[
 def linearize(
     file: File,
     at: At = None,
-    modes: Modes = 2,
+    modes: Modes = None,
     axial: Axial = 0,
     torsion: Torsion = 0,
     elements: Elements = None,
@@ -43,7 +43,7 @@ def linearize(
     from ..studies.linearize import linearize as ask
 
     robot = files.load(file)
-    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping}
+    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
     model = model_of(robot, (modes, axial, torsion), elements, options)
     theta = [0.0] * model.joints if at is None else angles(at, "--at")
     if len(theta) != model.joints:

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import SuppleError
-from .output import print_json, print_table, save_plot
+from .arguments import angles, numbers
+from .output import print_json, print_table, save_plot, tidy
 
 if TYPE_CHECKING:
+    from ..control.trajectories import Trajectory
     from ..robot import Robot
     from ..studies.follow import PathResponse
+    from ..studies.motion import Response
 
-__all__ = ["along_path"]
+__all__ = ["along_path", "path_of", "print_coupled"]
 
 
 def along_path(
     robot: Robot,
     name: str,
+    path: Trajectory,
     options: dict[str, Any],
     plot: str | None,
     json: bool,
     save: str | None = None,
 ) -> None:
-    """Follow a named path and print variations, residual vibration and torques."""
-    if save is not None:
+    """Follow a path and print variations, residual vibration and torques."""
+    page = save is not None and save.lower().endswith((".html", ".htm"))
+    if save is not None and page:
         from ..view.page import check_page
 
         check_page(save)
@@ -34,15 +40,13 @@ def along_path(
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", SmallRangeWarning)
-        found = follow(robot, _path(robot, name), **options)
+        found = follow(robot, path, **options)
     if plot is not None:
         from ..view.paths import plot_path_response
 
         save_plot(plot_path_response, found, plot)
     if save is not None:
-        from ..view.reports import save_report
-
-        save_report(found, save)
+        _save(found, save, page)
     if json:
         print_json(_document(found, name))
         return
@@ -53,7 +57,28 @@ def along_path(
         typer.echo(f"Drawn: {plot}")
 
 
-def _path(robot: Robot, name: str) -> Any:
+def _save(found: PathResponse, save: str, page: bool) -> None:
+    """Store by the ending: a page, or netCDF."""
+    if page:
+        from ..view.reports import save_report
+
+        save_report(found, save)
+    else:
+        from ..studies.stored import save_path
+
+        save_path(found, save)
+
+
+def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
+    """Return a path by name, or through points within limits of velocity and acceleration."""
+    if ":" in name:
+        from ..control.trajectories import WayPoints
+
+        points = [angles(part, "--path") for part in name.split(":")]
+        if len({len(point) for point in points}) > 1:
+            raise SuppleError(f"--path {name}: every point needs equally many numbers")
+        v, a = numbers(limits, "--limits", 2)
+        return WayPoints(points, v, a)
     from ..control.trajectories import PATHS
     from ..faults import nearest
     from ..robot import DeltaRobot
@@ -61,7 +86,9 @@ def _path(robot: Robot, name: str) -> Any:
     if name not in PATHS:
         near = nearest(name, tuple(PATHS))
         hint = f"; did you mean {near}?" if near else ""
-        raise SuppleError(f"--path {name}: it must be one of {', '.join(PATHS)}{hint}")
+        raise SuppleError(
+            f"--path {name}: it must be one of {', '.join(PATHS)}, or points p:p:..{hint}"
+        )
     if not isinstance(robot, DeltaRobot):
         raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
     return PATHS[name]()
@@ -81,7 +108,7 @@ def _document(found: PathResponse, name: str) -> dict[str, Any]:
         "largest_deflection": found.largest,
         "small": found.small,
     }
-    if not found.path.periodic and found.t[-1] > found.path.duration:
+    if found.stopped:
         out["residual"] = found.residual()
     return out
 
@@ -92,17 +119,64 @@ def _print(found: PathResponse, name: str) -> None:
     typer.echo(f"{found.robot.name} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns;")
     typer.echo("variation of place and attitude from the rigid motion\n")
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
-    rows = [("largest", found.peak * scale), ("at the end", found.tip[-1] * scale)]
-    if not found.path.periodic and found.t[-1] > found.path.duration:
-        rows.append(("after the stop", found.residual() * scale))
-    columns = ("variation", *(f"{axis}, mm>" for axis in "xyz"))
-    columns += tuple(f"about {axis}, deg>" for axis in "xyz")
-    print_table(columns, [(word, *(f"{x:.4g}" for x in values)) for word, values in rows])
+    columns = {"largest": found.peak, "at the end": found.tip[-1]}
+    if found.stopped:
+        columns["after the stop, +-"] = found.residual()
+    names = [f"{axis}, mm" for axis in "xyz"] + [f"about {axis}, deg" for axis in "xyz"]
+    _print_columns("", names, {word: scale * values for word, values in columns.items()})
     typer.echo("")
-    motors = [f"motor {j + 1}>" for j in range(found.torque.shape[1])]
-    peaks = [np.abs(x).max(axis=0) for x in (found.torque, found.rigid_torque)]
-    told = zip(("flexible links", "rigid links"), peaks, strict=True)
-    print_table(
-        ("largest torque, N m", *motors),
-        [(word, *(f"{x:.4g}" for x in values)) for word, values in told],
+    _print_columns(
+        "largest effort",
+        _motors(found),
+        {
+            "flexible links": np.abs(found.torque).max(axis=0),
+            "rigid links": np.abs(found.rigid_torque).max(axis=0),
+        },
     )
+
+
+def print_coupled(found: Response, path: Trajectory | None) -> None:
+    """Print where platform and motors of a coupled Delta went, how its links bent, and checks."""
+    import numpy as np
+
+    model = found.model
+    typer.echo(f"{model.robot.name}: rigid and elastic motion together, {model.size} coordinates, "
+               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+    rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
+    if path is not None:
+        rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
+    print_table(("platform, m", "x>", "y>", "z>"), [(w, *(f"{x:.5g}" for x in v)) for w, v in rows])
+    typer.echo("")
+    names = [name.removeprefix("theta.") for name in model.coordinates[: model.joints]]
+    ends = np.degrees(found.theta[-1])
+    peaks = np.abs(found.tau).max(axis=0)
+    print_table(
+        ("motor", "angle at the end, deg>", "largest torque, N m>"),
+        [(n, f"{a:.5g}", f"{p:.5g}") for n, a, p in zip(names, ends, peaks, strict=True)],
+    )
+    typer.echo("")
+    bent = [link.name for link in model.chain.links if link.shapes is not None]
+    print_table(
+        ("link", "largest deflection of its end, mm>"),
+        [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
+    )
+    told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
+    typer.echo(f"\nenergy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    typer.echo(f"loops are closed to {found.closure.max():.1e} m")
+    if not found.complete:
+        typer.echo(f"\nended early: {found.message}", err=True)
+
+
+def _motors(found: PathResponse) -> list[str]:
+    """Names of the motors with the unit of their efforts."""
+    links = list(getattr(found.robot, "moving", ()))
+    if not links:
+        return [f"motor {k + 1}, N m" for k in range(found.torque.shape[1])]
+    return [f"{link.name}, {'N' if link.joint.type == 'prismatic' else 'N m'}" for link in links]
+
+
+def _print_columns(title: str, names: Sequence[str], columns: Mapping[str, Any]) -> None:
+    """Print columns of numbers, a name a row; rounding of the largest is told as zero."""
+    told = [tidy(values, 4) for values in columns.values()]
+    rows = zip(names, *told, strict=True)
+    print_table((title, *(f"{word}>" for word in columns)), list(rows))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import SuppleError
 from .arguments import Json
 from .output import print_json, print_table
 
@@ -49,16 +48,12 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
 def _write(found: Reproduction, out: str) -> list[Path]:
     """Figures and the whole answer, into a folder."""
     os.environ.setdefault("MPLBACKEND", "Agg")
+    from ..files.disk import write_text
     from ..view.papers import draw
 
     written = draw(found, out)
-    path = Path(out) / f"{found.paper}.json"
     text = writer.dumps(found.to_dict(), indent=1, ensure_ascii=False)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
-    return [*written, path]
+    return [*written, write_text(Path(out) / f"{found.paper}.json", text)]
 
 
 def _print(found: Reproduction) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, Plot, angles, numbers
+from .arguments import At, File, Json, Plot, Position, angles, numbers
 from .output import print_json, print_table, save_plot
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Modes", "Path", "model_of", "simulate", "trajectory_of"]
 
 Modes = Annotated[
-    int, typer.Option("--modes", help="Assumed modes a bending plane and link.", min=0)
+    int | None,
+    typer.Option("--modes", help="Assumed modes a bending plane and link; 2.", min=0),
 ]
 Axial = Annotated[int, typer.Option("--axial", help="Assumed modes in stretch a link.")]
 Torsion = Annotated[int, typer.Option("--torsion", help="Assumed modes in twist a link.")]
@@ -74,7 +75,10 @@ Gains = Annotated[
     str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
 ]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
-Step = Annotated[float, typer.Option("--dt", help="Time step of rk4, and of the answer, s.")]
+Step = Annotated[
+    float | None,
+    typer.Option("--dt", help="Seconds a step of rk4, and between samples; 0.001 without."),
+]
 Method = Annotated[
     str | None,
     typer.Option(
@@ -98,23 +102,38 @@ Save = Annotated[
 Along = Annotated[
     str | None,
     typer.Option(
-        "--path", metavar="circle|inverted-u", help="A Delta's motors follow this path instead."
+        "--path",
+        metavar="NAME|p:p:..",
+        help="The motors follow a path: circle, inverted-u, or points of a Delta's platform or of "
+        "an arm's joints, 0,0,0.5:0.1,0,0.6.",
     ),
+]
+Limits = Annotated[
+    str,
+    typer.Option("--limits", metavar="v,a", help="Velocity and acceleration between points."),
+]
+After = Annotated[float, typer.Option("--after", help="Seconds to watch after a path's stop.")]
+Steady = Annotated[
+    bool, typer.Option("--steady", help="A path that repeats: begin on its steady motion.")
 ]
 
 
 def simulate(
     file: File,
     at: At = None,
+    position: Position = None,
     input_: Input = "constant",
     amplitude: Amplitude = "0",
     path: Along = None,
+    limits: Limits = "1,10",
+    after: After = 0.4,
+    steady: Steady = False,
     duration: Duration = None,
     controller: Law = None,
     trajectory: Path = None,
     gains: Gains = "100,20",
     half: Half = 0.5,
-    modes: Modes = 2,
+    modes: Modes = None,
     axial: Axial = 0,
     torsion: Torsion = 0,
     elements: Elements = None,
@@ -122,7 +141,7 @@ def simulate(
     stiffening: Stiffening = False,
     damping: Damping = None,
     beta: Beta = "newton",
-    dt: Step = 1e-3,
+    dt: Step = None,
     method: Method = None,
     start: Start = None,
     static: Static = False,
@@ -137,20 +156,33 @@ def simulate(
     from ..studies.simulate import simulate as ask
 
     robot = files.load(file)
-    if path is not None or isinstance(robot, DeltaRobot):
-        _follow(robot, path, elements, damping, dt, plot, json, save)
+    placed = at is not None or position is not None or trajectory is not None or start is not None
+    if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
+        told: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt or 1e-3}
+        told |= {"after": after, "start": "periodic" if steady else "static"}
+        _follow(robot, path, limits, told, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening, "damping": damping,
+    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
                "beta": beta}  # fmt: skip
     model = model_of(robot, (modes, axial, torsion), elements, options)
-    begin = _begin(model, at, start, static)
+    begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
-    drive = _drive(model, controller, trajectory, gains)
+    along = None if path is None else (path, limits)
+    drive = _drive(model, controller, trajectory, gains, along)
     if not drive:
         drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
         lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
+    _show(found, plot, save, json, drive.get("path"))
+
+
+def _show(
+    found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
+) -> None:
+    """Draw, store and print a motion."""
+    from ..robot import DeltaRobot
+
     if plot is not None:
         from ..view.motion import plot_response
 
@@ -159,6 +191,10 @@ def simulate(
         _save(found, save)
     if json:
         print_json(_document(found))
+    elif isinstance(found.model.robot, DeltaRobot):
+        from .paths import print_coupled
+
+        print_coupled(found, path)
     else:
         _print(found)
     if not found.complete:
@@ -180,34 +216,39 @@ def _save(found: Response, path: str) -> None:
 def _follow(
     robot: Robot,
     path: str | None,
-    elements: int | None,
-    damping: float | None,
-    dt: float,
+    limits: str,
+    options: dict[str, Any],
     plot: str | None,
     json: bool,
     save: str | None,
 ) -> None:
-    """Lead the motors along a named path; what is not for that is left at its defaults."""
-    from .paths import along_path
+    """Lead the motors along a path; what is not for that is left at its defaults."""
+    from .paths import along_path, path_of
 
     if path is None:
-        raise SuppleError(f"{robot.name} is a Delta: say where it goes, such as --path inverted-u")
-    options: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt}
-    if path == "inverted-u":
-        options["after"] = 0.4
-    along_path(robot, path, options, plot, json, save)
+        raise SuppleError(
+            f"{robot.name} is a Delta: say where it goes, such as --path inverted-u, or where it "
+            "starts under its motors' torques, --position 0,0,0.5"
+        )
+    along_path(robot, path, path_of(robot, path, limits), options, plot, json, save)
 
 
 def model_of(
-    robot: Robot, counts: tuple[int, int, int], elements: int | None, options: dict[str, Any]
+    robot: Robot,
+    counts: tuple[int | None, int, int],
+    elements: int | None,
+    options: dict[str, Any],
 ) -> Model:
-    """Build the model that the options describe."""
+    """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
     from ..beams.basis import AssumedModes, FiniteElements
     from ..dynamics.model import build
+    from ..robot import DeltaRobot
 
     modes, axial, torsion = counts
+    if elements is None and modes is None and isinstance(robot, DeltaRobot):
+        elements = 1
     basis = (
-        AssumedModes(modes, axial=axial, torsion=torsion)
+        AssumedModes(2 if modes is None else modes, axial=axial, torsion=torsion)
         if elements is None
         else FiniteElements(elements)
     )
@@ -215,13 +256,20 @@ def model_of(
 
 
 def _drive(
-    model: Model, controller: str | None, trajectory: str | None, gains: str
+    model: Model,
+    controller: str | None,
+    trajectory: str | None,
+    gains: str,
+    path: tuple[str, str] | None,
 ) -> dict[str, Any]:
-    """Controller and trajectory as `simulate` wants them; nothing when neither is given."""
+    """Controller and trajectory or path as `simulate` wants them; nothing when none is given."""
     if controller is None and trajectory is None:
         return {}
-    if controller is None or trajectory is None:
-        raise SuppleError("--controller and --trajectory go together: give both")
+    if controller is None or (trajectory is None and path is None):
+        raise SuppleError("--controller and --trajectory go together: give both (or --path of a "
+                          "Delta's platform)")  # fmt: skip
+    if trajectory is not None and path is not None:
+        raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
     from ..control.controllers import CONTROLLERS
     from ..faults import nearest
 
@@ -230,8 +278,15 @@ def _drive(
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
     law: Any = CONTROLLERS[controller]
-    return {"controller": law(*numbers(gains, "--gains", 2)),
-            "trajectory": trajectory_of(trajectory, model.joints)}  # fmt: skip
+    out = {"controller": law(*numbers(gains, "--gains", 2))}
+    if path is not None:
+        from ..robot import DeltaRobot
+        from .paths import path_of
+
+        word = "path" if isinstance(model.robot, DeltaRobot) else "trajectory"
+        return {**out, word: path_of(model.robot, *path)}
+    assert trajectory is not None
+    return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
 
 
 def trajectory_of(text: str, joints: int) -> Trajectory:
@@ -249,10 +304,16 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
     return ParabolicBlends(ends[0], ends[1])
 
 
-def _begin(model: Model, at: str | None, start: str | None, static: bool) -> dict[str, Any]:
+def _begin(
+    model: Model, at: str | None, start: str | None, static: bool, position: str | None
+) -> dict[str, Any]:
     """The start as `simulate` wants it."""
-    if start is not None and (static or at is not None):
-        raise SuppleError("--start gives every coordinate: leave --at and --static out")
+    if start is not None and (static or at is not None or position is not None):
+        raise SuppleError("--start gives every coordinate: leave --at, --position, --static out")
+    if position is not None:
+        place = numbers(position, "--position", 3)
+        out = {"q0": "static" if static else None, "position": place}
+        return out if at is None else {**out, "theta0": angles(at, "--at")}
     theta = None if at is None else angles(at, "--at")
     if theta is not None and len(theta) != model.joints:
         raise SuppleError(f"--at {at}: {len(theta)} values are given, {model.joints} are needed")
@@ -301,7 +362,9 @@ def _document(found: Response) -> dict[str, Any]:
         "t": found.t,
         "q": found.q,
         "qd": found.qd,
+        "tau": found.tau,
         "tip": found.tip,
+        "closure": found.closure,
         "energy": found.energy,
         "balance": found.balance,
         **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),

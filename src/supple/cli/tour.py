@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import SuppleError
 from .arguments import Json
 from .output import print_json, print_table
 
@@ -23,11 +21,12 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     """Visit four published robots: our numbers beside the papers', and a page to play with."""
     import time
 
+    from ..files.disk import make_folder
     from ..studies.tour import stops
     from ..studies.tour import tour as visit
     from ..view.tour import save_tour
 
-    _folder(out)
+    make_folder(out)  # before anything is computed
     start, visited = time.perf_counter(), []
     for name in stops():
         typer.echo(f"computing {name} ...", err=True)
@@ -41,14 +40,6 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
     typer.echo(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
     typer.echo(f"  {page.resolve().as_uri()}")
-
-
-def _folder(out: str) -> None:
-    """Make the folder before anything is computed."""
-    try:
-        Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"--out {out}: {problem.strerror}") from None
 
 
 def _print(stop: Stop) -> None:

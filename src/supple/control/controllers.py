@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..beams.basis import AssumedModes
 from ..dynamics.model import Model, build
 from ..errors import SuppleError
+from ..robot import DeltaRobot
 
 __all__ = [
     "CONTROLLERS",
@@ -81,10 +82,11 @@ class Controller(ABC):
         def make() -> Any:
             import casadi as ca
 
-            q, qd = ca.SX.sym("q", model.size), ca.SX.sym("qd", model.size)
-            r, rd, rdd = (ca.SX.sym(word, model.joints) for word in ("r", "rd", "rdd"))
+            symbol = model.functions.symbol
+            q, qd = symbol("q", model.size), symbol("qd", model.size)
+            r, rd, rdd = (symbol(word, model.joints) for word in ("r", "rd", "rdd"))
             tau = self.effort(model, q, qd, Wanted(r, rd, rdd))
-            return ca.Function("law", [q, qd, r, rd, rdd], ca.cse([ca.densify(ca.SX(tau))]))
+            return ca.Function("law", [q, qd, r, rd, rdd], ca.cse([ca.densify(tau)]))
 
         self.check(model)
         return model.functions.derived(("law", self), make)
@@ -175,6 +177,13 @@ class Decoupling(Controller):
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         return self.acceleration(model, q, qd, wanted)[1]
 
+    def joint_acceleration(
+        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+    ) -> Expression:
+        """Return u, the accelerations that the joints then have, [Theodore1997] (36)."""
+        gains = (self.position_gain, self.velocity_gain)
+        return _wanted_acceleration(gains, model.joints, q, qd, wanted)
+
     def acceleration(
         self, model: Model, q: Expression, qd: Expression, wanted: Wanted
     ) -> tuple[Expression, Expression]:
@@ -182,9 +191,8 @@ class Decoupling(Controller):
         import casadi as ca
 
         k, n = model.joints, model.size
-        gains = (self.position_gain, self.velocity_gain)
-        u = _wanted_acceleration(gains, k, q, qd, wanted)
-        unbent = ca.vertcat(u, ca.SX.zeros(n - k))
+        u = self.joint_acceleration(model, q, qd, wanted)
+        unbent = ca.vertcat(u, ca.DM.zeros(n - k))
         rest = model.functions.expression("inverse_dynamics")(q, qd, unbent)
         if n == k:
             return u, rest
@@ -199,6 +207,8 @@ def solved(A: Expression, b: Expression) -> list[Any]:
 
     from ..dynamics.algebra import ldl, ldl_solve
 
+    if isinstance(A, ca.MX):
+        return list(ca.vertsplit(ca.solve(A, b, "lapackqr")))
     rows = [ca.horzsplit(row) for row in ca.vertsplit(ca.densify(A))]
     return ldl_solve(ldl([list(row) for row in rows]), ca.vertsplit(ca.densify(b)))
 
@@ -228,8 +238,11 @@ class ComputedTorque(Controller):
 
 def rigid_model(model: Model) -> Model:
     """Return the Model of the same robot with every link rigid."""
-    paths = {f"links.{link.name}.theory": "rigid" for link in model.robot.links}
-    return build(model.robot.with_(paths), AssumedModes(1))
+    if isinstance(model.robot, DeltaRobot):
+        parts = ["upper", "lower"]
+    else:
+        parts = [f"links.{link.name}" for link in model.robot.links]
+    return build(model.robot.with_({f"{part}.theory": "rigid" for part in parts}), AssumedModes(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,9 +265,11 @@ class LQR(Controller):
         import casadi as ca
 
         k, n = model.joints, model.size
-        rest = ca.SX.zeros(n - k)
-        error = ca.vertcat(q - ca.vertcat(wanted.r, self.q[k:]), qd - ca.vertcat(wanted.rd, rest))
-        return ca.SX(self.tau) - ca.mtimes(ca.SX(self.gain), error)
+        rest = ca.DM.zeros(n - k)
+        error = ca.vertcat(
+            q - ca.vertcat(wanted.r, ca.DM(self.q[k:])), qd - ca.vertcat(wanted.rd, rest)
+        )
+        return ca.DM(self.tau) - ca.mtimes(ca.DM(self.gain), error)
 
 
 def lqr(

@@ -44,7 +44,7 @@ class Slot:
 
     Attributes:
         parent: its slot, -1 for the ground.  inner: its elastic coordinates in z.
-        turns: the motions of its joint, in their order.
+        turns: the motions of its joint, in their order.  reach: columns of z that move its root.
     """
 
     parent: int
@@ -52,6 +52,7 @@ class Slot:
     link: CarriedLink
     inner: slice
     turns: tuple[Turn, ...]
+    reach: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,10 @@ class Group:
     def width(self) -> int:
         """Length of z."""
         return self.motors + self.size + self.loose
+
+    def part(self, kind: int) -> slice:
+        """The motors (0), y (1) or f (2) in z."""
+        return (slice(0, self.motors), self.y, self.f)[kind]
 
     def own(self, kind: int, branch: int) -> slice:
         """Where the motors (0), y (1) or f (2) of a branch stand among all."""
@@ -205,19 +210,19 @@ def _group(
         at += meshes[i].size
     place = {key: k for k, key in enumerate(kinds["motor"] + kinds["spring"])}
     place |= {key: at + k for k, key in enumerate(kinds["loose"])}
-    slots = tuple(
-        Slot(
-            first.index(segments[i].parent) if segments[i].parent >= 0 else -1,
-            meshes[i],
-            links[i],
-            inner[i],
-            _turns(i, segments[i], driven, place),
-        )
-        for i in first
-    )
+    slots: list[Slot] = []
+    for i in first:
+        parent = first.index(segments[i].parent) if segments[i].parent >= 0 else -1
+        turns = _turns(i, segments[i], driven, place)
+        columns = {turn.column for turn in turns}
+        if parent >= 0:
+            before = slots[parent]
+            columns |= {*before.reach.tolist(), *range(before.inner.start, before.inner.stop)}
+        reach = np.array(sorted(columns), np.int64)
+        slots.append(Slot(parent, meshes[i], links[i], inner[i], turns, reach))
     motors = len(kinds["motor"])
     size, loose = at - motors, len(kinds["loose"])
-    return Group(np.array(branches), slots, motors, size, loose, starts)
+    return Group(np.array(branches), tuple(slots), motors, size, loose, starts)
 
 
 def _turns(

@@ -231,12 +231,18 @@ def place_checked(robot: SerialRobot, theta: Array) -> Array:
 def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
     """Return M_L and J_L of the rest of the arm about the end of every link, (MD) = 0.
 
+    Links that meet in a closure carry equal parts of the mass there.
     Source: [DeLuca1991], Eq. (28), for any number of links.
     """
     n = len(structure.segments)
     beyond = [segment.tip_mass.copy() for segment in structure.segments]
-    for i in reversed(range(1, n)):
+    for closure in structure.closures:
+        shared = structure.segments[closure.b].tip_mass[0, 0] / len(structure.closures)
+        beyond[closure.a] += np.diag([shared] * 3 + [0.0] * 3)
+    for i in reversed(range(n)):
         L, segment = structure.L[0, i], structure.segments[i]
+        if segment.parent < 0:
+            continue
         to_end = np.eye(6)
         to_end[:3, 3:] = -np.array([[0, 0, 0], [0, 0, -L], [0, L, 0]])
         whole = replace(segment.beam, L=L).mass_matrix() + structure.root_mass[0, i]

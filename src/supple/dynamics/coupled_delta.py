@@ -1,402 +1,413 @@
 """The coupled Delta: flexible legs, platform and closures, rigid and elastic motion together.
 
-Each leg is a serial Model (upper arm, joint B, lower rod) in its own axes; the legs are cut at D.
-Of all coordinates the motors and the elastic ones, u = [theta, eps, eta of leg 1, 2, 3], are
-independent; the passive angles and the platform's six motions w follow from the closures
-c(u, w) = 0, solved by Newton inside every evaluation, so that nothing drifts:
-    w' = B u',  B = -c_w^-1 c_u,   (N' M N) u'' + N' (f + M N' u') = tau,  N = [1; B].
-At D: the rod's end meets the platform (3) and, for single rods, its z stays square to the
-platform's tangent (1): 12 equations for 12 followers. Parallelograms: 18 for 18; the second rod of
-a leg hangs on a massless image of the upper arm, which shares its coordinates.
+Motors and elastic coordinates, q = [theta, eps, eta], are independent; the passive angles and the
+platform's place and turns, w, follow from the closures c(q, w) = 0, solved by Newton inside every
+evaluation, so that nothing drifts. With z = [q, w], z' = N q', N = [1; B], B = -c_w^-1 c_q,
+    N' M N q'' + N' (f + M N' q') + D q' + K q = tau.
+At D a rod's end meets the platform (3 rows). Single rods: its z stays square to the platform's
+tangent (1). Twist: the rod does not turn about itself against arm and platform, seen from where
+they stand in the rigid robot at the same theta (1 at B, 1 at D). So many rows as followers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..architectures import delta
-from ..beams.basis import Basis, FiniteElements
-from ..errors import SuppleError
-from ..kernels.spatial import axis_rotation
-from ..robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
-from .chain import chain_of
-from .damping import Damping
-from .delta_closure import DeltaClosure
-from .laws import laws_of
-from .model import Functions, Model, build
+from .algebra import Vector
+from .chain import Chain
+from .delta_legs import DeltaLegs
+from .delta_rigid import rigid_followers, rod_axes, turns
+from .evaluate import slope
+from .functions import Functions
+from .laws import Laws, laws_of, rubbing
 from .rigid_delta import delta_bodies, first_moment
 
-__all__ = ["CoupledDelta", "Follower", "Terms", "couple", "leg_robot"]
+__all__ = ["DeltaFunctions"]
 
 Array = NDArray[np.float64]
-CLOSED = 1e-12  # m and 1: closure error at which Newton stops
-NOTHING = 1e-20  # share of its mass that the image of an arm has: far below rounding
+CLOSED = 1e-13  # m and 1: closure error at which Newton stops
+OPEN = 1e-10  # closure error at which the loops count as open
 
 
-def leg_robot(robot: DeltaRobot, side: float = 0.0, image: bool = False) -> SerialRobot:
-    """Return one leg of a Delta as a serial robot in leg axes: motor, joint B, rod.
+class DeltaFunctions(Functions):
+    """The equations of a coupled Delta as CasADi functions.
 
-    side: where the rod stands along the arm's y.  image: with an upper arm without mass.
+    Args:
+        legs: its chains.  K, D: (N, N).  friction: (3,), Coulomb's of the motors.
     """
-    motor = robot.motor
-    shoulder = Joint(
-        axis=(0.0, 1.0, 0.0),
-        mount=Mount(xyz=(robot.base_radius, 0.0, 0.0)),
-        stiffness=motor.stiffness,
-        rotor_inertia=motor.rotor_inertia * (NOTHING if image else 1.0),
-        damping=motor.damping,
-        friction=0.0 if image else motor.friction,
-    )
-    arm = _beam(robot.upper)
-    upper = Link(name="upper", joint=shoulder, **(_massless(robot, arm) if image else arm))
-    about = Joint(axis=(0.0, 1.0, 0.0), mount=Mount(xyz=(0.0, side, 0.0)))
-    elbow = Link(name="elbow", joint=about, length=0.0, theory="rigid", body=Body(mass=0.0))
-    lower = Link(name="lower", joint=Joint(axis=(0.0, 0.0, 1.0)), **_beam(robot.lower))
-    return SerialRobot(
-        name=f"{robot.name}-leg",
-        gravity=robot.gravity,
-        materials=robot.materials,
-        sections=robot.sections,
-        links=(upper, elbow, lower),
-    )
+
+    closed = True
+    plain = ("derivatives",)
+
+    def __init__(self, legs: DeltaLegs, K: Array, D: Array, friction: Array, compile_: bool):
+        super().__init__(compile_)
+        self.legs, self.K, self.D = legs, K, D
+        self.friction = tuple(friction.tolist()) if friction.any() else ()
+        self.names = tuple(_MAKERS)
+
+    def ends(self) -> Array:
+        """Return B (N, N) of `forward_dynamics_ends`: coordinates as they are."""
+        return np.eye(self.legs.book.size)
+
+    def symbol(self, word: str, size: int) -> Any:
+        """Return an MX symbol: the functions hold a solver."""
+        import casadi as ca
+
+        return ca.MX.sym(word, size)
+
+    def make(self, name: str) -> Any:
+        """Return one function, its inputs by name."""
+        import casadi as ca
+
+        words, outputs = _MAKERS[name]
+        n = self.legs.book.size
+        sizes = {"q": n, "qd": n, "qdd": n, "tau": 3, "wrench": 6}
+        x = {word: ca.MX.sym(word, sizes[word]) for word in words}
+        dense = [ca.densify(out) for out in outputs(self, x)]
+        names = [f"out{i}" for i in range(len(dense))]
+        return ca.Function(name, list(x.values()), ca.cse(dense), list(words), names)
+
+    # ------------------------------------------------------------------ what follows from q
+
+    @cached_property
+    def closures(self) -> dict[str, Any]:
+        """c(q, w), its Jacobians c_q, c_w, and c'' at q'' = w'' = 0, as SX functions."""
+        import casadi as ca
+
+        q, w = (ca.SX.sym(word, size) for word, size in self._sizes)
+        qd, wd = (ca.SX.sym(f"{word}d", size) for word, size in self._sizes)
+        c = ca.vertcat(*_rows(self.legs, q, w))
+        z, zd = ca.vertcat(q, w), ca.vertcat(qd, wd)
+        second = ca.jtimes(ca.jtimes(c, z, zd), z, zd)
+        J = [ca.jacobian(c, q), ca.jacobian(c, w)]
+        return {
+            "c": ca.Function("c", [q, w], ca.cse([c])),
+            "J": ca.Function("J", [q, w], ca.cse(J)),
+            "cdd": ca.Function("cdd", [q, w, qd, wd], ca.cse([second])),
+            "follow": self._follow(q, w, c),
+        }
+
+    @property
+    def _sizes(self) -> list[tuple[str, int]]:
+        return [("q", self.legs.book.size), ("w", self.legs.followers)]
+
+    def _follow(self, q: Any, w: Any, c: Any) -> Any:
+        """w(q): Newton's method from where the rigid robot is; NaN where the loops stay open."""
+        import casadi as ca
+
+        options = {"abstol": CLOSED, "abstolStep": 1e-14, "max_iter": 40, "error_on_fail": False,
+                   "show_eval_warnings": False}  # fmt: skip
+        solver = ca.rootfinder("close", "fast_newton", {"x": w, "p": q, "g": c}, options)
+        at = ca.MX.sym("q", q.numel())
+        found = solver(rigid_followers(self.legs)(at[:3]), at)
+        off = ca.norm_inf(ca.Function("off", [q, w], [c])(at, found))
+        closed = ca.if_else(off < OPEN, found, ca.DM.nan(w.numel()))
+        return ca.Function("follow", [at], [closed])
+
+    def followed(self, q: Any) -> tuple[Any, Any, Any]:
+        """w, c_q and c_w at q."""
+        w = self.closures["follow"](q)
+        return w, *self.closures["J"](q, w)
+
+    def open_chains(self, q: Array) -> list[tuple[Array, Chain, Array]]:
+        """Leg axes, chain and its coordinates (T, n) of every rod at states (T, N)."""
+        z = np.concatenate([q, self.evaluator("followers")(q)[0]], axis=1)
+        legs = self.legs
+        return [(legs.axes[k], legs.chain(k), z[:, p]) for k, p in enumerate(_places(legs))]
+
+    # ------------------------------------------------------------------ what moves, by chains
+
+    @cached_property
+    def inertia(self) -> dict[str, Any]:
+        """Forces, mass, heights and tip of the chains and the platform over z, SX functions."""
+        import casadi as ca
+
+        sides = [_leg(laws_of(chain, np.zeros((chain.size,) * 2))) for chain in self.legs.chains]
+        q, w = (ca.SX.sym(word, size) for word, size in self._sizes)
+        z = ca.vertcat(q, w)
+        zd, zdd = (ca.SX.sym(word, z.numel()) for word in ("zd", "zdd"))
+        gravity = ca.SX.sym("g", 3)
+        force, M, height = ca.SX(z.numel(), 1), ca.SX(z.numel(), z.numel()), ca.SX(0)
+        for k, place in enumerate(_places(self.legs)):
+            leg, g = sides[k % len(sides)], ca.mtimes(self.legs.axes[k].T, gravity)
+            force[place] += leg["inverse"](z[place], zd[place], zdd[place], g)
+            M[place, place] += leg["mass"](z[place])
+            height += leg["height"](z[place], g)
+        last = slice(z.numel() - 6, z.numel())
+        body = _platform(delta_bodies(self.legs.robot).platform)
+        force[last] += body["inverse"](z[last], zd[last], zdd[last], gravity)
+        M[last, last] += body["mass"](z[last])
+        height += body["height"](z[last], gravity)
+        return {
+            "inverse": ca.Function("f", [q, w, zd, zdd, gravity], ca.cse([force])),
+            "mass": ca.Function("m", [q, w], ca.cse([M])),
+            "height": ca.Function("v", [q, w, gravity], ca.cse([height])),
+        }
+
+    @cached_property
+    def gravity(self) -> Array:
+        """(3,) acceleration of gravity, base axes."""
+        return np.asarray(self.legs.robot.gravity, float)
+
+    def moved(self, q: Any, qd: Any, qdd: Any, gravity: Any, wrench: Any = None) -> Any:
+        """N' (M z'' + h + g) on q, less a wrench on the platform."""
+        import casadi as ca
+
+        w, U, W = self.followed(q)
+        zero = isinstance(qd, ca.DM)
+        wd = ca.DM.zeros(w.numel()) if zero else -_solve(W, ca.mtimes(U, qd))
+        push = ca.mtimes(U, qdd)
+        push = push if zero else push + self.closures["cdd"](q, w, qd, wd)
+        wdd = ca.DM.zeros(w.numel()) if zero and isinstance(qdd, ca.DM) else -_solve(W, push)
+        force = self.inertia["inverse"](
+            q, w, ca.vertcat(qd, wd), ca.vertcat(qdd, wdd), gravity
+        )  # fmt: skip
+        n = q.numel()
+        rest = force[n:]
+        if wrench is not None:
+            J = turns(w[-3:])[1]
+            felt = ca.vertcat(wrench[:3], ca.mtimes(J.T, wrench[3:]))
+            rest = rest - ca.vertcat(ca.DM.zeros(w.numel() - 6), felt)
+        return force[:n] - ca.mtimes(U.T, _solve(W.T, rest))
+
+    def mass(self, q: Any) -> Any:
+        """N' M N."""
+        import casadi as ca
+
+        w, U, W = self.followed(q)
+        N = ca.vertcat(ca.DM.eye(q.numel()), -_solve(W, ca.densify(U)))
+        return ca.mtimes(N.T, ca.mtimes(self.inertia["mass"](q, w), N))
+
+    def lost(self, qd: Any) -> Any:
+        """Damping and friction, D q' + f."""
+        import casadi as ca
+
+        out = ca.mtimes(ca.sparsify(ca.DM(self.D)), qd)
+        if not self.friction:
+            return out
+        felt = [ca.MX(f) for f in rubbing(self.friction, ca.vertsplit(qd[:3]))]
+        return out + ca.vertcat(*felt, ca.DM.zeros(qd.numel() - 3))
+
+    def elastic(self, q: Any) -> Any:
+        """K q."""
+        import casadi as ca
+
+        return ca.mtimes(ca.sparsify(ca.DM(self.K)), q)
 
 
-def _beam(link: Any) -> dict[str, Any]:
-    return {k: getattr(link, k) for k in type(link).model_fields if k not in ("rods", "spacing")}
+def _solve(A: Any, b: Any) -> Any:
+    import casadi as ca
+
+    return ca.solve(ca.densify(A), b, "qr")  # it can be turned into C as well
 
 
-def _massless(robot: DeltaRobot, arm: dict[str, Any]) -> dict[str, Any]:
-    """The same beam with next to no mass."""
-    out = {**arm, "tip": None}
-    for key in ("mass_per_length", "rotary_inertia_per_length", "polar_inertia_per_length"):
-        if arm[key] is not None:
-            out[key] = NOTHING * arm[key]
-    material = robot.material(robot.upper)
-    if material is not None:
-        out["material"] = material.model_copy(update={"density": NOTHING * material.density})
+def _places(legs: DeltaLegs) -> list[list[int]]:
+    """Where the coordinates of each chain stand in z = [q, w]."""
+    n, out = legs.book.size, []
+    for k, own in enumerate(legs.own):
+        start = n + legs.passive * k
+        place = np.empty(legs.chains[0].size, int)
+        place[legs.kept] = own
+        place[1 : 1 + legs.passive] = np.arange(start, start + legs.passive)
+        out.append(place.tolist())
     return out
 
 
-@dataclass(frozen=True)
-class Follower:
-    """What follows from u: passive angles (rods, 2), platform's place (3,) and axes (3, 3)."""
-
-    passive: Array
-    position: Array
-    R: Array
-
-
-@dataclass(frozen=True)
-class Terms:
-    """The equations at one state: M u'' + force = tau on the motors.
-
-    Attributes:
-        M: (N, N).  force: (N,).  follower: where the rest is.  B: (.., N), rates of passive angles
-        and of the platform's (velocity, angular velocity) per unit u'.  closure: largest error.
-    """
-
-    M: Array
-    force: Array
-    follower: Follower
-    B: Array
-    closure: float
-
-
-@dataclass(frozen=True)
-class CoupledDelta:
-    """A flexible Delta whose rigid and elastic motions act on each other.
-
-    u = [theta of the three motors, (eps), eta of leg 1, of leg 2, of leg 3]; eta of a leg: upper
-    arm, then its rods. A chain is one rod with the arm it hangs on; chain k belongs to leg
-    k // len(legs).
-
-    Attributes:
-        legs: the Model of a leg, and that of the second rod on the arm's image.
-    """
-
-    robot: DeltaRobot
-    legs: tuple[Model, ...]
-    _functions: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def leg(self) -> Model:
-        """The Model of a leg with its first rod."""
-        return self.legs[0]
-
-    @property
-    def rods(self) -> int:
-        """Number of rods, and of chains: 3 or 6."""
-        return 3 * len(self.legs)
-
-    @cached_property
-    def sprung(self) -> bool:
-        """Whether motors act through springs."""
-        return bool(self.leg.chain.sprung)
-
-    @cached_property
-    def own(self) -> NDArray[np.int64]:
-        """(rods, k) where each chain's independent coordinates stand in u, in its q's order."""
-        arm, _, rod = (part.stop - part.start for part in self.leg.chain.eta)
-        sides, out = len(self.legs), []
-        for leg in range(3):
-            lead = [leg] + ([3 + leg] if self.sprung else [])
-            first = (6 if self.sprung else 3) + leg * (arm + sides * rod)
-            for side in range(sides):
-                start = first + arm + side * rod
-                out.append([*lead, *range(first, first + arm), *range(start, start + rod)])
-        return np.array(out)
-
-    @cached_property
-    def kept(self) -> NDArray[np.int64]:
-        """(k,) the independent coordinates among a leg's q: all but the angles of joint B."""
-        return np.array([0, *range(3, self.leg.size)])
-
-    @property
-    def size(self) -> int:
-        """Length of u."""
-        return int(self.own.max()) + 1
-
-    @cached_property
-    def stiffness(self) -> Array:
-        """(N, N) elastic stiffness on u."""
-        K = np.zeros((self.size, self.size))
-        for k, place in enumerate(self.own):
-            each = self.legs[k % len(self.legs)].stiffness
-            K[np.ix_(place, place)] += each[np.ix_(self.kept, self.kept)]
-        return K
-
-    @cached_property
-    def damping(self) -> Array:
-        """(N, N) damping of motors and links on u."""
-        D = np.zeros((self.size, self.size))
-        for k, place in enumerate(self.own):
-            each = self.legs[k % len(self.legs)].damping
-            D[np.ix_(place, place)] += each[np.ix_(self.kept, self.kept)]
-        return D
-
-    @cached_property
-    def axes(self) -> Array:
-        """(rods, 3, 3) axes of the chains' legs in base axes."""
-        return np.repeat(delta.leg_axes(self.robot), len(self.legs), axis=0)
-
-    @cached_property
-    def closure(self) -> DeltaClosure:
-        """What holds the legs to the platform."""
-        anchor = np.zeros((self.rods, 3))
-        anchor[:, 0] = self.robot.platform.radius
-        anchor[:, 1] = np.tile(_sides(self.robot), 3)
-        carried = self.robot.lower.rods == "single"
-        return DeltaClosure(self.axes, anchor, carried, self.own, self.kept, self.size)
-
-    @cached_property
-    def platform(self) -> Array:
-        """(6, 6) mass of the platform about its centre, platform axes."""
-        return delta_bodies(self.robot).platform
-
-    def guess(self, theta: ArrayLike) -> Follower:
-        """Return the rest of the undeformed robot at motor angles."""
-        P = delta.direct(self.robot, theta)
-        phi = np.repeat(delta.inverse(self.robot, P)[0, :, 1:], len(self.legs), axis=0)
-        return Follower(phi, P[0], np.eye(3))
-
-    def place(self, u: Array, start: Follower) -> tuple[Follower, float]:
-        """Solve the closures for what follows from u, from a nearby start; the error with it."""
-        follower, error, *_ = self._closed(u, start)
-        return follower, error
-
-    def _closed(
-        self, u: Array, start: Follower
-    ) -> tuple[Follower, float, list[Array], Array, Array]:
-        """The follower, its error, the rods' ends and the closures' derivatives there."""
-        passive, position, R = start.passive, start.position, start.R
-        for _ in range(30):
-            ends = self._ends(self._legs(u, passive))
-            c, W, U = self.closure.rows(ends, position, R)
-            error = float(np.abs(c).max())
-            if error < CLOSED:
-                return Follower(passive, position, R), error, ends, W, U
-            step = np.asarray(np.linalg.solve(W, -c), np.float64)
-            passive = passive + step[:-6].reshape(-1, 2)
-            position = position + step[-6:-3]
-            R = _turned(step[-3:]) @ R
-        raise SuppleError(
-            f"the legs of {self.robot.name} cannot be closed here (error {error:.1e} m): the "
-            "motion has run into a singular pose or out of reach"
-        )
-
-    def terms(self, u: Array, ud: Array, start: Follower) -> Terms:
-        """Return mass, forces and rates of the followers at a state."""
-        follower, error, ends, W, U = self._closed(u, start)
-        q = self._legs(u, follower.passive)
-        W_inverse = np.linalg.inv(W)
-        B = -W_inverse @ U
-        wd = B @ ud
-        qd = self._legs(ud, wd[:-6].reshape(-1, 2))
-        M, f, jp, jz = self._dynamics(q, qd)
-        bias = self.closure.bias(ends[1], ends[3], qd, jp, jz, wd[-3:], follower.R)
-        wdd = -W_inverse @ bias
-        return Terms(*self._projected(M, f, B, wd, wdd, follower), follower, B, error)
-
-    def torques(self, terms: Terms, udd: Array) -> Array:
-        """Return the motor torques (3,) that a motion needs."""
-        return np.asarray(terms.M[:3] @ udd + terms.force[:3])
-
-    def forward_dynamics(self, u: Array, ud: Array, torque: ArrayLike, start: Follower) -> Array:
-        """Return u'' under motor torques (3,)."""
-        found = self.terms(u, ud, start)
-        push = -found.force
-        push[:3] += np.asarray(torque, float)
-        return np.asarray(np.linalg.solve(found.M, push))
-
-    def energy(self, u: Array, ud: Array, start: Follower) -> float:
-        """Return kinetic, elastic and gravitational energy, J."""
-        found = self.terms(u, ud, start)
-        q = self._legs(u, found.follower.passive)
-        sides = len(self.legs)
-        each = [
-            leg.energies(q[k::sides], np.zeros_like(q[k::sides])) for k, leg in enumerate(self.legs)
-        ]
-        weight = np.asarray(self.robot.gravity)
-        s = found.follower.R @ first_moment(self.platform)
-        height = -weight @ (self.platform[0, 0] * found.follower.position + s)
-        still = sum(float(part["gravity"].sum()) for part in each) + float(height)
-        return float(ud @ found.M @ ud / 2 + u @ self.stiffness @ u / 2) + still
-
-    def _legs(self, u: Array, passive: Array) -> Array:
-        """(rods, n) coordinates of the chains from u and the passive angles."""
-        q = np.empty((self.rods, self.leg.size))
-        q[:, self.kept] = u[self.own]
-        q[:, 1:3] = passive
-        return q
-
-    def _ends(self, q: Array) -> list[Array]:
-        """Place and z (rods, 3) of the rods' ends and their Jacobians (rods, 3, n), leg axes."""
-        return self._each("ends", q)
-
-    def _dynamics(self, q: Array, qd: Array) -> list[Array]:
-        """M, forces, J' q' of place and z, of the chains."""
-        return self._each("dynamics", q, qd)
-
-    def _each(self, name: str, *args: Array) -> list[Array]:
-        if name not in self._functions:
-            self._functions[name] = [_made(leg, name) for leg in self.legs]
-        return _over_chains(self._functions[name], args)
-
-    def _projected(
-        self, M: Array, f: Array, B: Array, wd: Array, wdd: Array, follower: Follower
-    ) -> tuple[Array, Array]:
-        """N' M N and N' (f + M N' u') on u."""
-        P, g = _platform_terms(self.platform, np.asarray(self.robot.gravity), follower.R, wd[-3:])
-        D, mixed = np.zeros((len(B), len(B))), np.zeros((self.size, len(B)))
-        out, force = np.zeros((self.size, self.size)), np.zeros(self.size)
-        rest = np.zeros(len(B))
-        for k, place in enumerate(self.own):
-            dep = slice(2 * k, 2 * k + 2)
-            total = f[k] + M[k][:, 1:3] @ wdd[dep]
-            out[np.ix_(place, place)] += M[k][np.ix_(self.kept, self.kept)]
-            mixed[place, dep] = M[k][self.kept, 1:3]
-            D[dep, dep] = M[k][1:3, 1:3]
-            force[place] += total[self.kept]
-            rest[dep] = total[1:3]
-        D[-6:, -6:] = P
-        rest[-6:] = g + P @ wdd[-6:]
-        cross = mixed @ B
-        return out + cross + cross.T + B.T @ (D @ B), force + B.T @ rest
-
-
-def _over_chains(functions: Sequence[Any], args: tuple[Array, ...]) -> list[Array]:
-    """A function of the chains for all of them: first and second rods in turn."""
-    sides = len(functions)
-    parts = [function(*(x[k::sides] for x in args)) for k, function in enumerate(functions)]
-    if sides == 1:
-        return list(parts[0])
-    pairs = zip(*parts, strict=True)
-    return [np.stack(pair, axis=1).reshape(-1, *pair[0].shape[1:]) for pair in pairs]
-
-
-def _platform_terms(mass: Array, weight: Array, R: Array, w: Array) -> tuple[Array, Array]:
-    """(6, 6) mass of the platform, base axes, and its forces at rest of v' and w'."""
-    T = np.kron(np.eye(2), R)
-    P = T @ mass @ T.T
-    s = R @ first_moment(mass)
-    force = np.cross(w, np.cross(w, s)) - P[0, 0] * weight
-    moment = np.cross(w, P[3:, 3:] @ w) - np.cross(s, weight)
-    return P, np.concatenate([force, moment])
-
-
-def _turned(rotation: Array) -> Array:
-    angle = float(np.linalg.norm(rotation))
-    return axis_rotation(rotation / angle, angle) if angle > 0 else np.eye(3)
-
-
-def _made(leg: Model, name: str) -> Any:
-    """Make one of the functions of a leg over (q, q') for batches of states."""
+def _leg(laws: Laws) -> dict[str, Any]:
+    """Forces, mass, height of one chain, leg axes, as SX functions with gravity an input."""
     import casadi as ca
 
-    from .evaluate import Evaluator
-
-    q, qd = ca.SX.sym("q", leg.size), ca.SX.sym("qd", leg.size)
-    p, R = leg.functions.expression("tip")(q)
-    z = R[:, 2]
-    if name == "ends":
-        outputs = [p, z, ca.jacobian(p, q), ca.jacobian(z, q)]
-        inputs = [q]
-    else:
-        M = leg.functions.expression("mass_matrix")(q)
-        zero = ca.SX.zeros(leg.size)
-        f = leg.functions.expression("inverse_dynamics")(q, qd, zero)
-        twice = [ca.jtimes(ca.jtimes(x, q, qd), q, qd) for x in (p, z)]
-        outputs, inputs = [M, f, *twice], [q, qd]
-    dense = ca.cse([ca.densify(x) for x in outputs])
-    return Evaluator(ca.Function(name, inputs, dense))
+    n = laws.chain.size
+    q, qd, qdd = (ca.SX.sym(word, n) for word in ("q", "qd", "qdd"))
+    g = ca.SX.sym("g", 3)
+    lists: list[Vector] = [ca.vertsplit(x) for x in (q, qd, qdd)]
+    weight: Vector = ca.vertsplit(g)
+    force = ca.vertcat(*laws.inverse(lists[0], lists[1], lists[2], weight))
+    M = ca.vertcat(*(ca.horzcat(*row) for row in laws.mass(lists[0])))
+    height = ca.SX(laws.height(lists[0], weight))
+    return {
+        "inverse": ca.Function("f", [q, qd, qdd, g], ca.cse([force])),
+        "mass": ca.Function("m", [q], ca.cse([M])),
+        "height": ca.Function("v", [q, g], ca.cse([height])),
+    }
 
 
-def couple(
-    robot: DeltaRobot, basis: Basis, damping: Damping | float | None = None, stiffening: bool = True
-) -> CoupledDelta:
-    """Return the coupled model of a Delta with shape functions on its links.
+def _rows(legs: DeltaLegs, q: Any, w: Any) -> list[Any]:
+    """The closures of all rods."""
+    import casadi as ca
 
-    Rods: single on true universal joints, or parallelograms (with FiniteElements, unreduced).
-    Gravity must be along z, so that the legs are alike.
-    """
-    if robot.lower.rods == "twist":
-        raise SuppleError(
-            "lower.rods is twist: such joints stop a finite motion; the coupled model knows single "
-            "and parallelogram, follow() small elastic motion with twist as well"
-        )
-    if robot.gravity[0] or robot.gravity[1]:
-        raise SuppleError("gravity is not along z: the coupled model needs legs that are alike")
-    sides = _sides(robot)
-    first = build(leg_robot(robot, sides[0]), basis, "rotation", stiffening, damping)
-    if len(sides) == 1:
-        return CoupledDelta(robot, (first,))
-    if not isinstance(basis, FiniteElements) or basis.modes is not None:
-        raise SuppleError("parallelograms need FiniteElements(n) without reduction as their basis")
-    return CoupledDelta(robot, (first, _second_rod(robot, sides[1], first)))
-
-
-def _sides(robot: DeltaRobot) -> tuple[float, ...]:
-    """Where the rods of a leg stand along the arm's y."""
-    if robot.lower.rods != "parallelogram":
-        return (0.0,)
-    half = (robot.lower.spacing or 0.0) / 2
-    return (-half, half)
+    rods, z = legs.robot.lower.rods, ca.vertcat(q, w)
+    n, P, R = legs.book.size, w[-6:-3], turns(w[-3:])[0]
+    rigid = rigid_followers(legs)(q[:3]) if rods == "twist" else None
+    tips = [_tip(laws_of(chain, np.zeros((chain.size,) * 2))) for chain in legs.chains]
+    out = []
+    for k, place in enumerate(_places(legs)):
+        p, axes, root = tips[k % len(tips)](z[place])
+        A = ca.DM(legs.axes[k])
+        out.append(ca.mtimes(A, p) - P - ca.mtimes(R, ca.mtimes(A, legs.anchor[k])))
+        if rods == "single":
+            out.append(ca.dot(ca.mtimes(A, axes[:, 2]), ca.mtimes(R, A[:, 1])))
+        elif rigid is not None:
+            first = legs.passive * k
+            arm, rod = rod_axes(q[k], rigid[first], rigid[first + 1])
+            out.append(_twisted(ca.mtimes(arm.T, rod), root))
+            out.append(_twisted(rod, ca.mtimes(ca.mtimes(R, A).T, ca.mtimes(A, axes))))
+    assert n + legs.followers == z.numel()
+    return out
 
 
-def _second_rod(robot: DeltaRobot, side: float, first: Model) -> Model:
-    """The chain of a leg's second rod: the arm's coordinates without its mass, springs, damping."""
-    described = leg_robot(robot, side, image=True)
-    chain = chain_of(described, first.basis, first.stiffening)
-    rod = chain.eta[2]
-    K, D = (np.zeros((chain.size, chain.size)) for _ in "KD")
-    K[rod, rod], D[rod, rod] = first.stiffness[rod, rod], first.damping[rod, rod]
-    laws = replace(laws_of(chain, D), K=K.tolist())
-    arrays = (K, D, np.zeros(len(chain.joints)))
-    functions = Functions(laws, False)
-    return Model(described, first.basis, chain, "rotation", first.stiffening, *arrays, functions)
+def _twisted(wanted: Any, found: Any) -> Any:
+    """How far one rotation is turned about its own x against another."""
+    import casadi as ca
+
+    E = ca.mtimes(wanted.T, found)
+    return (E[2, 1] - E[1, 2]) / 2
+
+
+def _tip(laws: Laws) -> Any:
+    """Place and axes of a chain's end, leg axes; its rod's root axes seen from the arm's end."""
+    import casadi as ca
+
+    q = ca.SX.sym("q", laws.chain.size)
+    entries = ca.vertsplit(q)
+    p, R = laws.tip(entries)
+    matrix = [ca.vertcat(*(ca.horzcat(*row) for row in R))]
+    frames, back = laws.frames(entries), laws.chain.links
+    arm, rod = (ca.vertcat(*(ca.horzcat(*row) for row in frames[k][1])) for k in (0, -1))
+    turn = ca.vertcat(*(ca.horzcat(*row) for row in frames[0][2].turn))
+    arm = ca.mtimes(ca.mtimes(arm, turn), back[0].R_SL)
+    root = ca.mtimes(arm.T, ca.mtimes(rod, back[-1].R_SL))
+    return ca.Function("tip", [q], ca.cse([ca.vertcat(*p), *matrix, root]))
+
+
+def _platform(mass: Array) -> dict[str, Any]:
+    """Forces, mass and height of a body over its place and turns, SX functions."""
+    import casadi as ca
+
+    x, v, a = (ca.SX.sym(word, 6) for word in ("x", "v", "a"))
+    g = ca.SX.sym("g", 3)
+    R, E = turns(x[3:])
+    T = ca.diagcat(R, R)
+    P = ca.mtimes(ca.mtimes(T, mass), T.T)
+    spin = ca.mtimes(E, v[3:])
+    change = ca.mtimes(E, a[3:]) + ca.jtimes(spin, x[3:], v[3:])
+    s = ca.mtimes(R, first_moment(mass))
+    bias = ca.vertcat(ca.cross(spin, ca.cross(spin, s)), ca.cross(spin, ca.mtimes(P[3:, 3:], spin)))
+    weight = ca.vertcat(mass[0, 0] * g, ca.cross(s, g))
+    J = ca.diagcat(ca.SX.eye(3), E)
+    push = ca.mtimes(P, ca.vertcat(a[:3], change)) + bias - weight
+    return {
+        "inverse": ca.Function("f", [x, v, a, g], ca.cse([ca.mtimes(J.T, push)])),
+        "mass": ca.Function("m", [x], ca.cse([ca.mtimes(ca.mtimes(J.T, P), J)])),
+        "height": ca.Function("v", [x, g], [-ca.dot(g, mass[0, 0] * x[:3] + s)]),
+    }
+
+
+Outputs = dict[str, Any]
+
+
+def _zero(f: DeltaFunctions) -> Any:
+    import casadi as ca
+
+    return ca.DM.zeros(f.legs.book.size)
+
+
+def _mass(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.mass(x["q"])]
+
+
+def _bias(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.moved(x["q"], x["qd"], _zero(f), np.zeros(3))]
+
+
+def _gravity(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.moved(x["q"], _zero(f), _zero(f), f.gravity)]
+
+
+def _inverse(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    moved = f.moved(x["q"], x["qd"], x["qdd"], f.gravity)
+    return [moved + f.lost(x["qd"]) + f.elastic(x["q"])]
+
+
+def _forward(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    import casadi as ca
+
+    moved = f.moved(x["q"], x["qd"], _zero(f), f.gravity, x.get("wrench"))
+    rest = moved + f.lost(x["qd"]) + f.elastic(x["q"])
+    push = ca.vertcat(x["tau"], ca.DM.zeros(rest.numel() - 3)) - rest
+    return [_solve(f.mass(x["q"]), push)]
+
+
+def _elastic(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.elastic(x["q"])]
+
+
+def _dissipation(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.lost(x["qd"])]
+
+
+def _stiffness(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    import casadi as ca
+
+    return [ca.MX(ca.DM(f.K))]
+
+
+def _energies(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    import casadi as ca
+
+    q, qd = x["q"], x["qd"]
+    w, U, W = f.followed(q)
+    zd = ca.vertcat(qd, -_solve(W, ca.mtimes(U, qd)))
+    rest = ca.DM.zeros(zd.numel())
+    momentum = f.inertia["inverse"](q, w, rest, zd, np.zeros(3))
+    height = f.inertia["height"](q, w, f.gravity)
+    return [ca.vertcat(ca.dot(momentum, zd) / 2, ca.dot(q, f.elastic(q)) / 2, height)]
+
+
+def _tip_outputs(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    w = f.closures["follow"](x["q"])
+    return [w[-6:-3], turns(w[-3:])[0]]
+
+
+def _closure(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.closures["c"](x["q"], f.closures["follow"](x["q"]))]
+
+
+def _followers(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    return [f.closures["follow"](x["q"])]
+
+
+def _derivatives(f: DeltaFunctions, x: Outputs) -> list[Any]:
+    """By the derivatives of the forces: dq'' = M^-1 (dtau - d(M q'' + ..)), q'' held."""
+    import casadi as ca
+
+    qdd = f.expression("forward_dynamics")(*x.values())
+    state = (x["q"], x["qd"], qdd)
+    by_q, by_qd = (slope(f.expression("inverse_dynamics"), k)(*state) for k in (0, 1))
+    lead = ca.vertcat(ca.DM.eye(3), ca.DM.zeros(qdd.numel() - 3, 3))
+    M = f.mass(x["q"])
+    return [_solve(M, ca.densify(part)) for part in (-by_q, -by_qd, lead)]
+
+
+_MAKERS: dict[str, tuple[tuple[str, ...], Callable[[DeltaFunctions, Outputs], list[Any]]]] = {
+    "mass_matrix": (("q",), _mass),
+    "bias": (("q", "qd"), _bias),
+    "gravity": (("q",), _gravity),
+    "forward_dynamics": (("q", "qd", "tau"), _forward),
+    "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
+    "forward_dynamics_ends": (("q", "qd", "tau"), _forward),
+    "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
+    "elastic": (("q",), _elastic),
+    "dissipation": (("q", "qd"), _dissipation),
+    "stiffness": (("q",), _stiffness),
+    "energies": (("q", "qd"), _energies),
+    "tip": (("q",), _tip_outputs),
+    "closure": (("q",), _closure),
+    "followers": (("q",), _followers),
+    "derivatives": (("q", "qd", "tau"), _derivatives),
+}

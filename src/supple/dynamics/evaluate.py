@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 
-__all__ = ["Evaluator", "compiled", "view"]
+__all__ = ["Evaluator", "compiled", "slope", "symbol_kind", "view"]
 
 Array = NDArray[np.float64]
 
@@ -90,6 +90,34 @@ def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Arr
     for i, array in enumerate(outputs):
         buffer.set_res(i, view(array))
     return (mapped, buffer), inputs, outputs, run
+
+
+def symbol_kind(function: Any) -> Any:
+    """Return the kind of symbols, SX or MX, that a CasADi function can be called with."""
+    import casadi as ca
+
+    return ca.SX if function.is_a("SXFunction") else ca.MX
+
+
+def slope(function: Any, k: int) -> Any:
+    """Return the Jacobian of a function's first output by its input k, of the same inputs.
+
+    A function that holds a solver is differentiated along one direction after another, since the
+    expression of its whole Jacobian would be far larger than itself.
+    """
+    import casadi as ca
+
+    x = [symbol_kind(function).sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
+    if function.is_a("SXFunction"):
+        out = ca.jacobian(function.call(x)[0], x[k])
+    else:
+        n, found = function.numel_in(k), function.call(x)
+        seeds = [ca.DM.eye(n) if i == k else ca.DM.zeros(part.numel(), n)
+                 for i, part in enumerate(x)]  # fmt: skip
+        same = list(range(len(x) + len(found)))
+        along = function.forward(1).map(f"{function.name()}_{k}", "serial", n, same, [])
+        out = along.call([*x, *found, *seeds])[0]
+    return ca.Function("slope", x, ca.cse([ca.densify(out)]))
 
 
 def compiled(function: Any, optimisation: str = "-O2") -> Any:

@@ -25,8 +25,10 @@ from ..robot import Robot
 from ..structure import Structure, motor_axes, moving_structure
 from .branches import Group, groups_of
 from .led import Led, Loads, lead
+from .motors import motor_side
 from .moving_beams import CarriedLink, carried_link
-from .reduction import Matrices, reduced
+from .reduction import reduced
+from .small_motion import Matrices, SmallMotion, State
 
 __all__ = ["Ked", "Loads", "Matrices", "ked"]
 
@@ -34,7 +36,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ked:
+class Ked(SmallMotion):
     """A robot with finite elements on its links, its motors led along a motion.
 
     y = [springs, elastic coordinates of every segment].
@@ -112,6 +114,15 @@ class Ked:
         """Length of y."""
         return int(self.inner[-1].stop)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Segments in order."""
+        return tuple(s.name for s in self.structure.segments)
+
+    def elastic(self, x: Array) -> Array:
+        """Return the elastic stiffness, which is the same everywhere."""
+        return self.stiffness
+
     @cached_property
     def stiffness(self) -> Array:
         """(N, N) elastic stiffness; it does not change in time."""
@@ -146,6 +157,36 @@ class Ked:
         """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
         found = self.led(x, v, a).roots()
         return found if self.order is None else found[..., self.order]
+
+    def section(self, link: str, fraction: float, x: Array) -> Array:
+        """Return how a section moves per unit y, (1, 6, N), link axes."""
+        i = self.names.index(link)
+        part, R_LS = self.meshes[i], self.structure.segments[i].R_LS
+        out = np.zeros((1, 6, self.size))
+        field_ = part.field([fraction * part.L])[0].reshape(2, 3, part.size)
+        out[0, :, self.inner[i]] = (R_LS @ field_).reshape(6, part.size)
+        return out
+
+    def length(self, link: str) -> float:
+        """Return the length over which a link bends."""
+        part = self.meshes[self.names.index(link)]
+        return part.L if part.size else 0.0
+
+    def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
+        """Return the efforts of all motors in the order of their links; a spring's is -k eps."""
+        torque, rigid = found.torque(*state), -found.drive[3]
+        if self.springs:
+            wrench = self.root_wrenches(*motion)
+            columns = [(i, torque[:, k], rigid[:, k]) for k, (i, _) in enumerate(self.motors)]
+            for column, (i, k) in enumerate(self.springs):
+                release = self.structure.segments[i].releases[k]
+                twist = -release.stiffness * state[0][:, column]
+                columns.append((i, twist, wrench[:, i] @ release.toward(0)))
+            columns.sort(key=lambda column: column[0])
+            torque = np.stack([flexible for _, flexible, _ in columns], axis=1)
+            rigid = np.stack([stiff for _, _, stiff in columns], axis=1)
+        own = motor_side(self.robot, *motion)
+        return torque + own, rigid + own
 
     def root_wrenches(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Force and moment that each root carries in the rigid motion, (B, n, 6), segment axes.

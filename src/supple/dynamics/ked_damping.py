@@ -38,7 +38,8 @@ class Proportional(MotionDamping):
 
     def law(self, M: Array, K: Array) -> Law:
         """Return alpha M(t) + beta K."""
-        return lambda mass: self.alpha * mass + self.beta * K
+        still = self.beta * K
+        return lambda mass: self.alpha * mass + still if self.alpha else still
 
 
 @dataclass(frozen=True)

@@ -142,12 +142,21 @@ class Laws:
         return M
 
     def inverse(
-        self, q: Vector, qd: Vector, qdd: Vector, gravity: bool, wrench: Vector | None = None
+        self,
+        q: Vector,
+        qd: Vector,
+        qdd: Vector,
+        gravity: bool | Vector,
+        wrench: Vector | None = None,
     ) -> Vector:
-        """M qdd + h, plus g when `gravity`, less the generalised force of a tip wrench."""
+        """M qdd + h, plus g when `gravity`, less the generalised force of a tip wrench.
+
+        `gravity` may be another acceleration (3,) than the robot's.
+        """
         chain = self.chain
         (s, eta), (sd, etad), (sdd, etadd) = (joint_side(chain, x) for x in (q, qd, qdd))
-        g = list(map(float, chain.gravity)) if gravity else [0.0] * 3
+        own = list(map(float, chain.gravity)) if gravity else [0.0] * 3
+        g = gravity if isinstance(gravity, list) else own
         links = resolved(self.links, eta)
         found = inverse(links, (s, sd, sdd), (eta, etad, etadd), g, wrench)
         out = _gather(chain, *found)
@@ -174,14 +183,14 @@ class Laws:
 
     def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
         """Accelerations under efforts tau, (joints,)."""
-        ends = self.forward_ends(self.to_ends(q), self.to_ends(qd), tau, wrench)
+        ends = self.forward_ends(self._to_ends(q), self._to_ends(qd), tau, wrench)
         out = list(ends)
         for A, part, link in zip(self.turned[2], self.chain.eta, self.links, strict=True):
             if not isinstance(link, Slider):
                 out[part] = matvec(A, ends[part])
         return out
 
-    def to_ends(self, q: Vector) -> Vector:
+    def _to_ends(self, q: Vector) -> Vector:
         """q with the end coordinates zeta = B eta of every link in place of eta."""
         out = list(q)
         for B, part, link in zip(self.turned[1], self.chain.eta, self.links, strict=True):
@@ -253,11 +262,11 @@ class Laws:
         bent = [slider.energy(p) for _, slider, p in sliders(self, q)]
         return kinetic, total([mul(0.5, dot(q, matvec(self.K, q))), *bent]), self.height(q)
 
-    def height(self, q: Vector) -> Scalar:
-        """Potential of gravity, -g . sum of m r over beams and bodies."""
-        g = [float(x) for x in self.chain.gravity]
+    def height(self, q: Vector, gravity: Vector | None = None) -> Scalar:
+        """Potential of gravity, -g . sum of m r over beams and bodies; of another g if given."""
+        g = [float(x) for x in self.chain.gravity] if gravity is None else gravity
         out: Scalar = 0.0
-        if not any(g):
+        if gravity is None and not any(g):
             return out
         links = resolved(self.links, joint_side(self.chain, q)[1])
         for link, (p, R, pose) in zip(links, self.frames(q), strict=True):

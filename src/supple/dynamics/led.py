@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,14 +233,14 @@ def _add(
 ) -> None:
     """Add the links of one slot to M, C, K over z; the elastic stiffness is not among it."""
     a, w, dw = rates
-    link, inner = slot.link, slot.inner
+    link, inner, reach = slot.link, slot.inner, slot.reach
     C_e, K_e = link.turning(w, dw)
     K_e *= loads.centrifugal
     C_e *= loads.gyroscopic
     if part is not None:
         K_e += link.preloaded(part.end, part.form, a, w, dw)
-    J, J1, J2 = root.parts
-    N = J.shape[-1]
+    J, J1, J2 = (x[..., reach] for x in root.parts)
+    N = len(reach)
     forms = (link.M, C_e, K_e)
     by_mass = link.M[:, :6] @ np.concatenate([J, J1, J2], axis=-1)
     by_spin = C_e[..., :6] @ np.concatenate([J, J1], axis=-1)
@@ -248,8 +249,25 @@ def _add(
         by_spin[..., :N] + 2 * loads.gyroscopic * by_mass[..., N : 2 * N],
         K_e[..., :6] @ J + loads.centrifugal * (by_mass[..., 2 * N :] + by_spin[..., N:]),
     )
-    Jt = transposed(J)
+    Jt, runs = transposed(J), _runs(reach)
     for matrix, form, rows in zip(out, forms, right, strict=True):
-        rows[..., inner] += form[..., 6:]
-        matrix[..., inner, :] += rows[..., 6:, :]
-        matrix[...] += Jt @ rows[..., :6, :]
+        matrix[..., inner, inner] += form[..., 6:, 6:]
+        if not N:
+            continue
+        across, around = Jt @ form[..., :6, 6:], Jt @ rows[..., :6, :]
+        for z, own in runs:
+            matrix[..., inner, z] += rows[..., 6:, own]
+            matrix[..., z, inner] += across[..., own, :]
+            for other, there in runs:
+                matrix[..., z, other] += around[..., own, there]
+
+
+def _runs(columns: NDArray[np.int64]) -> list[tuple[slice, slice]]:
+    """Columns as runs of neighbours: where they stand in z, and among themselves."""
+    ends = np.flatnonzero(np.diff(columns) > 1) + 1
+    edges = [0, *ends.tolist(), len(columns)]
+    return [
+        (slice(int(columns[a]), int(columns[b - 1]) + 1), slice(a, b))
+        for a, b in pairwise(edges)
+        if b > a
+    ]

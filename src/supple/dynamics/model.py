@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,94 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 from ..beams.basis import Basis
 from ..beams.sliding import Velocity
 from ..errors import SuppleError
-from ..robot import Robot, SerialRobot
-from .algebra import vadd
+from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot
 from .bodies import Numbers
 from .chain import Chain, chain_of, denoised
+from .chain_functions import AnyLaws, ChainFunctions
+from .coupled_delta import DeltaFunctions
 from .damping import Damping, GivenDamping, ModalDamping, damping_of
-from .evaluate import Evaluator
-from .evaluate import compiled as as_c
+from .delta_legs import delta_legs
 from .fields import slide_deflection
-from .forces import dissipation, elastic, stiffness
-from .lagrange import LagrangeLaws, with_beta
+from .functions import Functions
+from .lagrange import LagrangeLaws
 from .laws import Laws, laws_of
 from .paper import PlanarLaws
 from .sliders import beta_count
 
-__all__ = ["DEFLECTIONS", "Deflection", "Functions", "Model", "build"]
+__all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
 
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
 DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
-AnyLaws = Laws | PlanarLaws | LagrangeLaws
-
-
-class Functions(Mapping[str, Any]):
-    """The equations of a Model as CasADi functions, each made when it is first asked for."""
-
-    def __init__(self, laws: AnyLaws, compile_: bool) -> None:
-        self._laws, self._compile = laws, compile_
-        self._beta: Any = None
-        self._made: dict[str, Evaluator] = {}
-        self._expressions: dict[str, Any] = {}
-        self._derived: dict[Any, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        return self.evaluator(name).function
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_MAKERS)
-
-    def __len__(self) -> int:
-        return len(_MAKERS)
-
-    def evaluator(self, name: str) -> Evaluator:
-        """Return the function of this name for arrays."""
-        if name not in self._made:
-            if name not in _MAKERS:
-                raise KeyError(f"no function '{name}': there are {', '.join(_MAKERS)}")
-            function = self.expression(name)
-            self._made[name] = Evaluator(as_c(function) if self._compile else function)
-        return self._made[name]
-
-    def expression(self, name: str) -> Any:
-        """Return the function of this name as a CasADi SX function, never compiled."""
-        if name not in self._expressions:
-            self._expressions[name] = _function(name, self._laws, self._beta)
-        return self._expressions[name]
-
-    def with_beta(self, beta: Any) -> Functions:
-        """Return the expressions with beta of links that slide given, a column of symbols."""
-        import casadi as ca
-
-        assert not isinstance(self._laws, PlanarLaws)
-        out = Functions(with_beta(self._laws, ca.vertsplit(beta)), False)
-        out._beta = beta
-        return out
-
-    def ends(self) -> Array:
-        """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
-        B = np.eye(self._laws.chain.size)
-        if isinstance(self._laws, Laws):
-            for i, block in enumerate(self._laws.turned[1]):
-                own = self._laws.chain.own(i)
-                B[np.ix_(own, own)] = np.reshape(block, (len(block), len(block)))
-        return B
-
-    @property
-    def velocity(self) -> Velocity:
-        """How links that slide move: `material`, or as the `paper` has it."""
-        return "paper" if isinstance(self._laws, LagrangeLaws) else "material"
-
-    def ratios(self, i: int) -> list[float]:
-        """Return the damping ratios of a link that slides."""
-        return list(getattr(self._laws.links[i], "ratios", ()))
-
-    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return something made once from these functions, such as a step of an integrator."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        return self._derived[key]
 
 
 @dataclass(frozen=True)
@@ -109,13 +39,14 @@ class Model:
     q = [theta, eps, eta], see `coordinates`. Every function takes one state, (N,), or many, (B, N).
 
     Attributes:
-        robot, basis, deflection, stiffening: what it was built from.  chain: its numbers.
+        robot, basis, deflection, stiffening: what it was built from.  chain: its numbers; of a
+        Delta the arms and rods of all legs, which say where their coordinates stand in q.
         stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
         friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
         beta: how `simulate` finds the roots of links that slide; all else is by Newton's method.
     """
 
-    robot: SerialRobot
+    robot: SerialRobot | DeltaRobot
     basis: Basis
     chain: Chain
     deflection: Deflection
@@ -140,6 +71,11 @@ class Model:
     def coordinates(self) -> tuple[str, ...]:
         """Names of the entries of q, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
         return self.chain.names
+
+    @property
+    def motors(self) -> tuple[Joint | Motor, ...]:
+        """What moves each entry of theta, as the robot describes it."""
+        return _motors(self.robot, self.chain)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q), (N, N) or (B, N, N)."""
@@ -184,7 +120,7 @@ class Model:
         return {name: values[..., k] for k, name in enumerate(("kinetic", "elastic", "gravity"))}
 
     def tip(self, q: ArrayLike) -> Array:
-        """Return the position of the last link's end, (3,), base axes."""
+        """Return the position of the last link's end, or of a Delta's platform, (3,), base axes."""
         return self._call("tip", q=q)[0]
 
     def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
@@ -215,7 +151,7 @@ class Model:
         arrays = {word: self._array(word, value) for word, value in given.items()}
         leads = {array.shape[:-1] for array in arrays.values()} - {()}
         if not leads:
-            return self.functions.evaluator(name)(*arrays.values())
+            return self._closed(self.functions.evaluator(name)(*arrays.values()))
         if len(leads) > 1:
             raise SuppleError(
                 f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
@@ -224,8 +160,17 @@ class Model:
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
             flat = [a.reshape(-1, a.shape[-1]) for a in flat]
-        found = self.functions.evaluator(name)(*flat)
+        found = self._closed(self.functions.evaluator(name)(*flat))
         return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
+
+    def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The same, unless loops stayed open."""
+        if self.functions.closed and not all(np.isfinite(out).all() for out in found):
+            raise SuppleError(
+                f"the legs of {self.robot.name} cannot be closed at this q: it is out of reach or "
+                "at a singular pose; try motor angles nearer to each other, or less deflection"
+            )
+        return found
 
     def _array(self, word: str, value: ArrayLike) -> Array:
         """Return an argument as an array, checked for size and NaN."""
@@ -250,21 +195,21 @@ def build(
     robot: Robot,
     basis: Basis,
     deflection: Deflection = "rotation",
-    stiffening: bool = False,
+    stiffening: bool | None = None,
     damping: Damping | float | None = None,
     velocity: Velocity = "material",
     beta: Literal["newton", "integrated"] = "newton",
     compiled: bool = False,
 ) -> Model:
-    """Return the Model of a serial arm under a basis.
+    """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
-    (foreshortening of bent links). `damping` of the links is a ratio, a Damping, or None for the
-    robot file's. `velocity` of links that slide is that of the `material`, or as the `paper`
-    [Theodore1997] (24) prints it; their `beta` is found by Newton's method at each length, or
-    `integrated` by (11) beside the states of a run, as the paper does, which drifts. `compiled`
-    turns every function into C when it is first used.
+    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping`
+    of the links is a ratio, a Damping, or None for the robot file's. `velocity` of links that slide
+    is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their `beta` is
+    found by Newton's method at each length, or `integrated` by (11) beside the states of a run, as
+    the paper does, which drifts. `compiled` turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
@@ -272,6 +217,11 @@ def build(
         raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
     if velocity not in ("material", "paper"):
         raise SuppleError(f"velocity is '{velocity}': give material or paper")
+    if isinstance(robot, DeltaRobot):
+        return _delta(
+            robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
+        )
+    stiffening = bool(stiffening)
     if stiffening and velocity == "paper":
         raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
     chain = chain_of(robot, basis, stiffening)
@@ -281,7 +231,7 @@ def build(
         _check_planar(robot, deflection, stiffening)
     law = damping_of(damping)
     D = _damping_matrix(robot, chain, law)
-    friction = tuple(robot.links[i].joint.friction for i in chain.joints)
+    friction = tuple(motor.friction for motor in _motors(robot, chain))
     rubbed = friction if any(friction) else ()
     laws = laws_of(chain, D, rubbed, slide_ratios(robot, chain, law), velocity)
     _check_mass(chain, laws)
@@ -292,7 +242,7 @@ def build(
     arrays = (K, D, np.array(friction))
     for array in arrays:
         array.setflags(write=False)
-    functions = Functions(_chosen(laws, deflection, velocity), compiled)
+    functions = ChainFunctions(_chosen(laws, deflection, velocity), compiled)
     return Model(robot, basis, chain, deflection, stiffening, *arrays, functions, beta)
 
 
@@ -302,6 +252,24 @@ def _check_beta(chain: Chain, beta: str) -> None:
     if beta == "integrated" and not beta_count(chain):
         raise SuppleError("beta is 'integrated': only links that slide and bend in AssumedModes "
                           "have a beta; leave it out")  # fmt: skip
+
+
+def _delta(
+    robot: DeltaRobot, basis: Basis, readings: tuple[str, str], stiffening: bool,
+    damping: Damping | float | None, compiled: bool,
+) -> Model:  # fmt: skip
+    """The Model of a Delta: legs cut at D, closed by what follows from q."""
+    if readings != ("rotation", "material"):
+        raise SuppleError(
+            f"{robot.name} is a Delta: deflection and velocity have one reading there"
+        )
+    legs = delta_legs(robot, basis, stiffening)
+    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, damping_of(damping))
+    arrays = (K, D, np.full(3, robot.motor.friction))
+    for array in arrays:
+        array.setflags(write=False)
+    functions = DeltaFunctions(legs, *arrays, compiled)
+    return Model(robot, basis, legs.book, "rotation", stiffening, *arrays, functions)
 
 
 def _chosen(laws: Laws, deflection: Deflection, velocity: Velocity) -> AnyLaws:
@@ -319,20 +287,32 @@ def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None
         raise SuppleError(f"stiffening goes with deflection 'rotation', not with '{deflection}'")
 
 
-def _damping_matrix(robot: SerialRobot, chain: Chain, law: Damping) -> Array:
+def _motors(robot: Robot, chain: Chain) -> tuple[Joint | Motor, ...]:
+    if isinstance(robot, DeltaRobot):
+        return (robot.motor,) * 3
+    assert isinstance(robot, SerialRobot)
+    return tuple(robot.links[i].joint for i in chain.joints)
+
+
+def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
     """(N, N): joint damping on theta, the links' own on eta."""
     D = np.zeros((chain.size, chain.size))
-    for i, place in chain.theta.items():
-        D[place, place] = robot.links[i].joint.damping
+    for k, motor in enumerate(_motors(robot, chain)):
+        D[k, k] = motor.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i)))
+            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i, link.name)))
     return D
 
 
-def _ratio(robot: SerialRobot, i: int) -> float | None:
+def _ratio(robot: Robot, i: int, name: str) -> float | None:
     """The damping ratio that the robot file gives a link, itself or by its material."""
-    described = robot.links[i]
+    described: Elastic
+    if isinstance(robot, DeltaRobot):
+        described = robot.upper if name.startswith("upper") else robot.lower
+    else:
+        assert isinstance(robot, SerialRobot)
+        described = robot.links[i]
     material = robot.material(described)
     if described.damping_ratio is None and material is not None:
         return material.damping_ratio
@@ -348,7 +328,7 @@ def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[fl
         elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
             out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
         elif isinstance(law, ModalDamping):
-            out.append(law.ratios(i, link.slide.count, _ratio(robot, i)).tolist())
+            out.append(law.ratios(i, link.slide.count, _ratio(robot, i, link.name)).tolist())
         else:
             raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
                               "matrix would change with its length")  # fmt: skip
@@ -381,117 +361,3 @@ def _six(wrench: ArrayLike) -> Array:
     if given.shape[-1:] == (3,):
         return np.concatenate([given, np.zeros_like(given)], axis=-1)
     return given
-
-
-def _function(name: str, laws: AnyLaws, beta: Any = None) -> Any:
-    """Make one CasADi function, common subexpressions shared, outputs dense.
-
-    With `beta`, symbols that stand in the laws, it is bound to them.
-    """
-    import casadi as ca
-
-    n, joints = laws.chain.size, len(laws.chain.joints)
-    sizes = {"q": n, "qd": n, "qdd": n, "tau": joints, "wrench": 6}
-    words, make = _MAKERS[name]
-    symbols = {word: ca.SX.sym(word, sizes[word]) for word in words}
-    outputs = make(laws, {word: ca.vertsplit(symbol) for word, symbol in symbols.items()})
-    dense = [ca.densify(ca.SX(out)) for out in outputs]
-    names = [f"out{i}" for i in range(len(dense))]
-    if beta is None:
-        return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
-    found = ca.Function(name, [*symbols.values(), beta], ca.cse(dense), [*words, "beta"], names)
-    return lambda *given: found(*given, beta)
-
-
-Lists = Mapping[str, list[Any]]
-
-
-def _column(values: list[Any]) -> Any:
-    import casadi as ca
-
-    return ca.vertcat(*values)
-
-
-def _matrix(rows: list[list[Any]]) -> Any:
-    import casadi as ca
-
-    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
-
-
-def _zero(laws: AnyLaws) -> list[Any]:
-    return [0.0] * laws.chain.size
-
-
-def _mass(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_matrix(laws.mass(x["q"]))]
-
-
-def _bias(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.inverse(x["q"], x["qd"], _zero(laws), gravity=False))]
-
-
-def _gravity(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.inverse(x["q"], _zero(laws), _zero(laws), gravity=True))]
-
-
-def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench")))]
-
-
-def _forward_ends(laws: AnyLaws, x: Lists) -> list[Any]:
-    if isinstance(laws, Laws):
-        return [_column(laws.forward_ends(x["q"], x["qd"], x["tau"]))]
-    return _forward(laws, x)
-
-
-def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
-    import casadi as ca
-
-    moved = _column(laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True))
-    forces = vadd(elastic(laws, x["q"]), dissipation(laws, x["q"], x["qd"]))
-    return [ca.cse(moved + _column(forces))]
-
-
-def _elastic(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(elastic(laws, x["q"]))]
-
-
-def _dissipation(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(dissipation(laws, x["q"], x["qd"]))]
-
-
-def _stiffness(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_matrix(stiffness(laws, x["q"]))]
-
-
-def _energies(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [_column(list(laws.energies(x["q"], x["qd"])))]
-
-
-def _tip(laws: AnyLaws, x: Lists) -> list[Any]:
-    p, R = laws.tip(x["q"])
-    return [_column(p), _matrix(R)]
-
-
-def _derivatives(laws: AnyLaws, x: Lists) -> list[Any]:
-    import casadi as ca
-
-    qdd = _forward(laws, x)[0]
-    return [ca.jacobian(qdd, _column(x[word])) for word in ("q", "qd", "tau")]
-
-
-_MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]] = {
-    "mass_matrix": (("q",), _mass),
-    "bias": (("q", "qd"), _bias),
-    "gravity": (("q",), _gravity),
-    "forward_dynamics": (("q", "qd", "tau"), _forward),
-    "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
-    "forward_dynamics_ends": (("q", "qd", "tau"), _forward_ends),
-    "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
-    "elastic": (("q",), _elastic),
-    "dissipation": (("q", "qd"), _dissipation),
-    "stiffness": (("q",), _stiffness),
-    "energies": (("q", "qd"), _energies),
-    "tip": (("q",), _tip),
-    "derivatives": (("q", "qd", "tau"), _derivatives),
-}

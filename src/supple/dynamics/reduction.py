@@ -16,35 +16,12 @@ from numpy.typing import NDArray
 
 from ..kernels.jets import Jet
 from .branches import Group
+from .small_motion import Matrices
 
-__all__ = ["Forms", "Joint", "Matrices", "reduced"]
+__all__ = ["Forms", "Joint", "reduced"]
 
 Array = NDArray[np.float64]
 Forms = tuple[Array, Array, Array, Array]  # M, C, K (B, m, z, z) and F (B, m, z) of a group
-
-
-@dataclass(frozen=True)
-class Matrices:
-    """The equations at B instants, and what is read off with them.
-
-    Attributes:
-        M, C, K: (B, N, N).  F: (B, N).  tip: (B, 6, N), motion of the last end per unit y, base
-        axes.  drive: rows of M, C, K, (B, motors, N), and of F, (B, motors): the torque of a motor
-        is M y'' + C y' + K y - F there; -F alone is the torque of the rigid motion.
-    """
-
-    M: Array
-    C: Array
-    K: Array
-    F: Array
-    tip: Array
-    drive: tuple[Array, Array, Array, Array]
-
-    def torque(self, y: Array, yd: Array, ydd: Array) -> Array:
-        """Return the torques of the motors without springs, (B, motors), for y.. (B, N)."""
-        M, C, K, F = self.drive
-        parts = ((M, ydd), (C, yd), (K, y))
-        return np.asarray(sum(np.einsum("bij,bj->bi", A, x) for A, x in parts) - F)
 
 
 @dataclass(frozen=True)
@@ -68,7 +45,7 @@ class Joint:
         if k == 0:
             return [(M, value)]
         if k == 1:
-            return [(C, value)] + [(2 * M, first)] * self.gyroscopic
+            return [(C, value)] + [(M, 2 * first)] * self.gyroscopic
         return [(K, value)] + [(C, first), (M, second)] * self.centrifugal
 
 
@@ -77,15 +54,14 @@ def reduced(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, tip: 
     B = len(tip)
     d, N = (groups[-1].all(kind).stop for kind in (0, 1))
     loose = [_loose_rows(groups, forms, joint, k) for k in range(3)]
-    square = [np.zeros((B, N, N)) for _ in range(3)]
-    drive = [np.zeros((B, d, N)) for _ in range(3)]
+    square = [np.empty((B, N, N)) for _ in range(3)]
+    drive = [np.empty((B, d, N)) for _ in range(3)]
     F, push = np.zeros((B, N)), np.zeros((B, d))
     for group, form in zip(groups, forms, strict=True):
-        for kind, outs, total in ((0, drive, push), (1, square, F)):
-            _rows(group, form, kind, joint, loose, outs)
-            own = slice(0, group.motors) if kind == 0 else group.y
+        _rows(group, form, joint, loose, (drive, square))
+        for kind, total in ((0, push), (1, F)):
             place = group.all(kind)
-            total[:, place] = form[3][..., own].reshape(total[:, place].shape)
+            total[:, place] = form[3][..., group.part(kind)].reshape(total[:, place].shape)
     both = zip(groups, forms, strict=True)
     load = np.concatenate([form[3][..., g.f].reshape(B, g.count * g.loose) for g, form in both], 1)
     felt = (load[:, None, :] @ joint.follow.value)[:, 0]
@@ -114,38 +90,38 @@ def _loose_rows(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, k
 def _rows(
     group: Group,
     form: Forms,
-    kind: int,
     joint: Joint,
     loose: Sequence[Array],
-    outs: Sequence[Array],
+    outs: tuple[Sequence[Array], Sequence[Array]],
 ) -> None:
-    """Rows of a group's motors (kind 0) or y (1), columns y of all, of M, C and K."""
-    B, m, N = len(outs[0]), group.count, outs[0].shape[2]
+    """Rows of a group's motors (into outs[0]) and y (outs[1]), columns y of all, of M, C, K."""
+    B, m, N = len(loose[0]), group.count, outs[1][0].shape[2]
     d = joint.follow.shape[2] - N
-    own = slice(0, group.motors) if kind == 0 else group.y
-    size, place = own.stop - own.start, group.all(kind)
-    if not size:
-        return
-    columns = slice(place.start + d * kind, place.stop + d * kind)
 
-    def lifted(rows: Array) -> Array:
-        """Rows over all, (B, r, d + N), as (B, m, size, r) over this group's own."""
-        return rows[:, :, columns].reshape(B, rows.shape[1], m, size).transpose(0, 2, 3, 1)
+    def lifted(rows: Array, kind: int) -> Array:
+        """Rows over all, (B, r, d + N), as (B, m, size, r) over this group's motors or y."""
+        place = group.all(kind)
+        own = rows[:, :, place.start + d * kind : place.stop + d * kind]
+        return own.reshape(B, rows.shape[1], m, own.shape[2] // m).transpose(0, 2, 3, 1)
 
-    reached = lifted(joint.follow.value)
-    for k, out in enumerate(outs):
-        left, right = [reached], [_for_each(loose[k][:, :, d:], m)]
-        for matrix, phi in joint.terms(form, k):
-            left.append(matrix[..., own, group.f])
-            right.append(phi[:, group.all(2), d:].reshape(B, m, group.loose, N))
-        if k == 2 and joint.pairs[0]:
-            for one, two in (joint.pairs, joint.pairs[::-1]):
-                left.append(lifted(np.stack(one, axis=1)))
-                right.append(_for_each(np.stack(two, axis=1)[:, :, d:], m))
-        product = np.concatenate(left, axis=-1) @ np.concatenate(right, axis=-2)
-        for b in range(m):
-            product[:, b, :, group.own(1, b)] += form[k][:, b, own, group.y]
-        out[:, place] = product.reshape(B, m * size, N)
+    for k in range(3):
+        terms, pairs = joint.terms(form, k), joint.pairs if k == 2 else ([], [])
+        both = [np.stack(rows, axis=1) for rows in pairs if rows]
+        right = [_for_each(loose[k][:, :, d:], m)]
+        right += [phi[:, group.all(2), d:].reshape(B, m, group.loose, N) for _, phi in terms]
+        right += [_for_each(rows[:, :, d:], m) for rows in both[::-1]]
+        whole = np.concatenate(right, axis=-2)
+        for kind in (0, 1):
+            own, place = group.part(kind), group.all(kind)
+            if own.start == own.stop:
+                continue
+            left = [lifted(joint.follow.value, kind)]
+            left += [matrix[..., own, group.f] for matrix, _ in terms]
+            left += [lifted(rows, kind) for rows in both]
+            rows = outs[kind][k][:, place].reshape(B, m, own.stop - own.start, N)  # a view
+            np.matmul(np.concatenate(left, axis=-1), whole, out=rows)
+            for b in range(m):
+                rows[:, b, :, group.own(1, b)] += form[k][:, b, own, group.y]
 
 
 def _for_each(rows: Array, m: int) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from .evaluate import Evaluator
+from .evaluate import Evaluator, slope
 from .model import Model
 
 __all__ = ["joint_vector", "static_state", "stiffness_at", "total_stiffness"]
@@ -59,9 +59,9 @@ def total_stiffness(model: Model, q: Array) -> Array:
     def make() -> Any:
         import casadi as ca
 
-        x = ca.SX.sym("q", model.size)
+        x = model.functions.symbol("q", model.size)
         g = model.functions.expression("gravity")(x) + model.functions.expression("elastic")(x)
-        return Evaluator(ca.Function("slope", [x], [ca.densify(ca.jacobian(g, x))]))
+        return Evaluator(slope(ca.Function("hold", [x], [g]), 0))
 
-    slope: Array = model.functions.derived("gravity slope", make)(q)[0]
-    return slope
+    K: Array = model.functions.derived("gravity slope", make)(q)[0]
+    return K

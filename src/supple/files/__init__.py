@@ -1,4 +1,4 @@
-"""The only door to the disk: robot files in, robot files out."""
+"""The only door to the disk: robot files in and out, and whatever else is written or read."""
 
 from .robots import dump, load, loads
 from .schemas import schema

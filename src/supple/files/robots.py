@@ -12,6 +12,7 @@ from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
 from ..robot import DeltaRobot, Robot, SerialRobot
+from .disk import write_text
 from .reading import Document, read
 from .writing import write
 
@@ -47,10 +48,7 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     """
     text = write(dumped(robot))
     if path is not None:
-        try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as problem:
-            raise SuppleError(f"{path}: cannot be written: {_said(problem)}") from None
+        write_text(path, text)
     return text
 
 

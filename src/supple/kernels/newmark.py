@@ -20,7 +20,7 @@ __all__ = ["Scheme", "generalised_alpha", "newmark", "periodic_start", "solver",
 
 Array = NDArray[np.float64]
 System = Callable[[Array], tuple[Array, Array, Array, Array]]
-CHUNK = 1_500_000  # numbers of one matrix in the steps worked out together: what a cache holds
+CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together: what a cache holds
 ALONE = 96  # rows up to which LAPACK stays on one thread; on a busy machine threads wait for ever
 
 

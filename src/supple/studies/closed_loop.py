@@ -13,6 +13,7 @@ from numpy.polynomial import Polynomial, chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ..control.controllers import Controller, Decoupling, Wanted
+from ..control.platform import PlatformPath, leads_platform
 from ..control.trajectories import Hold, Trajectory
 from ..dynamics.model import Model
 from ..dynamics.rest import stiffness_at
@@ -20,7 +21,7 @@ from ..errors import SuppleError
 from .inputs import Input
 from .states import symbols
 
-__all__ = ["Reference", "as_trajectory", "check_path", "closed_rate", "path_samples"]
+__all__ = ["Reference", "as_feedback", "check_path", "closed_rate", "path_samples", "wanted_motion"]
 
 Array = NDArray[np.float64]
 
@@ -54,7 +55,7 @@ class Reference(Input):
         edges = [0.0, *self.trajectory.breaks, T]
         inside = ca.fmod(t, T) if self.trajectory.periodic else t
         last = self.trajectory(np.array([T + 1.0]))
-        out = [ca.SX(float(x)) for x in np.concatenate(last, axis=1)[0]]
+        out: list[Any] = np.concatenate(last, axis=1)[0].tolist()
         for a, b in reversed(list(pairwise(edges))):
             if b > a:
                 piece = self._piece(a, b, inside, width)
@@ -83,6 +84,22 @@ def _horner(coefficients: list[float], s: Any) -> Any:
     return value
 
 
+def wanted_motion(
+    model: Model, controller: Any, trajectory: Any, path: Trajectory | None
+) -> Trajectory | None:
+    """Return the motion wanted of the joints, None without a controller."""
+    if controller is None:
+        if trajectory is not None or path is not None:
+            raise SuppleError("a trajectory or path needs a controller: give one, such as "
+                              "supple.Decoupling()")  # fmt: skip
+        return None
+    if path is not None and trajectory is not None:
+        raise SuppleError("trajectory and path are both given: lead the joints or the platform")
+    if path is None and leads_platform(trajectory):
+        path = trajectory
+    return as_trajectory(trajectory if path is None else PlatformPath(model.robot, path), model)
+
+
 def as_trajectory(given: Any, model: Model) -> Trajectory:
     """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
     if given is None:
@@ -105,7 +122,7 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     """Raise a SuppleError when the motion wanted leaves a beam, a joint's limits or M regular."""
     theta = path_samples(trajectory, duration)
     for k, i in enumerate(model.chain.joints):
-        allowed, link = model.robot.links[i].joint.limits, model.chain.links[i]
+        allowed, link = model.motors[k].limits, model.chain.links[i]
         low, high = float(theta[:, k].min()), float(theta[:, k].max())
         if link.slide is not None:
             least, most = model.chain.stroke(i)
@@ -170,7 +187,7 @@ def closed_rate(model: Model, controller: Controller) -> Any:
 
     n, k = model.size, model.joints
     x, model, drift = symbols(model)
-    u = ca.SX.sym("u", 3 * k)
+    u = model.functions.symbol("u", 3 * k)
     q, qd = x[:n], x[n : 2 * n]
     wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
     both = controller.acceleration(model, q, qd, wanted)

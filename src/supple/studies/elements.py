@@ -1,4 +1,4 @@
-"""How does it vibrate here, by finite elements: the independent check of the exact modes."""
+"""How does it vibrate here, by shape functions on every link: the check of the exact modes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import Coordinates, coordinates, transport
-from ..beams.elements import Mesh, mesh
+from ..beams.elements import mesh
+from ..beams.on_beam import OnBeam
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.eigen import natural_modes
 from ..structure import Release, Structure
 
-__all__ = ["ElementModes", "element_modes"]
+__all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ElementModes:
-    """Natural modes of one configuration by finite elements; everything is in segment axes.
+    """Natural modes of one configuration by shape functions; everything is in segment axes.
 
     Attributes:
         omega: (count,), rad/s, elastic modes only.  rigid: number of zero ones beside them.
         vectors: (N, count), z' M z = 1, laid out by z.  z: the tree coordinates (`assembly`), with
-        a column of its own for every motor let go behind its spring.  meshes: one per segment.
+        a column of its own for every motor let go behind its spring.  meshes: what each link has.
 
     Spring k of segment i twists by `vectors[z.releases[i]][k]`.
     """
@@ -37,7 +38,7 @@ class ElementModes:
     vectors: Array
     rigid: int
     z: Coordinates
-    meshes: tuple[Mesh, ...]
+    meshes: tuple[OnBeam, ...]
 
     def motion(self, i: int, x: ArrayLike) -> Array:
         """Return displacement and section rotation of segment i at x, (P, 6, count).
@@ -89,22 +90,27 @@ def element_modes(
         _meshed(s.beam, k, order, float(L))
         for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
     ]
+    return modes_on(structure, count, links)
+
+
+def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> ElementModes:
+    """Return the first `count` elastic modes of a structure with these functions on its links."""
     y = coordinates(structure, [link.S for link in links], motors=True)
     mass = _mass_root(structure, y, links)
     try:
         found = natural_modes(_stiffness(structure, y), mass, count, y.closure)
     except ArithmeticError as problem:
-        raise SuppleError(f"elements: {problem}") from None
+        raise SuppleError(f"{problem}: ask for fewer, or give each link more") from None
     vectors = found.vectors.copy()
     for link, part in zip(links, y.inner, strict=True):
         vectors[part] = link.B @ found.vectors[part]
-    z = coordinates(structure, [link.mesh.end for link in links], motors=True)
-    return ElementModes(found.omega, vectors, found.rigid, z, tuple(link.mesh for link in links))
+    z = coordinates(structure, [link.part.end for link in links], motors=True)
+    return ElementModes(found.omega, vectors, found.rigid, z, tuple(link.part for link in links))
 
 
 @dataclass(frozen=True)
-class _Meshed:
-    """A link's mesh in coordinates y with K = 1 of which few move the end.
+class Scaled:
+    """A link's functions in coordinates y with K = 1 of which few move the end.
 
     What hangs on the end then meets these few only, and does not drown the small masses of the
     others in its rounding.
@@ -114,19 +120,23 @@ class _Meshed:
         of the mass over (u_root, y).
     """
 
-    mesh: Mesh
+    part: OnBeam
     B: Array
     S: Array
     root: Array
 
 
 @lru_cache(maxsize=256)
-def _meshed(beam: Beam, n: int, order: str, L: float) -> _Meshed:
-    """Mesh one link; links alike, and the same link in other poses, share their numbers.
+def _meshed(beam: Beam, n: int, order: str, L: float) -> Scaled:
+    """Mesh one link; links alike, and the same link in other poses, share their numbers."""
+    return scaled(mesh(beam, n, order, L))
+
+
+def scaled(part: OnBeam) -> Scaled:
+    """Return functions in coordinates with K = 1 of which few move the end.
 
     B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
     """
-    part = mesh(beam, n, order, L)
     d = np.sqrt(np.diag(part.stiffness))
     G = np.linalg.cholesky(part.stiffness / np.outer(d, d)).T * d
     free = part.beam.active()
@@ -136,7 +146,7 @@ def _meshed(beam: Beam, n: int, order: str, L: float) -> _Meshed:
     S[free] = R.T
     B = inverse @ Q
     root = _triangle(part.mass_root)
-    return _Meshed(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
+    return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
 
 
 def _stiffness(structure: Structure, y: Coordinates) -> Array:
@@ -152,7 +162,7 @@ def _stiffness(structure: Structure, y: Coordinates) -> Array:
     return np.diag(k)
 
 
-def _mass_root(structure: Structure, y: Coordinates, links: Sequence[_Meshed]) -> Array:
+def _mass_root(structure: Structure, y: Coordinates, links: Sequence[Scaled]) -> Array:
     """A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor."""
     blocks = []
     for i, (segment, link) in enumerate(zip(structure.segments, links, strict=True)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,19 +10,23 @@ from numpy.typing import NDArray
 
 from ..assembly import transport
 from ..beams.invariants import strains
-from ..beams.theory import Beam
+from ..beams.theory import Beam, beam_of
 from ..dynamics.chain import Chain, ChainLink
+from ..dynamics.coupled_delta import DeltaFunctions
+from ..dynamics.ked import Ked
+from ..dynamics.led_model import LedModel
 from ..kernels.spatial import axis_rotation
-from ..robot import Robot
+from ..robot import DeltaRobot, Robot
 from ..structure import moving_structure, structure_of
 from .motion import Response
 
 if TYPE_CHECKING:
     from .follow import PathResponse
 
-__all__ = ["Fields", "fields", "path_fields"]
+__all__ = ["Fields", "about", "fields", "path_fields"]
 
 Array = NDArray[np.float64]
+Found = tuple[Array, Array, Array, Array, Array]
 NEAR = 1e-3  # of a sliding link's free length: the step of its slopes and curvatures
 
 
@@ -50,12 +54,17 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
 
     Roots lie on the bent arm; motion is what each link adds to its own root. A link's end turns the
     next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
-    is; twist of a link that slides is left out.
+    is; twist of a link that slides is left out. A Delta's platform is its last link, of no length.
     """
-    keep = _chosen(len(run.t), samples)
-    names = tuple(link.name for link in run.model.chain.links)
-    beams = _beams(run.model.robot, run.theta[0])
-    return Fields(names, run.t[keep], *_chained(run.model.chain, beams, run.q[keep], points))
+    keep, model = _chosen(len(run.t), samples), run.model
+    q, names = run.q[keep], tuple(link.name for link in model.chain.links)
+    if isinstance(model.functions, DeltaFunctions):
+        platform = run.tip[keep, None], run.tip_rotation[keep, None]
+        found = _legs(model.robot, model.functions, q, points, platform)
+        names = (*names, "platform")
+    else:
+        found = _chained(model.chain, _beams(model.robot, run.theta[0]), q, points)
+    return Fields(names, run.t[keep], *found)
 
 
 def _chosen(count: int, samples: int) -> NDArray[np.int64]:
@@ -66,9 +75,29 @@ def _beams(robot: Robot, theta: Array) -> list[Beam]:
     return [segment.beam for segment in structure_of(robot, theta).segments]
 
 
-def _chained(
-    chain: Chain, beams: list[Beam], q: Array, points: int
-) -> tuple[Array, Array, Array, Array, Array]:
+def _legs(
+    robot: Robot, functions: DeltaFunctions, q: Array, points: int, platform: tuple[Array, Array]
+) -> Found:
+    """Arms and rods in the order of the model's links, and the platform, base axes."""
+    assert isinstance(robot, DeltaRobot)
+    lower = beam_of(robot, robot.lower)
+    beams = [beam_of(robot, robot.upper), lower, lower]  # the joint between them has no beam
+    sides, out = len(functions.legs.chains), []
+    for k, (axes, chain, x) in enumerate(functions.open_chains(q)):
+        p, R, L, motion, energy = _chained(chain, beams, x, points)
+        part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
+        out.append(
+            (p[:, part] @ axes.T, axes @ R[:, part], L[:, part], motion[:, part], energy[:, part])
+        )
+    T, (place, turn) = len(q), platform
+    out.append(
+        (place, turn, np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points)))
+    )
+    p, R, L, motion, energy = (np.concatenate(parts, axis=1) for parts in zip(*out, strict=True))
+    return p, R, L, motion, energy
+
+
+def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
     """p, R, L, motion and energy of the links of one chain at states q (T, N)."""
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
@@ -140,6 +169,9 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     """
     keep = _chosen(len(run.t), samples)
     model, y = run.model, run.y[keep]
+    if not isinstance(model, Ked):
+        assert isinstance(model, LedModel)
+        return _led_fields(model, run.t[keep], run.position[keep], y, points)
     wanted = run.path(run.t[keep])
     roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
     T, n = len(keep), len(model.meshes)
@@ -155,3 +187,32 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
     names = tuple(segment.name for segment in structure.segments)
     return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
+
+
+def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
+    """The same of a Model: its bent arm about the straight one."""
+    chain, beams = led.model.chain, _beams(led.model.robot, x[0])
+    names = tuple(link.name for link in chain.links)
+    rest, bent = (
+        Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)
+    )
+    return about(bent, rest)
+
+
+def about(drawn: Fields, rest: Fields) -> Fields:
+    """Return the same sections as motions about the poses of `rest`, which may be drawn larger."""
+    x = np.linspace(0, 1, drawn.motion.shape[2])[:, None] * np.array([1.0, 0.0, 0.0])
+    bent, straight = (f.L[:, :, None, None] * x for f in (drawn, rest))
+    there = drawn.p[:, :, None] + _times(drawn.R, bent + drawn.motion[..., :3])
+    moved = _times(rest.R.swapaxes(-1, -2), there - rest.p[:, :, None]) - straight
+    R = rest.R.swapaxes(-1, -2) @ drawn.R  # (T, n, 3, 3), small
+    skew = (R - R.swapaxes(-1, -2)) / 2
+    phi = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    turned = phi[:, :, None] + _times(R, drawn.motion[..., 3:])
+    return replace(rest, motion=np.concatenate([moved, turned], axis=-1), energy=drawn.energy)
+
+
+def _times(R: Array, v: Array) -> Array:
+    """R (T, n, 3, 3) times v (T, n, P, 3)."""
+    turned: Array = np.einsum("tnij,tnpj->tnpi", R, v)
+    return turned

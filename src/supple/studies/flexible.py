@@ -19,6 +19,7 @@ from ..control.controllers import solved
 from ..control.trajectories import Trajectory
 from ..dynamics.evaluate import Evaluator
 from ..dynamics.model import Model
+from ..errors import SuppleError
 
 __all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
 
@@ -173,6 +174,11 @@ def _taylor(B: Array) -> Array:
 
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
+    if model.functions.closed:
+        raise SuppleError(
+            f"{model.robot.name} has loops: this is for serial arms (magnus, stability, floquet); "
+            "simulate it by generalised-alpha"
+        )
     made: Flexible = model.functions.derived("flexible", lambda: _made(model))
     return made
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.delta_motion import motion
+from ..beams.basis import FiniteElements
 from ..control.trajectories import Trajectory
-from ..dynamics.ked import Ked, Loads, Matrices, ked
+from ..dynamics.ked import Loads, ked
 from ..dynamics.ked_damping import MotionDamping, motion_damping
+from ..dynamics.led_model import LedModel
+from ..dynamics.model import Model, build
+from ..dynamics.small_motion import Matrices, SmallMotion
 from ..errors import SuppleError
 from ..kernels.newmark import Scheme, newmark, periodic_start, solver, step_through
-from ..robot import DeltaRobot, Joint, Motor, Robot
+from ..robot import Robot
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
     from matplotlib.figure import Figure
 
 __all__ = ["PathResponse", "SmallRangeWarning", "follow"]
@@ -43,7 +49,7 @@ class PathResponse:
         largest: the largest deflection over length or section rotation of any link.
     """
 
-    model: Ked
+    model: SmallMotion
     path: Trajectory
     t: Array
     position: Array
@@ -59,6 +65,9 @@ class PathResponse:
     if TYPE_CHECKING:  # bound in answers.py
 
         def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def to_xarray(self) -> xarray.Dataset: ...
+        def to_pandas(self) -> pandas.DataFrame: ...
+        def save(self, path: Any) -> None: ...
         def show(self, host: str = ..., port: int = ...) -> Any: ...
         def save_page(self, path: Any) -> Any: ...
 
@@ -71,6 +80,11 @@ class PathResponse:
     def small(self) -> bool:
         """Whether the elastic motion stays where a linear model holds."""
         return self.largest <= SMALL
+
+    @property
+    def stopped(self) -> bool:
+        """Whether something was computed after the path's end."""
+        return not self.path.periodic and bool(self.t[-1] > self.path.duration)
 
     @property
     def peak(self) -> Array:
@@ -92,18 +106,16 @@ class PathResponse:
 
         Displacements (m) and section rotations (rad) relative to the link's root.
         """
-        names = [s.name for s in self.model.structure.segments]
+        names = self.model.names
         if link not in names:
             raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
-        i = names.index(link)
-        part, R_LS = self.model.meshes[i], self.model.structure.segments[i].R_LS
-        N = part.field([fraction * part.L])[0]
-        moved = self.y[:, self.model.inner[i]] @ N.T
-        return np.concatenate([moved[:, :3] @ R_LS.T, moved[:, 3:] @ R_LS.T], axis=1)
+        if not 0 <= fraction <= 1:
+            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
+        return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
 def follow(  # noqa: PLR0913 - every choice by keyword
-    robot: Robot,
+    robot: Robot | Model,
     path: Trajectory,
     *,
     elements: int = 2,
@@ -118,22 +130,61 @@ def follow(  # noqa: PLR0913 - every choice by keyword
 ) -> PathResponse:
     """Return the elastic motion of a robot whose motors follow a path.
 
-    The path leads a Delta's platform or a serial arm's joints, as if the robot were rigid. `start`:
-    from the static sag, from zero, or on the periodic motion of a path that repeats. `damping`: a
-    ratio for all modes, or Rayleigh, Proportional. `after`: seconds to watch after the stop;
-    `periods`: how often a path that repeats is run. Warns when deflections leave the small range.
+    The path leads a Delta's platform or a serial arm's joints, as if the robot were rigid. A Model
+    may be given instead: its own equations, basis and damping are then linearised about the
+    motion; so they are for an arm with links that slide, with elements. `start`: from the static
+    sag, from zero, or on the periodic motion of a path that repeats. `damping`: a ratio for all
+    modes, or Rayleigh, Proportional. `after`: seconds to watch after the stop; `periods`: how often
+    a path that repeats is run. Warns when deflections leave the small range.
     """
     _check(path, step, start, periods)
-    model = ked(robot, path(0.0)[0], elements, order, loads)
+    model, law = _small_motion(robot, path, elements, order, damping, loads)
     total = path.duration * periods if path.periodic else path.duration + after
     t = np.linspace(0.0, total, max(2, round(total / step) + 1))
-    run = _Run(model, path, motion_damping(damping))
+    run = _Run(model, path, law)
     chosen = scheme or newmark()
     q, v = run.start(start, t, chosen, periods)
     found = run.response(t, q, v, chosen)
     if not found.small:
         warnings.warn(_too_large(found), SmallRangeWarning, stacklevel=2)
     return found
+
+
+def _small_motion(
+    robot: Robot | Model,
+    path: Trajectory,
+    elements: int,
+    order: str,
+    damping: MotionDamping | float | None,
+    loads: Loads | None,
+) -> tuple[SmallMotion, MotionDamping | None]:
+    """The equations about the path, and the damping that they do not have themselves."""
+    if isinstance(robot, Model):
+        if robot.functions.closed:
+            raise SuppleError(
+                f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
+                "the Model with supple.Decoupling() on the path"
+            )
+        if damping is not None:
+            raise SuppleError("damping is given with a Model: build the Model with it instead")
+        _check_loads(loads, "a Model has all of its loads")
+        return LedModel(robot), None
+    sliding = [x.name for x in getattr(robot, "moving", ()) if x.joint.type == "prismatic"]
+    if not sliding:
+        return ked(robot, path(0.0)[0], elements, order, loads), motion_damping(damping)
+    if isinstance(damping, MotionDamping):
+        raise SuppleError(
+            f"links.{sliding[0]} slides: give its damping as a ratio, since a matrix would change "
+            "with its length"
+        )
+    _check_loads(loads, f"links.{sliding[0]} slides")
+    basis = FiniteElements(elements, order)
+    return LedModel(build(robot, basis, stiffening=True, damping=damping)), None
+
+
+def _check_loads(loads: Loads | None, why: str) -> None:
+    if loads is not None:
+        raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
 
 
 def _check(path: Trajectory, step: float, start: str, periods: int) -> None:
@@ -154,10 +205,11 @@ def _check(path: Trajectory, step: float, start: str, periods: int) -> None:
 class _Run:
     """M, C, K, F along the path with damping; keeps what the answer reads off."""
 
-    def __init__(self, model: Ked, path: Trajectory, damping: MotionDamping | None) -> None:
+    def __init__(self, model: SmallMotion, path: Trajectory, damping: MotionDamping | None) -> None:
         self.model, self.path = model, path
         self._first = model.matrices(*path(np.zeros(1)))
-        self._law = None if damping is None else damping.law(self._first.M[0], model.stiffness)
+        K = model.elastic(path(0.0)[0])
+        self._law = None if damping is None else damping.law(self._first.M[0], K)
         self._kept: list[Matrices] = []
 
     def __call__(self, t: Array) -> tuple[Array, Array, Array, Array]:
@@ -180,68 +232,35 @@ class _Run:
         """Step through the times and read the answer off."""
         self._kept.clear()
         y, yd, ydd = step_through(self, t, q, v, scheme)
-        tip = np.concatenate([m.tip for m in self._kept])
-        drive = [m.drive for m in self._kept]
-        ends = np.cumsum([len(rows[3]) for rows in drive])[:-1]
-        parts = zip(self._kept, *(np.split(x, ends) for x in (y, yd, ydd)), strict=True)
-        torque = np.concatenate([m.torque(*state) for m, *state in parts])
-        rigid = -np.concatenate([rows[3] for rows in drive])
-        torque, rigid = self._with_springs(t, y, torque, rigid)
-        motors = _motor_side(self.model.robot, *self.path(t))
+        tip = np.concatenate([_moved(m.tip, part) for m, part in self._parts(y)])
+        x, v, a = self.path(t)
+        torques = [
+            self.model.torques((xs, vs, accs), m, (ys, yds, ydds))
+            for m, xs, vs, accs, ys, yds, ydds in self._parts(x, v, a, y, yd, ydd)
+        ]
+        torque, rigid = (np.concatenate(each) for each in zip(*torques, strict=True))
         return PathResponse(
-            self.model,
-            self.path,
-            t,
-            self.path(t)[0],
-            y,
-            yd,
-            ydd,
-            np.einsum("tij,tj->ti", tip, y),
-            torque + motors,
-            rigid + motors,
-            _largest(self.model, y),
+            self.model, self.path, t, x, y, yd, ydd, tip, torque, rigid, _largest(self.model, x, y)
         )
 
-    def _with_springs(self, t: Array, y: Array, torque: Array, rigid: Array) -> tuple[Array, Array]:
-        """Torques of all motors in the order of their links: a spring's is -k eps."""
-        model = self.model
-        if not model.springs:
-            return torque, rigid
-        wrench = model.root_wrenches(*self.path(t))
-        columns = [(i, torque[:, k], rigid[:, k]) for k, (i, _) in enumerate(model.motors)]
-        for column, (i, k) in enumerate(model.springs):
-            release = model.structure.segments[i].releases[k]
-            twist = -release.stiffness * y[:, column]
-            columns.append((i, twist, wrench[:, i] @ release.toward(0)))
-        columns.sort(key=lambda column: column[0])
-        return (
-            np.stack([flexible for _, flexible, _ in columns], axis=1),
-            np.stack([stiff for _, _, stiff in columns], axis=1),
-        )
+    def _parts(self, *arrays: Array) -> Iterator[Any]:
+        """What was kept, with the rows of arrays (T, ..) that belong to it."""
+        ends = np.cumsum([len(m.F) for m in self._kept])[:-1]
+        return zip(self._kept, *(np.split(x, ends) for x in arrays), strict=True)
 
 
-def _motor_side(robot: Robot, x: Array, v: Array, a: Array) -> Array:
-    """What rotors, damping and friction of the motors take, (T, motors)."""
-    if isinstance(robot, DeltaRobot):
-        _, rate, second = motion(robot, x, v, a).theta
-        motors: list[Motor | Joint] = [robot.motor] * 3
-    else:
-        rate, second = v, a
-        motors = [link.joint for link in getattr(robot, "moving", ())]
-    out = np.zeros(rate.shape)
-    for k, motor in enumerate(motors):
-        out[:, k] = motor.rotor_inertia * second[:, k] + motor.damping * rate[:, k]
-        out[:, k] += motor.friction * np.sign(rate[:, k])
-    return out
+def _moved(field: Array, y: Array) -> Array:
+    """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
+    return np.asarray((field @ y[..., None])[..., 0])
 
 
-def _largest(model: Ked, y: Array) -> float:
+def _largest(model: SmallMotion, x: Array, y: Array) -> float:
     """The largest deflection over length or section rotation at the end of any link."""
     found = [0.0]
-    for part, inner in zip(model.meshes, model.inner, strict=True):
-        if part.size:
-            end = np.abs(y[:, inner] @ part.end.T).max(axis=0)
-            found += [float(end[:3].max() / part.L), float(end[3:].max())]
+    for link in model.names:
+        if L := model.length(link):
+            end = np.abs(_moved(model.section(link, 1.0, x), y))
+            found += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
     return max(found)
 
 

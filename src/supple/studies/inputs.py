@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
+from ..files.disk import read_table
 
 __all__ = [
     "INPUTS", "BangBang", "Chirp", "Constant", "Feedback", "Input", "Step", "Table", "as_input",
@@ -162,11 +163,8 @@ class Table(Input):
     @classmethod
     def from_csv(cls, path: str | Path, hold: bool = False) -> Table:
         """Return the table of a CSV file: a header line, then t and one effort a joint."""
-        try:
-            rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-        except (OSError, ValueError) as problem:
-            raise SuppleError(f"cannot read efforts from {path}: {problem}; give a header, then "
-                              "t and one effort a joint, with commas") from None  # fmt: skip
+        form = "a header, then t and one effort a joint, with commas"
+        rows = read_table(path, "efforts", form)
         return cls(rows[:, 0], rows[:, 1:], hold)
 
 

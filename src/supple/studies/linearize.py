@@ -183,11 +183,11 @@ def _tip_jacobian(model: Model, q: Array) -> Array:
     def make() -> Any:
         import casadi as ca
 
-        from ..dynamics.evaluate import Evaluator
+        from ..dynamics.evaluate import Evaluator, slope
 
-        x = ca.SX.sym("q", model.size)
+        x = model.functions.symbol("q", model.size)
         p = model.functions.expression("tip")(x)[0]
-        return Evaluator(ca.Function("jacobian", [x], [ca.densify(ca.jacobian(p, x))]))
+        return Evaluator(slope(ca.Function("tip", [x], [p]), 0))
 
     J: Array = model.functions.derived("tip jacobian", make)(q)[0]
     return J

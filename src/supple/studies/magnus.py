@@ -73,6 +73,8 @@ def magnus(plan: Plan, x: Array) -> Iterator[tuple[int, Array]]:
 def why_not_magnus(plan: Plan, x: Array) -> str:
     """Return what keeps a run from being made by exponentials, or nothing."""
     model = plan.model
+    if model.functions.closed:
+        return "is not for robots with loops"
     if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
         return "is for Decoupling along a trajectory"
     if model.size == model.joints:

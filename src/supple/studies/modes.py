@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -22,8 +23,6 @@ from .shapes import Shapes, element_shapes, exact_shapes
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
-
-    from .assumed import AssumedPart
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -54,7 +53,7 @@ class Modes:
     width: Array
     rigid_modes: int
     structure: Structure = field(repr=False)
-    parts: tuple[ElementModes | AssumedPart, ...] = field(default=(), repr=False)
+    parts: tuple[ElementModes, ...] = field(default=(), repr=False)
 
     if TYPE_CHECKING:  # bound in answers.py
 
@@ -136,13 +135,7 @@ def modes(
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
     count = min(count, _available(structure))
     try:
-        if method == "assumed":
-            omega, width, parts = _by_assumed(
-                robot, structure, asked.theta, joints, count, elements
-            )
-        else:
-            found = _by_elements if method == "elements" else _exact
-            omega, width, parts = found(robot, structure, count, elements, order)
+        omega, width, parts = _METHODS[method](robot, structure, count, elements, order)
     except ArithmeticError as problem:
         raise SuppleError(f"{robot.name}: {problem}; ask for a smaller count") from None
     return Modes(
@@ -159,7 +152,7 @@ def modes(
     )
 
 
-Found = tuple[Array, Array, tuple["ElementModes | AssumedPart", ...]]
+Found = tuple[Array, Array, tuple[ElementModes, ...]]
 
 
 def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
@@ -174,30 +167,26 @@ def _exact(robot: Robot, structure: Structure, count: int, elements: int, order:
 def _by_elements(
     robot: Robot, structure: Structure, count: int, elements: int, order: str
 ) -> Found:
-    each = tuple(
-        element_modes(structure.at(b), count, elements, order) for b in range(structure.size)
-    )
+    return _one_by_one(structure, lambda one: element_modes(one, count, elements, order))
+
+
+def _by_assumed(robot: Robot, structure: Structure, count: int, each: int, order: str) -> Found:
+    from .assumed import modes_of_shapes  # knows Models: not for those who ask for exact modes
+
+    return _one_by_one(structure, lambda one: modes_of_shapes(one, count, each))
+
+
+def _one_by_one(structure: Structure, ask: Callable[[Structure], ElementModes]) -> Found:
+    each = tuple(ask(structure.at(b)) for b in range(structure.size))
     omega = np.array([part.omega for part in each])
     return omega, np.full_like(omega, math.inf), each
 
 
-def _by_assumed(
-    robot: Robot, structure: Structure, theta: Array, joints: Joints, count: int, modes: int
-) -> Found:
-    from .assumed import assumed_part  # builds a Model: not for those who ask for exact modes
-
-    rows = np.atleast_2d(theta)
-    each = tuple(
-        assumed_part(robot, structure.at(b), rows[b], joints, count, modes)
-        for b in range(structure.size)
-    )
-    if len(each[0].omega) < count:
-        raise SuppleError(
-            f"{modes} assumed modes a link give {len(each[0].omega)} frequencies: ask for fewer or "
-            "for more modes a link (elements)"
-        )
-    omega = np.array([part.omega for part in each])
-    return omega, np.full_like(omega, math.inf), each
+_METHODS: dict[str, Callable[[Robot, Structure, int, int, str], Found]] = {
+    "exact": _exact,
+    "elements": _by_elements,
+    "assumed": _by_assumed,
+}
 
 
 def _check(count: object, method: str, joints: str) -> None:

@@ -72,8 +72,21 @@ class Response:
 
     @cached_property
     def tip(self) -> Array:
-        """(n, 3) position of the last link's end, base axes."""
+        """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
         return self.model.tip(self.q)
+
+    @property
+    def position(self) -> Array:
+        """(n, 3) where a Delta's platform is, an arm's tip."""
+        return self.tip
+
+    @cached_property
+    def closure(self) -> Array:
+        """(n,) how far loops are open, m or 1; zero for a robot without."""
+        if not self.model.functions.closed:
+            return np.zeros(len(self.q))
+        worst: Array = np.abs(self.model.functions.evaluator("closure")(self.q)[0]).max(axis=1)
+        return worst
 
     @cached_property
     def tip_rotation(self) -> Array:

@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ..architectures import delta
 from ..control.controllers import Controller
 from ..dynamics.laws import rubbing
 from ..dynamics.model import Model
 from ..errors import SuppleError
+from ..robot import DeltaRobot
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 from .states import symbols
 
-__all__ = ["Chunk", "Plan", "rate", "rubbed"]
+__all__ = ["Chunk", "Plan", "rate", "rubbed", "start_angles", "wrench_power"]
 
 Array = NDArray[np.float64]
 
@@ -70,6 +72,15 @@ class Plan:
         return np.concatenate(parts, axis=1)
 
 
+def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | None) -> Any:
+    """Return theta0, or the motor angles of a Delta whose platform starts at `position`."""
+    if position is None:
+        return theta0
+    if not isinstance(model.robot, DeltaRobot) or theta0 is not None:
+        raise SuppleError("position is where a Delta's platform starts, instead of theta0")
+    return delta.inverse(model.robot, position)[0, :, 0]
+
+
 Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)
 
 
@@ -79,14 +90,14 @@ def rate(model: Model, width: int) -> Any:
 
     n, joints = model.size, model.joints
     x, model, drift = symbols(model)
-    u = ca.SX.sym("u", width)
+    u = model.functions.symbol("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     lost = model.functions.expression("dissipation")(q, qd)
     power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
     if width > joints:
         loaded = model.functions.expression("forward_dynamics_loaded")
         qdd = loaded(q, qd, tau, u[joints:])
-        power += _wrench_power(model, q, qd, u[joints:])
+        power += wrench_power(model, q, qd, u[joints:])
     else:
         qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
     return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
@@ -101,12 +112,19 @@ def rubbed(model: Model, qd: Any) -> Any:
     return sum(f * v for f, v in zip(torques, speeds, strict=False) if not isinstance(f, float))
 
 
-def _wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
-    """Force times the tip's velocity, moment times its angular velocity."""
-    import casadi as ca
+def wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
+    """Return the power of a tip wrench: force times velocity, moment times angular velocity."""
 
-    p, R = model.functions.expression("tip")(q)
-    Rd = ca.reshape(ca.jtimes(ca.vec(R), q, qd), 3, 3)
-    W = ca.mtimes(Rd, R.T)
-    spin = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
-    return ca.dot(wrench[:3], ca.jtimes(p, q, qd)) + ca.dot(wrench[3:], spin)
+    def make() -> Any:
+        import casadi as ca
+
+        x, v = (model.functions.symbol(word, model.size) for word in ("q", "qd"))
+        load = model.functions.symbol("wrench", 6)
+        p, R = model.functions.expression("tip")(x)
+        Rd = ca.reshape(ca.jtimes(ca.vec(R), x, v), 3, 3)
+        W = ca.mtimes(Rd, R.T)
+        spin = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
+        power = ca.dot(load[:3], ca.jtimes(p, x, v)) + ca.dot(load[3:], spin)
+        return ca.Function("wrench_power", [x, v, load], ca.cse([power]))
+
+    return model.functions.derived("wrench power", make)(q, qd, wrench)

@@ -7,7 +7,6 @@ and the beam equations carry the motion along every link.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,6 @@ from ..assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ..structure import Release, Segment, Structure
 from .elements import ElementModes
-
-if TYPE_CHECKING:
-    from .assumed import AssumedPart
 
 __all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes"]
 
@@ -316,9 +312,7 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
     return _shapes(structure, displacement, rotation, share, density, residual)
 
 
-def element_shapes(
-    structure: Structure, found: ElementModes | AssumedPart, points: int = 21
-) -> Shapes:
+def element_shapes(structure: Structure, found: ElementModes, points: int = 21) -> Shapes:
     """Return the shapes of modes found by elements, normalised and told as exact ones are."""
     displacement, rotation, share, density = [], [], [], []
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
@@ -339,9 +333,7 @@ def element_shapes(
     return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
 
 
-def _spring_energy(
-    structure: Structure, found: ElementModes | AssumedPart, i: int, mode: int
-) -> float:
+def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int) -> float:
     twist = found.twists(i)[:, mode]
     k = np.array([r.stiffness for r in structure.segments[i].releases])
     return float((k * twist**2).sum() / 2)

@@ -16,16 +16,18 @@ from ..control.trajectories import Trajectory
 from ..dynamics.model import Model
 from ..dynamics.rest import static_state
 from ..errors import SuppleError
-from .closed_loop import Reference, as_feedback, as_trajectory, check_path, path_samples
+from .closed_loop import Reference, as_feedback, check_path, path_samples, wanted_motion
 from .inputs import Feedback, Input, as_input
 from .magnus import why_not_magnus
 from .motion import Response
+from .plan import start_angles
 from .states import begin
 from .steppers import STEPPERS, Chunk, Plan, stable_step
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
 
 Array = NDArray[np.float64]
+EVERY = 1e-3  # s between the samples of a run that asks for none
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 
 
@@ -42,8 +44,10 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     *,
     controller: Controller | Callable[..., ArrayLike] | None = None,
     trajectory: Trajectory | ArrayLike | None = None,
+    path: Trajectory | None = None,
+    position: ArrayLike | None = None,
     theta0: ArrayLike | None = None,
-    dt: float = 1e-3,
+    dt: float | None = None,
     method: str | None = None,
     wrench: Any = None,
     tolerance: float = 1e-9,
@@ -51,45 +55,44 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     progress: bool | None = None,
     compiled: bool = False,
 ) -> Response:
-    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt`.
+    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt` (1 ms).
 
     `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
     f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
     last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
     rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
     restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
-    `compiled` steps rk4 in generated C.
+    `compiled` steps rk4 and generalised-alpha in generated C.
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
-    f(t, q, qd, (r, rd, rdd)). Two methods are for Controllers only: `magnus`, exponential steps
-    for Decoupling started on its path where the elastic motion is linear, by far the fastest; and
-    `substeps`, rk4 with steps as short as the fastest mode on the path needs. The default (None or
-    `auto`) is rk4 without a Controller, magnus with one where it applies, and adams elsewhere.
+    f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
+    `position` says where it starts.
+
+    Two methods are for Controllers only: `magnus`, exponential steps for Decoupling started on its
+    path where the elastic motion is linear, by far the fastest; and `substeps`, rk4 with steps as
+    short as the fastest mode on the path needs. The default (None or `auto`) is generalised-alpha
+    for robots with loops; with a Controller magnus where it applies, else adams; else rk4, or
+    adams where neither method nor dt is given and 1 ms is too long for rk4.
 
     A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
-    path = None if controller is None else as_trajectory(trajectory, model)
+    wanted = wanted_motion(model, controller, trajectory, path)
+    theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
     if duration is None:
-        duration = 1.0 if path is None else path.duration
-    if method in (None, "auto"):
-        method = "rk4" if law is None else "auto"
-    _check(duration, dt, method, tolerance)
-    if path is not None:
-        check_path(model, path, duration)
-        q0, qd0 = _on_path(model, path, q0, qd0, theta0)
+        duration = 1.0 if wanted is None else wanted.duration
+    every = EVERY if dt is None else dt
+    _check(duration, every, method, tolerance)
+    if wanted is not None:
+        check_path(model, wanted, duration)
+        q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
     x0 = _start(model, q0, qd0, theta0)
-    efforts = _efforts(model, tau, controller, path, duration)
-    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
-    if isinstance(load, Feedback):
-        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
-    if method == "rk4":
-        _check_step(model, _stiffest(model, x0[: model.size], path, duration), dt)
-    grid, starts = _grid(duration, dt, efforts, load)
+    efforts = _efforts(model, tau, controller, wanted, duration)
+    load = _load(wrench, duration)
+    grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
-    if method == "auto":
-        method = "adams" if why_not_magnus(plan, x0) else "magnus"
+    method = _chosen(plan, x0, _stiffest(model, x0[: model.size], wanted, duration), method, dt)
     states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
     return _response(plan, states, method, message)
 
@@ -134,14 +137,39 @@ def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) 
     return out
 
 
+def _chosen(plan: Plan, x0: Array, stiffest: Array, method: str | None, dt: float | None) -> str:
+    """The method asked for, or one that fits: implicit where loops keep stiff rods together."""
+    if method not in (None, "auto"):
+        if method == "rk4":
+            _check_step(plan.model, stiffest, dt or EVERY)
+        return str(method)
+    if plan.model.functions.closed:
+        return "generalised-alpha"
+    if plan.controller is not None:
+        return "adams" if why_not_magnus(plan, x0) else "magnus"
+    if dt is not None or plan.compiled:
+        _check_step(plan.model, stiffest, dt or EVERY)
+    elif stable_step(plan.model, stiffest) < EVERY:
+        return "generalised-alpha" if isinstance(plan.tau, Feedback) else "adams"
+    return "rk4"
+
+
 def _check(duration: float, dt: float, method: str | None, tolerance: float) -> None:
     for word, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
             raise SuppleError(f"{word} is {value}: give a positive number")
     if duration / dt > 1e8:
         raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
-    if method not in ("auto", *STEPPERS):
+    if method not in (None, "auto", *STEPPERS):
         raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
+
+
+def _load(wrench: Any, duration: float) -> Input | None:
+    """The tip wrench as an Input."""
+    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
+    if isinstance(load, Feedback):
+        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
+    return load
 
 
 def _six(wrench: Any) -> Any:
@@ -294,6 +322,8 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
 
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
+    if model.functions.closed:
+        return "its legs can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
@@ -308,7 +338,7 @@ def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
     """The states up to the first joint that passes its limit."""
     model = plan.model
     for k, i in enumerate(model.chain.joints):
-        allowed = model.robot.links[i].joint.limits
+        allowed = model.motors[k].limits
         if allowed is None:
             continue
         beyond = (states[:, k] < allowed[0]) | (states[:, k] > allowed[1])

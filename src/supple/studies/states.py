@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dynamics.chain_functions import ChainFunctions
 from ..dynamics.model import Model
 from ..dynamics.sliders import beta_count, beta_rates, newton_beta
 
@@ -36,8 +37,9 @@ def symbols(model: Model) -> tuple[Any, Model, Any]:
 
     n = model.size
     if model.beta == "newton":
-        return ca.SX.sym("x", 2 * n + 1), model, ca.SX(0, 1)
+        return model.functions.symbol("x", 2 * n + 1), model, ca.DM(0, 1)
     x = ca.SX.sym("x", 2 * n + 1 + beta_count(model.chain))
     q, qd, beta = (ca.vertsplit(part) for part in (x[:n], x[n : 2 * n], x[2 * n + 1 :]))
+    assert isinstance(model.functions, ChainFunctions)
     bound = replace(model, functions=model.functions.with_beta(ca.vertcat(*beta)))
     return x, bound, ca.vertcat(*beta_rates(model.chain, beta, q, qd))

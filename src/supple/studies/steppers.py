@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.evaluate import Evaluator, compiled, view
+from ..dynamics.evaluate import Evaluator, compiled, symbol_kind, view
 from ..dynamics.model import Model
 from ..errors import SuppleError
+from .alpha import generalised_alpha
 from .closed_loop import Reference, substep_counts
 from .inputs import Feedback, Input
 from .magnus import magnus
@@ -29,7 +30,8 @@ def _rk4_step(f: Any, width: int) -> Any:
     """One step of the classical Runge-Kutta method: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
     import casadi as ca
 
-    x, p = ca.SX.sym("x", f.numel_in(0)), ca.SX.sym("p", 3 * width + 1)
+    kind = symbol_kind(f)
+    x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
     a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
     half = dt / 2
     k1 = f(x, a)
@@ -45,7 +47,7 @@ def _rate_in_ends(model: Model) -> Any:
 
     n, joints = model.size, model.joints
     A = np.linalg.inv(model.functions.ends())
-    x, tau = ca.SX.sym("x", 2 * n + 1), ca.SX.sym("u", joints)
+    x, tau = model.functions.symbol("x", 2 * n + 1), model.functions.symbol("u", joints)
     q, qd = x[:n], x[n : 2 * n]
     D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
     power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
@@ -191,9 +193,8 @@ def _cvodes_solver(plan: Plan, scheme: str, grid: Array) -> Any:
     import casadi as ca
 
     width = plan.width
-    rate_ = plan.rate()
-    x = ca.SX.sym("x", rate_.numel_in(0))
-    s, p = ca.SX.sym("s"), ca.SX.sym("p", 2 * width + 1)
+    rate_, symbol = plan.rate(), plan.model.functions.symbol
+    x, s, p = symbol("x", rate_.numel_in(0)), symbol("s", 1), symbol("p", 2 * width + 1)
     ode = rate_(x, _segment_input(plan, p, s))
     iteration = "functional" if scheme == "adams" else "newton"
     options: Any = {
@@ -201,7 +202,7 @@ def _cvodes_solver(plan: Plan, scheme: str, grid: Array) -> Any:
         "nonlinear_solver_iteration": iteration,
         "reltol": plan.tolerance,
         "abstol": plan.tolerance * 1e-2,
-        "max_num_steps": 10_000_000,
+        "max_num_steps": 20_000 if plan.model.functions.closed else 10_000_000,
         "disable_internal_warnings": True,
     }
     problem = {"x": x, "t": s, "p": p, "ode": ode}
@@ -243,71 +244,6 @@ def _segment_input(plan: Plan, p: Any, s: Any) -> Any:
             if expression is not None:
                 out[part] = expression
     return ca.vertcat(*out)
-
-
-def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chunk]:
-    """Implicit steps that damp the fast modes; `radius` is left of them at infinite frequency.
-
-    Residual r = M qdd + h + D qd + K q + g - tau at t + dt; the accelerations a of the scheme lag
-    behind: (1 - am) a1 + am a0 = (1 - af) qdd1 + af qdd0.
-
-    Source: [Arnold2007], Eqs. (5)-(7).
-    """
-    model = plan.model
-    n, joints = model.size, model.joints
-    am, af = (2 * radius - 1) / (radius + 1), radius / (radius + 1)
-    gamma, beta = 0.5 + af - am, 0.25 * (1 + af - am) ** 2
-    if plan.controller is not None:
-        raise SuppleError("method generalised-alpha takes no Controller: use adams, bdf or rk4")
-    if model.beta != "newton":
-        raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
-    if plan.wrench is not None:
-        raise SuppleError("method generalised-alpha takes no tip wrench yet: use rk4, adams or bdf")
-    tangent = model.functions.derived("tangent", lambda: Evaluator(_tangent(model)))
-
-    def effort(t: float, x: Array) -> Array:
-        u = plan.tau(t, x[:n], x[n:]) if isinstance(plan.tau, Feedback) else plan.inputs(
-            np.array([t]))[0]  # fmt: skip
-        return np.concatenate([u, np.zeros(n - joints)])
-
-    q, qd, work = x[:n].copy(), x[n : 2 * n].copy(), x[2 * n]
-    qdd = model.forward_dynamics(q, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n])[:joints])
-    a = qdd.copy()
-    before = _power(model, q, qd, effort(plan.grid[0] + 1e-12, x[: 2 * n]))
-    for k in range(len(plan.grid) - 1):
-        dt = float(plan.grid[k + 1] - plan.grid[k])
-        tau = effort(float(plan.grid[k + 1]) - 1e-9 * dt, np.concatenate([q, qd]))
-        q1 = q + dt * qd + dt**2 * (0.5 - beta) * a
-        qd1 = qd + dt * (1 - gamma) * a
-        a1 = (af * qdd - am * a) / (1 - am)
-        q1, qd1, qdd1 = q1 + dt**2 * beta * a1, qd1 + dt * gamma * a1, np.zeros(n)
-        share = (1 - af) / (1 - am)
-        for _ in range(20):
-            r, M, C, K = tangent(q1, qd1, qdd1)
-            step = np.linalg.solve(M + share * dt * gamma * C + share * dt**2 * beta * K, tau - r)
-            qdd1, qd1 = qdd1 + step, qd1 + share * dt * gamma * step
-            q1 = q1 + share * dt**2 * beta * step
-            if np.abs(step).max() <= 1e-11 * (1 + np.abs(qdd1).max()):
-                break
-        a = a1 + share * qdd1
-        q, qd, qdd = q1, qd1, qdd1
-        after = _power(model, q, qd, tau)
-        work, before = work + dt * (before + after) / 2, after
-        yield k + 1, np.concatenate([q, qd, [work]])[None]
-
-
-def _power(model: Model, q: Array, qd: Array, tau: Array) -> float:
-    return float(tau @ qd - qd @ model.functions.evaluator("dissipation")(q, qd)[0])
-
-
-def _tangent(model: Model) -> Any:
-    """Residual and its derivatives with respect to qdd, qd and q."""
-    import casadi as ca
-
-    q, qd, qdd = (ca.SX.sym(word, model.size) for word in ("q", "qd", "qdd"))
-    r = model.functions.expression("inverse_dynamics")(q, qd, qdd)
-    parts = [ca.densify(ca.jacobian(r, word)) for word in (qdd, qd, q)]
-    return ca.Function("tangent", [q, qd, qdd], ca.cse([r, *parts]))
 
 
 STEPPERS: dict[str, Callable[[Plan, Array], Iterator[Chunk]]] = {

@@ -1,4 +1,4 @@
-"""Responses as labelled data: to xarray and pandas, to netCDF and back."""
+"""Answers as labelled data: to xarray and pandas, to netCDF, and Responses back."""
 
 from __future__ import annotations
 
@@ -15,13 +15,27 @@ from ..beams.shapes import EndLoad
 from ..dynamics.damping import GivenDamping
 from ..dynamics.model import Model, build
 from ..errors import SuppleError
+from ..files.disk import read_dataset, writing
 from .motion import Response
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["load_response", "save_response", "to_pandas", "to_xarray"]
+    from .follow import PathResponse
+    from .workspace import FrequencyMap
+
+__all__ = [
+    "load_response",
+    "map_to_xarray",
+    "path_to_pandas",
+    "path_to_xarray",
+    "save_map",
+    "save_path",
+    "save_response",
+    "to_pandas",
+    "to_xarray",
+]
 
 
 def to_xarray(found: Response) -> xarray.Dataset:
@@ -90,24 +104,92 @@ def to_pandas(found: Response) -> pandas.DataFrame:
 
 def save_response(found: Response, path: str | Path) -> None:
     """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
-    target = Path(path)
-    if target.suffix != ".nc":
-        raise SuppleError(f"'{path}' must end in .nc: responses are stored as netCDF")
-    try:
-        to_xarray(found).to_netcdf(target)
-    except OSError as problem:
-        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+    _to_netcdf(to_xarray(found), path)
+
+
+def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
+    if Path(path).suffix != ".nc":
+        raise SuppleError(f"'{path}' must end in .nc: answers are stored as netCDF")
+    with writing(path) as target:
+        data.to_netcdf(target)
+
+
+def path_to_xarray(found: PathResponse) -> xarray.Dataset:
+    """Return a PathResponse as a labelled Dataset; the last axis of ends: m, then rad."""
+    import xarray
+
+    links = [name for name in found.model.names if found.model.length(name)]
+    ends = [found.deflection(name) for name in links]
+    data: dict[str, Any] = {
+        "position": (("t", "coordinate"), found.position, {"long_name": "what the path wants"}),
+        "displacement": (("t", "axis"), found.tip[:, :3], {"units": "m"}),
+        "rotation": (("t", "axis"), found.tip[:, 3:], {"units": "rad"}),
+        "torque": (("t", "motor"), found.torque, {"units": "N m"}),
+        "rigid_torque": (("t", "motor"), found.rigid_torque, {"units": "N m"}),
+        "y": (("t", "elastic"), found.y),
+        "yd": (("t", "elastic"), found.yd),
+    }
+    if links:
+        data["end_deflection"] = (("t", "link", "motion"), np.stack(ends, axis=1))
+    if found.stopped:
+        residual = found.residual()
+        data["residual"] = (("motion",), residual, {"long_name": "half of peak to peak at rest"})
+    coords = {
+        "t": ("t", found.t, {"units": "s"}),
+        "axis": list("xyz"),
+        "motion": ["x", "y", "z", "about x", "about y", "about z"],
+        "link": links,
+        "motor": np.arange(1, found.torque.shape[1] + 1),
+    }
+    told = {
+        "robot": files.dump(found.robot),
+        "path": repr(found.path),
+        "path_duration": found.path.duration,
+        "largest_deflection": found.largest,
+        "small": int(found.small),
+    }
+    return xarray.Dataset(data, coords=coords, attrs=told)
+
+
+def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
+    """Return time, place wanted, variation of place and attitude, torques, a row a time."""
+    import pandas
+
+    columns: dict[str, Any] = {f"wanted.{k + 1}": x for k, x in enumerate(found.position.T)}
+    words = ("x", "y", "z", "about_x", "about_y", "about_z")
+    columns |= {word: found.tip[:, k] for k, word in enumerate(words)}
+    for k in range(found.torque.shape[1]):
+        columns[f"torque.{k + 1}"] = found.torque[:, k]
+        columns[f"rigid_torque.{k + 1}"] = found.rigid_torque[:, k]
+    return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
+
+
+def save_path(found: PathResponse, path: str | Path) -> None:
+    """Write a PathResponse as netCDF."""
+    _to_netcdf(path_to_xarray(found), path)
+
+
+def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
+    """Return a map of natural frequencies as a labelled Dataset."""
+    import xarray
+
+    names = list(found.axes)
+    count = np.arange(1, found.omega.shape[-1] + 1)
+    return xarray.Dataset(
+        {"omega": ((*names, "mode"), found.omega, {"units": "rad/s"})},
+        coords={**found.axes, "mode": count},
+        attrs={"robot": files.dump(found.robot)},
+    )
+
+
+def save_map(found: FrequencyMap, path: str | Path) -> None:
+    """Write a map of natural frequencies as netCDF."""
+    _to_netcdf(map_to_xarray(found), path)
 
 
 def load_response(path: str | Path) -> Response:
     """Return a Response written by `save`, its Model built again from what the file says."""
-    import xarray
-
-    try:
-        with xarray.open_dataset(path) as opened:
-            data = opened.load()
-    except (OSError, ValueError) as problem:
-        raise SuppleError(f"cannot read {path} as a response: {problem}") from None
+    data = read_dataset(path, "a response")
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     arrays: dict[str, Any] = {

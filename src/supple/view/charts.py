@@ -162,7 +162,8 @@ def _rays(ax: Axes, roots: NDArray[np.complex128]) -> None:
             ax.plot([0, end], [0, side * height], color=QUIET, linewidth=0.6, linestyle=":")
         place: dict[str, Any] = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
         ax.annotate(f"{ratio:g}", (end, height), fontsize=7, color="#5f6368", **place)
-    ax.set(xlim=limits[0], ylim=limits[1])
+    left, right = limits[0]
+    ax.set(xlim=(left, max(right, 0.04 * (right - left))), ylim=limits[1])
 
 
 def plot_bode(

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import DeltaRobot, Robot
 from ..studies.around import usual_pose
 from ..studies.modes import Modes, modes
 from .scene import Scene
@@ -115,8 +115,9 @@ def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studi
     scene = found.chapters[0].scene
     if scene is None or scene.cloud is None:
         return Player(server, found)
-    here = modes(thing.robot, position=thing.lowest[0], count=len(scene.shapes))
-    studio = Studio(server, here)
+    key = "position" if isinstance(thing.robot, DeltaRobot) else "theta"
+    where: dict[str, Any] = {key: thing.lowest[0]}
+    studio = Studio(server, modes(thing.robot, count=len(scene.shapes), **where))
     studio.map(scene.cloud, scene.extent)
     return studio
 

@@ -30,8 +30,11 @@ def plot_response(
     """
     import matplotlib.pyplot as plt
 
-    bent = [i for i, link in enumerate(found.model.chain.links) if link.inv.count][:MOST]
-    panels: list[Any] = [*((_draw_link, i) for i in bent), (_draw_joints, None), (_draw_tip, None),
+    bent = [i for i, link in enumerate(found.model.chain.links) if link.inv.count]
+    links: list[Any] = [(_draw_link, i) for i in bent[:MOST]]
+    if found.model.functions.closed:  # legs that are alike: side by side, by their ends
+        links = [(_draw_ends, bent[k]) for k in range(len(bent) // 3)]
+    panels: list[Any] = [*links, (_draw_joints, None), (_draw_tip, None),
               (_draw_efforts, None), (_draw_energy, None)]  # fmt: skip
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)
@@ -42,8 +45,9 @@ def plot_response(
             draw(ax, found, i)
         for ax in list(axes.flat)[len(panels) :]:
             ax.remove()
-        for ax in axes[-1]:
+        for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
             ax.set_xlabel("time, s")
+            ax.tick_params(labelbottom=True)
         figure.suptitle(title or _told(found), fontsize=9)
     return finish(figure, path)
 
@@ -66,6 +70,16 @@ def _draw_link(ax: Axes, found: Response, i: int) -> None:
     for k, name in list(enumerate(names))[:6]:
         ax.plot(found.t, found.q[:, part.start + k], label=name, color=COLOURS[k], lw=1.1)
     ax.set_ylabel(f"{link.name}, elastic coordinates")
+    _legend(ax)
+
+
+def _draw_ends(ax: Axes, found: Response, i: int) -> None:
+    """How far the ends of one kind of link bend in the three legs."""
+    names = [link.name for link in found.model.chain.links]
+    for k, name in enumerate(names[i :: len(names) // 3]):
+        size = 1e3 * np.linalg.norm(found.deflection(name), axis=1)
+        ax.plot(found.t, size, label=name, color=COLOURS[k], lw=1.1)
+    ax.set_ylabel("ends bent by, mm")
     _legend(ax)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
+from ..files.disk import write_text
 from .scene import Scene, Track, plain
 
 __all__ = [
@@ -102,12 +103,7 @@ def save_page(
     path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
 ) -> Path:
     """Write a page and return its path."""
-    place = check_page(path)
-    try:
-        place.write_text(page_text(title, chapters, lead), encoding="utf-8")
-    except OSError as problem:
-        raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
-    return place
+    return write_text(check_page(path), page_text(title, chapters, lead))
 
 
 def check_page(path: str | Path) -> Path:

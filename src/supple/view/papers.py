@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..dynamics.model import Model
-from ..errors import SuppleError
+from ..files.disk import make_folder
 from ..studies.follow import PathResponse
 from ..studies.modes import Modes
 from ..studies.motion import Response
@@ -16,7 +16,12 @@ from ..studies.papers.di_castri_joints import POSTURES, THICKENING, JointFlexibi
 from ..studies.papers.kuo import CircleFrequencies
 from ..studies.papers.theodore import PaperMotion
 from .motion import plot_link_shapes, plot_response
-from .paths import plot_circle_frequencies, plot_link_deflections, plot_path_response
+from .paths import (
+    plot_circle_frequencies,
+    plot_link_deflections,
+    plot_path_in_space,
+    plot_path_response,
+)
 from .plots import plot_modes
 from .stability import plot_paper_motion
 from .style import COLOURS, QUIET, finish, styled
@@ -76,12 +81,7 @@ def _draw_cell(ax: Axes, found: JointFlexibility, springs: str, posture: int, mo
 
 def draw(found: Reproduction, folder: str | Path) -> list[Path]:
     """Draw every result of a paper that has a picture into a folder; return the files."""
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"cannot make {folder}: {problem.strerror or problem}") from None
-    written = []
+    target, written = make_folder(folder), []
     for name, result in found.results.items():
         base = f"{found.paper}-{re.sub(r'[^a-z0-9]+', '-', name.lower())}"
         if isinstance(result, JointFlexibility):
@@ -105,6 +105,8 @@ def draw(found: Reproduction, folder: str | Path) -> list[Path]:
             _closed(plot_path_response(result, written[-1]))
             written.append(target / f"{base}-links.png")
             _closed(plot_link_deflections(result, written[-1]))
+            written.append(target / f"{base}-path.png")
+            _closed(plot_path_in_space(result, written[-1]))
         elif isinstance(result, Model):
             written.append(target / f"{base}.png")
             _closed(plot_link_shapes(result, written[-1], title=name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot
 from ..studies.follow import PathResponse
 from ..studies.papers.kuo import CircleFrequencies
-from ..studies.workspace import WorkspaceMap
+from ..studies.workspace import JointMap, WorkspaceMap
 from .style import COLOURS, QUIET, finish, styled
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "plot_circle_frequencies",
     "plot_link_deflections",
+    "plot_path_in_space",
     "plot_path_response",
     "plot_workspace",
 ]
@@ -60,17 +61,31 @@ def _draw_wanted(ax: Axes, response: PathResponse) -> None:
         _draw_three(ax, response.t, 1e3 * moved, "xyz")
         ax.set(title="path wanted, from its start", ylabel="mm")
         return
-    for j, column in enumerate(np.degrees(moved).T):
-        ax.plot(response.t, column, label=f"joint {j + 1}")
-    ax.set(title="joints wanted, from their start", ylabel="degrees")
+    slides = [link.joint.type == "prismatic" for link in response.robot.moving]  # type: ignore[attr-defined]
+    for name, slide, column in zip(_motors(response), slides, moved.T, strict=True):
+        shown = 100 * column if slide else np.degrees(column)
+        ax.plot(response.t, shown, label=f"{name}, cm" if slide else name)
+    unit = "degrees, cm where it slides" if any(slides) else "degrees"
+    ax.set(title="joints wanted, from their start", ylabel=unit)
     ax.legend(loc="best", fontsize=8)
 
 
+def _motors(response: PathResponse) -> list[str]:
+    links = getattr(response.robot, "moving", None)
+    if links is None:
+        return [f"motor {j + 1}" for j in range(response.torque.shape[1])]
+    return [link.name for link in links]
+
+
 def _draw_torques(ax: Axes, response: PathResponse) -> None:
-    for j, colour in zip(range(response.torque.shape[1]), COLOURS, strict=False):
-        ax.plot(response.t, response.torque[:, j], color=colour, label=f"motor {j + 1}")
+    for j, name in enumerate(_motors(response)):
+        colour = COLOURS[j % len(COLOURS)]
+        ax.plot(response.t, response.torque[:, j], color=colour, label=name)
         ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
-    ax.set(title="motor torques (dashed: rigid links)", ylabel="N m", xlabel="time, s")
+    links = getattr(response.robot, "moving", ())
+    slides = any(link.joint.type == "prismatic" for link in links)
+    unit = "N m, N where it slides" if slides else "N m"
+    ax.set(title="motor torques (dashed: rigid links)", ylabel=unit, xlabel="time, s")
     ax.legend(loc="best", fontsize=8)
 
 
@@ -80,14 +95,21 @@ def _mark_stop(ax: Axes, response: PathResponse) -> None:
 
 
 def plot_workspace(
-    found: WorkspaceMap, path: str | Path | None = None, bound: float | None = None
+    found: WorkspaceMap | JointMap, path: str | Path | None = None, bound: float | None = None
 ) -> Figure:
-    """Draw the lowest frequency over horizontal slices; hatched where below `bound`, rad/s."""
+    """Draw the lowest frequency over horizontal slices; hatched where below `bound`, rad/s.
+
+    Of a serial arm: over the two joints that matter most, the others where it is lowest.
+    """
     import matplotlib.pyplot as plt
 
+    if isinstance(found, JointMap):
+        return _plot_joints(found, path, bound)
     heights = np.unique(np.linspace(0, len(found.z) - 1, min(4, len(found.z))).round().astype(int))
     if not found.reachable.any():
         raise SuppleError("no point of this map can be reached: choose another box")
+    if len(found.x) < 2 or len(found.y) < 2:
+        raise SuppleError("a picture of the workspace needs ranges of x and y, not one value")
     values = found.omega[..., 0] / (2 * np.pi)
     low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
     levels = np.linspace(low, high + 1e-9 * abs(high), 21)
@@ -111,7 +133,7 @@ def plot_workspace(
                     colors="none",
                     hatches=["///"],
                 )
-            ax.set(title=f"z = {found.z[k]:g} m", xlabel="x, m", aspect="equal")
+            ax.set(title=f"z = {found.z[k]:.3g} m", xlabel="x, m", aspect="equal")
             ax.grid(visible=False)
         axes[0, 0].set_ylabel("y, m")
         figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency, Hz")
@@ -120,26 +142,93 @@ def plot_workspace(
         return finish(figure, path)
 
 
+def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) -> Figure:
+    """Draw the lowest frequency over one joint or two, the others where it is lowest."""
+    import matplotlib.pyplot as plt
+
+    values = found.omega[..., 0] / (2 * np.pi)
+    others = [tuple(j for j in range(values.ndim) if j != k) for k in range(values.ndim)]
+    spread = [float(np.ptp(values.min(axis=rest))) for rest in others]
+    moving = [k for k in np.argsort(spread)[::-1] if values.shape[k] > 1]
+    shown = sorted(moving[:2])
+    rest = tuple(k for k in range(values.ndim) if k not in shown)
+    lowest = values.min(axis=rest)
+    named = [_joint_axis(found, k) for k in shown]
+    with styled():
+        figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
+        if len(shown) < 2:
+            (label, along), *_ = named or [("pose", np.zeros(1))]
+            ax.plot(along, np.atleast_1d(lowest))
+            ax.set(xlabel=label, ylabel="lowest natural frequency, Hz")
+            if bound is not None:
+                ax.axhline(bound / (2 * np.pi), color=QUIET, lw=0.8, ls=":")
+        else:
+            (one, x), (two, y) = named
+            filled = ax.contourf(x, y, lowest.T, levels=21, cmap="viridis")
+            if bound is not None and lowest.min() < bound / (2 * np.pi):
+                under = (-np.inf, bound / (2 * np.pi))
+                ax.contourf(x, y, lowest.T, levels=under, colors="none", hatches=["///"])
+            ax.set(xlabel=one, ylabel=two)
+            ax.grid(visible=False)
+            figure.colorbar(filled, label="lowest natural frequency, Hz")
+        left = [name for k, name in enumerate(found.axes) if k in rest and values.shape[k] > 1]
+        told = f"\n{', '.join(left)} where it is lowest" if left else ""
+        told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
+        return finish(figure, path)
+
+
+def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
+    """Label and values of one joint's axis."""
+    link = found.robot.moving[k]  # type: ignore[attr-defined]
+    if link.joint.type == "prismatic":
+        return f"{link.name}, m outside", found.theta[k]
+    return f"{link.name}, degrees", np.degrees(found.theta[k])
+
+
 def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
     """Draw eight frequencies against the angle on the circle, reading `paper` and right model.
 
-    As in [Kuo2016], Fig. 4; departure: the right model beside it.
+    As in [Kuo2016], Fig. 4, four modes a panel; departure: the right model beside it.
     """
     import matplotlib.pyplot as plt
 
     degrees = np.degrees(found.angle)
+    titles = ("reading `paper` (the printed model, n = 1)", "right model, exact")
     with styled():
-        figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True, layout="constrained")
-        for ax, omega, title in (
-            (axes[0], found.paper, "reading `paper` (the printed model, n = 1)"),
-            (axes[1], found.right, "right model, exact"),
-        ):
-            for j, column in enumerate(omega.T):
-                style = "-" if j < len(COLOURS) else "--"
-                ax.plot(degrees, column, style, color=COLOURS[j % len(COLOURS)], label=f"{j + 1}")
-            ax.set(title=title, xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
-        axes[0].set_ylabel("natural frequency, rad/s")
-        axes[1].legend(title="mode", fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), sharex=True, layout="constrained")
+        for column, omega in enumerate((found.paper, found.right)):
+            for row in range(2):
+                ax = axes[1 - row, column]
+                for j in range(4 * row, 4 * row + 4):
+                    ax.plot(degrees, omega[:, j], color=COLOURS[j % 4], label=f"mode {j + 1}")
+                ax.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+            axes[0, column].set_title(titles[column], pad=24)
+            axes[1, column].set(xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
+        for ax in axes[:, 0]:
+            ax.set_ylabel("natural frequency, rad/s")
+        return finish(figure, path)
+
+
+def plot_path_in_space(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw a Delta's path in space: wanted, and as the flexible robot goes it, z downwards.
+
+    As in [Kuo2016], Fig. 13; departure: the flexible one beside it.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure = plt.figure(figsize=(6, 5.2), layout="constrained")
+        ax: Any = figure.add_subplot(projection="3d")
+        gone = response.position + response.tip[:, :3]
+        ax.plot(*response.position.T, color=QUIET, lw=1.2, ls="--", label="wanted")
+        ax.plot(*gone.T, color=COLOURS[0], label="with flexible links")
+        ax.scatter(*response.position[0], color=QUIET, s=16)
+        ax.set(xlabel="x, m", ylabel="y, m", zlabel="z, m")
+        ax.locator_params(nbins=5)
+        ax.invert_zaxis()
+        ax.legend(loc="upper left", fontsize=8)
+        figure.suptitle(f"{response.robot.name}: path of the platform", fontsize=10)
         return finish(figure, path)
 
 
@@ -150,8 +239,7 @@ def plot_link_deflections(response: PathResponse, path: str | Path | None = None
     """
     import matplotlib.pyplot as plt
 
-    names = [s.name for s, m in zip(response.model.structure.segments, response.model.meshes,
-                                    strict=True) if m.size]  # fmt: skip
+    names = [name for name in response.model.names if response.model.length(name)]
     kinds = ((0, 1e6, "stretch, µm"), (3, 180 / np.pi, "twist, degrees"),
              (1, 1e3, "bending along y, mm"), (2, 1e3, "bending along z, mm"))  # fmt: skip
     with styled():

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from .posing import bend
 from .reports import Report, frequency_plots
+from .scene import Scene
 from .sending import send_page, send_picture
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import colour_legend, curves_plot, modes_table, sentence
@@ -20,7 +21,7 @@ from .tables import colour_legend, curves_plot, modes_table, sentence
 if TYPE_CHECKING:
     import viser
 
-__all__ = ["Player"]
+__all__ = ["Player", "tip_path"]
 
 Array = NDArray[np.float64]
 FRAMES = 30
@@ -41,7 +42,7 @@ class Player:
         self.t, self.stage, self._server = self.track.at, Stage(server), server
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._drawn: tuple[Any, ...] = ()
-        self._phase, self._marked = 0.0, 0.0
+        self._phase, self._marked, self._now = 0.0, 0.0, float(self.t[0])
         self._panel(server.gui)
         self.stage.show(self.scene)
         self._trace()
@@ -87,7 +88,7 @@ class Player:
         unit = f" ({self.track.unit})" if self.track.unit else ""
         self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, (last - first) / 1000,
                                    first)  # fmt: skip
-        self.time.on_update(lambda _: self._moved())
+        self.time.on_update(self._scrubbed)
         timed = self.track.kind == "time"
         self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
 
@@ -117,7 +118,7 @@ class Player:
     @property
     def at(self) -> int:
         """The computed instant or configuration nearest to the slider."""
-        return 0 if self.time is None else int(np.argmin(np.abs(self.t - float(self.time.value))))
+        return int(np.argmin(np.abs(self.t - self._now)))
 
     @property
     def picked(self) -> int:
@@ -140,6 +141,19 @@ class Player:
                 self.stage.draw(much, wanted[3], wanted[0], wanted[1])
                 self._drawn = wanted
 
+    def seek(self, x: float) -> None:
+        """Go to a time or configuration."""
+        self._now = x
+        if self.time is not None:
+            self.time.value = x
+        self._moved()
+
+    def _scrubbed(self, event: Any) -> None:
+        """A reader moved the slider; what the player itself writes there is no news."""
+        if event.client is not None:
+            self._now = float(self.time.value)
+            self._moved()
+
     def _moved(self) -> None:
         self._draw()
         self._tell()
@@ -156,28 +170,24 @@ class Player:
         self._trace()
         self._moved()
 
-    def _path(self, much: float) -> Array:
-        """(N, 3) where the tip goes, its deviation drawn as the links are."""
-        track, tip = self.track, self.scene.tip
-        every = range(0, len(self.t), max(1, len(self.t) // 400))
-        scale = much * (self.scene.scale or 1.0)
-        return np.array([bend(track, v, track.motion[v, 0], scale).centre[tip, -1] for v in every])
-
     def _trace(self) -> None:
         if self.track.kind != "time":
             return
-        self.stage.trace(self._path(self.much))
-        if self.scene.scale is not None:
-            self.stage.trace(self._path(0.0), wanted=True)
+        scale = self.scene.scale
+        self.stage.trace(tip_path(self.scene, self.much * (scale or 1.0)))
+        if scale is not None:
+            self.stage.trace(tip_path(self.scene, 0.0), wanted=True)
 
     # -- telling --------------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        """Frequencies of a configuration, and the mark on the curves, a few times a second."""
+        """Slider, frequencies of a configuration, and the mark on the curves: seldom in play."""
         now = time.perf_counter()
         if self.playing.value and now - self._marked < 1 / MARKS:
             return
         self._marked = now
+        if self.time is not None and self.playing.value:
+            self.time.value = self._now
         if len(self.track.frequency_hz) == len(self.t) and self.scene.shapes:
             kinds = self.track.kinds[self.at] if self.track.kinds else None
             self.table.content = modes_table(self.track.frequency_hz[self.at], kinds, self.picked)
@@ -204,11 +214,11 @@ class Player:
             self._phase += 2 * math.pi * SWING * step
             if self.track.kind == "time":
                 self._advance(step * float(self.speed.value))
-            self._draw()
+            self._moved()
 
     def _advance(self, step: float) -> None:
-        at = float(self.time.value) + step
-        self.time.value = at if at <= self.t[-1] else float(self.t[0])
+        at = self._now + step
+        self._now = at if at <= self.t[-1] else float(self.t[0])
 
     # -- saving ---------------------------------------------------------------------------------
 
@@ -219,3 +229,11 @@ class Player:
     def _save_page(self, event: Any) -> None:
         send_page(event.client, self.scene.title, self.report)
         self.status.content = sentence("The page was sent to your browser's downloads.")
+
+
+def tip_path(scene: Scene, scale: float) -> Array:
+    """Return where the tip goes along the first track, (N, 3), deformed by so many times."""
+    track, count = scene.tracks[0], len(scene.tracks[0].at)
+    every = range(0, count, max(1, count // 400))
+    ends = [bend(track, v, track.motion[v, 0], scale).centre[scene.tip, -1] for v in every]
+    return np.array(ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
+from ..robot import Robot, SerialRobot
 from ..studies.modes import Modes
 from ..studies.shapes import Shapes
 from ..studies.statics import Statics
+from .scene import running, told_pose, up_of
 from .style import COLOURS, QUIET, finish, styled
 
 if TYPE_CHECKING:
@@ -35,10 +38,9 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
     if modes.omega.ndim > 1:
         return plot_frequencies(modes, path=path)
     shapes, count = modes.shape(points), len(modes.omega)
-    columns = min(count, 5 if count > 8 else 4 if count > 6 else 3)
+    columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
-    spatial = not shapes.planar
-    box = _box(shapes)
+    spatial, box = not shapes.planar, _limits(shapes.position)
     with styled():
         figure, axes = plt.subplots(
             rows,
@@ -54,11 +56,13 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
                 continue
             _draw_shape(ax, shapes, mode)
             if spatial:
-                _frame_spatial(ax, box)
+                _frame_spatial(ax, box, modes.robot)
             else:
                 _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
             hertz = _hertz(modes.frequency_hz[mode])
             ax.set_title(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
+        if spatial:  # the layout does not see the labels of axes in space
+            figure.get_layout_engine().set(w_pad=0.16)  # type: ignore[union-attr, call-arg]
         figure.suptitle(_heading(modes), fontsize=10)
         return finish(figure, path)
 
@@ -68,26 +72,22 @@ def _hertz(value: float) -> str:
 
 
 def _heading(modes: Modes) -> str:
-    angles = ", ".join(f"{math.degrees(a):.4g}°" for a in np.atleast_1d(modes.theta))
+    pose = told_pose(modes.robot, modes.theta, modes.position)
     certified = "certified" if modes.certified else f"by {modes.method}, not certified"
-    return f"{modes.robot.name} at ({angles}), joints {modes.joints}, {certified}"
+    return f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
 
 
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
 
 
-def _box(shapes: Shapes) -> Array:
-    """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
-    return _limits(shapes.position)
-
-
 def _row_height(box: Array, spatial: bool) -> float:
     """Inches a row of panels needs so that nothing overlaps and little is left empty."""
     width, height, _ = np.ptp(box, axis=1)
-    return 2.7 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
+    return 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
 
 
 def _limits(position: Array) -> Array:
+    """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
     points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
     low, high = points.min(axis=0), points.max(axis=0)
     room = 1.3 * EXAGGERATION * ((high - low).max() or 1.0)
@@ -98,14 +98,36 @@ def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
     moved = shapes.global_displacement[mode]
     points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
     scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
-    axes = slice(0, 2) if shapes.planar else slice(0, 3)
-    for i in range(len(shapes.names)):
-        rest = shapes.position[i][:, axes].T
-        bent = (shapes.position[i] + scale * moved[i])[:, axes].T
-        ax.plot(*rest, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
-        ax.plot(*bent, color=COLOURS[0], linewidth=2.0)
-        ax.plot(*bent[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
-        ax.plot(*bent[:, -1:], "o", color=COLOURS[1], markersize=3.5)
+    _draw_bent(ax, shapes.names, shapes.position, scale * moved, shapes.planar)
+
+
+def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, planar: bool) -> None:
+    """Links (n, P, 3) at rest and moved, a Delta's base and platform; in x-y if planar."""
+    axes = slice(0, 2) if planar else slice(0, 3)
+    bent = position + moved
+    for i, name in enumerate(names):
+        if name == "platform":
+            continue
+        ax.plot(*position[i][:, axes].T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
+        line = bent[i][:, axes].T
+        ax.plot(*line, color=COLOURS[0], linewidth=2.0)
+        ax.plot(*line[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
+        ax.plot(*line[:, -1:], "o", color=COLOURS[1], markersize=3.5)
+    if "platform" in names:
+        upper, lower = (
+            [i for i, name in enumerate(names) if name.startswith(word)]
+            for word in ("upper", "lower")
+        )
+        _draw_plate(ax, bent[upper, 0], QUIET)
+        _draw_plate(ax, bent[lower, -1], COLOURS[1])
+
+
+def _draw_plate(ax: Any, corners: Array, colour: str) -> None:
+    """A rigid body through the points that hold it, (k, 3)."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+    plate = Poly3DCollection([corners], facecolor=colour, edgecolor=colour, alpha=0.35)
+    ax.add_collection3d(plate)
 
 
 def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
@@ -116,13 +138,16 @@ def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
     ax.set_ylabel("y (m)" if first else "")
 
 
-def _frame_spatial(ax: Any, box: Array) -> None:
+def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
+    """Limits, few ticks, and z the way the robot stands."""
     for name, limits in zip("xyz", box, strict=True):
         getattr(ax, f"set_{name}lim")(*limits)
         getattr(ax, f"set_{name}label")(f"{name} (m)", labelpad=-4, fontsize=8)
         getattr(ax, f"{name}axis").set_major_locator(_few())
         ax.tick_params(axis=name, pad=-2, labelsize=7)
-    ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.95)
+    if up_of(robot)[2] < 0:
+        ax.invert_zaxis()
+    ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)
 
 
 def _few() -> Any:
@@ -147,7 +172,10 @@ def plot_frequencies(
         raise SuppleError(
             "frequencies are drawn along many configurations: give theta as (B, joints)"
         )
-    along, name = (np.asarray(x, float), label or "x") if x is not None else _running(modes)
+    if x is None:
+        x, name, unit = running(modes)
+        label = f"{name} ({unit})" if unit else name or "configuration"
+    along, name = np.asarray(x, float), label or "x"
     with styled():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
@@ -175,20 +203,11 @@ def _number_lines(ax: Axes, x: float, values: Array) -> None:
 def _plain_log(ax: Axes) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = ax.get_ylim()
+    subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
+    ax.yaxis.set_major_locator(LogLocator(subs=subs))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _running(modes: Modes) -> tuple[Array, str]:
-    changing = np.flatnonzero(np.ptp(modes.theta, axis=0) > 0)
-    if len(changing) != 1:
-        return np.arange(len(modes.theta), dtype=float), "configuration"
-    joint = int(changing[0])
-    moving = [link for link in getattr(modes.robot, "moving", ()) if link.joint.type != "fixed"]
-    if moving[joint].joint.type == "prismatic":
-        return modes.theta[:, joint], f"free length of {moving[joint].name} (m)"
-    return np.degrees(modes.theta[:, joint]), f"angle of {moving[joint].name} (deg)"
 
 
 def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
@@ -201,14 +220,16 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
     points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
     extent = float(np.ptp(points, axis=0).max())
     scale = EXAGGERATION * extent / largest if largest else 1.0
+    planar = isinstance(sag.robot, SerialRobot) and sag.robot.planar
     with styled():
-        figure = plt.figure(figsize=(5.4, 4.6), layout="constrained")
-        ax: Any = figure.add_subplot(projection="3d")
-        for rest, moved in zip(sag.position, sag.displacement, strict=True):
-            ax.plot(*rest.T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
-            ax.plot(*(rest + scale * moved).T, color=COLOURS[0], linewidth=2.2)
-        _frame_spatial(ax, box)
-        x, y, z = 1e3 * sag.tip_displacement
+        figure = plt.figure(figsize=(5.8, 4.8), layout="constrained")
+        ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
+        _draw_bent(ax, sag.names, sag.position, scale * sag.displacement, planar)
+        if planar:
+            _frame_planar(ax, box, first=True, last=True)
+        else:
+            _frame_spatial(ax, box, sag.robot)
+        x, y, z = 1e3 * np.where(np.abs(sag.tip_displacement) < 1e-12, 0.0, sag.tip_displacement)
         moved = f"tip moves ({x:.3g}, {y:.3g}, {z:.3g}) mm"
         ax.set_title(f"{sag.robot.name}: {moved}, drawn {scale:.3g} times larger")
         return finish(figure, path)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
@@ -14,8 +15,19 @@ from ..studies.around import Coordinate, coordinates_of
 from ..studies.modes import Modes, modes
 from ..studies.shapes import COINCIDENT
 
-__all__ = ["AS_GIVEN", "MOST_MODES", "THEORIES", "Question", "ask", "only", "sliders", "turned"]
+__all__ = [
+    "AS_GIVEN",
+    "MOST_MODES",
+    "THEORIES",
+    "Question",
+    "along",
+    "ask",
+    "only",
+    "sliders",
+    "turned",
+]
 
+Array = NDArray[np.float64]
 AS_GIVEN = "as given"
 THEORIES = (AS_GIVEN, "timoshenko", "euler-bernoulli", "inextensible")
 MOST_MODES = 30
@@ -26,7 +38,7 @@ class Question:
     """All the reader can set. `pose`: radians, metres, or the platform's place; payload in kg."""
 
     robot: Robot
-    pose: tuple[float, ...]
+    pose: tuple[float, ...] | Array
     theory: str = AS_GIVEN
     count: int = 6
     payload: float | None = None
@@ -40,6 +52,18 @@ def ask(question: Question) -> Modes:
     key = "position" if isinstance(question.robot, DeltaRobot) else "theta"
     choice: dict[str, Any] = {key: question.pose, "joints": question.joints}
     return modes(_set(question), count=question.count, **choice)
+
+
+def along(question: Question, k: int, values: Array) -> Array:
+    """Return frequencies (F, count), Hz, at values of coordinate k; NaN out of reach."""
+    poses = np.repeat(np.asarray(question.pose)[None], len(values), axis=0)
+    poses[:, k] = values
+    try:
+        return ask(replace(question, pose=poses)).frequency_hz
+    except SuppleError:
+        if len(values) == 1:
+            return np.full((1, question.count), np.nan)
+    return np.concatenate([along(question, k, values[i : i + 1]) for i in range(len(values))])
 
 
 def _set(question: Question) -> Robot:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..robot import Robot
-from ..studies.around import around, usual_pose
+from ..robot import DeltaRobot, Robot
+from ..studies.around import Coordinate, around, coordinates_of, usual_pose
 from ..studies.modes import Modes, modes
 from ..studies.statics import Statics
 from .page import Chapter, Heat, Plot, Series, Table, check_page, page_text, save_page
@@ -21,13 +21,12 @@ from .scene import Scene, modes_scene, statics_scene, sweep_scene
 if TYPE_CHECKING:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
-    from ..studies.workspace import WorkspaceMap
+    from ..studies.workspace import FrequencyMap
 
 __all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
 
 Array = NDArray[np.float64]
 SAMPLES = 400  # points of a curve over time
-HEIGHTS = 4  # slices of a map
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,13 @@ def report(answer: Any, **options: Any) -> Report:
 def _moving(answer: Any, samples: int = SAMPLES) -> Report:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
-    from ..studies.workspace import WorkspaceMap
+    from ..studies.workspace import FrequencyMap
 
     if isinstance(answer, Response):
         return _response(answer, samples)
     if isinstance(answer, PathResponse):
         return _path(answer, samples)
-    if isinstance(answer, WorkspaceMap):
+    if isinstance(answer, FrequencyMap):
         return _workspace(answer)
     raise SuppleError(f"there is no page of a {type(answer).__name__}")
 
@@ -156,7 +155,7 @@ def _path(run: PathResponse, samples: int) -> Report:
     from .scenes import path_scene
 
     scene = path_scene(run, samples)
-    delta = run.position.shape[1] == 3 and run.model.structure.closures
+    delta = isinstance(run.robot, DeltaRobot)
     wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True)) if delta else {
         f"joint {k + 1}": np.degrees(column) for k, column in enumerate(run.position.T)
     }  # fmt: skip
@@ -210,33 +209,55 @@ def _errors(run: PathResponse) -> Table:
     return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
 
 
-def _workspace(found: WorkspaceMap) -> Report:
-    """A Delta at its softest place, and slices of the map."""
-    from .scenes import workspace_scene
+def _workspace(found: FrequencyMap) -> Report:
+    """A robot at its softest place, and slices of the map."""
+    from .scenes import running_pairs, workspace_scene
 
-    place, omega = found.lowest
-    hertz = found.omega[..., 0] / (2 * np.pi)
-    span = (float(np.nanmin(hertz)), float(np.nanmax(hertz)))
-    heights = np.unique(np.linspace(0, len(found.z) - 1, min(HEIGHTS, len(found.z))).astype(int))
-    maps = [
-        Heat(f"Lowest frequency at z = {found.z[k]:.4g} m", "x (m)", "y (m)", "Hz", found.x,
-             found.y, hertz[:, :, k].T, span)
-        for k in heights
-    ]  # fmt: skip
+    (place, omega), top = found.lowest, found.highest[1]
+    each = coordinates_of(found.robot)
+    told = [_told(c, np.array([value])) for c, value in zip(each, place, strict=True)]
     table = Table(
         "The map in short",
         ("", "value>", "unit"),
         [
             ("lowest", f"{omega / (2 * np.pi):.6g}", "Hz"),
-            *((f"there, {axis}", f"{value:.4g}", "m") for axis, value in zip("xyz", place,
-              strict=True)),
-            ("highest", f"{span[1]:.6g}", "Hz"),
+            *((f"there, {name}", f"{values[0]:.4g}", unit) for name, unit, values in told),
+            ("highest", f"{top / (2 * np.pi):.6g}", "Hz"),
             ("grid points in reach", f"{int(found.reachable.sum())} of {found.reachable.size}", ""),
         ],
-    )  # fmt: skip
-    lead = (
-        "How low a Delta rings depends on where its platform is. The robot stands where its lowest "
-        "frequency is lowest; dots show the frequency over the slice through that place."
     )
-    chapter = Chapter(scene=workspace_scene(found), tables=[table], maps=maps)
+    lead = (
+        "How low a robot rings depends on where it is. It stands where its lowest frequency is "
+        "lowest; dots show that frequency at other places of platform or tip. The maps go through "
+        "this place."
+    )
+    pairs = [_through(found, running) for running in running_pairs(found)]
+    chapter = Chapter(
+        scene=workspace_scene(found),
+        tables=[table],
+        plots=[part for part in pairs if isinstance(part, Plot)],
+        maps=[part for part in pairs if isinstance(part, Heat)],
+    )
     return Report(f"{found.robot.name}: frequencies over its workspace", [chapter], [lead])
+
+
+def _told(c: Coordinate, values: Array) -> tuple[str, str, Array]:
+    """Name, unit and values of a coordinate as one reads them."""
+    return (c.name, "°", np.degrees(values)) if c.unit == "rad" else (c.name, c.unit, values)
+
+
+def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
+    """The lowest frequency along one or two axes, the others where it is lowest."""
+    from .scenes import slice_through
+
+    hertz = found.omega[slice_through(found, running)][..., 0] / (2 * np.pi)
+    each, axes = coordinates_of(found.robot), list(found.axes.values())
+    told = [_told(each[k], axes[k]) for k in running]
+    title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
+    labels = [f"{name} ({unit})" for name, unit, _ in told]
+    if len(running) == 1:
+        line = Series("lowest frequency", told[0][2], hertz)
+        return Plot(title, labels[0], "frequency (Hz)", [line])
+    span = tuple(float(end[1]) / (2 * np.pi) for end in (found.lowest, found.highest))
+    (_, _, x), (_, _, y) = told
+    return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]))

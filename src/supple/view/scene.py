@@ -39,9 +39,12 @@ __all__ = [
     "poses_of",
     "quaternions",
     "robot_scene",
+    "running",
     "statics_scene",
     "sweep_scene",
+    "told_pose",
     "track_of",
+    "up_of",
     "well_seen",
 ]
 
@@ -246,7 +249,7 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
         solids=solids,
         centre=tuple(centre.tolist()),
         extent=extent,
-        up=_up(robot),
+        up=up_of(robot),
         planar=planar,
         tip=len(names) - 1,
         parents=_parents(robot, names),
@@ -266,7 +269,8 @@ def _parents(robot: Robot, names: tuple[str, ...]) -> tuple[int, ...]:
     )
 
 
-def _up(robot: Robot) -> tuple[float, ...]:
+def up_of(robot: Robot) -> tuple[float, ...]:
+    """Return which way is up on the screen: against gravity, where there is any."""
     g = np.asarray(robot.gravity)
     if isinstance(robot, SerialRobot) and robot.planar:
         return (0.0, 1.0, 0.0)
@@ -286,7 +290,7 @@ def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[st
 
 
 def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
-    """A pose as one reads it: degrees, metres, or the place of a platform."""
+    """Return a pose as one reads it: degrees, metres, or the place of a platform."""
     if position is not None:
         return "platform at (" + ", ".join(f"{value:.4g}" for value in position) + ") m"
     slides = [link.joint.type == "prismatic" for link in getattr(robot, "moving", ())]
@@ -394,7 +398,7 @@ def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: 
     """
     if modes.omega.ndim == 1:
         return modes_scene(modes)
-    at, name, unit = _running(modes) if x is None else (np.asarray(x, float), name, unit)
+    at, name, unit = running(modes) if x is None else (np.asarray(x, float), name, unit)
     if at.shape != (len(modes.omega),):
         raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
     each = [modes.at(b).shape(POINTS) for b in range(len(at))]
@@ -412,8 +416,8 @@ def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: 
     )  # fmt: skip
 
 
-def _running(modes: Modes) -> tuple[Array, str, str]:
-    """Values, name and unit of the one coordinate that changes, in order; else numbers."""
+def running(modes: Modes) -> tuple[Array, str, str]:
+    """Return values, name and unit of the one coordinate that rises; else numbers from 1 on."""
     pose = modes.theta if modes.position is None else modes.position
     changing = np.flatnonzero(np.ptp(pose, axis=0) > 0)
     values = pose[:, changing[0]] if len(changing) == 1 else np.zeros(1)

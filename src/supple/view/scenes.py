@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import DeltaRobot, Robot
+from ..structure import structure_of
 from ..studies.around import around, usual_pose
-from ..studies.fields import Fields, fields, path_fields
+from ..studies.fields import Fields, about, fields, path_fields
 from ..studies.modes import Modes, modes
 from ..studies.motion import Response
 from ..studies.statics import Statics
@@ -21,6 +25,7 @@ from .scene import (
     framed,
     largest,
     modes_scene,
+    poses_of,
     robot_scene,
     statics_scene,
     track_of,
@@ -29,18 +34,40 @@ from .scene import (
 
 if TYPE_CHECKING:
     from ..studies.follow import PathResponse
-    from ..studies.workspace import WorkspaceMap
+    from ..studies.workspace import FrequencyMap
 
-__all__ = ["path_scene", "response_scene", "scene_of", "time_scene", "workspace_scene"]
+__all__ = [
+    "path_scene",
+    "response_scene",
+    "running_pairs",
+    "scene_of",
+    "slice_through",
+    "time_scene",
+    "workspace_scene",
+]
 
+Array = NDArray[np.float64]
 STATIONS = 9  # a link in time; pages draw cubics between them
 
 
-def response_scene(run: Response, samples: int = 400) -> Scene:
-    """Return a Response as a motion in time, drawn at about `samples` instants."""
+def response_scene(run: Response, samples: int = 400, scale: float | None = None) -> Scene:
+    """Return a Response as a motion in time, drawn at about `samples` instants.
+
+    Bending too small to be seen is drawn larger by a round factor, about the straight links at the
+    same joint coordinates; a `scale` of 1 draws it as it is.
+    """
+    drawn, robot = fields(run, samples, STATIONS), run.model.robot
     ended = f"; {run.message}" if run.message else ""
-    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}, drawn true to scale{ended}"
-    return time_scene(run.model.robot, fields(run, samples, STATIONS), words)
+    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}"
+    straight = run.q * (np.arange(run.q.shape[1]) < run.model.joints)
+    rest = fields(replace(run, q=straight), samples, STATIONS)
+    moved = about(drawn, rest)
+    size = largest(moved.motion, moved.energy)[0]
+    scale = well_seen(size, Poses(rest.p, rest.R, rest.L).extent) if scale is None else scale
+    if scale == 1:
+        return time_scene(robot, drawn, f"{words}, drawn true to scale{ended}")
+    words = f"{words}; bending moves sections by up to {1e3 * size:.3g} mm{ended}"
+    return time_scene(robot, moved, words, scale=scale, moved="displacement by bending")
 
 
 def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> Scene:
@@ -77,18 +104,36 @@ def path_scene(run: PathResponse, samples: int = 400) -> Scene:
     return time_scene(run.robot, drawn, words, scale=scale, moved=moved)
 
 
-def workspace_scene(found: WorkspaceMap, nearby: int = 13) -> Scene:
-    """Return a Delta where its lowest frequency is lowest, in the slice of the map it lies in."""
-    place, _ = found.lowest
-    here = modes(found.robot, position=place, count=max(4, found.omega.shape[-1]))
+def workspace_scene(found: FrequencyMap, nearby: int = 13) -> Scene:
+    """Return a robot where its lowest frequency is lowest, in the slice of the map it lies in."""
+    delta = isinstance(found.robot, DeltaRobot)
+    where: dict[str, Any] = {"position" if delta else "theta": found.lowest[0]}
+    here = modes(found.robot, count=max(4, found.omega.shape[-1]), **where)
     scene = modes_scene(here, around(here, count=nearby) if nearby > 1 else ())
-    k = int(np.argmin(np.abs(found.z - place[2])))
-    x, y = np.meshgrid(found.x, found.y, indexing="ij")
-    hertz = found.omega[:, :, k, 0] / (2 * np.pi)
+    pairs = running_pairs(found)
+    part = slice_through(found, pairs[0] if delta or not pairs else pairs[-1])
+    hertz = found.omega[part][..., 0].ravel() / (2 * np.pi)
     known = np.isfinite(hertz)
-    places = np.stack([x, y, np.full_like(x, found.z[k])], axis=-1)[known]
-    cloud = Cloud(places, hertz[known], f"lowest frequency at z = {found.z[k]:.4g} m", "Hz")
-    return Scene(**{**vars(scene), "cloud": cloud})
+    places = found.points()[part].reshape(len(hertz), -1)[known]
+    if not delta:  # where the tip is
+        placed = poses_of(structure_of(found.robot, places))
+        places = placed.ends[:, -1]
+    cloud = Cloud(places, hertz[known], "lowest frequency, place by place", "Hz")
+    return replace(scene, cloud=cloud)
+
+
+def running_pairs(found: FrequencyMap) -> list[tuple[int, ...]]:
+    """Return the pairs of axes that hold more than one value, or the single one, or none."""
+    running = [k for k, values in enumerate(found.axes.values()) if len(values) > 1]
+    pairs: list[tuple[int, ...]] = list(combinations(running, 2))
+    return pairs or [tuple(running)] * bool(running)
+
+
+def slice_through(found: FrequencyMap, running: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the index of the slice along some axes, the others where the frequency is lowest."""
+    values = zip(found.axes.values(), found.lowest[0], strict=True)
+    at = [int(np.argmin(np.abs(axis - own))) for axis, own in values]
+    return tuple(slice(None) if k in running else i for k, i in enumerate(at))
 
 
 def _pose(robot: Robot) -> Scene:
@@ -108,7 +153,7 @@ def scene_of(answer: Any) -> Scene:
 
 def _makers() -> Mapping[type, Callable[[Any], Scene]]:
     from ..studies.follow import PathResponse
-    from ..studies.workspace import WorkspaceMap
+    from ..studies.workspace import FrequencyMap
 
     return {
         Robot: _pose,
@@ -116,5 +161,5 @@ def _makers() -> Mapping[type, Callable[[Any], Scene]]:
         Statics: statics_scene,
         Response: response_scene,
         PathResponse: path_scene,
-        WorkspaceMap: workspace_scene,
+        FrequencyMap: workspace_scene,
     }

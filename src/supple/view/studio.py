@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from ..studies.modes import Modes
 from .controls import Controls
-from .questions import Question, ask, only, turned
+from .questions import Question, along, ask, only, turned
 from .reports import report
 from .scene import Cloud, modes_scene
 from .sending import send_page, send_picture
@@ -47,6 +47,7 @@ class Studio:
         self._changed = time.perf_counter()
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: Question | None = None
+        self._told = ""
         self.controls = Controls(server, found, self._asked, self._looked)
         self.controls.picture.on_click(self._save_picture)
         self.controls.page.on_click(self._save_page)
@@ -101,7 +102,8 @@ class Studio:
         self._write(picked)
         self.latency = time.perf_counter() - self._changed
         proof = "certified, none is missing" if found.certified else "not certified"
-        self.controls.say(f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}")
+        self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
+        self.controls.say(self._told)
 
     def _elaborate(self) -> None:
         """Kinds and curves, unless the reader has moved on."""
@@ -110,6 +112,8 @@ class Studio:
         if not self._wanted.is_set():
             self._curves()
         self._write(self.controls.picked)
+        if not self._wanted.is_set():
+            self.controls.say(self._told)
 
     def _write(self, picked: int) -> None:
         hertz = self.found.frequency_hz
@@ -126,28 +130,18 @@ class Studio:
         key = (k, rest, question.theory, question.count, question.payload, question.joints)
         if self._curve is not None and self._curve[0] == key:
             return
-        slider = self.controls.sliders[k]
+        c, slider = self.controls.coordinates[k], self.controls.sliders[k]
+        self.controls.say(f"{self._told}; computing the frequencies along {c.name} ...")
         x = np.linspace(slider.min, slider.max, CURVE)
-        values, hertz = [], []
-        for value in x:
-            pose = list(question.pose)
-            pose[k] = turned(float(value), self.controls.coordinates[k].unit)
-            if (row := self._try(question, tuple(pose))) is not None:
-                values.append(value)
-                hertz.append(row)
+        found = []
+        for part in np.array_split(x, CURVE // 8):
+            found.append(along(question, k, np.array([turned(v, c.unit) for v in part.tolist()])))
             if self._wanted.is_set():
                 return
-        if len(values) > 1:
-            self._curve = (key, np.array(values), np.array(hertz))
-
-    def _try(self, question: Question, pose: tuple[float, ...]) -> Array | None:
-        """Frequencies at a pose, None out of reach."""
-        from dataclasses import replace
-
-        try:
-            return ask(replace(question, pose=pose)).frequency_hz
-        except SuppleError:
-            return None
+        hertz = np.concatenate(found)
+        reached = np.isfinite(hertz[:, 0])
+        if reached.sum() > 1:
+            self._curve = (key, x[reached], hertz[reached])
 
     def _plot(self, picked: int) -> None:
         if self._curve is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
+from ..files.disk import writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,10 +59,8 @@ def finish(figure: Figure, path: str | Path | None) -> Figure:
         ending = Path(path).suffix.lstrip(".").lower()
         if ending not in known:
             raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
-        try:
-            figure.savefig(path)
-        except OSError as problem:
-            raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+        with writing(path) as place:
+            figure.savefig(place)
     elif plt.isinteractive():
         plt.show(block=False)
     return figure

@@ -71,7 +71,7 @@ def test_a_link_that_slides_is_as_long_as_it_is(basis: supple.Basis) -> None:
 
 
 def test_the_scene_draws_the_tip_where_it_is(run: supple.Response) -> None:
-    scene = response_scene(run, samples=50)
+    scene = response_scene(run, samples=50, scale=1)
     track = scene.tracks[0]
     assert scene.true_scale
     assert len(track.at) == 50
@@ -79,3 +79,17 @@ def test_the_scene_draws_the_tip_where_it_is(run: supple.Response) -> None:
     drawn = bend(track, v, track.motion[v, 0], 1.0).centre[scene.tip, -1]
     k = int(np.flatnonzero(run.t == track.at[v])[0])
     np.testing.assert_allclose(drawn, run.tip[k], atol=1e-10)
+
+
+def test_bending_drawn_larger_is_the_same_at_a_scale_of_one(run: supple.Response) -> None:
+    """About the straight links: at 0 the rigid tip, at 1 the true one, whatever is drawn."""
+    scene = response_scene(run, samples=50, scale=7)
+    track, still = scene.tracks[0], run.q.copy()
+    still[:, run.model.joints :] = 0
+    for v in (0, 30, 49):
+        k = int(np.flatnonzero(run.t == track.at[v])[0])
+        rigid = bend(track, v, track.motion[v, 0], 0.0).centre[scene.tip, -1]
+        np.testing.assert_allclose(rigid, run.model.tip(still[k]), atol=1e-12)
+        true = bend(track, v, track.motion[v, 0], 1.0).centre[scene.tip, -1]
+        np.testing.assert_allclose(true, run.tip[k], atol=1e-10)
+    assert (scene.scale, scene.true_scale) == (7, False)

@@ -10,7 +10,7 @@ import supple
 from supple.studies.around import usual_pose
 from supple.studies.fields import Fields
 from supple.view.live import serve
-from supple.view.questions import Question, ask, only
+from supple.view.questions import Question, along, ask, only
 from supple.view.scenes import path_scene, time_scene
 
 
@@ -71,8 +71,7 @@ def test_a_motion_is_played() -> None:
     try:
         player = live.shown
         player.playing.value = False
-        player.time.value = 0.7
-        player._draw()
+        player.seek(0.7)
         np.testing.assert_allclose(player.stage.tip, [1.0, 0.07, 0.0], atol=1e-12)
     finally:
         live.stop()
@@ -84,8 +83,9 @@ def test_a_response_is_played() -> None:
     live = serve(run, port=0)
     try:
         live.shown.playing.value = False
-        live.shown.time.value = 0.1
-        live.shown._draw()
+        assert live.shown.scene.scale > 1
+        live.shown.amplitude.value = 1.0
+        live.shown.seek(0.1)
         np.testing.assert_allclose(live.shown.stage.tip, run.tip[-1], atol=1e-9)
     finally:
         live.stop()
@@ -99,7 +99,7 @@ def test_a_path_is_played_with_its_bending_larger() -> None:
     try:
         player, wanted = live.shown, run.position[-1]
         player.playing.value = False
-        player.time.value = float(run.t[-1])
+        player.seek(float(run.t[-1]))
         scale = path_scene(run).scale
         assert scale > 10
         for times in (scale, 0.0, 2 * scale):
@@ -122,8 +122,7 @@ def test_many_configurations_are_played() -> None:
         player = live.shown
         assert player.time.label == "joint of link2 (°)"
         player.playing.value = False
-        player.time.value = float(np.degrees(theta[3, 1]))
-        player._moved()
+        player.seek(float(np.degrees(theta[3, 1])))
         for value in many.frequency_hz[3].tolist():
             assert f'data-hz="{value!r}"' in player.table.content
     finally:
@@ -160,6 +159,17 @@ def test_questions_set_theory_and_payload() -> None:
     heavy = ask(Question(robot, pose, payload=5.0))
     loaded = robot.with_("payload", {"mass": 5.0})
     np.testing.assert_array_equal(heavy.omega, supple.modes(loaded, pose, count=6).omega)
+
+
+def test_frequencies_along_a_coordinate_leave_out_what_is_out_of_reach() -> None:
+    robot = supple.load("kuo-delta")
+    question = Question(robot, (0.1, 0.0, 0.5), count=2)
+    z = np.array([0.4, 0.5, 1.5])
+    found = along(question, 2, z)
+    for value, row in zip(z[:2], found, strict=False):
+        here = supple.modes(robot, position=[0.1, 0.0, value], count=2)
+        np.testing.assert_allclose(row, here.frequency_hz, rtol=1e-12)
+    assert np.isnan(found[2]).all()
 
 
 def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import supple
+from supple.architectures.serial import place
 from supple.errors import SuppleError
 from supple.studies.around import around, coordinates_of
 from supple.studies.fields import Fields, path_fields
@@ -222,3 +223,13 @@ def test_a_sweep_runs_along_the_one_coordinate_that_changes() -> None:
     theta[:, 2] = 0.1 * theta[:, 1]
     track = sweep_scene(supple.modes(many.robot, theta, count=2)).tracks[0]
     assert track.at.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_map_over_joints_has_its_dots_where_the_tip_is() -> None:
+    robot = supple.load("industrial-3")
+    found = supple.workspace(robot, joints=[0.2, (-1.0, 1.0), (0.0, 1.0)], points=3)
+    cloud = workspace_scene(found, nearby=0).cloud
+    assert cloud is not None
+    theta = found.points().reshape(-1, 3)
+    np.testing.assert_allclose(cloud.places, place(robot, theta).tip, atol=1e-12)
+    np.testing.assert_allclose(cloud.values, found.omega[..., 0].ravel() / (2 * math.pi))

@@ -8,7 +8,9 @@ class Heat {
       up = data.y[data.y.length - 1] - data.y[0];
     this.width = 440;
     const inner = this.width - this.margin.left - this.margin.right;
-    this.height = Math.min(inner * (up / across), 520) + this.margin.top + this.margin.bottom;
+    const same = data.x_label.endsWith("(m)") === data.y_label.endsWith("(m)");
+    const tall = same ? Math.min(Math.max(up / across, 0.4), 1.2) : 0.8;
+    this.height = inner * tall + this.margin.top + this.margin.bottom;
     this.drawing = svg("svg", {
       viewBox: `0 0 ${this.width} ${this.height.toFixed(0)}`,
       role: "img",
@@ -104,9 +106,13 @@ class Heat {
       const value = this.data.values[j]?.[i];
       this.tip.hidden = value === undefined;
       if (value === undefined) return;
-      const where = `x ${digits(this.data.x[i], 4)} m, y ${digits(this.data.y[j], 4)} m`;
+      const named = (label, value) => node("div", {}, `${label}: ${digits(value, 4)}`);
       const told = value === null ? "out of reach" : `${digits(value, 5)} ${this.data.label}`;
-      this.tip.replaceChildren(node("b", {}, told), node("div", {}, where));
+      this.tip.replaceChildren(
+        node("b", {}, told),
+        named(this.data.x_label, this.data.x[i]),
+        named(this.data.y_label, this.data.y[j]),
+      );
       const side = u / this.width;
       this.tip.style.left = side < 0.5 ? `calc(${(100 * side).toFixed(1)}% + 14px)` : "auto";
       this.tip.style.right = side < 0.5 ? "auto" : `calc(${(100 - 100 * side).toFixed(1)}% + 14px)`;

@@ -154,6 +154,19 @@ function looksOf(v) {
       v.show();
     },
   });
+  const true_size = node(
+    "button",
+    {
+      type: "button",
+      "data-role": "true-size",
+      onclick: () => {
+        size.value = v.state.amplitude = v.state.amplitude === 1 ? 1 / v.scene.scale : 1;
+        much.textContent = told();
+        v.show();
+      },
+    },
+    "As large as it is, and back",
+  );
   const told = () => `${Number((v.state.amplitude * (v.scene.scale ?? 1)).toPrecision(3))} ×`;
   const much = node("output", { "data-role": "much" }, told());
   const colour = node(
@@ -179,6 +192,7 @@ function looksOf(v) {
     v.scene.true_scale
       ? null
       : node("label", {}, node("span", {}, v.scene.scale ? "bending, times larger" : "amplitude"), much, size),
+    v.scene.scale > 1 ? true_size : null,
     node("label", {}, node("span", {}, "colour by"), colour),
   );
 }

@@ -1,0 +1,87 @@
+"""SmallMotion: elastic motion about a prescribed rigid one, M(t) y'' + C(t) y' + K(t) y = F(t)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+
+__all__ = ["Matrices", "SmallMotion", "State"]
+
+Array = NDArray[np.float64]
+State = tuple[Array, Array, Array]  # a motion, or y, with its velocity and acceleration, (B, ..)
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """The equations at B instants, and what is read off with them.
+
+    Attributes:
+        M, C, K: (B, N, N).  F: (B, N).  tip: (B, 6, N), motion of the last end per unit y, base
+        axes.  drive: rows of M, C, K, (B, motors, N), and of F, (B, motors): the torque of a motor
+        is M y'' + C y' + K y - F there; -F alone is the torque of the rigid motion.
+    """
+
+    M: Array
+    C: Array
+    K: Array
+    F: Array
+    tip: Array
+    drive: tuple[Array, Array, Array, Array]
+
+    def torque(self, y: Array, yd: Array, ydd: Array) -> Array:
+        """Return the torques of the motors that have rows, (B, motors), for y.. (B, N)."""
+        M, C, K, F = self.drive
+        parts = ((M, ydd), (C, yd), (K, y))
+        return np.asarray(sum(np.einsum("bij,bj->bi", A, x) for A, x in parts) - F)
+
+
+class SmallMotion(ABC):
+    """A robot whose motors follow a motion while its links shake. A kind has these duties:
+
+    1. `robot`, `size` (length of y) and `names` (of the links that can be asked).
+    2. `matrices(x, v, a)`: the equations at B instants of the motion, (B, ..) each.
+    3. `elastic(x)`: the (N, N) elastic stiffness at one instant, to which damping refers.
+    4. `torques(motion, found, state)`: efforts of all motors, flexible and rigid, (B, motors).
+    5. `section(link, fraction, x)`: motion of a section relative to its link's root per unit y,
+       (1 or B, 6, N), link axes; x (B, ..) is where the motion is.
+    6. `length(link)`: of a link, m; zero for one that cannot bend.
+    """
+
+    robot: Robot
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Length of y."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Links in order."""
+
+    @abstractmethod
+    def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
+        """Return M, C, K, F at the instants of a motion."""
+
+    @abstractmethod
+    def elastic(self, x: Array) -> Array:
+        """Return the elastic stiffness at one instant."""
+
+    @abstractmethod
+    def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
+        """Return the efforts of the motors, and those of the rigid motion."""
+
+    @abstractmethod
+    def section(self, link: str, fraction: float, x: Array) -> Array:
+        """Return how a section moves per unit y."""
+
+    @abstractmethod
+    def length(self, link: str) -> float:
+        """Return the length over which a link bends."""
