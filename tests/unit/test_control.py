@@ -52,6 +52,8 @@ def test_fastest_blends_under_limits_and_time_scaling():
     assert (np.abs(a).max(axis=0) <= np.array([4.0, 8.0]) * (1 + 1e-9)).all()
     short = supple.ParabolicBlends.within([0], [0.1], 10.0, 4.0)
     assert np.abs(short(np.linspace(0, short.duration, 999))[2]).max() == pytest.approx(4.0)
+    there = supple.Repeated(supple.ParabolicBlends([0.3], [1.0], 1.0, 0.1))
+    assert supple.scaled_to(there, 0.2, 10.0).periodic
     slow = supple.scaled_to(supple.PointToPoint([0, 0], [1, 2], 1.0, "septic"), 0.5, 100.0)
     speed = np.abs(slow(np.linspace(0, slow.duration, 5001))[1])
     assert speed.max() == pytest.approx(0.5, rel=1e-6)
