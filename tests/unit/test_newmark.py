@@ -73,7 +73,7 @@ def test_periodic_start_is_the_steady_state() -> None:
     assert end[0][-1] == pytest.approx(q, abs=1e-12)
 
 
-@pytest.mark.parametrize("N", [40, 97, 230])
+@pytest.mark.parametrize("N", [40, 97, 110, 230])
 def test_solver_by_halves(N: int) -> None:
     """Large matrices are taken in halves, down to a size at which LAPACK stays on one thread."""
     rng = np.random.default_rng(5)

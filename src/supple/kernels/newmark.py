@@ -85,11 +85,13 @@ def step_through(
 def solver(A: Array) -> Callable[[int, Array], Array]:
     """Return x = solved(k, b) with A[k] x = b, for matrices (B, N, N) near positive ones.
 
-    Large ones are taken in two halves: [P Q; R S], x_2 = (S - R P^-1 Q)^-1 (b_2 - R P^-1 b_1).
+    Large ones are taken in two parts, [P Q; R S]: x_2 = (S - R P^-1 Q)^-1 (b_2 - R P^-1 b_1).
     """
     N = A.shape[1]
     if N <= ALONE:
         return lambda k, b: np.linalg.solve(A[k], b)
+    if N <= ALONE + ALONE // 4:
+        return lambda k, b: _bordered(A[k], b)
     n = N // 2
     P_inverse = _inverse(A[:, :n, :n])
     R = A[:, n:, :n]
@@ -102,6 +104,17 @@ def solver(A: Array) -> Callable[[int, Array], Array]:
         return np.concatenate([first - over[k] @ second, second])
 
     return solved
+
+
+def _bordered(A: Array, b: Array) -> Array:
+    """x with A x = b, all but the last few unknowns by LAPACK."""
+    n = ALONE
+    right = np.concatenate([A[:n, n:], b[:n].reshape(n, -1)], axis=1)
+    over = np.linalg.solve(A[:n, :n], right)
+    few = len(A) - n
+    X, first = over[:, :few], over[:, few:].reshape(b[:n].shape)
+    second = np.linalg.solve(A[n:, n:] - A[n:, :n] @ X, b[n:] - A[n:, :n] @ first)
+    return np.concatenate([first - X @ second, second])
 
 
 def _inverse(A: Array) -> Array:
