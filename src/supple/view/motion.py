@@ -46,7 +46,7 @@ def plot_response(
         for ax in list(axes.flat)[len(panels) :]:
             ax.remove()
         for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
-            ax.set_xlabel("time, s")
+            ax.set_xlabel("time (s)")
             ax.tick_params(labelbottom=True)
         figure.suptitle(title or _told(found), fontsize=9)
     return finish(figure, path)
@@ -79,7 +79,7 @@ def _draw_ends(ax: Axes, found: Response, i: int) -> None:
     for k, name in enumerate(names[i :: len(names) // 3]):
         size = 1e3 * np.linalg.norm(found.deflection(name), axis=1)
         ax.plot(found.t, size, label=name, color=COLOURS[k], lw=1.1)
-    ax.set_ylabel("ends bent by, mm")
+    ax.set_ylabel("ends bent by (mm)")
     _legend(ax)
 
 
@@ -87,7 +87,7 @@ def _draw_joints(ax: Axes, found: Response, _: Any) -> None:
     for k, i in enumerate(found.model.chain.joints):
         ax.plot(found.t, found.theta[:, k], label=found.model.chain.links[i].name)
     slides = bool(found.model.chain.sliding)
-    ax.set_ylabel("joints, rad and m" if slides else "joints, rad")
+    ax.set_ylabel("joints (rad and m)" if slides else "joints (rad)")
     _legend(ax)
 
 
@@ -96,7 +96,7 @@ def _draw_tip(ax: Axes, found: Response, _: Any) -> None:
     for k, axis in enumerate("xyz"):
         if np.abs(moved[:, k]).max() > 1e-12:
             ax.plot(found.t, moved[:, k], label=axis, color=COLOURS[k])
-    ax.set_ylabel("tip, moved by, m")
+    ax.set_ylabel("tip moved by (m)")
     if ax.get_lines():
         _legend(ax)
 
@@ -106,7 +106,7 @@ def _draw_efforts(ax: Axes, found: Response, _: Any) -> None:
         style: dict[str, Any] = {"ls": ("-", "--", "-.", ":")[k % 4]}
         ax.step(found.t, found.tau[:, k], where="post",
                 label=found.model.chain.links[i].name, **style)  # fmt: skip
-    ax.set_ylabel("effort, N m and N" if found.model.chain.sliding else "effort, N m")
+    ax.set_ylabel("effort (N m and N)" if found.model.chain.sliding else "effort (N m)")
     _legend(ax)
 
 
@@ -115,7 +115,7 @@ def _draw_energy(ax: Axes, found: Response, _: Any) -> None:
         if np.abs(value).max() > 0:
             ax.plot(found.t, value, label=name, color=COLOURS[k], lw=1.1)
     ax.plot(found.t, found.energy, color=QUIET, label="total")
-    ax.set_ylabel("energy, J")
+    ax.set_ylabel("energy (J)")
     _legend(ax)
 
 

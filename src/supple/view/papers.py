@@ -58,11 +58,11 @@ def plot_joint_flexibility(
         for mode, row in enumerate(axes):
             for posture, ax in enumerate(row):
                 _draw_cell(ax, found, springs, posture, mode)
-            row[0].set_ylabel(f"mode {mode + 1}, Hz")
+            row[0].set_ylabel(f"mode {mode + 1} (Hz)")
         for ax, at in zip(axes[0], POSTURES, strict=True):
             ax.set_title(f"$\\theta_2$ = {at}°")
         for ax in axes[-1]:
-            ax.set_xlabel(f"{STIFFNESS_NAMES[springs]}, N m/rad")
+            ax.set_xlabel(f"{STIFFNESS_NAMES[springs]} (N m/rad)")
         axes[0][0].invert_xaxis()  # shared by all
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=5)

@@ -40,7 +40,7 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
         _draw_three(axes[0, 1], response.t, 1e3 * response.tip[:, :3], "xyz")
         axes[0, 1].set(title="displacement from the rigid motion", ylabel="mm")
         _draw_three(axes[1, 1], response.t, np.degrees(response.tip[:, 3:]), "xyz", "about ")
-        axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time, s")
+        axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time (s)")
         _draw_torques(axes[1, 0], response)
         for ax in axes.flat:
             _mark_stop(ax, response)
@@ -85,7 +85,7 @@ def _draw_torques(ax: Axes, response: PathResponse) -> None:
     links = getattr(response.robot, "moving", ())
     slides = any(link.joint.type == "prismatic" for link in links)
     unit = "N m, N where it slides" if slides else "N m"
-    ax.set(title="motor torques (dashed: rigid links)", ylabel=unit, xlabel="time, s")
+    ax.set(title="motor torques (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
     ax.legend(loc="best", fontsize=8)
 
 
@@ -133,10 +133,10 @@ def plot_workspace(
                     colors="none",
                     hatches=["///"],
                 )
-            ax.set(title=f"z = {found.z[k]:.3g} m", xlabel="x, m", aspect="equal")
+            ax.set(title=f"z = {found.z[k]:.3g} m", xlabel="x (m)", aspect="equal")
             ax.grid(visible=False)
-        axes[0, 0].set_ylabel("y, m")
-        figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency, Hz")
+        axes[0, 0].set_ylabel("y (m)")
+        figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency (Hz)")
         told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
         figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
         return finish(figure, path)
@@ -159,7 +159,7 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         if len(shown) < 2:
             (label, along), *_ = named or [("pose", np.zeros(1))]
             ax.plot(along, np.atleast_1d(lowest))
-            ax.set(xlabel=label, ylabel="lowest natural frequency, Hz")
+            ax.set(xlabel=label, ylabel="lowest natural frequency (Hz)")
             if bound is not None:
                 ax.axhline(bound / (2 * np.pi), color=QUIET, lw=0.8, ls=":")
         else:
@@ -170,7 +170,7 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
                 ax.contourf(x, y, lowest.T, levels=under, colors="none", hatches=["///"])
             ax.set(xlabel=one, ylabel=two)
             ax.grid(visible=False)
-            figure.colorbar(filled, label="lowest natural frequency, Hz")
+            figure.colorbar(filled, label="lowest natural frequency (Hz)")
         left = [name for k, name in enumerate(found.axes) if k in rest and values.shape[k] > 1]
         told = f"\n{', '.join(left)} where it is lowest" if left else ""
         told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
@@ -183,7 +183,7 @@ def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
     link = found.robot.moving[k]  # type: ignore[attr-defined]
     if link.joint.type == "prismatic":
         return f"{link.name}, m outside", found.theta[k]
-    return f"{link.name}, degrees", np.degrees(found.theta[k])
+    return f"{link.name} (degrees)", np.degrees(found.theta[k])
 
 
 def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
@@ -204,9 +204,9 @@ def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = 
                     ax.plot(degrees, omega[:, j], color=COLOURS[j % 4], label=f"mode {j + 1}")
                 ax.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
             axes[0, column].set_title(titles[column], pad=24)
-            axes[1, column].set(xlabel="angle on the circle, degrees", xticks=range(0, 361, 60))
+            axes[1, column].set(xlabel="angle on the circle (degrees)", xticks=range(0, 361, 60))
         for ax in axes[:, 0]:
-            ax.set_ylabel("natural frequency, rad/s")
+            ax.set_ylabel("natural frequency (rad/s)")
         return finish(figure, path)
 
 
@@ -224,7 +224,7 @@ def plot_path_in_space(response: PathResponse, path: str | Path | None = None) -
         ax.plot(*response.position.T, color=QUIET, lw=1.2, ls="--", label="wanted")
         ax.plot(*gone.T, color=COLOURS[0], label="with flexible links")
         ax.scatter(*response.position[0], color=QUIET, s=16)
-        ax.set(xlabel="x, m", ylabel="y, m", zlabel="z, m")
+        ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
         ax.locator_params(nbins=5)
         ax.invert_zaxis()
         ax.legend(loc="upper left", fontsize=8)
@@ -240,8 +240,8 @@ def plot_link_deflections(response: PathResponse, path: str | Path | None = None
     import matplotlib.pyplot as plt
 
     names = [name for name in response.model.names if response.model.length(name)]
-    kinds = ((0, 1e6, "stretch, µm"), (3, 180 / np.pi, "twist, degrees"),
-             (1, 1e3, "bending along y, mm"), (2, 1e3, "bending along z, mm"))  # fmt: skip
+    kinds = ((0, 1e6, "stretch (µm)"), (3, 180 / np.pi, "twist (degrees)"),
+             (1, 1e3, "bending along y (mm)"), (2, 1e3, "bending along z (mm)"))  # fmt: skip
     with styled():
         figure, axes = plt.subplots(4, 2, figsize=(9.5, 9), sharex=True, layout="constrained")
         for side, word in enumerate(("upper", "lower")):
@@ -251,6 +251,6 @@ def plot_link_deflections(response: PathResponse, path: str | Path | None = None
                     axes[row, side].plot(response.t, scale * moved[:, k], label=name)
                     axes[row, side].set_ylabel(label)
             axes[0, side].legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
-            axes[-1, side].set_xlabel("time, s")
+            axes[-1, side].set_xlabel("time (s)")
         figure.suptitle(f"{response.robot.name}: links at half their length", fontsize=10)
         return finish(figure, path)

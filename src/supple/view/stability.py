@@ -23,12 +23,12 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
     import matplotlib.pyplot as plt
 
     panels: list[tuple[str, Any]] = [
-        ("frozen eigenvalues, Re, 1/s", found.eigenvalues.real),
-        ("natural frequency, rad/s", found.omega),
-        ("energy of vibration, J", found.energy),
-        ("action E/omega, J s", found.action),
-        ("tip deflection, mm", 1e3 * found.tip[:, 1:]),
-        ("root moment, N m", found.root_moment),
+        ("frozen eigenvalues, real part (1/s)", found.eigenvalues.real),
+        ("natural frequency (rad/s)", found.omega),
+        ("energy of vibration (J)", found.energy),
+        ("action E/omega (J s)", found.action),
+        ("tip deflection (mm)", 1e3 * found.tip[:, 1:]),
+        ("root moment (N m)", found.root_moment),
     ]
     with styled():
         figure, axes = plt.subplots(3, 2, figsize=(9, 7.2), sharex=True, layout="constrained")
@@ -37,7 +37,7 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
             ax.set_ylabel(label)
         named = (("y", "z"), "upper right"), (("x-y", "x-z"), "upper left")
         for ax, (names, place) in zip(axes[-1], named, strict=True):
-            ax.set_xlabel("time, s")
+            ax.set_xlabel("time (s)")
             ax.legend(ax.get_lines(), names, loc=place, ncols=2)
         axes[0][0].axhline(0, color=QUIET, lw=0.6)
         axes[0][0].set_title("depends on the scale of the shapes: decides nothing", color=QUIET)
@@ -57,7 +57,7 @@ def plot_paper_motion(found: PaperMotion, title: str, path: str | Path | None = 
                                     squeeze=False, layout="constrained")  # fmt: skip
         draw(axes, found, title)
         for ax in axes[-1]:
-            ax.set_xlabel("time, s")
+            ax.set_xlabel("time (s)")
         figure.suptitle(title, fontsize=9)
     return finish(figure, path)
 
@@ -74,8 +74,8 @@ def _joints(axes: Any, found: PaperMotion, _: str) -> None:
             axes[row][0].plot(found.t, np.degrees(values[:, 0]), ls=ls, color=COLOURS[0])
             axes[row][0].plot(found.t, np.degrees(values[:, 1]), ls=ls, color=COLOURS[1])
             axes[row][1].plot(found.t, values[:, 2], ls=ls, color=COLOURS[2], label=name)
-        axes[row][0].set_ylabel(f"joints 1, 2: {r}, deg{unit}")
-        axes[row][1].set_ylabel(f"joint 3: {r}, m{unit}")
+        axes[row][0].set_ylabel(f"joints 1, 2: {r} (deg{unit})")
+        axes[row][1].set_ylabel(f"joint 3: {r} (m{unit})")
     axes[0][1].legend()
 
 
@@ -87,7 +87,7 @@ def _amplitudes(axes: Any, found: PaperMotion, _: str) -> None:
         for row in range(2):
             for plane, ls in _PLANES:
                 axes[row][column].plot(found.t, 1e3 * eta[:, plane * modes + row], ls, lw=1.0)
-            axes[row][column].set_ylabel(f"mode {row + 1}, mm (C_i = 1)")
+            axes[row][column].set_ylabel(f"mode {row + 1} (mm; C_i = 1)")
         axes[0][column].set_title(name)
 
 
@@ -100,8 +100,8 @@ def _eigenvalues(axes: Any, found: PaperMotion, title: str) -> None:
             axes[0][column].plot(found.t, one.real, ls, lw=1.0)
             axes[1][column].plot(found.t, one.imag, ls, lw=1.0)
         axes[0][column].axhline(0, color=QUIET, lw=0.6)
-        axes[0][column].set(title=f"mode {column + 1}", ylabel="real part, 1/s")
-        axes[1][column].set_ylabel("imaginary part, rad/s")
+        axes[0][column].set(title=f"mode {column + 1}", ylabel="real part (1/s)")
+        axes[1][column].set_ylabel("imaginary part (rad/s)")
 
 
 def _roots(axes: Any, found: PaperMotion, _: str) -> None:
