@@ -16,10 +16,11 @@ from typing import Any
 from .startup import command
 from .timing import Timing
 
-__all__ = ["BROWSER", "FLAGS", "STUDIO", "browser_timings", "chromium", "served"]
+__all__ = ["BROWSER", "FLAGS", "SCREEN", "STUDIO", "browser_timings", "chromium", "served"]
 
 STUDIO = "slider to picture sent, by the studio"
-BROWSER = "slider to numbers on the screen"
+BROWSER = "slider to numbers in the page"
+SCREEN = "the same, to the next frame drawn"
 
 FLAGS = [
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -37,7 +38,8 @@ NUDGE = """(which) => new Promise((done) => {
   const watch = new MutationObserver(() => {
     if (told() === before) return;
     watch.disconnect();
-    requestAnimationFrame(() => done(performance.now() - start));
+    const seen = performance.now() - start;
+    requestAnimationFrame(() => done([seen, performance.now() - start]));
   });
   watch.observe(document.body, { subtree: true, childList: true, attributes: true });
   const press = { key: "ArrowRight", code: "ArrowRight", keyCode: 39, bubbles: true };
@@ -107,7 +109,7 @@ def _frames(browser: Any, folder: Path, text: str, repeats: int) -> Timing:
 
 
 def _slider(browser: Any, repeats: int) -> tuple[dict[str, Timing], dict[str, Any]]:
-    """Seconds from a key on a slider to the new numbers on the screen, and those numbers.
+    """Seconds from a key on a slider to the new numbers in the page, and those numbers.
 
     The median of five presses in each round; of these seconds, those that the studio itself takes
     from the slider's message to the picture and numbers sent.
@@ -118,10 +120,12 @@ def _slider(browser: Any, repeats: int) -> tuple[dict[str, Timing], dict[str, An
         page.wait_for_selector("[data-role=here]", state="attached")
         page.wait_for_timeout(1500)
         page.evaluate(NUDGE, 1)
-        rounds, own = [], []
+        rounds, drawn, own = [], [], []
         for _ in range(5 * repeats):
             page.wait_for_timeout(300)
-            rounds.append(1e-3 * page.evaluate(NUDGE, 1))
+            seconds = [1e-3 * ms for ms in page.evaluate(NUDGE, 1)]
+            rounds.append(seconds[0])
+            drawn.append(seconds[1])
             words = page.locator("[data-role=status]").inner_text()  # "6 modes in 7 ms; .."
             own.append(1e-3 * float(words.split(" in ")[1].split(" ms")[0]))
         page.wait_for_timeout(300)
@@ -133,7 +137,8 @@ def _slider(browser: Any, repeats: int) -> tuple[dict[str, Timing], dict[str, An
             ),
         }
         page.close()
-    return {STUDIO: _by_fives(own), BROWSER: _by_fives(rounds)}, told
+    own_, told_, drawn_ = (_by_fives(part) for part in (own, rounds, drawn))
+    return {STUDIO: own_, BROWSER: told_, SCREEN: drawn_}, told
 
 
 def _by_fives(seconds: list[float]) -> Timing:

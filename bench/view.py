@@ -15,7 +15,7 @@ from supple.view.page import Chapter, page_text
 from supple.view.questions import Question, ask, only
 from supple.view.scene import modes_scene
 
-from .browser import BROWSER, browser_timings, served
+from .browser import SCREEN, browser_timings, served
 from .report import Check, Goal, Report, rows_of
 from .timing import Contestant, Timing, measure
 
@@ -79,7 +79,7 @@ def bench(quick: bool) -> Report:
             *(
                 Goal(name, FRAME if name.startswith("frame") else 50e-3, timing.seconds)
                 for name, timing in drawn_ones.items()
-                if name != BROWSER
+                if name != SCREEN
             ),
         ],
         [
@@ -94,7 +94,7 @@ def bench(quick: bool) -> Report:
         []
         if told is None
         else [
-            f"{BROWSER}: with what a browser adds that draws in software, "
+            f"{SCREEN}: the time of a frame in a browser that draws in software, "
             f"without a graphics card, at {told['rate']:.0f} frames a second"
         ],
         [seen] if isinstance(seen, str) else [],

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 FRAMES = 25  # a second
 SWING = 0.8  # drawn swings a second, whatever the frequency
 CURVE = 61  # poses of the frequency curves
+BREATH = 0.02  # s in which an answer leaves before kinds and curves are computed
 
 
 class Studio:
@@ -80,7 +81,9 @@ class Studio:
             self._wanted.clear()
             try:
                 self._answer(self.controls.question())
-                self._elaborate()
+                self.server.flush()
+                if not self._wanted.wait(BREATH):
+                    self._elaborate()
             except SuppleError as problem:
                 self.controls.say(str(problem), wrong=True)
             except Exception as problem:  # noqa: BLE001 - the studio must live on, and say so
