@@ -44,7 +44,7 @@ NUDGE = """(which) => new Promise((done) => {
   watch.observe(document.body, { subtree: true, childList: true, attributes: true });
   const press = { key: "ArrowRight", code: "ArrowRight", keyCode: 39, bubbles: true };
   const thumb = document.querySelectorAll("[role=slider]")[which];
-  thumb.dispatchEvent(new KeyboardEvent("keydown", press));
+  for (const kind of ["keydown", "keyup"]) thumb.dispatchEvent(new KeyboardEvent(kind, press));
 })"""
 
 

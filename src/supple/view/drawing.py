@@ -16,8 +16,8 @@ __all__ = ["Outline", "Solid", "draw_robot"]
 
 Array = NDArray[np.float64]
 STEEL = 7800.0  # a body is drawn as a steel ball of its mass
-NOMINAL = 0.012  # half thickness of a link whose section is not given, over the robot's extent
-THINNEST = 0.004  # half thickness below which a link is drawn thicker than it is, over the extent
+NOMINAL = 0.012  # half thickness of a link whose section is not given, over the robot's size
+THINNEST = 0.004  # half thickness below which a link is drawn thicker than it is, over the size
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,26 @@ class Solid:
 
 
 def draw_robot(
-    robot: Robot, names: tuple[str, ...], extent: float
+    robot: Robot, names: tuple[str, ...]
 ) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
-    """Return the outlines of the links called `names`, and the solids, of a robot of that size."""
+    """Return the outlines of the links called `names`, and the solids.
+
+    They do not depend on the pose, so that a robot on its way is only moved, not drawn anew.
+    """
     if isinstance(robot, SerialRobot):
-        return _serial(robot, extent)
+        return _serial(robot, _size(robot))
     assert isinstance(robot, DeltaRobot)
-    return _delta(robot, names, extent)
+    return _delta(robot, names, _size(robot))
+
+
+def _size(robot: Robot) -> float:
+    """About how large it is, m: an arm's links in a row, sliding ones half out; a leg bent."""
+    if isinstance(robot, DeltaRobot):
+        leg = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
+        return 0.75 * (robot.base_radius + leg)
+    assert isinstance(robot, SerialRobot)
+    out = [0.5 if link.joint.type == "prismatic" else 1.0 for link in robot.links]
+    return sum(k * (link.length or 0.0) for k, link in zip(out, robot.links, strict=True)) or 1.0
 
 
 def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:

@@ -1,15 +1,17 @@
-"""Where the sections of a drawn link are: a pose, a deformation and how much larger it is drawn."""
+"""Where drawn links and solids are: a pose, a deformation and how much larger it is drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .drawing import Solid
 from .scene import Scene, Track, quaternions
 
-__all__ = ["LARGEST", "Bent", "bend", "exaggeration", "strips"]
+__all__ = ["LARGEST", "Bent", "Riders", "bend", "exaggeration", "strips", "towards"]
 
 Array = NDArray[np.float64]
 LARGEST = 0.12  # drawn displacement over the extent at amplitude 1
@@ -43,17 +45,54 @@ def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
     return Bent(centre, R[:, None] @ _turns(scale * motion[..., 3:]))
 
 
-def strips(bent: Bent, i: int) -> tuple[Array, Array, Array]:
-    """Return the pieces of link i between its stations: centres, quaternions and lengths."""
-    a, b = bent.centre[i, :-1], bent.centre[i, 1:]
+def strips(bent: Bent) -> tuple[Array, Array, Array]:
+    """Return the pieces of all links between their stations.
+
+    Centres (n, P - 1, 3), quaternions (n, P - 1, 4) and lengths (n, P - 1).
+    """
+    a, b = bent.centre[:, :-1], bent.centre[:, 1:]
     along = b - a
     length = np.linalg.norm(along, axis=-1, keepdims=True)
-    x = np.where(length > 0, along / np.where(length > 0, length, 1.0), bent.R[i, :-1, :, 0])
-    y = bent.R[i, :-1, :, 1] + bent.R[i, 1:, :, 1]
+    x = np.where(length > 0, along / np.where(length > 0, length, 1.0), bent.R[:, :-1, :, 0])
+    y = bent.R[:, :-1, :, 1] + bent.R[:, 1:, :, 1]
     y = y - (y * x).sum(axis=-1, keepdims=True) * x
     y /= np.linalg.norm(y, axis=-1, keepdims=True)
     axes = np.stack([x, y, np.cross(x, y)], axis=-1)
-    return (a + b) / 2, quaternions(axes), length[:, 0]
+    return (a + b) / 2, quaternions(axes), length[..., 0]
+
+
+class Riders:
+    """Solids of one kind that ride on links; what does not change as they move is kept."""
+
+    def __init__(self, solids: Sequence[Solid]) -> None:
+        self._link = np.array([solid.link for solid in solids], int)
+        self._end = np.array([-1 if solid.end else 0 for solid in solids], int)
+        self._offset = np.array([solid.offset for solid in solids]).reshape(-1, 3)
+        self._turn = np.array([towards(np.asarray(s.axis)) for s in solids]).reshape(-1, 3, 3)
+        self.sizes = np.array([_sizes(solid) for solid in solids]).reshape(-1, 3)
+
+    def __len__(self) -> int:
+        return len(self._link)
+
+    def places(self, bent: Bent) -> tuple[Array, Array]:
+        """Return centres (N, 3) and quaternions (N, 4) of solids whose x is their axis."""
+        fixed = (self._link < 0)[:, None]
+        R = np.where(fixed[..., None], np.eye(3), bent.R[self._link, self._end])
+        origin = np.where(fixed, 0.0, bent.centre[self._link, self._end])
+        return origin + np.einsum("nij,nj->ni", R, self._offset), quaternions(R @ self._turn)
+
+
+def _sizes(solid: Solid) -> list[float]:
+    """Half length or length along its axis, and radius across it, of a unit solid's scales."""
+    return [solid.radius if solid.kind == "ball" else solid.height, solid.radius, solid.radius]
+
+
+def towards(axis: Array) -> Array:
+    """Return a rotation whose x is along an axis."""
+    a = axis / np.linalg.norm(axis)
+    y = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
+    y /= np.linalg.norm(y)
+    return np.stack([a, y, np.cross(a, y)], axis=1)
 
 
 def _rotations(q: Array) -> Array:

@@ -240,7 +240,7 @@ def well_seen(size: float, extent: float) -> float:
 def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> Scene:
     """Return a Scene framed around its poses."""
     low, high, extent = *poses.box, poses.extent
-    links, solids = draw_robot(robot, names, extent)
+    links, solids = draw_robot(robot, names)
     centre = (low + high) / 2
     planar = isinstance(robot, SerialRobot) and robot.planar
     notes = _drawing_notes(links, solids)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .drawing import Solid
-from .posing import Bent, bend, exaggeration, strips
-from .scene import Cloud, Scene, quaternions
+from .posing import Bent, Riders, bend, exaggeration, strips, towards
+from .scene import Cloud, Scene
 
 if TYPE_CHECKING:
     import viser
@@ -27,6 +26,8 @@ ROLES = {
     "plate": (185, 137, 74),
     "base": (154, 165, 176),
 }
+CELLS, SECTIONS = (226, 230, 234), (196, 204, 211)
+FLOOR = 2.0  # half the side of the floor over the robot's extent
 # Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
 MAP = np.array(
     [[65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112],
@@ -66,9 +67,10 @@ class Stage:
         self._links: list[Any] = []
         self._solids: list[Any] = []
         self._labels: list[Any] = []
+        self._rest: list[Any] = []
         self._drawn: list[int] = []
         self._at = 0
-        self._kinds: list[list[Solid]] = []
+        self._riders: list[Riders] = []
         self._last = Bent(np.zeros((0, 0, 3)), np.zeros((0, 0, 3, 3)))
 
     def show(self, scene: Scene) -> None:
@@ -93,15 +95,25 @@ class Stage:
         camera.position = tuple(centre + extent * away)
         camera.look_at, camera.up = tuple(centre), tuple(up)
         level = -0.06 * extent if scene.planar else _floor(scene)
-        place = np.array([0, 0, level]) if scene.planar else up * level
-        cell = 10.0 ** np.floor(np.log10(extent / 2))
-        server.scene.add_grid(
-            "/ground", plane="xy", infinite_grid=True, cell_size=cell, section_size=5 * cell,
-            fade_distance=8 * extent, position=tuple(place), cell_color=(222, 227, 231),
-            section_color=(196, 204, 211),
-        )  # fmt: skip
-
+        self._ground(np.array([0.0, 0.0, 1.0]) if scene.planar else up, level, extent)
         self._light(extent * away + 0.8 * extent * up)
+
+    def _ground(self, up: Array, level: float, extent: float) -> None:
+        """A floor of lines, whose cells are round lengths.
+
+        An endless grid computes every pixel of the window: half the time of a frame where no
+        graphics card helps.
+        """
+        cell = 10.0 ** np.floor(np.log10(extent / 2))
+        far = cell * max(5, round(FLOOR * extent / cell / 5) * 5)
+        at = np.arange(-far, far + cell / 2, cell)
+        rules = np.array([[[a, -far, 0], [a, far, 0]] for a in at])
+        both = np.concatenate([rules, rules[..., [1, 0, 2]]]) @ _level(up).T + level * up
+        strong = np.tile(np.isclose(at / (5 * cell) % 1, 0), 2)
+        for name, chosen, colour in (("cells", ~strong, CELLS), ("sections", strong, SECTIONS)):
+            self.server.scene.add_line_segments(
+                f"/ground/{name}", both[chosen], colour, thickness=1.0, thickness_units="screen"
+            )
 
     def _light(self, place: Array) -> None:
         """Plain light from one side, so that colours are those of the map."""
@@ -112,8 +124,9 @@ class Stage:
         world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
 
     def _build(self, scene: Scene) -> None:
-        for handle in (*self._links, *self._solids, *self._labels):
+        for handle in (*self._links, *self._solids, *self._labels, *self._rest):
             handle.remove()
+        self._rest = []
         pieces = scene.tracks[0].motion.shape[3] - 1
         drawn = [(i, link) for i, link in enumerate(scene.links) if len(link.corners)]
         self._drawn = [i for i, _ in drawn]
@@ -121,14 +134,16 @@ class Stage:
             self._batch(f"/link/{i}", _prism(link.corners), pieces, flat=not link.round)
             for i, link in drawn
         ]
-        self._kinds = [
-            [solid for solid in scene.solids if solid.kind == kind] for kind in ("ball", "cylinder")
-        ]
-        meshes = (_ball(), _cylinder())
-        self._solids = [
-            self._batch(f"/solid/{k}", mesh, len(some), flat=k == 1)
-            for k, (mesh, some) in enumerate(zip(meshes, self._kinds, strict=True))
-        ]
+        self._riders, self._solids = [], []
+        for kind, mesh in (("ball", _ball()), ("cylinder", _cylinder())):
+            some = [solid for solid in scene.solids if solid.kind == kind]
+            if some:
+                handle = self._batch(f"/{kind}s", mesh, len(some), flat=kind == "cylinder")
+                colours = np.array([ROLES[solid.role] for solid in some], float)
+                handle.batched_colors = _linear(colours)
+                self._riders.append(Riders(some))
+                self._solids.append(handle)
+                handle.batched_scales = self._riders[-1].sizes.astype(np.float32)
         self._labels = [
             self.server.scene.add_label(f"/name/{i}", link.name, visible=self.names)
             for i, link in enumerate(scene.links)
@@ -147,9 +162,14 @@ class Stage:
         assert self.scene is not None
         rest = self.bent(np.zeros_like(self.scene.tracks[0].motion[0, 0]), 0.0, v).centre
         ends = np.stack([rest[:, 0], rest[:, -1]], axis=1)
-        self.server.scene.add_line_segments(
-            "/ghost", ends, GHOST, thickness=1.5, thickness_units="screen"
-        )
+        if self._rest:
+            self._rest[0].points = ends.astype(np.float32)
+        else:
+            self._rest.append(
+                self.server.scene.add_line_segments(
+                    "/ghost", ends, GHOST, thickness=1.5, thickness_units="screen"
+                )
+            )
 
     def bent(self, motion: Array, scale: float, v: int = 0) -> Bent:
         """Return the sections of the present Scene at pose v, deformed."""
@@ -166,14 +186,22 @@ class Stage:
         with self.server.atomic():
             if v != self._at and not self.scene.true_scale:
                 self._ghost(v)
-            for handle, i in zip(self._links, self._drawn, strict=True):
-                self._move_link(handle, i, bent, colour)
-            for handle, some in zip(self._solids, self._kinds, strict=True):
-                _move_solids(handle, some, bent)
+            self._move_links(bent, colour)
+            for handle, riders in zip(self._solids, self._riders, strict=True):
+                _place(handle, *riders.places(bent))
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
         self._last, self._at = bent, v
+
+    def _move_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
+        centres, turns, lengths = strips(bent)
+        scales = np.ones((*lengths.shape, 3), np.float32)
+        scales[..., 0] = 1.02 * lengths
+        for handle, i in zip(self._links, self._drawn, strict=True):
+            _place(handle, centres[i], turns[i])
+            handle.batched_scales = scales[i]
+            handle.batched_colors = _linear(np.asarray(colour(i), float))
 
     @property
     def tip(self) -> Array:
@@ -222,19 +250,10 @@ class Stage:
 
         return colour
 
-    @staticmethod
-    def _move_link(handle: Any, i: int, bent: Bent, colour: Callable[[int], Any]) -> None:
-        centre, q, length = strips(bent, i)
-        scales = np.ones((len(length), 3))
-        scales[:, 0] = 1.02 * length
-        _place(handle, centre, q, scales, colour(i))
 
-
-def _place(handle: Any, centre: Array, q: Array, scales: Array, colours: Any) -> None:
+def _place(handle: Any, centre: Array, q: Array) -> None:
     handle.batched_positions = centre.astype(np.float32)
     handle.batched_wxyzs = q.astype(np.float32)
-    handle.batched_scales = scales.astype(np.float32)
-    handle.batched_colors = _linear(np.asarray(colours, float))
 
 
 def _linear(colours: Array) -> NDArray[np.uint8]:
@@ -245,35 +264,15 @@ def _linear(colours: Array) -> NDArray[np.uint8]:
     )
 
 
-def _move_solids(handle: Any, solids: list[Solid], bent: Bent) -> None:
-    if not solids:
-        return
-    centre, axes, scales = [], [], []
-    for solid in solids:
-        k = -1 if solid.end else 0
-        fixed = solid.link < 0
-        R = np.eye(3) if fixed else bent.R[solid.link, k]
-        origin = np.zeros(3) if fixed else bent.centre[solid.link, k]
-        centre.append(origin + R @ np.asarray(solid.offset))
-        axes.append(R @ _towards(np.asarray(solid.axis)))
-        long = solid.radius if solid.kind == "ball" else solid.height
-        scales.append([long, solid.radius, solid.radius])
-    colours = [ROLES[solid.role] for solid in solids]
-    _place(handle, np.array(centre), quaternions(np.array(axes)), np.array(scales), colours)
-
-
-def _towards(axis: Array) -> Array:
-    """A rotation whose x is along an axis."""
-    a = axis / np.linalg.norm(axis)
-    y = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
-    y /= np.linalg.norm(y)
-    return np.stack([a, y, np.cross(a, y)], axis=1)
-
-
 def _makeup(scene: Scene) -> tuple[Any, ...]:
     """What must be rebuilt when it changes."""
     outlines = tuple((link.name, link.corners.tobytes()) for link in scene.links)
     return outlines, scene.solids, scene.tracks[0].motion.shape[3]
+
+
+def _level(up: Array) -> Array:
+    """A rotation whose z is up."""
+    return np.roll(towards(up), -1, axis=1)
 
 
 def _aside(up: Array) -> Array:

@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 FRAMES = 25  # a second
 SWING = 0.8  # drawn swings a second, whatever the frequency
 CURVE = 61  # poses of the frequency curves
+HOLD = 0.5  # s after a change in which the shape stands still, so that the picture keeps up
 BREATH = 0.02  # s in which an answer leaves before kinds and curves are computed
 
 
@@ -81,7 +82,6 @@ class Studio:
             self._wanted.clear()
             try:
                 self._answer(self.controls.question())
-                self.server.flush()
                 if not self._wanted.wait(BREATH):
                     self._elaborate()
             except SuppleError as problem:
@@ -93,16 +93,19 @@ class Studio:
         """Frequencies and the picked shape: what must follow the slider."""
         found = self.found if question == self._seen else ask(question)
         picked = min(self.controls.picked, found.omega.shape[-1] - 1)
+        if question != self._seen:
+            self.kinds = None
+        self.found, self._seen = found, question
+        self.controls.offer(found.omega.shape[-1])
+        self._write(picked)
+        self.server.flush()  # the numbers are written while the shape is computed
         part, place = only(found, picked)
         scene = modes_scene(part, points=21)
         with self._lock:
-            if question != self._seen:
-                self.kinds = None
-            self.found, self._seen, self._place = found, question, place
+            self._place = place
             self.stage.show(scene)
             self._draw(1.0)
-        self.controls.offer(found.omega.shape[-1])
-        self._write(picked)
+        self.server.flush()
         self.latency = time.perf_counter() - self._changed
         proof = "certified, none is missing" if found.certified else "not certified"
         self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
@@ -177,9 +180,13 @@ class Studio:
     def _animate(self) -> None:
         start = time.perf_counter()
         while not self._stopped.wait(1 / FRAMES):
+            now = time.perf_counter()
             if not self.controls.animate.value or not self.server.get_clients():
                 continue
-            phase = 2 * math.pi * SWING * (time.perf_counter() - start)
+            if now - self._changed < HOLD:
+                start = now - HOLD  # goes on from its largest
+                continue
+            phase = 2 * math.pi * SWING * (now - start)
             with self._lock:
                 self._draw(math.cos(phase))
 
