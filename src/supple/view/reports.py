@@ -102,8 +102,9 @@ def _statics(sag: Statics) -> Report:
     tables = [
         Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
         Table("What each link carries",
-              ("link", "force at its root (N)>", "moment (N m)>", "strain energy (J)>"),
-              list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True))),
+              ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
+              list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True)),
+              "Force and moment at the link's root; a sprung joint stores energy of its own."),
         Table("Compliance of the tip", ("moves", *(f"per {axis}>" for axis in _LOADS)),
               [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
               "Motion (m, rad) per unit force (N) and moment (N m) on the tip, base axes."),
@@ -195,7 +196,7 @@ def _path(run: PathResponse, samples: int) -> Report:
                 {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
                 "small rotation from the rigid motion, base axes"),
         _curves(run.t, "Efforts" if any(slides) else "Torques", push, efforts),
-        _curves(run.t, "What bending adds to them", push, more,
+        _curves(run.t, "Added by bending", push, more,
                 "beyond what the same motion takes with rigid links"),
     ]  # fmt: skip
     much = (
@@ -301,6 +302,9 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
     if len(running) == 1:
         line = Series("lowest frequency", told[0][2], hertz)
         return Plot(title, labels[0], "frequency (Hz)", [line])
+    known = hertz[np.isfinite(hertz)]
+    flat = known.size > 0 and float(np.ptp(known)) < 1e-6 * float(known.max())
+    note = "the same everywhere in this slice" if flat else ""
     span = tuple(float(end[1]) / (2 * np.pi) for end in (found.lowest, found.highest))
     (_, _, x), (_, _, y) = told
-    return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]))
+    return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]), note)
