@@ -111,8 +111,8 @@ class SlidingShapes(ABC):
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
     3. `shortening(l, pairs, beta)` returns the foreshortening of pairs of bending functions.
     4. `fields(l, eta)` returns displacements and twist (.., 4, k) at fractions of free lengths,
-       arrays that broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers
-       only.
+       arrays that broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z,
+       numbers only.
     5. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
     """
 
