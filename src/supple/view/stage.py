@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .posing import Bent, Riders, bend, exaggeration, strips, towards
+from .posing import Bent, Riders, bend, bend_in_place, exaggeration, strips, towards
 from .scene import Cloud, Scene
 
 if TYPE_CHECKING:
@@ -58,20 +58,24 @@ def mapped(values: Array) -> NDArray[np.uint8]:
 
 
 class Stage:
-    """Draws one Scene at a time; a Scene of the same robot only moves what is there."""
+    """Draws one Scene at a time; a Scene of the same robot only moves what is there.
+
+    Every link is a frame, and what bends and rides on it is drawn in that frame: a browser applies
+    the poses of frames at once and the bending of copies one picture later.
+    """
 
     def __init__(self, server: viser.ViserServer) -> None:
         self.server = server
         self.scene: Scene | None = None
         self.names = False
-        self._links: list[Any] = []
-        self._solids: list[Any] = []
+        self._frames: list[Any] = []
+        self._rests: list[Any] = []
         self._labels: list[Any] = []
-        self._rest: list[Any] = []
-        self._drawn: list[int] = []
-        self._at = 0
-        self._riders: list[Riders] = []
-        self._last = Bent(np.zeros((0, 0, 3)), np.zeros((0, 0, 3, 3)))
+        self._strips: list[tuple[int, Any]] = []
+        self._solids: list[tuple[list[int], Any]] = []
+        self._riders = Riders(())
+        self._poses: tuple[Array, ...] = ()
+        self._drawn = (0, 0, 0.0)
 
     def show(self, scene: Scene) -> None:
         """Take a Scene; the next `draw` draws it."""
@@ -82,8 +86,6 @@ class Stage:
             self._build(scene)
         if new:
             self._frame(scene)
-        if not scene.true_scale:
-            self._ghost(0)
 
     def _frame(self, scene: Scene) -> None:
         """Camera, up and ground, once."""
@@ -124,81 +126,89 @@ class Stage:
         world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
 
     def _build(self, scene: Scene) -> None:
-        for handle in (*self._links, *self._solids, *self._labels, *self._rest):
-            handle.remove()
-        self._rest = []
+        for handle in self._frames:
+            handle.remove()  # with all that is drawn in it
+        world, links = self.server.scene, scene.links
+        self._frames = [world.add_frame("/base", show_axes=False)]
+        self._frames += [world.add_frame(f"/link/{i}", show_axes=False) for i in range(len(links))]
         pieces = scene.tracks[0].motion.shape[3] - 1
-        drawn = [(i, link) for i, link in enumerate(scene.links) if len(link.corners)]
-        self._drawn = [i for i, _ in drawn]
-        self._links = [
-            self._batch(f"/link/{i}", _prism(link.corners), pieces, flat=not link.round)
-            for i, link in drawn
+        self._strips = [
+            (i, self._batch(f"/link/{i}/strips", _prism(link.corners), pieces, not link.round))
+            for i, link in enumerate(links)
+            if len(link.corners)
         ]
-        self._riders, self._solids = [], []
-        for kind, mesh in (("ball", _ball()), ("cylinder", _cylinder())):
-            some = [solid for solid in scene.solids if solid.kind == kind]
-            if some:
-                handle = self._batch(f"/{kind}s", mesh, len(some), flat=kind == "cylinder")
-                colours = np.array([ROLES[solid.role] for solid in some], float)
-                handle.batched_colors = _linear(colours)
-                self._riders.append(Riders(some))
-                self._solids.append(handle)
-                handle.batched_scales = self._riders[-1].sizes.astype(np.float32)
+        self._build_solids(scene)
         self._labels = [
-            self.server.scene.add_label(f"/name/{i}", link.name, visible=self.names)
-            for i, link in enumerate(scene.links)
+            world.add_label(f"/link/{i}/name", link.name, visible=self.names)
+            for i, link in enumerate(links)
         ]
+        line = np.zeros((1, 2, 3), np.float32)
+        self._rests = [
+            world.add_line_segments(
+                f"/link/{i}/rest", line, GHOST, thickness=1.5, thickness_units="screen"
+            )
+            for i in range(0 if scene.true_scale else len(links))
+        ]
+        self._poses = ()
+
+    def _build_solids(self, scene: Scene) -> None:
+        """One batch of every kind of solid on every link, and on the ground."""
+        self._riders, self._solids = Riders(scene.solids), []
+        meshes = {"ball": _ball(), "cylinder": _cylinder()}
+        for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
+            some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
+            place = "/base" if link < 0 else f"/link/{link}"
+            handle = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
+            handle.batched_scales = self._riders.sizes[some].astype(np.float32)
+            colours = [ROLES[scene.solids[k].role] for k in some]
+            handle.batched_colors = _linear(np.array(colours, float))
+            self._solids.append((some, handle))
 
     def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
-        """Copies of one mesh; all that moves is drawn so, and therefore arrives together."""
+        """Copies of one mesh."""
         return self.server.scene.add_batched_meshes_simple(
             name, *mesh, np.tile([1.0, 0, 0, 0], (count, 1)), np.zeros((count, 3)),
             batched_scales=np.ones((count, 3)), batched_colors=np.tile(PLAIN, (count, 1)),
             lod="off", flat_shading=flat,
         )  # fmt: skip
 
-    def _ghost(self, v: int) -> None:
-        """The undeformed centre lines at pose v."""
-        assert self.scene is not None
-        rest = self.bent(np.zeros_like(self.scene.tracks[0].motion[0, 0]), 0.0, v).centre
-        ends = np.stack([rest[:, 0], rest[:, -1]], axis=1)
-        if self._rest:
-            self._rest[0].points = ends.astype(np.float32)
-        else:
-            self._rest.append(
-                self.server.scene.add_line_segments(
-                    "/ghost", ends, GHOST, thickness=1.5, thickness_units="screen"
-                )
-            )
-
-    def bent(self, motion: Array, scale: float, v: int = 0) -> Bent:
-        """Return the sections of the present Scene at pose v, deformed."""
-        assert self.scene is not None
-        return bend(self.scene.tracks[0], v, motion, scale)
-
     def draw(self, swing: float, colouring: str = "plain", v: int = 0, shape: int = 0) -> None:
         """Draw pose v deformed by `swing` times its usual amplitude."""
         assert self.scene is not None
         track = self.scene.tracks[0]
         motion = track.motion[v, shape]
-        bent = self.bent(motion, swing * exaggeration(self.scene, motion), v)
+        scale = swing * exaggeration(self.scene, motion)
+        bent = bend_in_place(track.L[v], motion, scale)
         colour = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
-            if v != self._at and not self.scene.true_scale:
-                self._ghost(v)
-            self._move_links(bent, colour)
-            for handle, riders in zip(self._solids, self._riders, strict=True):
-                _place(handle, *riders.places(bent))
+            self._move_frames(track.p[v], track.quaternion[v], track.L[v])
+            self._bend_links(bent, colour)
+            centres, turns = self._riders.places(bent)
+            for some, handle in self._solids:
+                _place(handle, centres[some], turns[some])
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
-        self._last, self._at = bent, v
+        self._drawn = (v, shape, scale)
 
-    def _move_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
+    def _move_frames(self, p: Array, q: Array, L: Array) -> None:
+        """Poses of the links, and their undeformed centre lines; only what changed is sent."""
+        old = self._poses or (np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L))
+        for i, handle in enumerate(self._frames[1:]):
+            if (p[i] != old[0][i]).any():
+                handle.position = p[i]
+            if (q[i] != old[1][i]).any():
+                handle.wxyz = q[i]
+        for i, handle in enumerate(self._rests):
+            if L[i] != old[2][i]:
+                handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
+        self._poses = (p, q, L)
+
+    def _bend_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
         centres, turns, lengths = strips(bent)
         scales = np.ones((*lengths.shape, 3), np.float32)
         scales[..., 0] = 1.02 * lengths
-        for handle, i in zip(self._links, self._drawn, strict=True):
+        for i, handle in self._strips:
             _place(handle, centres[i], turns[i])
             handle.batched_scales = scales[i]
             handle.batched_colors = _linear(np.asarray(colour(i), float))
@@ -207,7 +217,8 @@ class Stage:
     def tip(self) -> Array:
         """Where the traced end was last drawn, (3,)."""
         assert self.scene is not None
-        place: Array = self._last.centre[self.scene.tip, -1]
+        (v, shape, scale), track = self._drawn, self.scene.tracks[0]
+        place: Array = bend(track, v, track.motion[v, shape], scale).centre[self.scene.tip, -1]
         return place
 
     def name_links(self, on: bool) -> None:
