@@ -13,7 +13,7 @@ from typing import Any
 
 from .timing import Timing
 
-__all__ = ["RASTER", "drag_timings", "raster_note"]
+__all__ = ["RASTER", "drag", "drag_timings", "raster_note"]
 
 STUDIO = "slider to picture sent, by the studio"
 NUMBERS = "slider to numbers in the page"
@@ -74,12 +74,25 @@ def drag_timings(browser: Any, url: str, repeats: int) -> tuple[dict[str, Timing
 
     The median of five moves in each round.
     """
+    moves, told = drag(browser, url, 5 * repeats)
+    rows = {STUDIO: "own", NUMBERS: "numbers", PICTURE: "pose", SHAPE: "shape", RASTER: "raster"}
+    return {
+        name: _by_fives([1e-3 * move[key] for move in moves]) for name, key in rows.items()
+    }, told
+
+
+def drag(browser: Any, url: str, count: int) -> tuple[list[dict[str, float]], dict[str, Any]]:
+    """Drag the second slider of a studio: milliseconds of every move, and what it shows at the end.
+
+    Of a move: `own`, as the studio tells; `numbers` in the page; `pose` and `shape`, the frames
+    that draw the links there and bent anew; `raster`, the first of these done.
+    """
     page = browser.new_page(viewport=WINDOW)
     page.add_init_script(HOOKS)
     page.goto(url)
     page.wait_for_selector("[data-role=here]", state="attached")
     page.wait_for_timeout(1500)
-    moves = _dragged(page, 5 * repeats)
+    moves = _moves(page, count)
     page.wait_for_timeout(300)
     told = {
         "rate": float(page.evaluate(RATE)),
@@ -89,14 +102,7 @@ def drag_timings(browser: Any, url: str, repeats: int) -> tuple[dict[str, Timing
         ),
     }
     page.close()
-    parts = {
-        STUDIO: [1e-3 * move["own"] for move in moves],
-        NUMBERS: [1e-3 * move["numbers"] for move in moves],
-        PICTURE: [1e-3 * move["frames"][0] for move in moves],
-        SHAPE: [1e-3 * move["frames"][1] for move in moves],
-        RASTER: [1e-3 * move["raster"] for move in moves],
-    }
-    return {name: _by_fives(seconds) for name, seconds in parts.items()}, told
+    return moves, told
 
 
 def raster_note(rate: float) -> str:
@@ -107,7 +113,7 @@ def raster_note(rate: float) -> str:
     )
 
 
-def _dragged(page: Any, count: int) -> list[dict[str, Any]]:
+def _moves(page: Any, count: int) -> list[dict[str, float]]:
     """What the page saw of every move of a drag to and fro."""
     page.evaluate(WATCH, WATCHED)
     box = page.locator("[role=slider]").nth(1).bounding_box()
@@ -123,7 +129,9 @@ def _dragged(page: Any, count: int) -> list[dict[str, Any]]:
         page.wait_for_function("window.seen")
         words = page.locator("[data-role=status]").inner_text()  # "6 modes in 7 ms; .."
         own = float(words.split(" in ")[1].split(" ms")[0])
-        moves.append({**page.evaluate("window.seen"), "own": own})
+        seen = page.evaluate("window.seen")
+        pose, shape, *_ = seen.pop("frames")
+        moves.append({**seen, "own": own, "pose": pose, "shape": shape})
     page.mouse.up()
     return moves[2:]
 

@@ -26,7 +26,10 @@ ROLES = {
     "plate": (185, 137, 74),
     "base": (154, 165, 176),
 }
-CELLS, SECTIONS = (226, 230, 234), (196, 204, 211)
+FLOORS = {  # colours of its lines, light and dark
+    "cells": ((226, 230, 234), (58, 63, 68)),
+    "sections": ((196, 204, 211), (92, 100, 108)),
+}
 FLOOR = 2.0  # half the side of the floor over the robot's extent
 # Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
 MAP = np.array(
@@ -43,10 +46,15 @@ def dress(gui: Any, dark: bool = False) -> None:
     )  # fmt: skip
 
 
-def add_dark(gui: Any) -> None:
+def add_dark(gui: Any, stage: Stage) -> None:
     """Add the choice between light and dark, for all browsers."""
     box = gui.add_checkbox("dark", False)
-    box.on_update(lambda _: dress(gui, bool(box.value)))
+
+    def changed(_: Any) -> None:
+        dress(gui, bool(box.value))
+        stage.darken(bool(box.value))
+
+    box.on_update(changed)
 
 
 def mapped(values: Array) -> NDArray[np.uint8]:
@@ -68,6 +76,7 @@ class Stage:
         self.server = server
         self.scene: Scene | None = None
         self.names = False
+        self._floor: dict[str, Any] = {}
         self._frames: list[Any] = []
         self._rests: list[Any] = []
         self._labels: list[Any] = []
@@ -92,7 +101,7 @@ class Stage:
         server, extent = self.server, scene.extent
         up = np.asarray(scene.up)
         server.scene.set_up_direction(up)
-        away = np.array([0.35, -0.25, 1.6]) if scene.planar else _aside(up)
+        away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
         camera, centre = server.initial_camera, np.asarray(scene.centre)
         camera.position = tuple(centre + extent * away)
         camera.look_at, camera.up = tuple(centre), tuple(up)
@@ -112,10 +121,16 @@ class Stage:
         rules = np.array([[[a, -far, 0], [a, far, 0]] for a in at])
         both = np.concatenate([rules, rules[..., [1, 0, 2]]]) @ _level(up).T + level * up
         strong = np.tile(np.isclose(at / (5 * cell) % 1, 0), 2)
-        for name, chosen, colour in (("cells", ~strong, CELLS), ("sections", strong, SECTIONS)):
-            self.server.scene.add_line_segments(
-                f"/ground/{name}", both[chosen], colour, thickness=1.0, thickness_units="screen"
-            )
+        for name, chosen in (("cells", ~strong), ("sections", strong)):
+            self._floor[name] = self.server.scene.add_line_segments(
+                f"/ground/{name}", both[chosen], FLOORS[name][0], thickness=1.0,
+                thickness_units="screen",
+            )  # fmt: skip
+
+    def darken(self, dark: bool) -> None:
+        """Draw the floor for a dark or a light background."""
+        for name, handle in self._floor.items():
+            handle.colors = np.full(handle.colors.shape, FLOORS[name][dark], np.uint8)
 
     def _light(self, place: Array) -> None:
         """Plain light from one side, so that colours are those of the map."""
@@ -301,15 +316,18 @@ def _floor(scene: Scene) -> float:
 
 
 def _prism(corners: Array) -> Mesh:
-    """A prism of unit length along x over an outline (K, 2)."""
+    """A prism of unit length along x over an outline (K, 2).
+
+    Its ends have corners of their own, or smooth shading would round them off and draw ribs.
+    """
     K = len(corners)
     ends = [np.column_stack([np.full(K, x), corners]) for x in (-0.5, 0.5)]
     k = np.arange(K)
     n = (k + 1) % K
     sides = np.concatenate([np.stack([k, n, n + K], 1), np.stack([k, n + K, k + K], 1)])
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
-    faces = np.concatenate([sides, fan, fan[:, ::-1] + K])
-    return np.concatenate(ends).astype(np.float32), faces.astype(np.uint32)
+    faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
+    return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
 
 
 def _cylinder() -> Mesh:

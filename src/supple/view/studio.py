@@ -50,7 +50,7 @@ class Studio:
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: Question | None = None
         self._told = ""
-        self.controls = Controls(server, found, self._asked, self._looked)
+        self.controls = Controls(server, found, self.stage, self._asked, self._looked)
         self.controls.picture.on_click(self._save_picture)
         self.controls.page.on_click(self._save_page)
         self._answer(self.controls.question())
@@ -97,14 +97,14 @@ class Studio:
             self.kinds = None
         self.found, self._seen = found, question
         self.controls.offer(found.omega.shape[-1])
-        self._write(picked)
-        self.server.flush()  # the numbers are written while the shape is computed
         part, place = only(found, picked)
         scene = modes_scene(part, points=21)
         with self._lock:
             self._place = place
             self.stage.show(scene)
             self._draw(1.0)
+        self.server.flush()  # the picture takes a browser longest: it leaves before the numbers
+        self._write(picked)
         self.server.flush()
         self.latency = time.perf_counter() - self._changed
         proof = "certified, none is missing" if found.certified else "not certified"
