@@ -93,17 +93,16 @@ class Studio:
         """Frequencies and the picked shape: what must follow the slider."""
         found = self.found if question == self._seen else ask(question)
         picked = min(self.controls.picked, found.omega.shape[-1] - 1)
-        if question != self._seen:
-            self.kinds = None
-        self.found, self._seen = found, question
-        self.controls.offer(found.omega.shape[-1])
         part, place = only(found, picked)
         scene = modes_scene(part, points=21)
         with self._lock:
-            self._place = place
+            if question != self._seen:
+                self.kinds = None
+            self.found, self._seen, self._place = found, question, place
             self.stage.show(scene)
             self._draw(1.0)
         self.server.flush()  # the picture takes a browser longest: it leaves before the numbers
+        self.controls.offer(found.omega.shape[-1])
         self._write(picked)
         self.server.flush()
         self.latency = time.perf_counter() - self._changed
