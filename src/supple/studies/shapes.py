@@ -18,7 +18,7 @@ from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ..structure import Release, Segment, Structure
 from .elements import ElementModes
 
-__all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes"]
+__all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes", "strain_density"]
 
 Array = NDArray[np.float64]
 ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
@@ -316,7 +316,7 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
             displacement.append(motion[..., :3])
             rotation.append(motion[..., 3:])
             share.append(strain / strain.sum())
-            density.append(_density(structure, fields.stations[..., 6:] * scale))
+            density.append(strain_density(structure, fields.stations[..., 6:] * scale))
             residual.append(fields.residual)
     return _shapes(structure, displacement, rotation, share, density, residual)
 
@@ -338,7 +338,7 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
         share.append(strain / strain.sum())
-        density.append(_density(structure, forces[..., mode]))
+        density.append(strain_density(structure, forces[..., mode]))
     return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
 
 
@@ -348,8 +348,8 @@ def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int)
     return float((k * twist**2).sum() / 2)
 
 
-def _density(structure: Structure, forces: Array) -> Array:
-    """Strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA and so on."""
+def strain_density(structure: Structure, forces: Array) -> Array:
+    """Return the strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA, .."""
     beams = [s.beam for s in structure.segments]
     soft = [(b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]) for b in beams]
     density: Array = (forces**2 / (2 * np.array(soft)[:, None])).sum(axis=-1)
