@@ -45,7 +45,7 @@ class Controls:
     def _pose(self, found: Modes, asked: Callable[[], None]) -> None:
         pose = found.theta if found.position is None else found.position
         self.sliders: list[Any] = []
-        with self.gui.add_folder("Pose"):
+        with self.gui.add_folder("Pose", visible=bool(self.coordinates)):
             for c, value in zip(self.coordinates, pose.tolist(), strict=True):
                 at = math.degrees(value) if c.unit == "°" else value
                 low, high = min(c.low, at), max(c.high, at)
@@ -92,7 +92,7 @@ class Controls:
                 handle.on_update(lambda _: looked())
 
     def _curves(self, looked: Callable[[], None]) -> None:
-        with self.gui.add_folder("Frequencies along"):
+        with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
             names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
             slides = [c.name for c in self.coordinates if c.name.startswith("length")]
             first = (slides or names[min(1, len(names) - 1) :])[0]

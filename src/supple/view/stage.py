@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .posing import Bent, Riders, bend, bend_in_place, exaggeration, strips, towards
+from .posing import LARGEST, Bent, Riders, bend, bend_in_place, exaggeration, strips, towards
 from .scene import Cloud, Scene
 
 if TYPE_CHECKING:
@@ -308,11 +308,13 @@ def _aside(up: Array) -> Array:
 
 
 def _floor(scene: Scene) -> float:
-    track = scene.tracks[0]
-    x = np.array([[1.0, 0.0, 0.0]])
-    bent = bend(track, 0, np.zeros((*track.motion.shape[2:4], 6)), 0.0)
-    points = np.concatenate([bent.centre.reshape(-1, 3), 0 * x])
-    return float((points @ np.asarray(scene.up)).min() - 0.03 * scene.extent)
+    """How high the floor lies: below all links, with room where free ends could bend through it."""
+    track, up = scene.tracks[0], np.asarray(scene.up)
+    rest = bend(track, 0, np.zeros((*track.motion.shape[2:4], 6)), 0.0).centre
+    ends = float((rest[:, -1] @ up).min())
+    low = min(0.0, float((rest @ up).min()))
+    near = ends < low + LARGEST * scene.extent
+    return low - scene.extent * (0.03 + LARGEST * near)
 
 
 def _prism(corners: Array) -> Mesh:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from ..studies.modes import Modes
 from .controls import Controls
-from .questions import Question, along, ask, only, turned
+from .questions import Question, along, ask, kinds, only, turned
 from .reports import report
 from .scene import Cloud, modes_scene
 from .sending import send_page, send_picture
@@ -112,8 +112,8 @@ class Studio:
 
     def _elaborate(self) -> None:
         """Kinds and curves, unless the reader has moved on."""
-        if self.kinds is None and not self._wanted.is_set():
-            self.kinds = self.found.kind
+        if self.kinds is None:
+            self.kinds = kinds(self.found, self._wanted.is_set)
         if not self._wanted.is_set():
             self._curves()
         self._write(self.controls.picked)
