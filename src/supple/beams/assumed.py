@@ -15,7 +15,6 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from ..errors import SuppleError
 from .shapes import EndLoad, Shapes, joined
 from .theory import Beam
 
@@ -85,17 +84,19 @@ def _bending(beam: Beam, end: EndLoad, plane: int, count: int) -> Shapes:
 
 
 def _rod(beam: Beam, kind: str, count: int, stiffness: float, m: float, load: float) -> Shapes:
-    """Natural shapes in stretch (u, EA, m) or twist (phi, GJ, rho I_p)."""
-    if m * beam.L + load <= 0:
-        raise SuppleError(
-            f"{kind} shapes need inertia in {kind}: the link has none (give "
-            f"polar_inertia_per_length, or ask for {kind}=0)"
-        )
-    size = 24 + 4 * count
+    """Natural shapes in stretch (u, EA, m) or twist (phi, GJ, rho I_p).
+
+    A link without inertia of its own there is a spring: one shape, linear in x. Where its end
+    carries none either it turns by one at the end.
+    """
+    count, size = (count, 24 + 4 * count) if m > 0 else (1, 1)
     _, field, _ = _strain_basis(beam.L, size)
     tip = field.sum(axis=1)
     M = m * _gram(field, field, beam.L) + load * np.outer(tip, tip)
-    A = _lowest(M, np.full(size, stiffness), count, beam.m * beam.L)
+    if m > 0 or load > 0:
+        A = _lowest(M, np.full(size, stiffness), count, beam.m * beam.L)
+    else:
+        A = 1 / tip[:, None]
     A *= np.where(A.T @ field[:, 0] < 0, -1.0, 1.0)
     series = np.zeros((1, 6, count, field.shape[1]))
     series[0, 0 if kind == "axial" else 3] = A.T @ field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,6 +111,11 @@ class AssumedModes(Basis):
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
         axial, torsion = per_link(self.axial, i), per_link(self.torsion, i)
+        if torsion and math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] <= 0:
+            raise SuppleError(
+                f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
+                "polar_inertia_per_length, or ask for torsion=0 there"
+            )
         return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
 
     def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
@@ -23,26 +25,51 @@ def element_shapes(beam: Beam, n: int, order: str, modes: int | None = None) -> 
     """Return the shape functions of n elements on a link.
 
     With `modes` each deformation is reduced to the static shapes of unit end motions and its
-    lowest natural shapes with the end held; the static answer to end loads stays exact.
+    lowest natural shapes with the end held; the static answer to end loads stays exact. Motions
+    that carry no mass and leave the end alone (twist of a link without polar inertia, say) have no
+    dynamics: they follow the others at once and are no coordinates of their own.
 
     Source: [CraigBampton1968].
     """
     net = mesh(beam, n, order)
     shapes = _as_shapes(net)
-    if modes is None:
+    turns = zip((*beam.rI, beam.rIp), (*beam.kGA, beam.GJ), strict=True)
+    massless = any(inertia == 0 and math.isfinite(k) for inertia, k in turns)
+    if modes is None and not massless:
         return shapes
-    M, K = net.mass[6:, 6:], net.stiffness
     blocks, kinds = [], []
     for kind, rows in _ENDS.items():
         columns = np.array([j for j, name in enumerate(shapes.kinds) if name == kind], int)
         if len(columns):
             square = np.ix_(columns, columns)
-            reduced = _reduced(M[square], K[square], net.end[list(rows)][:, columns], modes, kind)
-            block = np.zeros((shapes.count, reduced.shape[1]))
-            block[columns] = reduced
+            M, K = net.mass[6:, 6:][square], net.stiffness[square]
+            end = net.end[list(rows)][:, columns]
+            T = _with_mass(M, K, end) if massless else np.eye(len(columns))
+            if modes is not None:
+                lost = len(columns) - T.shape[1]
+                few = min(modes, T.shape[1] - len(rows)) if lost else modes
+                T = T @ _reduced(T.T @ M @ T, T.T @ K @ T, end @ T, few, kind)
+            block = np.zeros((shapes.count, T.shape[1]))
+            block[columns] = T
             blocks.append(block)
-            kinds += [kind] * reduced.shape[1]
+            kinds += [kind] * T.shape[1]
     return shapes.mixed(np.hstack(blocks), tuple(kinds))
+
+
+def _with_mass(M: Array, K: Array, end: Array) -> Array:
+    """Coordinates (m, new) without the massless motions that leave the end alone.
+
+    Of those, Z with M Z = 0 and end Z = 0, what is left is orthogonal in K: Z' K T = 0.
+    """
+    from scipy.linalg import null_space
+
+    d = 1 / np.sqrt(np.diag(K))
+    scaled = M * np.outer(d, d)
+    still = null_space(np.vstack([scaled / np.abs(scaled).max(initial=1e-300), end * d]), 1e-12)
+    if not still.shape[1]:
+        return np.eye(len(d))
+    T: Array = d[:, None] * null_space(still.T @ (K * np.outer(d, d)))
+    return T
 
 
 def _as_shapes(net: Mesh) -> Shapes:

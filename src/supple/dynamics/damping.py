@@ -43,13 +43,17 @@ class ModalDamping(Damping):
     ratio: float | Sequence[float] | Sequence[Sequence[float]] | None = None
 
     def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
-        """Return 2 M Phi diag(zeta omega) Phi' M with Phi the mass-normalised modes."""
+        """Return 2 M Phi diag(zeta omega) Phi' M = 2 K Psi diag(zeta / omega) Psi' K.
+
+        Phi are the modes with modal mass one, Psi = Phi / omega those with modal stiffness one. A
+        motion without mass has 1 / omega = 0 and no damping.
+        """
         from scipy.linalg import eigh
 
         zeta = self.ratios(i, inv.count, ratio)
-        omega2, Phi = eigh(inv.K, inv.modal_mass)
-        side = inv.modal_mass @ Phi
-        D: Array = 2 * (side * (zeta * np.sqrt(np.maximum(omega2, 0.0)))) @ side.T
+        periods2, Psi = eigh(inv.modal_mass, inv.K)  # falling frequencies
+        side = inv.K @ Psi
+        D: Array = 2 * (side * (zeta[::-1] * np.sqrt(np.maximum(periods2, 0.0)))) @ side.T
         return D
 
     def ratios(self, i: int, count: int, ratio: float | None) -> Array:
