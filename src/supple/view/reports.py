@@ -22,6 +22,7 @@ from .told import motors_of, tidy
 if TYPE_CHECKING:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
+    from ..studies.stability import Stability
     from ..studies.workspace import FrequencyMap
 
 __all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
@@ -51,7 +52,7 @@ def save_report(answer: Any, path: str | Path, **options: Any) -> Path:
 
 
 def report(answer: Any, **options: Any) -> Report:
-    """Return the page of an answer: a Robot, Modes, Statics, a motion or a map."""
+    """Return the page of an answer: a Robot, Modes, Statics, a motion, Stability or a map."""
     if isinstance(answer, Robot):
         pose: dict[str, Any] = usual_pose(answer)
         answer = modes(answer, count=6, **pose)
@@ -65,10 +66,13 @@ def report(answer: Any, **options: Any) -> Report:
 def _moving(answer: Any, samples: int = SAMPLES) -> Report:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
+    from ..studies.stability import Stability
     from ..studies.workspace import FrequencyMap
 
     if isinstance(answer, Response):
         return _response(answer, samples)
+    if isinstance(answer, Stability):
+        return _stability(answer, samples)
     if isinstance(answer, PathResponse):
         return _path(answer, samples)
     if isinstance(answer, FrequencyMap):
@@ -141,6 +145,28 @@ def _response(run: Response, samples: int) -> Report:
         "a curve to read its values."
     )
     return Report(f"{run.model.robot.name}: a motion", [chapter], [lead])
+
+
+def _stability(found: Stability, samples: int) -> Report:
+    """Frozen eigenvalues beside what decides, and the motion itself."""
+    from .scenes import response_scene
+
+    planes = ("x-y", "x-z")
+    real = {f"eigenvalue {k + 1}": row for k, row in enumerate(found.eigenvalues.real.T)}
+    omega = {f"mode {k + 1}": row / (2 * np.pi) for k, row in enumerate(found.omega.T)}
+    plots = [
+        _curves(found.t, "Energy of vibration", "J", {"energy": found.energy}),
+        _curves(found.t, "Action", "J s", {"action": found.action}, "energy over frequency"),
+        _curves(found.t, "Tip deflection", "mm",
+                dict(zip(planes, 1e3 * found.tip[:, 1:].T, strict=True))),
+        _curves(found.t, "Root moment", "N m", dict(zip(planes, found.root_moment.T, strict=True))),
+        _curves(found.t, "Natural frequencies", "Hz", omega),
+        _curves(found.t, "Frozen eigenvalues, real part", "1/s", real,
+                "they depend on how the shapes are scaled along the length: they decide nothing"),
+    ]  # fmt: skip
+    robot = found.response.model.robot
+    chapter = Chapter(scene=response_scene(found.response, samples), plots=plots)
+    return Report(f"{robot.name}: vibration along a motion", [chapter], [found.text])
 
 
 def panels(run: Response) -> list[Plot]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import writing
+from ..files.disk import check_place, writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "finish", "plain_ticks", "shades", "styled", "wrapped"]
+__all__ = ["COLOURS", "check_picture", "finish", "plain_ticks", "shades", "styled", "wrapped"]
 
 # Okabe and Ito's palette, safe for the common colour deficiencies
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -76,6 +76,16 @@ def plain_ticks(bar: Any) -> None:
     bar.ax.yaxis.set_minor_formatter(NullFormatter())
 
 
+def check_picture(path: str | Path) -> Path:
+    """Return the path of a picture to write, checked before anything is computed."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in FigureCanvasBase.get_supported_filetypes():
+        raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
+    return check_place(path)
+
+
 def finish(figure: Figure, path: str | Path | None) -> Figure:
     """Save the figure when a path is given, by its ending; else show it without blocking.
 
@@ -84,11 +94,7 @@ def finish(figure: Figure, path: str | Path | None) -> Figure:
     import matplotlib.pyplot as plt
 
     if path is not None:
-        known = figure.canvas.get_supported_filetypes()
-        ending = Path(path).suffix.lstrip(".").lower()
-        if ending not in known:
-            raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
-        with writing(path) as place:
+        with writing(check_picture(path)) as place:
             figure.savefig(place)
         plt.close(figure)
     elif plt.isinteractive():
