@@ -165,8 +165,15 @@ def _stability(found: Stability, samples: int) -> Report:
                 "they depend on how the shapes are scaled along the length: they decide nothing"),
     ]  # fmt: skip
     robot = found.response.model.robot
-    chapter = Chapter(scene=response_scene(found.response, samples), plots=plots)
-    return Report(f"{robot.name}: vibration along a motion", [chapter], [found.text])
+    chapters = [
+        Chapter("The motion", scene=response_scene(found.response, samples), plots=plots),
+        Chapter("What decides", text=[found.text]),
+    ]
+    lead = (
+        "What vibration does while the robot follows its trajectory. Energy, action, amplitude and "
+        "root moment decide; the frozen eigenvalues are shown because papers show them."
+    )
+    return Report(f"{robot.name}: vibration along a motion", chapters, [lead])
 
 
 def panels(run: Response) -> list[Plot]:

@@ -35,10 +35,9 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
         for ax, (label, values) in zip(axes.flat, panels, strict=True):
             ax.plot(found.t, values, lw=0.9)
             ax.set_ylabel(label)
-        named = (("y", "z"), "upper right"), (("x-y", "x-z"), "upper left")
-        for ax, (names, place) in zip(axes[-1], named, strict=True):
+        for ax, names in zip(axes[-1], (("y", "z"), ("x-y", "x-z")), strict=True):
             ax.set_xlabel("time (s)")
-            ax.legend(ax.get_lines(), names, loc=place, ncols=2)
+            ax.legend(ax.get_lines(), names, loc="lower left", ncols=2)
         axes[0][0].axhline(0, color=QUIET, lw=0.6)
         axes[0][0].set_title("depends on the scale of the shapes: decides nothing", color=QUIET)
         axes[0][1].set_yscale("log")
