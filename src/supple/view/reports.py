@@ -128,7 +128,9 @@ _LOADS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: str = "") -> Plot:
     """Curves over time, thinned; those that stay zero are left out beside others."""
     keep = np.unique(np.linspace(0, len(t) - 1, min(SAMPLES, len(t))).astype(int))
-    moving = {name: values for name, values in curves.items() if values.any()} or curves
+    sizes = {name: float(np.nanmax(np.abs(values))) for name, values in curves.items()}
+    least = 1e-12 * max(sizes.values())
+    moving = {name: values for name, values in curves.items() if sizes[name] > least} or curves
     series = [
         Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
     ]
@@ -183,16 +185,17 @@ def panels(run: Response) -> list[Plot]:
     bent = [link.name for link in chain.links if link.shapes is not None]
     ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
     slides = [chain.links[i].slide is not None for i in chain.joints]
-    energies = {f"{name} from start" if name == "gravity" else name:
-                values - values[0] if name == "gravity" else values
-                for name, values in run.energies.items()}  # fmt: skip
+    energies = dict(run.energies)
+    if "gravity" in energies:  # only its change has a meaning
+        energies["gravity"] = energies["gravity"] - energies["gravity"][0]
     return [
         *_coordinates(run.t, run.theta, joints, slides),
         _curves(run.t, "Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
         *([_curves(run.t, "Deflection of the ends", "mm", ends)] if ends else []),
         _curves(run.t, "Efforts", "N m and N" if any(slides) else "N m",
                 dict(zip(joints, run.tau.T, strict=True))),
-        _curves(run.t, "Energy", "J", energies),
+        _curves(run.t, "Energy", "J", energies,
+                "that of gravity from its start" if "gravity" in energies else ""),
     ]  # fmt: skip
 
 
