@@ -563,3 +563,18 @@ def test_a_saved_picture_has_a_ground_and_says_what_it_is(visit: Any, arm: Path)
     )
     assert corner == [0x1A, 0x1E, 0x23, 255]  # --stage of the dark page
     assert told > 550  # light letters
+
+
+def test_gaps_points_and_nothing_are_drawn(visit: Any, tmp_path: Path) -> None:
+    x = np.array([0.0, 1.0, 2.0])
+    plots = [
+        Plot("Gap", "x", "y", [Series("a", x, np.array([1.0, np.nan, 3.0]))]),
+        Plot("None", "x", "y", [Series("a", x, np.full(3, np.nan))]),
+        Plot("Log", "x", "y", [Series("a", x, np.array([0.0, -1.0, 10.0]))], log=True),
+    ]
+    page = save_page(tmp_path / "gaps.html", "Gaps", [Chapter("c", plots=plots)])
+    seen = visit(page.as_uri())
+    lines = [path.get_attribute("d") for path in seen.page.locator("path.curve").all()]
+    assert [line.count("M") for line in lines] == [2, 0, 1]
+    assert "NaN" not in seen.page.locator("main").inner_html()
+    seen.clean("file://")

@@ -127,7 +127,7 @@ def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ())
         "chapters": [_chapter(chapter) for chapter in chapters],
         "footer": "Made with supple. This file needs no network and can be passed on as it is.",
     }
-    text = json.dumps(plain(data), separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(plain(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     parts = {
         "title": html.escape(title),
         "style": _asset("page.css"),
@@ -151,7 +151,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "scene": None if scene is None else _packed_scene(scene),
         "tables": [asdict(table) for table in chapter.tables],
         "plots": [_rounded(asdict(plot)) for plot in chapter.plots],
-        "maps": [{**asdict(heat), "values": _gaps(heat.values)} for heat in chapter.maps],
+        "maps": [{**asdict(heat), "values": _short(heat.values, 6)} for heat in chapter.maps],
     }
 
 
@@ -159,13 +159,15 @@ def _rounded(plot: dict[str, Any]) -> dict[str, Any]:
     """Curves with seven digits, which no drawing and no pointer can tell from all of them."""
     for series in plot["series"]:
         for axis in ("x", "y"):
-            series[axis] = [float(f"{value:.7g}") for value in np.asarray(series[axis], float)]
+            series[axis] = _short(np.asarray(series[axis], float), 7)
     return plot
 
 
-def _gaps(values: Array) -> list[list[float | None]]:
-    """Six digits, and None where there is no number, as JSON wants it."""
-    return [[float(f"{v:.6g}") if np.isfinite(v) else None for v in row] for row in values]
+def _short(values: Array, digits: int) -> list[Any]:
+    """Numbers with so many digits, as nested lists."""
+    if values.ndim > 1:
+        return [_short(row, digits) for row in values]
+    return [float(f"{value:.{digits}g}") for value in values]
 
 
 def _packed_scene(scene: Scene) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _modes(found: Modes, nearby: int = 21) -> Report:
 
 def _statics(sag: Statics) -> Report:
     """The bent robot and how its tip moves."""
-    axes = ("x", "y", "z", "about x", "about y", "about z")
+    axes, scene = ("x", "y", "z", "about x", "about y", "about z"), statics_scene(sag)
     moved = [*tidy(sag.tip_displacement, 6), *tidy(sag.tip_rotation, 6)]
     rows = [(axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3,
             strict=True)]  # fmt: skip
@@ -117,9 +117,7 @@ def _statics(sag: Statics) -> Report:
         "How the robot bends under its weight and the load on its tip, motors held. The dashed "
         "robot is at rest. Drag the picture to turn it."
     )
-    return Report(
-        f"{sag.robot.name}: statics", [Chapter(scene=statics_scene(sag), tables=tables)], [lead]
-    )
+    return Report(f"{sag.robot.name}: statics", [Chapter(scene=scene, tables=tables)], [lead])
 
 
 _LOADS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")

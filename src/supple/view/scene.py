@@ -143,14 +143,16 @@ class Scene:
 
 
 def plain(value: Any) -> Any:
-    """Return arrays, tuples and NumPy numbers as lists and numbers."""
+    """Return arrays, tuples and NumPy numbers as lists and numbers, None for what is no number."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
+        whole = value.dtype.kind in "biu" or bool(np.isfinite(value).all())
+        return value.tolist() if whole else plain(value.tolist())
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def quaternions(R: Array) -> Array:

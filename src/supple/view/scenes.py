@@ -111,7 +111,7 @@ def workspace_scene(found: FrequencyMap, nearby: int = 13) -> Scene:
     here = modes(found.robot, count=max(4, found.omega.shape[-1]), **where)
     scene = modes_scene(here, around(here, count=nearby) if nearby > 1 else ())
     pairs = running_pairs(found)
-    part = slice_through(found, pairs[0] if delta or not pairs else pairs[-1])
+    part = slice_through(found, pairs[0 if delta else -1] if pairs else ())
     hertz = found.omega[part][..., 0].ravel() / (2 * np.pi)
     known = np.isfinite(hertz)
     places = found.points()[part].reshape(len(hertz), -1)[known]

@@ -181,3 +181,38 @@ def test_a_motion_tells_what_moves_and_in_which_unit(tmp_path: Path) -> None:
     change = {s.name: s.y[-1] for s in plots["Energy"].series}
     gravity = run.energies["gravity"]
     assert change["gravity"] == pytest.approx(gravity[-1] - gravity[0])
+
+
+def test_what_is_no_number_does_not_break_the_page() -> None:
+    """JSON knows no NaN: one in a curve left the whole page blank."""
+    x = np.array([0.0, 1.0, 2.0])
+    chapter = Chapter(
+        "c",
+        plots=[Plot("p", "x", "y", [Series("s", x, np.array([1.0, np.nan, np.inf]))])],
+        tables=[Table("t", ["a", "b>"], [["x", float("nan")]])],
+    )
+    text = page_text("t", [chapter])
+    assert "NaN" not in text.split('id="data">')[1].split("</script>")[0]
+    drawn = data_of(text)["chapters"][0]
+    assert drawn["plots"][0]["series"][0]["y"] == [1.0, None, None]
+    assert drawn["tables"][0]["rows"] == [["x", None]]
+
+
+def test_maps_of_a_line_and_of_a_point_are_pages(tmp_path: Path) -> None:
+    robot = supple.load("kuo-delta")
+    line = supple.workspace(robot, x=(-0.9, 0.9), y=0.0, z=0.5, points=7)
+    assert np.isnan(line.omega).any()
+    (plot,) = data_of(line.save_page(tmp_path / "line.html").read_text(encoding="utf-8"))[
+        "chapters"
+    ][0]["plots"]
+    known = [value for value in plot["series"][0]["y"] if value is not None]
+    hertz = line.omega[:, 0, 0, 0] / (2 * np.pi)
+    np.testing.assert_allclose(known, hertz[np.isfinite(hertz)], rtol=1e-6)
+    point = supple.workspace(robot, x=0.1, y=0.0, z=0.5, points=3)
+    assert point.save_page(tmp_path / "point.html").exists()
+
+
+def test_sag_of_many_poses_is_a_sentence(tmp_path: Path) -> None:
+    many = supple.statics(supple.load("industrial-3"), np.zeros((2, 3)), gravity=(0, -9.81, 0))
+    with pytest.raises(supple.SuppleError, match="one configuration"):
+        many.save_page(tmp_path / "many.html")

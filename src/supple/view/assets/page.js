@@ -4,7 +4,7 @@ function tableOf(data) {
   const right = data.columns.map((name) => name.endsWith(">"));
   const told = (value) => (Number.isInteger(value) || typeof value !== "number" ? value : digits(value));
   const cell = (tag, value, k) =>
-    node(tag, { class: right[k] ? "number" : null, "data-value": value }, String(told(value) ?? ""));
+    node(tag, { class: right[k] ? "number" : null, "data-value": value }, String(told(value) ?? "–"));
   const rows = data.rows.map((row) => node("tr", {}, ...row.map((words, k) => cell("td", words, k))));
   const head = node(
     "thead",

@@ -75,12 +75,11 @@ class Plot {
   }
 
   measure() {
-    const all = (key) => this.data.series.flatMap((s) => s[key]).filter(Number.isFinite);
-    const [x, y] = [all("x"), all("y")];
-    this.x0 = Math.min(...x);
-    this.x1 = Math.max(...x);
-    let low = Math.min(...y),
-      high = Math.max(...y);
+    const all = (key, drawn) => this.data.series.flatMap((s) => s[key]).filter(drawn);
+    const [x, y] = [all("x", Number.isFinite), all("y", (v) => this.drawn(v))];
+    const ends = (values) => (values.length ? [Math.min(...values), Math.max(...values)] : [0.1, 1]);
+    [this.x0, this.x1] = ends(x);
+    let [low, high] = ends(y);
     if (this.data.log) {
       low /= 1.15;
       high *= 1.15;
@@ -91,6 +90,10 @@ class Plot {
     }
     this.y0 = low;
     this.y1 = high;
+  }
+  /** Whether a value has a place on the axis. */
+  drawn(y) {
+    return Number.isFinite(y) && (!this.data.log || y > 0);
   }
   px(x) {
     const { left, right } = this.margin;
@@ -154,11 +157,12 @@ class Plot {
       let d = "",
         pen = "M";
       s.x.forEach((x, i) => {
-        if (!Number.isFinite(s.y[i])) {
+        if (!this.drawn(s.y[i])) {
           pen = "M";
           return;
         }
         d += `${pen}${this.px(x).toFixed(1)} ${this.py(s.y[i]).toFixed(1)}`;
+        if (pen === "M") d += "h.01"; // a point of its own is a dot
         pen = "L";
       });
       const path = svg("path", {
@@ -170,7 +174,7 @@ class Plot {
       if (s.marks) path.setAttribute("stroke", "none");
       this.drawing.append(path);
       if (s.marks)
-        s.x.forEach((x, i) =>
+        s.x.forEach((x, i) => this.drawn(s.y[i]) &&
           this.drawing.append(
             svg("circle", {
               cx: this.px(x),
@@ -202,7 +206,7 @@ class Plot {
   }
   endLabels() {
     if (!this.labelled) return;
-    const last = (s) => s.y.findLast(Number.isFinite) ?? this.y0;
+    const last = (s) => s.y.findLast((v) => this.drawn(v)) ?? this.y0;
     const ends = this.data.series.map((s, k) => ({ k, y: this.py(last(s)) + 4 }));
     ends.sort((a, b) => b.y - a.y);
     const floor = this.height - this.margin.bottom + 6,

@@ -220,7 +220,8 @@ class Viewer {
   /** Ease the camera towards the robot as it stands now, with room for what swings and is written. */
   follow(links, width, height) {
     const all = this.reached(links),
-      room = (this.clock ? 0.05 : 0.13) * this.scene.extent;
+      thick = Math.max(0, ...this.scene.solids.map((solid) => solid.radius)),
+      room = (this.clock ? 0.05 : 0.13) * this.scene.extent + 0.8 * thick;
     const edge = (pick) => [0, 1, 2].map((k) => pick(...all.map((p) => p[k])));
     const aim = times(add(edge(Math.min), edge(Math.max)), 0.5);
     const { right, above } = this.camera.homeAxes();
