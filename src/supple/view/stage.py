@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .posing import LARGEST, Bent, Riders, bend, bend_in_place, exaggeration, strips, towards
+from .posing import LARGEST, Bent, Riders, bend, bend_in_place, ends, exaggeration, strips, towards
 from .scene import Cloud, Scene
 
 if TYPE_CHECKING:
@@ -308,12 +308,11 @@ def _aside(up: Array) -> Array:
 
 
 def _floor(scene: Scene) -> float:
-    """How high the floor lies: below all links, with room where free ends could bend through it."""
+    """How high the floor lies: below all poses, with room where free ends could bend through it."""
     track, up = scene.tracks[0], np.asarray(scene.up)
-    rest = bend(track, 0, np.zeros((*track.motion.shape[2:4], 6)), 0.0).centre
-    ends = float((rest[:, -1] @ up).min())
-    low = min(0.0, float((rest @ up).min()))
-    near = ends < low + LARGEST * scene.extent
+    free = float((ends(track) @ up).min())
+    low = min(0.0, free, float((track.p @ up).min()))
+    near = free < low + LARGEST * scene.extent
     return low - scene.extent * (0.03 + LARGEST * near)
 
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import supple
 from supple.studies.around import usual_pose
 from supple.view.live import serve
-from supple.view.posing import bend, exaggeration
+from supple.view.posing import bend, ends, exaggeration
 from supple.view.questions import Question, ask, only, sliders, turned
 from supple.view.scene import modes_scene
 from supple.view.stage import FLOORS
@@ -55,6 +55,12 @@ def test_links_and_solids_stand_where_the_scene_bends_them(studio: Any) -> None:
                 wanted = at + R @ np.array(solid.offset)
                 got = placed(stage._frames[1 + solid.link], point[None])[0]
             np.testing.assert_allclose(got, wanted, atol=2e-6 * scene.extent)
+
+
+def test_ends_are_those_of_sections_that_do_not_bend(studio: Any) -> None:
+    track = studio.stage.scene.tracks[0]
+    straight = bend(track, 0, np.zeros_like(track.motion[0, 0]), 0.0).centre[:, -1]
+    np.testing.assert_allclose(ends(track)[0], straight, atol=1e-12)
 
 
 def test_a_drag_builds_nothing_anew(studio: Any) -> None:
