@@ -8,7 +8,14 @@ import typer
 
 from ..errors import SuppleError
 from .arguments import At, File, Json, Plot, Position, angles, numbers
-from .output import print_json, print_table, save_plot
+from .output import (
+    check_places,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+)
 
 if TYPE_CHECKING:
     from ..control.trajectories import Trajectory
@@ -155,6 +162,7 @@ def simulate(
     from ..robot import DeltaRobot
     from ..studies.simulate import simulate as ask
 
+    check_places(plot, save, stored=True)
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
@@ -188,7 +196,9 @@ def _show(
 
         save_plot(plot_response, found, plot)
     if save is not None:
-        _save(found, save)
+        from ..studies.stored import save_response
+
+        save_answer(found, save, save_response)
     if json:
         print_json(_document(found))
     elif isinstance(found.model.robot, DeltaRobot):
@@ -197,20 +207,10 @@ def _show(
         print_coupled(found, path)
     else:
         _print(found)
+    if not json:
+        tell_places(plot, save)
     if not found.complete:
         raise typer.Exit(1)
-
-
-def _save(found: Response, path: str) -> None:
-    """Store by the ending: a page, or netCDF."""
-    if path.lower().endswith((".html", ".htm")):
-        from ..view.reports import save_report
-
-        save_report(found, path)
-    else:
-        from ..studies.stored import save_response
-
-        save_response(found, path)
 
 
 def _follow(
