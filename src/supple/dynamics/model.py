@@ -352,8 +352,8 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
         raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
-                          "rotor_inertia or a hub, and links that shear or twist their rotary and polar "
-                          "inertia")  # fmt: skip
+                          "rotor_inertia or a hub, and links that shear or twist their rotary and "
+                          "polar inertia")  # fmt: skip
 
 
 def _six(wrench: ArrayLike) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..kernels.roots import natural_frequencies
 from ..robot import Robot
-from ..structure import Joints, Structure, structure_of
+from ..structure import Joints, Structure, carrying_nothing, structure_of
 from .asking import where
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
@@ -133,6 +133,11 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
+    if (name := carrying_nothing(structure)) is not None:
+        raise SuppleError(
+            f"the joint of {name} is let go and turns or moves no inertia here: give it a hub or "
+            "rotor_inertia, or its link a body with inertia"
+        )
     count = min(count, _available(structure))
     try:
         omega, width, parts = _METHODS[method](robot, structure, count, elements, order)
@@ -159,7 +164,8 @@ def _exact(robot: Robot, structure: Structure, count: int, elements: int, order:
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
     if not np.isfinite(found.omega).all():
         raise SuppleError(
-            f"{robot.name}: a joint that is let go carries no inertia; give its link mass"
+            f"{robot.name}: its lengths, masses and stiffnesses lie too far apart to compute with; "
+            "look for a value in a wrong unit"
         )
     return found.omega, found.width, ()
 
