@@ -347,7 +347,8 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     for k, name in enumerate(chain.names):
         if scale[k] == 0.0:
             raise SuppleError(
-                f"nothing that moves with {name} has mass: give its links or bodies mass"
+                f"{name} moves no mass or inertia: give its links or bodies some, or its joint a "
+                "hub or rotor_inertia"
             )
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
