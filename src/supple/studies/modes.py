@@ -197,7 +197,7 @@ _METHODS: dict[str, Callable[[Robot, Structure, int, int, str], Found]] = {
 
 def _check(count: object, method: str, joints: str) -> None:
     if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
-        raise SuppleError(f"count is {count}: give a whole number from 1 to 10000")
+        raise SuppleError(f"count is {count!r}: give a whole number from 1 to 10000")
     if method not in get_args(Method):
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
     if joints not in get_args(Joints):
