@@ -15,6 +15,7 @@ from supple import (
     EndLoad,
     FiniteElements,
     Model,
+    SerialRobot,
     SimulationWarning,
     StiffnessRoot,
     Strain,
@@ -165,6 +166,20 @@ def test_blow_up_says_when_and_why_and_keeps_what_it_had() -> None:
     assert not run.complete
     assert 1.28 < run.t[-1] < 1.3
     assert np.isfinite(run.q).all()
+
+
+def test_the_first_limit_ends_the_run_also_before_a_link_slides_off() -> None:
+    rod = {"length": 1.2, "theory": "rigid", "mass_per_length": 1.0}
+    boom = {"name": "boom", "joint": {"type": "prismatic", "limits": [0.2, 1.1]}, **rod}
+    post = {"name": "post", "joint": {"limits": [-1, 0.3], "rotor_inertia": 1.0}, **rod}
+    model = build(SerialRobot(name="slide", links=[post, boom]), AssumedModes(1))
+    for push, told in (([0.0, 30.0], "boom"), ([3000.0, 30.0], "post")):
+        with pytest.warns(SimulationWarning, match=f"joint {told} reached its limit"):
+            run = simulate(model, push, theta0=[0, 1.0], duration=1.0)
+        assert run.q[-1, 1] < 1.2
+        passed = (run.q[:, 0] > 0.3) | (run.q[:, 1] > 1.1)
+        assert passed[-1]
+        assert not passed[:-1].any()
 
 
 def test_joint_limit_ends_the_run() -> None:
