@@ -55,3 +55,25 @@ def test_with_a_little_inertia_all_three_methods_agree():
 
 def test_locked_joints_need_no_inertia():
     assert supple.modes(_wrist(), [0, 0, 0.5, 0], 3).certified
+
+
+BAR = {"mass_per_length": 0.8, "bending_stiffness": [800.0, 500.0], "torsional_stiffness": 200.0}
+
+
+@pytest.mark.parametrize("rods", ["single", "twist", "parallelogram"])
+def test_rods_without_mass_are_for_elements(rods):
+    lower = {"length": 0.6, "rods": rods, "theory": "rigid"}
+    delta = supple.DeltaRobot(
+        name="light",
+        base_radius=0.15,
+        platform={"radius": 0.06, "thickness": 0.02, "mass": 0.4},
+        upper={"length": 0.3, **BAR},
+        lower=lower | ({"spacing": 0.08} if rods == "parallelogram" else {}),
+    )
+    here = {"position": [0.05, -0.03, 0.5], "count": 3}
+    with pytest.raises(supple.SuppleError, match=r"lower1a? has no mass .* method elements"):
+        supple.modes(delta, **here)
+    light = supple.modes(delta.with_("lower.mass_per_length", 1e-7), **here)
+    assert np.allclose(supple.modes(delta, method="elements", **here).omega, light.omega, rtol=1e-5)
+    with pytest.raises(supple.SuppleError, match="platform has no mass or inertia"):
+        supple.modes(delta.with_({"lower.mass_per_length": 0.1, "platform.mass": 0.0}), **here)

@@ -174,21 +174,25 @@ def simulate(
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
                "beta": beta}  # fmt: skip
-    if elements is not None:
-        refuse(context, NOT_ELEMENTS, "with --elements")
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
     along = None if path is None else (path, limits)
     drive = _drive(model, controller, trajectory, gains, along)
-    if drive:
-        refuse(context, _NOT_CONTROLLED, "with --controller")
-    else:
-        drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
+    _refuse_idle(context, elements, drive)
+    drive = drive or {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
         lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
     _show(found, plot, save, json, drive.get("path"))
+
+
+def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, Any]) -> None:
+    """Raise when an option was typed that would change nothing beside the others."""
+    if elements is not None:
+        refuse(context, NOT_ELEMENTS, "with --elements")
+    if drive:
+        refuse(context, _NOT_CONTROLLED, "with --controller")
 
 
 def _show(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.theory import rod_mass
-from .parts import Structure
+from .parts import Segment, Structure
 
 __all__ = ["carrying_nothing"]
 
@@ -19,10 +19,10 @@ def carrying_nothing(structure: Structure) -> str | None:
 
     With the beams rigid, the mass matrix of the loose releases must be positive definite at every
     configuration: else a motion has neither stiffness nor mass, and no frequency means anything.
-    Structures with closures are not looked at.
+    Closures are left open, as the exact solver does when it lets the releases go.
     """
     loose = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if r.floating]
-    if not loose or structure.closures:
+    if not loose or (structure.closures and all(map(_heavy, structure.segments))):
         return None
     rotors = np.array([release.inertia for _, release in loose])
     M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors
@@ -46,6 +46,11 @@ def carrying_nothing(structure: Structure) -> str | None:
             return None
         light = np.abs(vectors[worst : worst + 1, :, 0]) > 0.5
     return structure.segments[loose[int(np.argmax(light.any(axis=0)))][0]].name
+
+
+def _heavy(segment: Segment) -> bool:
+    """Whether a segment of a structure with closures has mass toward all its own releases."""
+    return segment.beam.m * segment.beam.L > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
 
 
 def _transport(L: Array) -> Array:

@@ -133,11 +133,7 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
-    if (name := carrying_nothing(structure)) is not None:
-        raise SuppleError(
-            f"the joint of {name} is let go and turns or moves no inertia here: give it a hub or "
-            "rotor_inertia, or its link a body with inertia"
-        )
+    _check_loose(structure, method)
     count = min(count, _available(structure))
     try:
         omega, width, parts = _METHODS[method](robot, structure, count, elements, order)
@@ -202,6 +198,19 @@ def _check(count: object, method: str, joints: str) -> None:
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
     if joints not in get_args(Joints):
         raise SuppleError(f"joints is '{joints}': it must be locked or free")
+
+
+def _check_loose(structure: Structure, method: str) -> None:
+    """Raise where a motion that nothing holds has no inertia: its pivot would count at random."""
+    if structure.closures and method != "exact":
+        return  # what the closures hold needs no inertia there
+    if (name := carrying_nothing(structure)) is None:
+        return
+    if structure.closures:
+        raise SuppleError(f"{name} has no mass or inertia on its joints, which exact modes need: "
+                          "give it some, or ask for method elements")  # fmt: skip
+    raise SuppleError(f"the joint of {name} is let go and turns or moves no inertia here: give it "
+                      "a hub or rotor_inertia, or its link a body with inertia")  # fmt: skip
 
 
 def _elastic(structure: Structure) -> bool:
