@@ -15,8 +15,9 @@ from supple.view.page import Chapter, page_text
 from supple.view.questions import Question, ask, only
 from supple.view.scene import modes_scene
 
-from .browser import SCREEN, browser_timings, served
+from .browser import browser_timings, served
 from .report import Check, Goal, Report, rows_of
+from .slider import RASTER, raster_note
 from .timing import Contestant, Timing, measure
 
 __all__ = ["BENCHES"]
@@ -79,7 +80,7 @@ def bench(quick: bool) -> Report:
             *(
                 Goal(name, FRAME if name.startswith("frame") else 50e-3, timing.seconds)
                 for name, timing in drawn_ones.items()
-                if name != SCREEN
+                if name != RASTER
             ),
         ],
         [
@@ -91,12 +92,7 @@ def bench(quick: bool) -> Report:
             ),
             *([] if told is None else [shown(robot, told)]),
         ],
-        []
-        if told is None
-        else [
-            f"{SCREEN}: the time of a frame in a browser that draws in software, "
-            f"without a graphics card, at {told['rate']:.0f} frames a second"
-        ],
+        [] if told is None else [raster_note(told["rate"])],
         [seen] if isinstance(seen, str) else [],
     )
 

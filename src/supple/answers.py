@@ -147,7 +147,7 @@ def bind() -> None:
             },
         ),
         (Stability, {"plot": _plot_stability}),
-        (Statics, {"plot": _plot_statics, "save_page": _save_page}),
+        (Statics, {"plot": _plot_statics, "show": _show, "save_page": _save_page}),
         (
             Response,
             {

@@ -209,3 +209,31 @@ def test_delta_sags_straight_down_on_its_axis():
     assert sag.compliance[0, 0] == pytest.approx(sag.compliance[1, 1], rel=1e-9)
     rounding = 1e-12 * np.abs(sag.compliance).max()
     assert pytest.approx(sag.compliance, rel=1e-9, abs=rounding) == sag.compliance.T
+
+
+@pytest.mark.parametrize("roll", ["0deg", "35deg"])
+def test_strain_energy_is_half_force_times_deflection(roll):
+    """Clapeyron: an arm bent by a tip load alone stores half of what the load works."""
+    links = [
+        {"name": "a", "length": 0.6, "material": MATERIAL, "section": SECTION, "roll": roll},
+        {"name": "b", "length": 0.5, "material": MATERIAL, "section": SECTION, "roll": roll,
+         "joint": {"axis": [0, 1, 0]}, "theory": "euler-bernoulli"},
+    ]  # fmt: skip
+    arm = SerialRobot(name="arm", links=links)
+    force, moment = np.array([30.0, -20.0, 50.0]), np.array([2.0, 3.0, -1.0])
+    sag = supple.statics(arm, [0.3, 0.8], force, moment, gravity=(0, 0, 0), points=801)
+    work = (force @ sag.tip_displacement + moment @ sag.tip_rotation) / 2
+    assert sag.strain_energy.sum() == pytest.approx(work, rel=1e-12)
+    along = np.trapezoid(sag.energy, sag.x, axis=-1)  # what is drawn, by another rule
+    np.testing.assert_allclose(along, sag.strain_energy, rtol=1e-5)
+    np.testing.assert_allclose(sag.rotation[-1, -1], sag.tip_rotation, rtol=1e-12)
+
+
+def test_strain_energy_of_a_cantilever_under_its_weight():
+    """Euler-Bernoulli: M = q (L - x)^2 / 2 stores q^2 L^5 / 40 EI; its end turns q L^3 / 6 EI."""
+    sag = supple.statics(beam("euler-bernoulli"), [0.0])
+    q, EI = 9.81 * RHO * A, E * I_Y
+    assert sag.strain_energy[0] == pytest.approx(q**2 * L**5 / (40 * EI), rel=1e-12)
+    np.testing.assert_allclose(sag.rotation[0, -1], [0, q * L**3 / (6 * EI), 0], atol=1e-15)
+    top = (q * L**2 / 2) ** 2 / (2 * EI)
+    assert sag.energy[0, 0] == pytest.approx(top, rel=1e-12)

@@ -409,3 +409,115 @@ def test_frames_are_drawn_fast_enough(visit: Any, arm: Path) -> None:
         times.push(performance.now() - t); }
       return times.sort((a, b) => a - b)[30]; }"""
     assert seen.page.evaluate(script) < 16
+
+
+MANY = """
+supple: 1
+name: "Gelenkarm für große Lasten </script><b>x</b> @title@"
+source: "Müller </script><script>alert(1)</script> <!-- @data@"
+architecture: serial
+planar: true
+links:
+  - {name: "Oberarm</script>", joint: {}, length: 1.0e-4, section: &s {shape: rectangle,
+     depth: 1.0e-6, width: 5.0e-6}, material: &m {young_modulus: 160e9, poisson_ratio: 0.22,
+     density: 2330}}
+  - {name: Unterarm-mit-einem-sehr-langen-Namen, joint: {}, length: 1.0e-4, section: *s,
+     material: *m}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty modes of an arm a fifth of a millimetre long, with names that would like to run."""
+    found = supple.modes(supple.loads(MANY), [0.0, 1.0], count=20)
+    return found.save_page(tmp_path_factory.mktemp("page") / "odd.html", nearby=5)
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desktop", "phone"])
+def test_words_of_a_plot_stay_inside_apart_and_large_enough(
+    visit: Any, odd: Path, screen: dict[str, Any]
+) -> None:
+    """Labels of many modes left the drawing, long ticks met the axis' name, cards shrank both."""
+    seen = visit(odd.as_uri(), **screen)
+    seen.shot(f"page-odd-{'phone' if screen else 'desktop'}", full_page=True)
+    texts = seen.page.evaluate(
+        """() => [...document.querySelectorAll(".plot svg")].map((drawing) => {
+          const box = drawing.getBoundingClientRect();
+          const size = box.width / drawing.viewBox.baseVal.width;
+          return [...drawing.querySelectorAll("text")].map((t) => {
+            const b = t.getBoundingClientRect();
+            return { words: t.textContent, size: size * parseFloat(getComputedStyle(t).fontSize),
+              out: Math.max(box.left - b.left, b.right - box.right, box.top - b.top,
+                b.bottom - box.bottom), box: [b.left, b.top, b.right, b.bottom] }; }); })"""
+    )
+    assert texts
+    for words in texts:
+        assert min(word["size"] for word in words) > 10
+        assert max(word["out"] for word in words) < 2, words
+        label = next(word for word in words if word["words"] == "frequency (Hz)")["box"]
+        for word in words:
+            left, top, _, bottom = word["box"]
+            if word["words"] != "frequency (Hz)" and top < label[3] and bottom > label[1]:
+                assert left >= label[2] - 1, word
+    seen.clean("file://")
+
+
+def test_odd_names_are_words_and_nothing_else(visit: Any, odd: Path) -> None:
+    seen = visit(odd.as_uri())
+    said: list[str] = []
+    seen.page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    heading = seen.page.locator("h1").inner_text()
+    assert heading == "Gelenkarm für große Lasten </script><b>x</b> @title@: modes"
+    assert "<script>alert(1)</script>" in seen.page.locator("header p").first.inner_text()
+    assert seen.page.locator("header b").count() == 0
+    assert "</script>" in seen.page.locator(".block label").first.inner_text()
+    assert said == []
+    seen.clean("file://")
+
+
+def test_the_coordinate_that_matters_is_shown_first(visit: Any, arm: Path) -> None:
+    """Joint 1 of a planar arm changes nothing: its flat lines tell nothing."""
+    seen = visit(arm.as_uri())
+    title = seen.page.locator(".left .plot figcaption").inner_text()
+    change = seen.page.evaluate(
+        """window.supple.viewers[0].tracks.map(t => t.hertz.length < 2 ? 0 : Math.max(...t.hertz[0]
+        .map((_, m) => Math.max(...t.hertz.map(r => r[m])) / Math.min(...t.hertz.map(r => r[m])))))
+        """
+    )
+    best = seen.page.evaluate(f"window.supple.viewers[0].tracks[{int(np.argmax(change))}].name")
+    assert title == f"Natural frequencies along {best}"
+
+
+def test_theme_follows_the_reader_and_paper_is_white(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri(), color_scheme="dark")
+    worn = "document.documentElement.dataset.theme"
+    button = seen.page.locator("[data-role=theme]")
+    assert seen.page.evaluate(worn) == "dark"
+    seen.page.emulate_media(color_scheme="light")
+    seen.page.wait_for_function(f"{worn} === 'light'")
+    for word in ("light", "dark", "auto"):
+        button.click()
+        assert button.inner_text() == f"Theme: {word}"
+        assert seen.page.evaluate(worn) == ("dark" if word == "dark" else "light")
+    seen.page.emulate_media(color_scheme="dark")
+    seen.page.wait_for_function(f"{worn} === 'dark'")
+    for event, word in (("beforeprint", "light"), ("afterprint", "dark")):
+        seen.page.evaluate(f"window.dispatchEvent(new Event('{event}'))")
+        assert seen.page.evaluate(worn) == word
+
+
+def test_a_sag_is_coloured_by_its_strain_energy(visit: Any, tmp_path: Path) -> None:
+    sag = supple.statics(supple.load("industrial-3"), POSE, gravity=(0, -9.81, 0))
+    seen = visit(sag.save_page(tmp_path / "sag.html").as_uri())
+    hold(seen.page)
+    before = picture(seen.page)
+    seen.page.locator("[data-role=colouring]").select_option("energy")
+    assert picture(seen.page) != before
+    assert f"{sag.energy.max():.3g} J/m" in seen.page.locator("[data-role=legend]").inner_text()
+    cells = seen.page.locator("table[data-title='What each link carries'] td:last-child")
+    assert cells.all_inner_texts() == [f"{joule:.4g}" for joule in sag.strain_energy]
+    seen.shot("page-sag", full_page=True)
+    seen.clean("file://")

@@ -1,13 +1,16 @@
 """What the start pulls in, and how long it takes."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import supple
+from supple.cli import THREADS
 
 HEAVY = ("scipy", "casadi", "matplotlib", "xarray", "pandas", "dask")
 LIBRARIES = ("numpy", "pydantic", "yaml", "rich", *HEAVY)
@@ -44,6 +47,26 @@ def test_help_loads_nothing_heavy() -> None:
     code = "import sys; sys.argv = ['supple', '--help']; import supple.cli as c"
     run = "\ntry:\n    c.main()\nexcept SystemExit:\n    pass\nTrue"
     assert loaded_by(code + run, LIBRARIES) == []
+
+
+@pytest.mark.parametrize(("given", "wanted"), [(None, 1), ("2", 2)])
+def test_commands_use_one_thread_of_linear_algebra_unless_told(
+    given: str | None, wanted: int
+) -> None:
+    """Counted in the process itself: OpenBLAS starts its threads when NumPy is imported."""
+    if os.cpu_count() == 1 or not Path("/proc/self/task").exists():
+        pytest.skip("cannot count threads here")
+    code = (
+        "import os, sys; sys.argv = ['supple', 'modes', 'industrial-3']; import supple.cli as c\n"
+        "try:\n    c.main()\nexcept SystemExit:\n    pass\n"
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    rest = {key: value for key, value in os.environ.items() if key not in THREADS}
+    told = {} if given is None else dict.fromkeys(THREADS, given)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=rest | told
+    )
+    assert int(ran.stdout.splitlines()[-1]) == wanted
 
 
 @pytest.mark.parametrize("words", [("-c", "import supple"), ("-m", "supple", "--help")])

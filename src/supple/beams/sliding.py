@@ -110,8 +110,9 @@ class SlidingShapes(ABC):
     2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
     3. `shortening(l, pairs, beta)` returns the foreshortening of pairs of bending functions.
-    4. `fields(l, eta)` returns displacements (.., 3, k) at fractions of free lengths, arrays that
-       broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z, numbers only.
+    4. `fields(l, eta)` returns displacements and twist (.., 4, k) at fractions of free lengths,
+       arrays that broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z,
+       numbers only.
     5. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
     """
 
@@ -134,7 +135,7 @@ class SlidingShapes(ABC):
 
     @abstractmethod
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        """Return displacements (.., 3, k) at fractions of free lengths."""
+        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
 
     @abstractmethod
     def curvature(self, l: float) -> Array:

@@ -145,10 +145,10 @@ class SlidingElements(SlidingShapes):
         return [f[0], left * f[1], left**2 * f[2] - 2 * left * f[1]]
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        """Return displacements (.., 3, k) at fractions of free lengths."""
+        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
         at = np.broadcast_arrays(l, eta)[1]
-        found = self.shapes.at(self.beam.L * at.ravel())[:, :3]
-        return found.reshape(*at.shape, 3, self.count)
+        found = self.shapes.at(self.beam.L * at.ravel())[:, :4]
+        return found.reshape(*at.shape, 4, self.count)
 
     def curvature(self, l: float) -> Array:
         """Return the curvature (2, k) at the hub in x-y and x-z."""

@@ -24,7 +24,7 @@ from .clamped_inertia import ClampedInertia
 from .clamped_mass import ClampedMass, chebyshev_at, settled
 from .rates import Rate, place, variable
 from .shapes import EndLoad
-from .sliding import Beta, Family, Shortening, SlidingShapes, Velocity
+from .sliding import ROWS, Beta, Family, Shortening, SlidingShapes, Velocity
 from .sliding_shortening import ShortTable, running_points, short_table, shortened
 from .theory import Beam
 
@@ -216,9 +216,14 @@ class SlidingModes(SlidingShapes):
             bending = self.summed_family(bends, l, velocity, self.beam.m)
         if self.twist is None:
             return bending, None
+        return bending, self.summed_family(self._twists(l), l, velocity, self.beam.rIp)
+
+    def _twists(self, l: Scalar) -> list[_Twist]:
+        """The functions of twist at a free length."""
+        if self.twist is None:
+            return []
         ratio = self.beam.m / self.beam.rIp
-        twists = [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
-        return bending, self.summed_family(twists, l, velocity, self.beam.rIp)
+        return [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
 
     def shortening(
         self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
@@ -275,13 +280,13 @@ class SlidingModes(SlidingShapes):
         return Family(*sums, tips, slopes, stiffness, modal)
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        """Return displacements (.., 3, k) at fractions of free lengths."""
+        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
         l, eta = np.asarray(l, float), np.asarray(eta, float)
-        out = np.zeros((*np.broadcast_shapes(l.shape, eta.shape), 3, self.count))
-        modes = self.bends(l)
+        out = np.zeros((*np.broadcast_shapes(l.shape, eta.shape), 4, self.count))
+        modes, twists = self.bends(l), self._twists(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
-            if kind != "torsion":
-                out[..., 1 if kind == "xy" else 2, j] = modes[i].at(Rate(eta)).value
+            one = twists[i] if kind == "torsion" else modes[i]
+            out[..., ROWS[kind][0], j] = one.at(Rate(eta)).value
         return out
 
     def curvature(self, l: float) -> Array:

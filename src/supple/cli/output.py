@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["digits", "print_json", "print_table", "save_plot", "tidy", "told_configuration"]
+__all__ = ["digits", "print_json", "print_table", "save_plot", "told_configuration"]
 
 
 def print_json(document: Any) -> None:
@@ -45,13 +45,6 @@ def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
 def digits(value: float) -> str:
     """A number with six digits, trailing zeros kept."""
     return f"{value:#.6g}".rstrip(".")
-
-
-def tidy(values: Iterable[float], count: int) -> list[str]:
-    """Numbers with `count` digits, those that are rounding of the largest as zero."""
-    given = list(values)
-    least = 1e-12 * max(map(abs, given), default=0.0)
-    return [f"{value:.{count}g}" if abs(value) > least else "0" for value in given]
 
 
 def told_configuration(found: Any, where: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import SuppleError
+from ..view.told import motors_of, tidy
 from .arguments import angles, numbers
-from .output import print_json, print_table, save_plot, tidy
+from .output import print_json, print_table, save_plot
 
 if TYPE_CHECKING:
     from ..control.trajectories import Trajectory
@@ -169,10 +170,8 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
 
 def _motors(found: PathResponse) -> list[str]:
     """Names of the motors with the unit of their efforts."""
-    links = list(getattr(found.robot, "moving", ()))
-    if not links:
-        return [f"motor {k + 1}, N m" for k in range(found.torque.shape[1])]
-    return [f"{link.name}, {'N' if link.joint.type == 'prismatic' else 'N m'}" for link in links]
+    each = zip(*motors_of(found.robot), strict=True)
+    return [f"{name}, {'N' if slides else 'N m'}" for name, slides in each]
 
 
 def _print_columns(title: str, names: Sequence[str], columns: Mapping[str, Any]) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .arguments import At, File, Gravity, Json, Plot, Position, asked, numbers, pulled
-from .output import print_json, print_table, save_plot, tidy, told_configuration
+from ..view.told import tidy
+from .arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
+from .output import print_json, print_table, save_plot, told_configuration
 
 if TYPE_CHECKING:
     from ..studies.statics import Statics
@@ -32,6 +33,7 @@ def statics(
     moment: Moment = "0,0,0",
     gravity: Gravity = None,
     plot: Plot = None,
+    save: Save = None,
     json: Json = False,
 ) -> None:
     """Print how the tip moves under gravity and a load, and its 6 x 6 compliance."""
@@ -46,6 +48,10 @@ def statics(
         from ..view.plots import plot_statics
 
         save_plot(plot_statics, found, plot)
+    if save is not None:
+        from ..view.reports import save_report
+
+        save_report(found, save)
     if json:
         print_json(_document(found, where))
     else:
@@ -61,6 +67,7 @@ def _document(found: Statics, where: dict[str, Any]) -> dict[str, Any]:
         "tip_displacement": found.tip_displacement,
         "tip_rotation": found.tip_rotation,
         "compliance": found.compliance,
+        "strain_energy": dict(zip(found.names, found.strain_energy.tolist(), strict=True)),
     }
 
 

@@ -16,7 +16,7 @@ def slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
     """Return the elastic displacement (.., 3) of a link that slides, p = [l, eta], link axes."""
     assert part.slide is not None
     moved = np.einsum("...ak,...k->...a", part.slide.fields(p[..., 0], fraction), p[..., 1:])
-    turned: Array = moved @ part.R_SL
+    turned: Array = moved[..., :3] @ part.R_SL
     return turned
 
 

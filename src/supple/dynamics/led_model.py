@@ -73,8 +73,7 @@ class LedModel(SmallMotion):
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1 or B, 6, N), link axes.
 
-        Slopes of a link that slides by differences along it, good to 1e-7 of the largest; its twist
-        is not known here (NaN).
+        Slopes of a link that slides by differences along it, good to 1e-7 of the largest.
         """
         chain = self.model.chain
         i = chain.index(link)
@@ -98,15 +97,14 @@ class LedModel(SmallMotion):
 
 
 def _along(shapes: Any, lengths: Array, fraction: float) -> Array:
-    """(B, 6, k) displacement and slopes of a link that slides at its lengths, segment axes."""
+    """(B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes."""
     middle = min(max(fraction, STEP), 1 - STEP)
     places = np.array([middle - STEP, middle, middle + STEP, fraction])
     each = np.asarray(shapes.fields(lengths[:, None], places))
     low, mid, high, here = (each[:, k] for k in range(4))
     rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
     slope = rise / (STEP * lengths[:, None, None])
-    twist = np.array([np.nan if kind == "torsion" else 0.0 for kind in shapes.kinds])
-    turn = np.stack([np.broadcast_to(twist, slope[:, 0].shape), -slope[:, 2], slope[:, 1]], axis=1)
+    turn = np.stack([-slope[:, 2], slope[:, 1]], axis=1)
     return np.concatenate([here, turn], axis=1)
 
 

@@ -54,7 +54,7 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
 
     Roots lie on the bent arm; motion is what each link adds to its own root. A link's end turns the
     next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
-    is; twist of a link that slides is left out. A Delta's platform is its last link, of no length.
+    is. A Delta's platform is its last link, of no length.
     """
     keep, model = _chosen(len(run.t), samples), run.model
     q, names = run.q[keep], tuple(link.name for link in model.chain.links)
@@ -128,7 +128,7 @@ def _joint(chain: Chain, i: int, q: Array) -> Array:
 def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
-        return _slid(link, own, points)
+        return _slid(link, beam, own, points)
     if link.shapes is None:
         return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
     x = np.linspace(0, link.inv.length, points)
@@ -139,7 +139,7 @@ def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, 
     return bent, energy
 
 
-def _slid(link: ChainLink, own: Array, points: int) -> tuple[Array, Array]:
+def _slid(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
     """The same of a link that slides, own = [l, eta]: slopes and curvatures by differences."""
     assert link.slide is not None
     l, s = own[:, :1], np.linspace(0, 1, points)
@@ -149,10 +149,10 @@ def _slid(link: ChainLink, own: Array, points: int) -> tuple[Array, Array]:
     )
     h = NEAR * l[..., None]
     slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
-    zero = np.zeros_like(slope[..., 0])
-    turned = np.stack([zero, -slope[..., 2], slope[..., 1]], axis=-1)
-    EI = np.where(np.isfinite(link.EI), link.EI, 0.0)
-    return np.concatenate([here, turned], axis=-1), (curved[..., 1:] ** 2 @ EI) / 2
+    turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
+    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (link.EI, beam.GJ))
+    energy = (curved[..., 1:3] ** 2 @ EI + GJ * slope[..., 3] ** 2) / 2
+    return np.concatenate([here, turned], axis=-1), energy
 
 
 def _turned(phi: Array) -> Array:

@@ -6,7 +6,9 @@ and the beam equations carry the motion along every link.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ..structure import Release, Segment, Structure
 from .elements import ElementModes
 
-__all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes"]
+__all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes", "strain_density"]
 
 Array = NDArray[np.float64]
 ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
@@ -130,12 +132,18 @@ def _batched(
     return np.array(R)[None], np.array(p)[None], np.array(L)[None], np.array(mass)[None]
 
 
-def dynamic_stiffness(structure: Structure, z: Coordinates, omega: float) -> Array:
+def exact_forms(structure: Structure, omega: float) -> list[Array]:
+    """Return the dynamic stiffness of every beam of one configuration, each by itself."""
+    parts = zip(structure.segments, structure.L[0], strict=True)
+    return [exact_form(segment.beam, L, omega) for segment, L in parts]
+
+
+def dynamic_stiffness(
+    structure: Structure, z: Coordinates, omega: float, forms: Sequence[Array] | None = None
+) -> Array:
     """Return K(omega) (N, N) of one configuration in tree coordinates, closures open."""
-    forms = [
-        exact_form(s.beam, L, omega)
-        for s, L in zip(structure.segments, structure.L[0], strict=True)
-    ]
+    if forms is None:
+        forms = exact_forms(structure, omega)
     springs = [[dynamic_spring(r, omega) for r in s.releases] for s in structure.segments]
     return assemble(structure, z, forms, -omega * omega, springs)
 
@@ -167,6 +175,13 @@ class _Fields:
     residual: float
 
 
+@cache
+def _gauss() -> tuple[Array, Array]:
+    """Nodes and weights of Gauss and Legendre on (-1, 1)."""
+    nodes, weights = np.polynomial.legendre.leggauss(GAUSS)
+    return nodes, weights
+
+
 class _Carrier:
     """Carries null vectors of one refined structure along its links."""
 
@@ -175,24 +190,20 @@ class _Carrier:
         self.whole = structure
         self.fine, self.owners = refined(structure, omega)
         self.z = coordinates(self.fine, exact_ends(self.fine))
-        self.nodes, self.weights = np.polynomial.legendre.leggauss(GAUSS)
-        self.forms = [
-            exact_form(s.beam, L, omega)
-            for s, L in zip(self.fine.segments, self.fine.L[0], strict=True)
-        ]
+        self.nodes, self.weights = _gauss()
+        self.forms = exact_forms(self.fine, omega)
+        self.K = dynamic_stiffness(self.fine, self.z, omega, self.forms)
 
     def motions(self, multiplicity: int) -> Array:
         """Return the null vectors of K(omega)."""
-        K = dynamic_stiffness(self.fine, self.z, self.omega)
         K0 = dynamic_stiffness(self.fine, self.z, 0.0)
-        return null_vectors(K, K0, self.z.closure, multiplicity)
+        return null_vectors(self.K, K0, self.z.closure, multiplicity)
 
     def forces(self, vector: Array) -> tuple[Array, Array]:
         """Return what must push each piece's root and end to drive all that lies beyond, (n, 6)."""
         n, w2 = len(self.fine.segments), self.omega**2
         end, root = np.zeros((n, 6)), np.zeros((n, 6))
-        K = dynamic_stiffness(self.fine, self.z, self.omega)
-        closing = -np.linalg.lstsq(self.z.closure.T, K @ vector, rcond=None)[0]
+        closing = -np.linalg.lstsq(self.z.closure.T, self.K @ vector, rcond=None)[0]
         at = 0
         for c in self.fine.closures:
             rows = closing[at : at + c.rows_a.shape[1]]
@@ -218,27 +229,25 @@ class _Carrier:
         starts = np.concatenate([moved, -root], axis=1)
         stops = np.concatenate([reached, -end], axis=1)
         gauss, misses = [], []
-        for i, segment in enumerate(self.fine.segments):
-            length = self.fine.L[0, i]
-            x = np.append((self.nodes + 1) / 2, 1.0) * length
-            states = carry(segment.beam, self.omega, x, starts[i])
-            gauss.append(states[:-1])
-            misses.append(states[-1] - stops[i])
-        stations = np.array([self._along(link, starts) for link in range(len(self.owners))])
+        stations = np.empty((len(self.owners), self.points, 12))
+        for link, pieces in enumerate(self.owners):
+            owner, x = self._stations(link)
+            for k, i in enumerate(pieces):
+                here, length = owner == k, self.fine.L[0, i]
+                inside = np.append((self.nodes + 1) / 2, 1.0) * length
+                beam, at = self.fine.segments[i].beam, np.append(inside, x[here] - k * length)
+                states = carry(beam, self.omega, at, starts[i])
+                gauss.append(states[:GAUSS])
+                misses.append(states[GAUSS] - stops[i])
+                stations[link, here] = states[GAUSS + 1 :]
         return _Fields(gauss, stations, moved, reached, _mismatch(np.array(misses), stops, starts))
 
-    def _along(self, link: int, starts: Array) -> Array:
-        pieces = self.owners[link]
-        length = self.whole.L[0, link]
+    def _stations(self, link: int) -> tuple[NDArray[np.int_], Array]:
+        """Which piece of a link holds each of its stations, and where these are."""
+        length, count = self.whole.L[0, link], len(self.owners[link])
         x = np.linspace(0, length, self.points)
-        each = length / len(pieces)
-        owner = np.minimum((x // each if each else x).astype(int), len(pieces) - 1)
-        beam = self.whole.segments[link].beam
-        out = np.empty((self.points, 12))
-        for k, piece in enumerate(pieces):
-            here = owner == k
-            out[here] = carry(beam, self.omega, x[here] - k * each, starts[piece])
-        return out
+        each = length / count
+        return np.minimum((x // each if each else x).astype(int), count - 1), x
 
     def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
         """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
@@ -307,7 +316,7 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
             displacement.append(motion[..., :3])
             rotation.append(motion[..., 3:])
             share.append(strain / strain.sum())
-            density.append(_density(structure, fields.stations[..., 6:] * scale))
+            density.append(strain_density(structure, fields.stations[..., 6:] * scale))
             residual.append(fields.residual)
     return _shapes(structure, displacement, rotation, share, density, residual)
 
@@ -329,7 +338,7 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
         share.append(strain / strain.sum())
-        density.append(_density(structure, forces[..., mode]))
+        density.append(strain_density(structure, forces[..., mode]))
     return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
 
 
@@ -339,8 +348,8 @@ def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int)
     return float((k * twist**2).sum() / 2)
 
 
-def _density(structure: Structure, forces: Array) -> Array:
-    """Strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA and so on."""
+def strain_density(structure: Structure, forces: Array) -> Array:
+    """Return the strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA, .."""
     beams = [s.beam for s in structure.segments]
     soft = [(b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]) for b in beams]
     density: Array = (forces**2 / (2 * np.array(soft)[:, None])).sum(axis=-1)

@@ -18,7 +18,7 @@ from ..errors import SuppleError
 from ..robot import Robot
 from ..structure import Structure, structure_of
 from .asking import where
-from .shapes import dynamic_stiffness
+from .shapes import dynamic_stiffness, strain_density
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,8 +36,10 @@ class Statics:
         robot, theta: as asked.  tip_displacement, tip_rotation: (3,), base axes, m and rad.
         compliance: (6, 6), motion of the tip per unit force and moment there, base axes.
         names: links.  x: (n, P), stations.  position: (n, P, 3), undeformed, base axes.
-        displacement: (n, P, 3), base axes.  root_force, root_moment: (n, 3), what each link's root
-        carries, link axes: force on the link and moment about its root.
+        displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
+        energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
+        (n, 3), what each link's root carries, link axes: force on the link and moment about its
+        root.
     """
 
     robot: Robot
@@ -49,12 +51,16 @@ class Statics:
     x: Array
     position: Array
     displacement: Array
+    rotation: Array
+    energy: Array
+    strain_energy: Array
     root_force: Array
     root_moment: Array
 
     if TYPE_CHECKING:  # bound in answers.py
 
         def plot(self, path: Any = None) -> Figure: ...
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
         def save_page(self, path: Any) -> Any: ...
 
 
@@ -113,7 +119,7 @@ def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[st
     ends = [w[2] for w in weights]
     ends[-1] = ends[-1] + turn.T @ load
     carried = _carried(structure, z, K, moved, weights, ends)
-    x, position, field = _fields(structure, z, moved, carried, g, points)
+    fields = _fields(structure, z, moved, carried, g, points)
     turns = [s.R_LS for s in structure.segments]
     force = np.array([R @ c[:3] for R, c in zip(turns, carried, strict=True)])
     moment = np.array([R @ c[3:] for R, c in zip(turns, carried, strict=True)])
@@ -122,9 +128,7 @@ def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[st
         "tip_displacement": u[:3],
         "tip_rotation": u[3:],
         "compliance": flexibility,
-        "x": x,
-        "position": position,
-        "displacement": field,
+        **fields,
         "root_force": -force,
         "root_moment": -moment,
     }
@@ -199,16 +203,26 @@ def _carried(
 
 def _fields(
     structure: Structure, z: Coordinates, moved: Array, carried: list[Array], g: Array, points: int
-) -> tuple[Array, Array, Array]:
-    """Stations, undeformed positions and displacements in base axes."""
-    x = np.linspace(0, 1, points) * structure.L[0][:, None]
-    position, field = [], []
+) -> dict[str, Array]:
+    """Stations, undeformed positions, motions in base axes, and strain energy per length."""
+    nodes, weights = np.polynomial.legendre.leggauss(3)  # exact: moments are quadratic in x
+    at = np.append(np.linspace(0, 1, points), (nodes + 1) / 2) * structure.L[0][:, None]
+    x, states = at[:, :points], []
     for i, segment in enumerate(structure.segments):
         R = structure.R[0, i]
         weight = R.T @ g
         hub = structure.root_mass[0, i] @ np.concatenate([weight, np.zeros(3)])
         state = np.concatenate([z.root[i] @ moved, carried[i] - hub])
-        states = carry(segment.beam, 0.0, x[i], state, segment.beam.m * weight)
-        position.append(structure.p[0, i] + x[i][:, None] * R[:, 0])
-        field.append(states[:, :3] @ R.T)
-    return x, np.array(position), np.array(field)
+        states.append(carry(segment.beam, 0.0, at[i], state, segment.beam.m * weight))
+    found = np.array(states)
+    density = strain_density(structure, found[..., 6:])
+    found = found[:, :points]
+    moved, turned = (found[..., k : k + 3] @ structure.R[0].swapaxes(-1, -2) for k in (0, 3))
+    return {
+        "x": x,
+        "position": structure.p[0][:, None] + x[..., None] * structure.R[0][:, None, :, 0],
+        "displacement": moved,
+        "rotation": turned,
+        "energy": density[:, :points],
+        "strain_energy": density[:, points:] @ weights * structure.L[0] / 2,
+    }

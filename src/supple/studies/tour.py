@@ -88,9 +88,10 @@ def _industrial() -> Stop:
         "industrial-3",
         "An industrial arm with three links",
         (
-            "Three aluminium box beams of 1.5 m, with motors at the elbows and a 35 kg tool. Held "
-            "still by its motors, the arm still rings: each row of the list is one way of "
-            "vibrating (a mode) with its frequency. Pick a row to see it move.",
+            "Three aluminium box beams of 1.5 m, with motors at the elbows and a 35 kg tool. Even "
+            "held still by its motors, the arm rings when it is struck or stops: each row of the "
+            "list is one way of vibrating (a mode), with its frequency in swings a second (Hz). "
+            "Pick a row to see it move.",
             "Drag the joint sliders: the frequencies change with the posture. That is why a "
             "controller tuned in one posture can fail in another.",
         ),
@@ -99,7 +100,8 @@ def _industrial() -> Stop:
         "Di Castri and Messina (2011), Table 9, Timoshenko beams",
         rows,
         _tally(paper),
-        "Every printed number of this paper was recomputed; the count stands beside.",
+        "Every printed number of this paper was recomputed; the count stands beside, and "
+        "`supple reproduce di-castri` lists those that differ, and why.",
     )
 
 
@@ -122,14 +124,17 @@ def _de_luca() -> Stop:
         (
             "Half a metre each, soft enough to sway once in two seconds. The paper writes its "
             "equations of motion with two shapes a link; each shape belongs to the link clamped at "
-            "its joint, carrying the rest of the arm as a mass.",
+            "its joint, carrying the rest of the arm as a mass. So the table below lists links one "
+            "by one, the picture and its list the whole arm: their frequencies are near, not "
+            "equal.",
         ),
         found,
         tuple(around(found)),
         "De Luca and Siciliano (1991), section VII: frequencies of the shapes",
         rows,
         _tally(paper),
-        "Every printed number and coefficient of this paper was recomputed.",
+        "Every printed number and coefficient of this paper was recomputed; `supple reproduce "
+        "de-luca` lists those that differ, and why.",
         motion=_swing(robot),
     )
 
@@ -191,8 +196,9 @@ def _theodore() -> Stop:
         tuple(around(found)),
         "Theodore and Ghosal (1997), the beam",
         tuple(rows),
-        note="The paper prints its frequency equation (9) and no roots: the column of the paper "
-        "holds that equation solved.",
+        note="A wave number says how much the beam curves in its first mode; the frequency follows "
+        "from it. The paper prints its equation (9) and no roots: the paper's column holds that "
+        "equation solved.",
         motion=_reach(robot),
     )
 
@@ -230,7 +236,8 @@ def _kuo() -> Stop:
             "rings after every stroke, and how fast depends on where the platform is.",
             "The picture and its list show the right model of this robot. The table below has "
             "two columns of ours: the first repeats the paper's own model, slips included, and "
-            "meets what it prints; the second is the right model.",
+            "meets what it prints; the second is the right model, that of the picture. The paper "
+            "counts in rad/s: divided by 6.283 they are the Hz of the list.",
         ),
         shown,
         tuple(around(shown, count=13)),

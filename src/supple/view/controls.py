@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
 from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
-from .stage import COLOURINGS, add_dark
+from .stage import COLOURINGS, Stage, add_dark
 from .tables import legend, sentence
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Controls:
         self,
         server: viser.ViserServer,
         found: Modes,
+        stage: Stage,
         asked: Callable[[], None],
         looked: Callable[[], None],
     ) -> None:
@@ -36,7 +37,7 @@ class Controls:
         self._pose(found, asked)
         self._modes(found, asked, looked)
         self._question(found, asked)
-        self._look(looked)
+        self._look(stage, looked)
         self._curves(looked)
         self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
         self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
@@ -44,7 +45,7 @@ class Controls:
     def _pose(self, found: Modes, asked: Callable[[], None]) -> None:
         pose = found.theta if found.position is None else found.position
         self.sliders: list[Any] = []
-        with self.gui.add_folder("Pose"):
+        with self.gui.add_folder("Pose", visible=bool(self.coordinates)):
             for c, value in zip(self.coordinates, pose.tolist(), strict=True):
                 at = math.degrees(value) if c.unit == "°" else value
                 low, high = min(c.low, at), max(c.high, at)
@@ -80,18 +81,18 @@ class Controls:
             for handle in (self.theory, self.joints, self.count, self.payload):
                 handle.on_update(lambda _: asked())
 
-    def _look(self, looked: Callable[[], None]) -> None:
+    def _look(self, stage: Stage, looked: Callable[[], None]) -> None:
         with self.gui.add_folder("Look"):
             self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
             self.legend = self.gui.add_html(legend("displacement", "0", "largest"))
             self.key = self.gui.add_html("")
             self.names = self.gui.add_checkbox("names", False)
-            add_dark(self.gui)
+            add_dark(self.gui, stage)
             for handle in (self.colouring, self.names):
                 handle.on_update(lambda _: looked())
 
     def _curves(self, looked: Callable[[], None]) -> None:
-        with self.gui.add_folder("Frequencies along"):
+        with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
             names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
             slides = [c.name for c in self.coordinates if c.name.startswith("length")]
             first = (slides or names[min(1, len(names) - 1) :])[0]

@@ -13,6 +13,7 @@ from ..studies.follow import PathResponse
 from ..studies.papers.kuo import CircleFrequencies
 from ..studies.workspace import JointMap, WorkspaceMap
 from .style import COLOURS, QUIET, finish, styled
+from .told import motors_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +62,8 @@ def _draw_wanted(ax: Axes, response: PathResponse) -> None:
         _draw_three(ax, response.t, 1e3 * moved, "xyz")
         ax.set(title="path wanted, from its start", ylabel="mm")
         return
-    slides = [link.joint.type == "prismatic" for link in response.robot.moving]  # type: ignore[attr-defined]
-    for name, slide, column in zip(_motors(response), slides, moved.T, strict=True):
+    names, slides = motors_of(response.robot)
+    for name, slide, column in zip(names, slides, moved.T, strict=True):
         shown = 100 * column if slide else np.degrees(column)
         ax.plot(response.t, shown, label=f"{name}, cm" if slide else name)
     unit = "degrees, cm where it slides" if any(slides) else "degrees"
@@ -70,21 +71,13 @@ def _draw_wanted(ax: Axes, response: PathResponse) -> None:
     ax.legend(loc="best", fontsize=8)
 
 
-def _motors(response: PathResponse) -> list[str]:
-    links = getattr(response.robot, "moving", None)
-    if links is None:
-        return [f"motor {j + 1}" for j in range(response.torque.shape[1])]
-    return [link.name for link in links]
-
-
 def _draw_torques(ax: Axes, response: PathResponse) -> None:
-    for j, name in enumerate(_motors(response)):
+    names, slides = motors_of(response.robot)
+    for j, name in enumerate(names):
         colour = COLOURS[j % len(COLOURS)]
         ax.plot(response.t, response.torque[:, j], color=colour, label=name)
         ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
-    links = getattr(response.robot, "moving", ())
-    slides = any(link.joint.type == "prismatic" for link in links)
-    unit = "N m, N where it slides" if slides else "N m"
+    unit = "N m, N where it slides" if any(slides) else "N m"
     ax.set(title="motor torques (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
     ax.legend(loc="best", fontsize=8)
 

@@ -111,7 +111,7 @@ class Player:
             self.amplitude.on_update(lambda _: self._larger())
         self.names = gui.add_checkbox("names", False)
         self.names.on_update(lambda _: self._named())
-        add_dark(gui)
+        add_dark(gui, self.stage)
 
     # -- drawing --------------------------------------------------------------------------------
 

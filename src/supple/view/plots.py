@@ -17,6 +17,7 @@ from ..studies.shapes import Shapes
 from ..studies.statics import Statics
 from .scene import running, told_pose, up_of
 from .style import COLOURS, QUIET, finish, styled
+from .told import tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,7 +230,6 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
             _frame_planar(ax, box, first=True, last=True)
         else:
             _frame_spatial(ax, box, sag.robot)
-        x, y, z = 1e3 * np.where(np.abs(sag.tip_displacement) < 1e-12, 0.0, sag.tip_displacement)
-        moved = f"tip moves ({x:.3g}, {y:.3g}, {z:.3g}) mm"
+        moved = f"tip moves ({', '.join(tidy(1e3 * sag.tip_displacement, 3))}) mm"
         ax.set_title(f"{sag.robot.name}: {moved}, drawn {scale:.3g} times larger")
         return finish(figure, path)

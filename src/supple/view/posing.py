@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from .drawing import Solid
 from .scene import Scene, Track, quaternions
 
-__all__ = ["LARGEST", "Bent", "Riders", "bend", "exaggeration", "strips", "towards"]
+__all__ = [
+    "LARGEST",
+    "Bent",
+    "Riders",
+    "bend",
+    "bend_in_place",
+    "ends",
+    "exaggeration",
+    "strips",
+    "towards",
+]
 
 Array = NDArray[np.float64]
 LARGEST = 0.12  # drawn displacement over the extent at amplitude 1
@@ -20,7 +30,7 @@ LARGEST_TURN = 0.7  # rad, drawn rotation at amplitude 1
 
 @dataclass(frozen=True)
 class Bent:
-    """Sections of n bent links: centre (n, P, 3), and their axes in base axes, R (n, P, 3, 3)."""
+    """Sections of n bent links: centres (n, P, 3) and axes R (n, P, 3, 3), in base or link axes."""
 
     centre: Array
     R: Array
@@ -38,11 +48,24 @@ def exaggeration(scene: Scene, motion: Array) -> float:
 
 def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
     """Return the sections at pose v of a track, moved by scale times motion (n, P, 6)."""
-    R = _rotations(track.quaternion[v])
-    x = np.linspace(0, 1, motion.shape[1])[None, :, None] * track.L[v][:, None, None]
-    local = scale * motion[..., :3] + x * np.array([1.0, 0.0, 0.0])
-    centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local)
-    return Bent(centre, R[:, None] @ _turns(scale * motion[..., 3:]))
+    local, R = bend_in_place(track.L[v], motion, scale), _rotations(track.quaternion[v])
+    centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local.centre)
+    return Bent(centre, R[:, None] @ local.R)
+
+
+def ends(track: Track) -> Array:
+    """Return the undeformed ends of all links at all poses, (V, n, 3)."""
+    w, x, y, z = np.moveaxis(track.quaternion, -1, 0)
+    along = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
+    reached: Array = track.p + track.L[..., None] * along
+    return reached
+
+
+def bend_in_place(L: Array, motion: Array, scale: float) -> Bent:
+    """Return the sections in the axes of their links, of lengths L (n,)."""
+    x = np.linspace(0, 1, motion.shape[1])[None, :, None] * L[:, None, None]
+    centre = scale * motion[..., :3] + x * np.array([1.0, 0.0, 0.0])
+    return Bent(centre, _turns(scale * motion[..., 3:]))
 
 
 def strips(bent: Bent) -> tuple[Array, Array, Array]:
@@ -62,7 +85,7 @@ def strips(bent: Bent) -> tuple[Array, Array, Array]:
 
 
 class Riders:
-    """Solids of one kind that ride on links; what does not change as they move is kept."""
+    """Solids that ride on links, or stand; what does not change as links bend is kept."""
 
     def __init__(self, solids: Sequence[Solid]) -> None:
         self._link = np.array([solid.link for solid in solids], int)
@@ -70,9 +93,6 @@ class Riders:
         self._offset = np.array([solid.offset for solid in solids]).reshape(-1, 3)
         self._turn = np.array([towards(np.asarray(s.axis)) for s in solids]).reshape(-1, 3, 3)
         self.sizes = np.array([_sizes(solid) for solid in solids]).reshape(-1, 3)
-
-    def __len__(self) -> int:
-        return len(self._link)
 
     def places(self, bent: Bent) -> tuple[Array, Array]:
         """Return centres (N, 3) and quaternions (N, 4) of solids whose x is their axis."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "Question",
     "along",
     "ask",
+    "kinds",
     "only",
     "sliders",
     "turned",
@@ -47,8 +49,10 @@ class Question:
 
 def ask(question: Question) -> Modes:
     """Return the modes asked for; bad entries raise a sentence."""
-    if question.count > MOST_MODES:
-        raise SuppleError(f"modes: {question.count} are asked for, {MOST_MODES} at most here")
+    if not 1 <= question.count <= MOST_MODES:
+        raise SuppleError(
+            f"number of modes is {question.count}: give a whole number from 1 to {MOST_MODES}"
+        )
     key = "position" if isinstance(question.robot, DeltaRobot) else "theta"
     choice: dict[str, Any] = {key: question.pose, "joints": question.joints}
     return modes(_set(question), count=question.count, **choice)
@@ -97,6 +101,17 @@ def only(found: Modes, mode: int) -> tuple[Modes, int]:
     near = np.flatnonzero(np.abs(found.omega / found.omega[mode] - 1) <= 2 * COINCIDENT)
     part = replace(found, omega=found.omega[near], width=found.width[near])
     return part, int(np.flatnonzero(near == mode)[0])
+
+
+def kinds(found: Modes, moved_on: Callable[[], bool]) -> list[str] | None:
+    """Return the kinds of all modes, or None as soon as the reader has moved on."""
+    told: list[str] = []
+    while len(told) < len(found.omega):
+        if moved_on():
+            return None
+        part, place = only(found, len(told))
+        told += part.kind[place:]
+    return told
 
 
 def sliders(robot: Robot) -> tuple[Coordinate, ...]:

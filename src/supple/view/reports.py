@@ -17,6 +17,7 @@ from ..studies.modes import Modes, modes
 from ..studies.statics import Statics
 from .page import Chapter, Heat, Plot, Series, Table, check_page, page_text, save_page
 from .scene import Scene, modes_scene, statics_scene, sweep_scene
+from .told import motors_of, tidy
 
 if TYPE_CHECKING:
     from ..studies.follow import PathResponse
@@ -92,15 +93,32 @@ def _modes(found: Modes, nearby: int = 21) -> Report:
 def _statics(sag: Statics) -> Report:
     """The bent robot and how its tip moves."""
     axes = ("x", "y", "z", "about x", "about y", "about z")
-    moved = [*sag.tip_displacement.tolist(), *sag.tip_rotation.tolist()]
-    units = ["m"] * 3 + ["rad"] * 3
-    table = Table(
-        "How the tip moves",
-        ("axis", "moves>", "unit"),
-        [(axis, f"{u:.6g}", unit) for axis, u, unit in zip(axes, moved, units, strict=True)],
+    moved = [*tidy(sag.tip_displacement, 6), *tidy(sag.tip_rotation, 6)]
+    rows = [(axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3,
+            strict=True)]  # fmt: skip
+    per = tidy(sag.compliance.ravel(), 4)
+    each = (np.linalg.norm(sag.root_force, axis=1), np.linalg.norm(sag.root_moment, axis=1),
+            sag.strain_energy)  # fmt: skip
+    tables = [
+        Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
+        Table("What each link carries",
+              ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
+              list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True)),
+              "Force and moment at the link's root; a sprung joint stores energy of its own."),
+        Table("Compliance of the tip", ("moves", *(f"per {axis}>" for axis in _LOADS)),
+              [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
+              "Motion (m, rad) per unit force (N) and moment (N m) on the tip, base axes."),
+    ]  # fmt: skip
+    lead = (
+        "How the robot bends under its weight and the load on its tip, motors held. The dashed "
+        "robot is at rest. Drag the picture to turn it."
     )
-    chapter = Chapter(scene=statics_scene(sag), tables=[table])
-    return Report(f"{sag.robot.name}: statics", [chapter])
+    return Report(
+        f"{sag.robot.name}: statics", [Chapter(scene=statics_scene(sag), tables=tables)], [lead]
+    )
+
+
+_LOADS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: str = "") -> Plot:
@@ -118,7 +136,11 @@ def _response(run: Response, samples: int) -> Report:
     from .scenes import response_scene
 
     chapter = Chapter(scene=response_scene(run, samples), plots=panels(run))
-    return Report(f"{run.model.robot.name}: a motion", [chapter])
+    lead = (
+        "A computed motion. Drag the time, or slow it down; drag the picture to turn it. Point at "
+        "a curve to read its values."
+    )
+    return Report(f"{run.model.robot.name}: a motion", [chapter], [lead])
 
 
 def panels(run: Response) -> list[Plot]:
@@ -126,15 +148,19 @@ def panels(run: Response) -> list[Plot]:
     chain = run.model.chain
     joints = [chain.links[i].name for i in chain.joints]
     bent = [link.name for link in chain.links if link.shapes is not None]
-    ends = {name: np.linalg.norm(run.deflection(name), axis=1) for name in bent}
-    turn, push = ("rad and m", "N m and N") if chain.sliding else ("rad", "N m")
+    ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
+    slides = [chain.links[i].slide is not None for i in chain.joints]
+    energies = {f"{name} from start" if name == "gravity" else name:
+                values - values[0] if name == "gravity" else values
+                for name, values in run.energies.items()}  # fmt: skip
     return [
-        _curves(run.t, "Joints", turn, dict(zip(joints, run.theta.T, strict=True))),
+        *_coordinates(run.t, run.theta, joints, slides),
         _curves(run.t, "Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
-        _curves(run.t, "Deflection of the ends", "m", ends),
-        _curves(run.t, "Efforts", push, dict(zip(joints, run.tau.T, strict=True))),
-        _curves(run.t, "Energy", "J", dict(run.energies)),
-    ]
+        *([_curves(run.t, "Deflection of the ends", "mm", ends)] if ends else []),
+        _curves(run.t, "Efforts", "N m and N" if any(slides) else "N m",
+                dict(zip(joints, run.tau.T, strict=True))),
+        _curves(run.t, "Energy", "J", energies),
+    ]  # fmt: skip
 
 
 def frequency_plots(scene: Scene) -> list[Plot]:
@@ -155,25 +181,23 @@ def _path(run: PathResponse, samples: int) -> Report:
     from .scenes import path_scene
 
     scene = path_scene(run, samples)
-    delta = isinstance(run.robot, DeltaRobot)
-    wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True)) if delta else {
-        f"joint {k + 1}": np.degrees(column) for k, column in enumerate(run.position.T)
-    }  # fmt: skip
-    motors, more = (
-        {f"motor {k + 1}": column for k, column in enumerate(torque.T)}
+    motors, slides = motors_of(run.robot)
+    push = "N m and N" if any(slides) else "N m"
+    efforts, more = (
+        dict(zip(motors, torque.T, strict=True))
         for torque in (run.torque, run.torque - run.rigid_torque)
     )
     moved, turned = 1e3 * run.tip[:, :3].T, np.degrees(run.tip[:, 3:]).T
     plots = [
-        _curves(run.t, "Path wanted", "mm" if delta else "deg", wanted),
+        *_wanted(run, motors, slides),
         _curves(run.t, "Position error", "mm", dict(zip("xyz", moved, strict=True)),
                 "displacement of platform or tip from the rigid motion, base axes"),
         _curves(run.t, "Attitude error", "deg",
                 {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
                 "small rotation from the rigid motion, base axes"),
-        _curves(run.t, "Torques", "N m", motors),
-        _curves(run.t, "Torques beyond rigid links", "N m", more,
-                "what the bending adds to the torques of the same motion with rigid links"),
+        _curves(run.t, "Efforts" if any(slides) else "Torques", push, efforts),
+        _curves(run.t, "Added by bending", push, more,
+                "beyond what the same motion takes with rigid links"),
     ]  # fmt: skip
     much = (
         "drawn as it is" if scene.scale == 1 else f"drawn {scene.scale:g} times larger than it is"
@@ -191,6 +215,26 @@ def _path(run: PathResponse, samples: int) -> Report:
     )
 
 
+def _wanted(run: PathResponse, motors: Sequence[str], slides: Sequence[bool]) -> list[Plot]:
+    """What the path prescribes: a platform in mm, or joints in degrees and lengths in m."""
+    if isinstance(run.robot, DeltaRobot):
+        wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
+        return [_curves(run.t, "Path wanted", "mm", wanted)]
+    return _coordinates(run.t, run.position, motors, slides, " wanted")
+
+
+def _coordinates(
+    t: Array, theta: Array, names: Sequence[str], slides: Sequence[bool], word: str = ""
+) -> list[Plot]:
+    """Joint coordinates over time: angles in degrees, and lengths in metres apart from them."""
+    each = list(zip(names, slides, theta.T, strict=True))
+    kinds = (
+        ("Joints", "deg", {name: np.degrees(x) for name, slide, x in each if not slide}),
+        ("Lengths", "m", {name: x for name, slide, x in each if slide}),
+    )
+    return [_curves(t, f"{title}{word}", unit, curves) for title, unit, curves in kinds if curves]
+
+
 _TOO_LARGE = (
     "Take these numbers with care: links bend by up to {:.2g} (deflection over length, or rad), "
     "more than a linear model can be trusted with."
@@ -203,8 +247,8 @@ def _errors(run: PathResponse) -> Table:
     if not run.path.periodic and run.t[-1] > run.path.duration:
         each["swings after>"] = run.residual() * scale
     axes = [f"{axis} (mm)" for axis in "xyz"] + [f"about {axis} (deg)" for axis in "xyz"]
-    rows = [(axis, *(f"{x:.3g}" for x in row)) for axis, row in zip(axes, zip(*each.values(),
-            strict=True), strict=True)]  # fmt: skip
+    columns = [[*tidy(column[:3], 3), *tidy(column[3:], 3)] for column in each.values()]
+    rows = list(zip(axes, *columns, strict=True))
     note = "Swing after the stop: half of peak to peak." if len(each) > 2 else ""
     return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
 
@@ -258,6 +302,9 @@ def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
     if len(running) == 1:
         line = Series("lowest frequency", told[0][2], hertz)
         return Plot(title, labels[0], "frequency (Hz)", [line])
+    known = hertz[np.isfinite(hertz)]
+    flat = known.size > 0 and float(np.ptp(known)) < 1e-6 * float(known.max())
+    note = "the same everywhere in this slice" if flat else ""
     span = tuple(float(end[1]) / (2 * np.pi) for end in (found.lowest, found.highest))
     (_, _, x), (_, _, y) = told
-    return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]))
+    return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]), note)

@@ -25,6 +25,7 @@ from ..studies.modes import Modes
 from ..studies.shapes import Shapes
 from ..studies.statics import Statics
 from .drawing import Outline, Solid, draw_robot
+from .told import motors_of, tidy
 
 __all__ = [
     "Cloud",
@@ -293,10 +294,9 @@ def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
     """Return a pose as one reads it: degrees, metres, or the place of a platform."""
     if position is not None:
         return "platform at (" + ", ".join(f"{value:.4g}" for value in position) + ") m"
-    slides = [link.joint.type == "prismatic" for link in getattr(robot, "moving", ())]
     each = [
         f"{value:.4g} m" if slide else f"{math.degrees(value):.4g}°"
-        for value, slide in zip(theta, slides, strict=True)
+        for value, slide in zip(theta, motors_of(robot)[1], strict=True)
     ]
     return "joints at " + ", ".join(each) if each else "its only pose"
 
@@ -434,18 +434,17 @@ def statics_scene(sag: Statics) -> Scene:
     delta = isinstance(sag.robot, DeltaRobot)
     structure = structure_of(sag.robot, sag.position[-1, 0] if delta else sag.theta)
     poses = poses_of(structure)
-    u = np.einsum("nji,npj->npi", poses.R[0], sag.displacement)
-    motion = np.concatenate([u, np.zeros_like(u)], axis=-1)[None, None]
-    x, y, z = 1e3 * np.where(np.abs(sag.tip_displacement) < 1e-12, 0.0, sag.tip_displacement)
-    still = np.zeros(motion.shape[:-1])
-    size = largest(motion, still)
+    local = [np.einsum("nji,npj->npi", poses.R[0], u) for u in (sag.displacement, sag.rotation)]
+    motion, energy = np.concatenate(local, axis=-1)[None, None], sag.energy[None, None]
+    moves = ", ".join(tidy(1e3 * sag.tip_displacement, 4))
+    size = largest(motion, energy)
     track = track_of(
-        poses, motion, still, kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0,
+        poses, motion, energy, kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0,
         largest=size,
     )  # fmt: skip
     return framed(
         sag.robot, poses, sag.names, title=sag.robot.name,
-        subtitle=f"sag: the tip moves ({x:.4g}, {y:.4g}, {z:.4g}) mm",
+        subtitle=f"sag: the tip moves ({moves}) mm",
         tracks=(track,), shapes=(ModeLabel(1, None, "sag"),), moved="displacement from rest",
         scale=well_seen(size[0], poses.extent),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .posing import Bent, Riders, bend, exaggeration, strips, towards
+from .posing import LARGEST, Bent, Riders, bend, bend_in_place, ends, exaggeration, strips, towards
 from .scene import Cloud, Scene
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ ROLES = {
     "plate": (185, 137, 74),
     "base": (154, 165, 176),
 }
-CELLS, SECTIONS = (226, 230, 234), (196, 204, 211)
+FLOORS = {  # colours of its lines, light and dark
+    "cells": ((226, 230, 234), (58, 63, 68)),
+    "sections": ((196, 204, 211), (92, 100, 108)),
+}
 FLOOR = 2.0  # half the side of the floor over the robot's extent
 # Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
 MAP = np.array(
@@ -43,10 +46,15 @@ def dress(gui: Any, dark: bool = False) -> None:
     )  # fmt: skip
 
 
-def add_dark(gui: Any) -> None:
+def add_dark(gui: Any, stage: Stage) -> None:
     """Add the choice between light and dark, for all browsers."""
     box = gui.add_checkbox("dark", False)
-    box.on_update(lambda _: dress(gui, bool(box.value)))
+
+    def changed(_: Any) -> None:
+        dress(gui, bool(box.value))
+        stage.darken(bool(box.value))
+
+    box.on_update(changed)
 
 
 def mapped(values: Array) -> NDArray[np.uint8]:
@@ -58,20 +66,25 @@ def mapped(values: Array) -> NDArray[np.uint8]:
 
 
 class Stage:
-    """Draws one Scene at a time; a Scene of the same robot only moves what is there."""
+    """Draws one Scene at a time; a Scene of the same robot only moves what is there.
+
+    Every link is a frame, and what bends and rides on it is drawn in that frame: a browser applies
+    the poses of frames at once and the bending of copies one picture later.
+    """
 
     def __init__(self, server: viser.ViserServer) -> None:
         self.server = server
         self.scene: Scene | None = None
         self.names = False
-        self._links: list[Any] = []
-        self._solids: list[Any] = []
+        self._floor: dict[str, Any] = {}
+        self._frames: list[Any] = []
+        self._rests: list[Any] = []
         self._labels: list[Any] = []
-        self._rest: list[Any] = []
-        self._drawn: list[int] = []
-        self._at = 0
-        self._riders: list[Riders] = []
-        self._last = Bent(np.zeros((0, 0, 3)), np.zeros((0, 0, 3, 3)))
+        self._strips: list[tuple[int, Any]] = []
+        self._solids: list[tuple[list[int], Any]] = []
+        self._riders = Riders(())
+        self._poses: tuple[Array, ...] = ()
+        self._drawn = (0, 0, 0.0)
 
     def show(self, scene: Scene) -> None:
         """Take a Scene; the next `draw` draws it."""
@@ -82,15 +95,13 @@ class Stage:
             self._build(scene)
         if new:
             self._frame(scene)
-        if not scene.true_scale:
-            self._ghost(0)
 
     def _frame(self, scene: Scene) -> None:
         """Camera, up and ground, once."""
         server, extent = self.server, scene.extent
         up = np.asarray(scene.up)
         server.scene.set_up_direction(up)
-        away = np.array([0.35, -0.25, 1.6]) if scene.planar else _aside(up)
+        away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
         camera, centre = server.initial_camera, np.asarray(scene.centre)
         camera.position = tuple(centre + extent * away)
         camera.look_at, camera.up = tuple(centre), tuple(up)
@@ -110,10 +121,16 @@ class Stage:
         rules = np.array([[[a, -far, 0], [a, far, 0]] for a in at])
         both = np.concatenate([rules, rules[..., [1, 0, 2]]]) @ _level(up).T + level * up
         strong = np.tile(np.isclose(at / (5 * cell) % 1, 0), 2)
-        for name, chosen, colour in (("cells", ~strong, CELLS), ("sections", strong, SECTIONS)):
-            self.server.scene.add_line_segments(
-                f"/ground/{name}", both[chosen], colour, thickness=1.0, thickness_units="screen"
-            )
+        for name, chosen in (("cells", ~strong), ("sections", strong)):
+            self._floor[name] = self.server.scene.add_line_segments(
+                f"/ground/{name}", both[chosen], FLOORS[name][0], thickness=1.0,
+                thickness_units="screen",
+            )  # fmt: skip
+
+    def darken(self, dark: bool) -> None:
+        """Draw the floor for a dark or a light background."""
+        for name, handle in self._floor.items():
+            handle.colors = np.full(handle.colors.shape, FLOORS[name][dark], np.uint8)
 
     def _light(self, place: Array) -> None:
         """Plain light from one side, so that colours are those of the map."""
@@ -124,81 +141,89 @@ class Stage:
         world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
 
     def _build(self, scene: Scene) -> None:
-        for handle in (*self._links, *self._solids, *self._labels, *self._rest):
-            handle.remove()
-        self._rest = []
+        for handle in self._frames:
+            handle.remove()  # with all that is drawn in it
+        world, links = self.server.scene, scene.links
+        self._frames = [world.add_frame("/base", show_axes=False)]
+        self._frames += [world.add_frame(f"/link/{i}", show_axes=False) for i in range(len(links))]
         pieces = scene.tracks[0].motion.shape[3] - 1
-        drawn = [(i, link) for i, link in enumerate(scene.links) if len(link.corners)]
-        self._drawn = [i for i, _ in drawn]
-        self._links = [
-            self._batch(f"/link/{i}", _prism(link.corners), pieces, flat=not link.round)
-            for i, link in drawn
+        self._strips = [
+            (i, self._batch(f"/link/{i}/strips", _prism(link.corners), pieces, not link.round))
+            for i, link in enumerate(links)
+            if len(link.corners)
         ]
-        self._riders, self._solids = [], []
-        for kind, mesh in (("ball", _ball()), ("cylinder", _cylinder())):
-            some = [solid for solid in scene.solids if solid.kind == kind]
-            if some:
-                handle = self._batch(f"/{kind}s", mesh, len(some), flat=kind == "cylinder")
-                colours = np.array([ROLES[solid.role] for solid in some], float)
-                handle.batched_colors = _linear(colours)
-                self._riders.append(Riders(some))
-                self._solids.append(handle)
-                handle.batched_scales = self._riders[-1].sizes.astype(np.float32)
+        self._build_solids(scene)
         self._labels = [
-            self.server.scene.add_label(f"/name/{i}", link.name, visible=self.names)
-            for i, link in enumerate(scene.links)
+            world.add_label(f"/link/{i}/name", link.name, visible=self.names)
+            for i, link in enumerate(links)
         ]
+        line = np.zeros((1, 2, 3), np.float32)
+        self._rests = [
+            world.add_line_segments(
+                f"/link/{i}/rest", line, GHOST, thickness=1.5, thickness_units="screen"
+            )
+            for i in range(0 if scene.true_scale else len(links))
+        ]
+        self._poses = ()
+
+    def _build_solids(self, scene: Scene) -> None:
+        """One batch of every kind of solid on every link, and on the ground."""
+        self._riders, self._solids = Riders(scene.solids), []
+        meshes = {"ball": _ball(), "cylinder": _cylinder()}
+        for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
+            some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
+            place = "/base" if link < 0 else f"/link/{link}"
+            handle = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
+            handle.batched_scales = self._riders.sizes[some].astype(np.float32)
+            colours = [ROLES[scene.solids[k].role] for k in some]
+            handle.batched_colors = _linear(np.array(colours, float))
+            self._solids.append((some, handle))
 
     def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
-        """Copies of one mesh; all that moves is drawn so, and therefore arrives together."""
+        """Copies of one mesh."""
         return self.server.scene.add_batched_meshes_simple(
             name, *mesh, np.tile([1.0, 0, 0, 0], (count, 1)), np.zeros((count, 3)),
             batched_scales=np.ones((count, 3)), batched_colors=np.tile(PLAIN, (count, 1)),
             lod="off", flat_shading=flat,
         )  # fmt: skip
 
-    def _ghost(self, v: int) -> None:
-        """The undeformed centre lines at pose v."""
-        assert self.scene is not None
-        rest = self.bent(np.zeros_like(self.scene.tracks[0].motion[0, 0]), 0.0, v).centre
-        ends = np.stack([rest[:, 0], rest[:, -1]], axis=1)
-        if self._rest:
-            self._rest[0].points = ends.astype(np.float32)
-        else:
-            self._rest.append(
-                self.server.scene.add_line_segments(
-                    "/ghost", ends, GHOST, thickness=1.5, thickness_units="screen"
-                )
-            )
-
-    def bent(self, motion: Array, scale: float, v: int = 0) -> Bent:
-        """Return the sections of the present Scene at pose v, deformed."""
-        assert self.scene is not None
-        return bend(self.scene.tracks[0], v, motion, scale)
-
     def draw(self, swing: float, colouring: str = "plain", v: int = 0, shape: int = 0) -> None:
         """Draw pose v deformed by `swing` times its usual amplitude."""
         assert self.scene is not None
         track = self.scene.tracks[0]
         motion = track.motion[v, shape]
-        bent = self.bent(motion, swing * exaggeration(self.scene, motion), v)
+        scale = swing * exaggeration(self.scene, motion)
+        bent = bend_in_place(track.L[v], motion, scale)
         colour = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
-            if v != self._at and not self.scene.true_scale:
-                self._ghost(v)
-            self._move_links(bent, colour)
-            for handle, riders in zip(self._solids, self._riders, strict=True):
-                _place(handle, *riders.places(bent))
+            self._move_frames(track.p[v], track.quaternion[v], track.L[v])
+            self._bend_links(bent, colour)
+            centres, turns = self._riders.places(bent)
+            for some, handle in self._solids:
+                _place(handle, centres[some], turns[some])
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
-        self._last, self._at = bent, v
+        self._drawn = (v, shape, scale)
 
-    def _move_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
+    def _move_frames(self, p: Array, q: Array, L: Array) -> None:
+        """Poses of the links, and their undeformed centre lines; only what changed is sent."""
+        old = self._poses or (np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L))
+        for i, handle in enumerate(self._frames[1:]):
+            if (p[i] != old[0][i]).any():
+                handle.position = p[i]
+            if (q[i] != old[1][i]).any():
+                handle.wxyz = q[i]
+        for i, handle in enumerate(self._rests):
+            if L[i] != old[2][i]:
+                handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
+        self._poses = (p, q, L)
+
+    def _bend_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
         centres, turns, lengths = strips(bent)
         scales = np.ones((*lengths.shape, 3), np.float32)
         scales[..., 0] = 1.02 * lengths
-        for handle, i in zip(self._links, self._drawn, strict=True):
+        for i, handle in self._strips:
             _place(handle, centres[i], turns[i])
             handle.batched_scales = scales[i]
             handle.batched_colors = _linear(np.asarray(colour(i), float))
@@ -207,7 +232,8 @@ class Stage:
     def tip(self) -> Array:
         """Where the traced end was last drawn, (3,)."""
         assert self.scene is not None
-        place: Array = self._last.centre[self.scene.tip, -1]
+        (v, shape, scale), track = self._drawn, self.scene.tracks[0]
+        place: Array = bend(track, v, track.motion[v, shape], scale).centre[self.scene.tip, -1]
         return place
 
     def name_links(self, on: bool) -> None:
@@ -282,23 +308,27 @@ def _aside(up: Array) -> Array:
 
 
 def _floor(scene: Scene) -> float:
-    track = scene.tracks[0]
-    x = np.array([[1.0, 0.0, 0.0]])
-    bent = bend(track, 0, np.zeros((*track.motion.shape[2:4], 6)), 0.0)
-    points = np.concatenate([bent.centre.reshape(-1, 3), 0 * x])
-    return float((points @ np.asarray(scene.up)).min() - 0.03 * scene.extent)
+    """How high the floor lies: below all poses, with room where free ends could bend through it."""
+    track, up = scene.tracks[0], np.asarray(scene.up)
+    free = float((ends(track) @ up).min())
+    low = min(0.0, free, float((track.p @ up).min()))
+    near = free < low + LARGEST * scene.extent
+    return low - scene.extent * (0.03 + LARGEST * near)
 
 
 def _prism(corners: Array) -> Mesh:
-    """A prism of unit length along x over an outline (K, 2)."""
+    """A prism of unit length along x over an outline (K, 2).
+
+    Its ends have corners of their own, or smooth shading would round them off and draw ribs.
+    """
     K = len(corners)
     ends = [np.column_stack([np.full(K, x), corners]) for x in (-0.5, 0.5)]
     k = np.arange(K)
     n = (k + 1) % K
     sides = np.concatenate([np.stack([k, n, n + K], 1), np.stack([k, n + K, k + K], 1)])
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
-    faces = np.concatenate([sides, fan, fan[:, ::-1] + K])
-    return np.concatenate(ends).astype(np.float32), faces.astype(np.uint32)
+    faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
+    return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
 
 
 def _cylinder() -> Mesh:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from ..studies.modes import Modes
 from .controls import Controls
-from .questions import Question, along, ask, only, turned
+from .questions import Question, along, ask, kinds, only, turned
 from .reports import report
 from .scene import Cloud, modes_scene
 from .sending import send_page, send_picture
@@ -50,7 +50,7 @@ class Studio:
         self._curve: tuple[Any, Array, Array] | None = None
         self._seen: Question | None = None
         self._told = ""
-        self.controls = Controls(server, found, self._asked, self._looked)
+        self.controls = Controls(server, found, self.stage, self._asked, self._looked)
         self.controls.picture.on_click(self._save_picture)
         self.controls.page.on_click(self._save_page)
         self._answer(self.controls.question())
@@ -93,18 +93,17 @@ class Studio:
         """Frequencies and the picked shape: what must follow the slider."""
         found = self.found if question == self._seen else ask(question)
         picked = min(self.controls.picked, found.omega.shape[-1] - 1)
-        if question != self._seen:
-            self.kinds = None
-        self.found, self._seen = found, question
-        self.controls.offer(found.omega.shape[-1])
-        self._write(picked)
-        self.server.flush()  # the numbers are written while the shape is computed
         part, place = only(found, picked)
         scene = modes_scene(part, points=21)
         with self._lock:
-            self._place = place
+            if question != self._seen:
+                self.kinds = None
+            self.found, self._seen, self._place = found, question, place
             self.stage.show(scene)
             self._draw(1.0)
+        self.server.flush()  # the picture takes a browser longest: it leaves before the numbers
+        self.controls.offer(found.omega.shape[-1])
+        self._write(picked)
         self.server.flush()
         self.latency = time.perf_counter() - self._changed
         proof = "certified, none is missing" if found.certified else "not certified"
@@ -113,8 +112,8 @@ class Studio:
 
     def _elaborate(self) -> None:
         """Kinds and curves, unless the reader has moved on."""
-        if self.kinds is None and not self._wanted.is_set():
-            self.kinds = self.found.kind
+        if self.kinds is None:
+            self.kinds = kinds(self.found, self._wanted.is_set)
         if not self._wanted.is_set():
             self._curves()
         self._write(self.controls.picked)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.fields import fields
+from supple.studies.fields import _turned, fields
 from supple.view.posing import bend
 from supple.view.scenes import response_scene
 
@@ -66,6 +66,39 @@ def test_a_link_that_slides_is_as_long_as_it_is(basis: supple.Basis) -> None:
     ends = found.motion[:, -1, -1, :3] + found.L[:, -1, None] * np.array([1.0, 0, 0])
     tip = found.p[:, -1] + np.einsum("tij,tj->ti", found.R[:, -1], ends)
     np.testing.assert_allclose(tip, run.tip, atol=1e-12)
+    total = np.trapezoid(found.energy, np.linspace(0, 1, 801), axis=-1) * found.L
+    np.testing.assert_allclose(total.sum(axis=1), run.energies["elastic"], rtol=2e-3)
+
+
+SLIDE = """
+supple: 1
+name: slide
+architecture: serial
+materials: {steel: {young_modulus: 210e9, poisson_ratio: 0.3, density: 7800}}
+sections: {strip: {shape: rectangle, depth: 0.006, width: 0.004}}
+links:
+  - {name: arm, joint: {axis: [0, 0, 1]}, length: 0.2, theory: rigid, mass_per_length: 2}
+  - {name: beam, joint: {type: prismatic, mount: {rpy: [0, 30deg, 0]}}, length: 1.2,
+     theory: euler-bernoulli, material: steel, section: strip, roll: 25deg,
+     tip: {mass: 0.3, inertia: [1e-3, 2e-3, 3e-3]}}
+"""
+
+
+@pytest.mark.parametrize("basis", [supple.AssumedModes(2, torsion=2), supple.FiniteElements(3)])
+def test_a_link_that_slides_twists(basis: supple.Basis) -> None:
+    """Its drawn end turns as the model's tip does, and its energy holds that of twist."""
+    model = supple.build(supple.loads(SLIDE), basis)
+    twists = [j for j, name in enumerate(model.coordinates) if "torsion" in name or "twist" in name]
+    assert twists, model.coordinates
+    q = np.zeros((2, model.size))
+    q[:, :2], q[0, twists], q[1, 2:] = [[0.4, 0.5], [-0.3, 0.9]], 0.02, 1e-3
+    run = supple.Response(model, np.arange(2.0), q, 0 * q, q[:, :2], np.zeros(2), "given")
+    found = fields(run, points=801)
+    R_SL = model.chain.links[-1].R_SL  # angles follow one another in the section's axes
+    turned = _turned(found.motion[:, -1, -1, 3:] @ R_SL.T)
+    drawn = found.R[:, -1] @ R_SL.T @ turned @ R_SL
+    np.testing.assert_allclose(drawn, run.tip_rotation, atol=1e-8)
+    assert abs(found.motion[0, -1, -1, 3]) > 1e-3
     total = np.trapezoid(found.energy, np.linspace(0, 1, 801), axis=-1) * found.L
     np.testing.assert_allclose(total.sum(axis=1), run.energies["elastic"], rtol=2e-3)
 

@@ -10,7 +10,7 @@ import supple
 from supple.studies.around import usual_pose
 from supple.studies.fields import Fields
 from supple.view.live import serve
-from supple.view.questions import Question, along, ask, only
+from supple.view.questions import Question, along, ask, kinds, only
 from supple.view.scenes import path_scene, time_scene
 
 
@@ -146,8 +146,11 @@ def test_what_cannot_be_shown_is_a_sentence() -> None:
         serve([robot])
     with pytest.raises(supple.SuppleError, match="port is 70000"):
         serve(robot, port=70000)
-    with pytest.raises(supple.SuppleError, match="30 at most"):
-        ask(Question(robot, (0.0, 0.0, 0.0), count=31))
+    for count in (0, 31):
+        with pytest.raises(
+            supple.SuppleError, match=f"number of modes is {count}: .* from 1 to 30"
+        ):
+            ask(Question(robot, (0.0, 0.0, 0.0), count=count))
 
 
 def test_questions_set_theory_and_payload() -> None:
@@ -170,6 +173,14 @@ def test_frequencies_along_a_coordinate_leave_out_what_is_out_of_reach() -> None
         here = supple.modes(robot, position=[0.1, 0.0, value], count=2)
         np.testing.assert_allclose(row, here.frequency_hz, rtol=1e-12)
     assert np.isnan(found[2]).all()
+
+
+def test_kinds_are_told_mode_by_mode_until_the_reader_moves_on() -> None:
+    for name in ("industrial-3", "kuo-delta"):
+        robot = supple.load(name)
+        found = supple.modes(robot, count=9, **usual_pose(robot))
+        assert kinds(found, lambda: False) == found.kind
+        assert kinds(found, lambda: True) is None
 
 
 def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:

@@ -71,7 +71,7 @@ def test_a_page_is_small_and_calls_nobody(found: supple.Modes, tmp_path: Path) -
 def test_words_of_a_reader_cannot_break_out_of_the_data() -> None:
     evil = "</script><b>&"
     text = page_text(evil, [Chapter(evil, text=[evil], tables=[Table(evil, [evil], [[evil]])])])
-    assert text.count("</script>") == 2
+    assert text.count("</script>") == 3  # theme, data and code
     assert data_of(text)["chapters"][0]["text"] == [evil]
     assert "<title>&lt;/script&gt;" in text
 
@@ -98,6 +98,37 @@ def test_sag_is_a_page_too(tmp_path: Path) -> None:
         0
     ]
     assert chapter["tables"][0]["rows"][1][1] == f"{sag.tip_displacement[1]:.6g}"
+    assert [row[3] for row in chapter["tables"][1]["rows"]] == [
+        f"{joule:.4g}" for joule in sag.strain_energy
+    ]
+    top = chapter["scene"]["tracks"][0]["largest"]
+    moved = np.linalg.norm(sag.displacement, axis=-1).max()
+    np.testing.assert_allclose(top, [moved, sag.energy.max()], rtol=1e-12)
+
+
+def test_a_path_tells_lengths_in_metres_and_motors_by_name() -> None:
+    """A prismatic joint is a length: it was told in degrees, and its force in N m."""
+    from supple.view.reports import report
+
+    robot = supple.load("theodore-rrp")
+    way = supple.PointToPoint([0.0, 0.0, 0.4], [0.5, 0.2, 0.9], 0.5)
+    run = supple.follow(robot, way, elements=1, step=5e-3)
+    plots = {plot.title: plot for plot in report(run, samples=20).chapters[0].plots}
+    (length,) = plots["Lengths wanted"].series
+    assert (length.name, plots["Lengths wanted"].y_label) == ("link3", "lengths wanted (m)")
+    assert (length.y[0], length.y[-1]) == (0.4, pytest.approx(0.9))
+    turns = {s.name: s.y[-1] for s in plots["Joints wanted"].series}
+    assert turns == pytest.approx({"link1": np.degrees(0.5), "link2": np.degrees(0.2)})
+    assert plots["Efforts"].y_label == "efforts (N m and N)"
+    assert [s.name for s in plots["Efforts"].series] == ["link1", "link2", "link3"]
+
+
+def test_rounding_is_told_as_zero(tmp_path: Path) -> None:
+    """A planar arm that sags in x-y moves nowhere else, whatever rounding says."""
+    sag = supple.statics(supple.load("industrial-3"), [0, 0.4, 0.2], gravity=(0, -9.81, 0))
+    text = sag.save_page(tmp_path / "sag.html").read_text(encoding="utf-8")
+    rows = data_of(text)["chapters"][0]["tables"][0]["rows"]
+    assert [row[1] for row in rows][2:5] == ["0", "0", "0"]
 
 
 def test_bad_places_are_told_before_anything_is_computed(found: supple.Modes) -> None:

@@ -131,10 +131,15 @@ class Painter {
       });
     const low = ring(-height / 2),
       high = ring(height / 2);
+    const pieces = Math.min(Math.max(Math.round(height / radius), 1), 8); // short faces sort well
+    const rings = Array.from({ length: pieces + 1 }, (_, p) => ring(height * (p / pieces - 0.5)));
     for (let k = 0; k < sides; k++) {
       const l = (k + 1) % sides;
       const out = unit(sub(times(add(low[k], low[l]), 0.5), add(centre, times(a, -height / 2))));
-      this.outward([low[k], low[l], high[l], high[k]], out, colour);
+      for (let p = 0; p < pieces; p++) {
+        const [b, c] = [rings[p], rings[p + 1]];
+        this.outward([b[k], b[l], c[l], c[k]], out, colour);
+      }
     }
     this.outward(low, times(a, -1), colour);
     this.outward(high, a, colour);
@@ -174,7 +179,7 @@ class Painter {
     g.beginPath();
     seen.forEach(([x, y], i) => (i ? g.lineTo(x, y) : g.moveTo(x, y)));
     g.closePath();
-    Object.assign(g, { fillStyle: fill, strokeStyle: fill, lineWidth: 0.8, lineJoin: "round" });
+    Object.assign(g, { fillStyle: fill, strokeStyle: fill, lineWidth: 1.2, lineJoin: "round" });
     g.fill();
     g.stroke(); // closes the hairline between neighbours
   }

@@ -2,21 +2,8 @@
 
 class Heat {
   constructor(data) {
-    this.data = data;
-    this.margin = { left: 58, right: 16, top: 10, bottom: 42 };
-    const across = data.x[data.x.length - 1] - data.x[0],
-      up = data.y[data.y.length - 1] - data.y[0];
-    this.width = 440;
-    const inner = this.width - this.margin.left - this.margin.right;
-    const same = data.x_label.endsWith("(m)") === data.y_label.endsWith("(m)");
-    const tall = same ? Math.min(Math.max(up / across, 0.4), 1.2) : 0.8;
-    this.height = inner * tall + this.margin.top + this.margin.bottom;
-    this.drawing = svg("svg", {
-      viewBox: `0 0 ${this.width} ${this.height.toFixed(0)}`,
-      role: "img",
-      "aria-label": data.title,
-      "data-role": "heat",
-    });
+    Object.assign(this, { data, width: 440 });
+    this.drawing = svg("svg", { role: "img", "aria-label": data.title, "data-role": "heat" });
     this.tip = node("div", { class: "tip", hidden: true });
     const [low, high] = data.span;
     this.element = node(
@@ -32,10 +19,24 @@ class Heat {
         node("span", {}, `${digits(high, 4)} ${data.label}`),
       ),
     );
-    if (data.note) this.element.append(node("p", { class: "quiet" }, data.note));
+    const note = [data.note, scaleWords(low, high).replace(/^, /, "")].filter(Boolean).join("; ");
+    if (note) this.element.append(node("p", { class: "quiet" }, note));
+    this.draw();
+    this.pointer();
+    fitted(this);
+  }
+
+  draw() {
+    const { x, y, x_label, y_label } = this.data;
+    this.margin = { left: 58, right: 16, top: 10, bottom: 42 };
+    const inner = this.width - this.margin.left - this.margin.right;
+    const same = x_label.endsWith("(m)") === y_label.endsWith("(m)");
+    const tall = same ? Math.min(Math.max((y[y.length - 1] - y[0]) / (x[x.length - 1] - x[0]), 0.4), 0.9) : 0.7;
+    this.height = Math.round(inner * tall) + this.margin.top + this.margin.bottom;
+    this.drawing.replaceChildren();
+    this.drawing.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.cells();
     this.axes();
-    this.pointer();
   }
 
   /** Edges of the cells around rising values. */
@@ -52,7 +53,7 @@ class Heat {
         if (value === null) return;
         const [a, b] = [this.px(this.ex[i]), this.px(this.ex[i + 1])];
         const [c, d] = [this.py(this.ey[j + 1]), this.py(this.ey[j])];
-        const fill = css(mapped((value - span[0]) / (span[1] - span[0] || 1)));
+        const fill = css(mapped(share(value, ...span)));
         this.drawing.append(
           svg("rect", {
             x: a.toFixed(1),
@@ -83,10 +84,10 @@ class Heat {
       floor = this.height - bottom,
       { x, y } = this.data;
     const words = (attributes, text) => this.drawing.append(svg("text", attributes, text));
-    for (const v of ticks(x[0], x[x.length - 1], 4))
-      words({ x: this.px(v), y: floor + 15, "text-anchor": "middle" }, String(Number(v.toPrecision(6))));
-    for (const v of ticks(y[0], y[y.length - 1], 4))
-      words({ x: left - 6, y: this.py(v) + 4, "text-anchor": "end" }, String(Number(v.toPrecision(6))));
+    for (const v of ticks(x[0], x[x.length - 1], 4, this.data.x_label))
+      words({ x: this.px(v), y: floor + 15, "text-anchor": "middle" }, tickWords(v));
+    for (const v of ticks(y[0], y[y.length - 1], 4, this.data.y_label))
+      words({ x: left - 6, y: this.py(v) + 4, "text-anchor": "end" }, tickWords(v));
     words({ x: (left + this.width) / 2, y: this.height - 6, "text-anchor": "middle" }, this.data.x_label);
     const turn = `translate(13 ${(floor / 2).toFixed(0)}) rotate(-90)`;
     words({ "text-anchor": "middle", transform: turn }, this.data.y_label);

@@ -104,6 +104,13 @@ function mapped(value) {
     f = x - i;
   return [0, 1, 2].map((k) => mix(MAP[i][k], MAP[i + 1][k], f));
 }
+/** How far a value lies from low to high, 0 to 1; evenly in its logarithm where they differ much. */
+function share(value, low, high) {
+  if (!(high > low)) return 0.5;
+  return wide(low, high) ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+}
+const wide = (low, high) => low > 0 && high > 10 * low;
+const scaleWords = (low, high) => (wide(low, high) ? ", colours in equal ratios" : "");
 const css = (c, shade = 1, alpha = 1) =>
   `rgba(${c.map((v) => Math.round(Math.min(v * shade, 255))).join(",")},${alpha})`;
 
@@ -116,6 +123,12 @@ function digits(value, count = 6) {
     : value.toPrecision(count);
 }
 
+/** A value with its unit, as short as it can be told. */
+function valued(value, unit) {
+  const near = Math.abs(value) < 1e-12 ? 0 : Number(value.toPrecision(4));
+  return `${near}${unit === "°" ? "" : " "}${unit}`.trim();
+}
+
 /** A length or an energy per length with a unit that reads well. */
 function sized(value, unit) {
   const steps =
@@ -126,24 +139,31 @@ function sized(value, unit) {
   return `${Number((value / size).toPrecision(3))} ${word}`;
 }
 
-/** About `count` round values that cover low to high. */
-function ticks(low, high, count) {
-  const raw = (high - low) / count,
+/** About `count` round values that cover low to high; a label in degrees has them at 15, 30, .. */
+function ticks(low, high, count, label = "") {
+  const raw = (high - low || 1) / count,
     power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= raw * 0.999);
+  const turns = raw > 10 && /\((°|deg)\)$/.test(label) ? [15, 30, 45, 60, 90, 180, 360] : [];
+  const step = [...turns, ...[1, 2, 5, 10].map((k) => k * power)].find((s) => s >= raw * 0.999);
   const found = [];
   for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) {
     found.push(Math.abs(v) < 1e-9 * step ? 0 : v);
   }
   return found;
 }
-function logTicks(low, high) {
-  const found = [];
-  for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
-    for (const k of high / low > 3000 ? [1] : [1, 2, 5]) {
-      const v = k * 10 ** e;
-      if (v >= low * 0.999 && v <= high * 1.001) found.push(v);
+/** Round values that cover low to high on a logarithmic axis: as many as `most` allows. */
+function logTicks(low, high, most = 12) {
+  const choice = (steps, every = 1) => {
+    const found = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
+      for (const k of e % every ? [] : steps) {
+        const v = Number(`${k}e${e}`);
+        if (v >= low * 0.999 && v <= high * 1.001) found.push(v);
+      }
     }
-  }
-  return found.length > 1 ? found : ticks(low, high, 4);
+    return found;
+  };
+  const kinds = [[[1, 2, 3, 4, 5, 6, 7, 8, 9]], [[1, 2, 3, 5, 7]], [[1, 2, 5]], [[1, 3]], [[1]], [[1], 2], [[1], 5]];
+  const found = kinds.map((kind) => choice(...kind)).find((some) => some.length <= most);
+  return found?.length > 2 ? found : ticks(low, high, Math.min(most, 4));
 }

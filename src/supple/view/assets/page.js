@@ -13,7 +13,7 @@ function tableOf(data) {
   );
   return node(
     "div",
-    { class: "table" },
+    { class: data.columns.length > 5 && data.rows.length > 5 ? "table wide" : "table" },
     node("h4", {}, data.title),
     node(
       "div",
@@ -48,21 +48,28 @@ function chapterOf(data, index, all) {
 
 function theme() {
   const order = ["auto", "light", "dark"],
-    root = document.documentElement;
+    asked = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = "auto";
+  const wear = (word) => {
+    document.documentElement.dataset.theme = word === "auto" ? (asked.matches ? "dark" : "light") : word;
+    window.supple.viewers.forEach((v) => v.frame(true));
+  };
   const button = node(
     "button",
     {
       type: "button",
       "data-role": "theme",
       onclick: () => {
-        const next = order[(order.indexOf(root.dataset.theme ?? "auto") + 1) % 3];
-        root.dataset.theme = next;
-        button.textContent = `Theme: ${next}`;
-        window.supple.viewers.forEach((v) => v.frame(true));
+        chosen = order[(order.indexOf(chosen) + 1) % 3];
+        button.textContent = `Theme: ${chosen}`;
+        wear(chosen);
       },
     },
     "Theme: auto",
   );
+  asked.addEventListener("change", () => wear(chosen));
+  window.addEventListener("beforeprint", () => wear("light")); // paper is white
+  window.addEventListener("afterprint", () => wear(chosen));
   return button;
 }
 

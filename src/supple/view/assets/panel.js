@@ -214,10 +214,22 @@ function legendFor(v) {
     node("div", {}, name, node("span", {}, low, node("i", {}), high));
   const rows = what ? [row(what, "0", top)] : [];
   if (v.scene.cloud) {
-    const { values, name, unit } = v.scene.cloud;
-    rows.unshift(row(`dots: ${name}`, digits(Math.min(...values), 4), `${digits(Math.max(...values), 4)} ${unit}`));
+    const { values, name, unit } = v.scene.cloud,
+      [low, high] = [Math.min(...values), Math.max(...values)];
+    const words = digits(low, 4) === digits(high, 4) ? ", the same everywhere" : scaleWords(low, high);
+    rows.unshift(row(`dots: ${name}${words}`, digits(low, 4), `${digits(high, 4)} ${unit}`));
   }
   v.legend.replaceChildren(...rows);
+}
+
+/** The track along which frequencies change most: the one worth showing first. */
+function mostTelling(tracks) {
+  const change = ({ hertz }) =>
+    hertz.length > 1
+      ? Math.max(...hertz[0].map((_, m) => Math.max(...hertz.map((r) => r[m])) / Math.min(...hertz.map((r) => r[m]))))
+      : 0;
+  const each = tracks.map(change);
+  return each.lastIndexOf(Math.max(...each));
 }
 
 function trackPlotsOf(v) {

@@ -22,17 +22,27 @@ function node(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Draw again, one unit a pixel, whenever a drawing's place gets another width. */
+function fitted(chart) {
+  const fit = () => {
+    const width = Math.round(chart.drawing.parentNode.clientWidth);
+    if (!width || width === chart.width) return;
+    chart.width = width;
+    chart.draw();
+  };
+  new ResizeObserver(fit).observe(chart.drawing.parentNode);
+}
+/** A value on an axis: at most six digits, large and small ones with a power of ten. */
+function tickWords(v) {
+  const size = Math.abs(v);
+  const short = String(Number(v.toPrecision(6)));
+  return size >= 1e5 || (size && size < 1e-3) ? v.toExponential().replace("e+", "e") : short;
+}
+
 class Plot {
   constructor(data) {
-    Object.assign(this, { width: 640, height: 340, data });
-    const longest = Math.max(...data.series.map((s) => (s.short || s.name).length));
-    const right = data.series.length > 1 ? Math.min(20 + 7 * longest, 110) : 16;
-    this.margin = { left: 62, right, top: 14, bottom: 44 };
-    this.drawing = svg("svg", {
-      viewBox: `0 0 ${this.width} ${this.height}`,
-      role: "img",
-      "aria-label": data.title,
-    });
+    Object.assign(this, { width: 640, data });
+    this.drawing = svg("svg", { role: "img", "aria-label": data.title });
     this.tip = node("div", { class: "tip", hidden: true });
     this.element = node(
       "figure",
@@ -42,9 +52,26 @@ class Plot {
     );
     if (data.note) this.element.append(node("p", { class: "quiet" }, data.note));
     this.measure();
+    this.draw();
+    this.pointer();
+    fitted(this);
+  }
+
+  draw() {
+    const { width, data } = this;
+    this.height = Math.round(Math.min(Math.max(0.56 * width, 210), 340));
+    const longest = Math.max(...data.series.map((s) => (s.short || s.name).length));
+    this.labelled = data.series.length > 1 || data.series[0].short;
+    const right = this.labelled ? Math.min(20 + 7 * longest, 0.3 * width) : 16;
+    this.margin = { left: 62, right, top: 14, bottom: 44 };
+    const rows = (this.height - 58) / 50;
+    this.yTicks = data.log ? logTicks(this.y0, this.y1, rows + 3) : ticks(this.y0, this.y1, rows, data.y_label);
+    this.margin.left = 30 + 7 * Math.max(...this.yTicks.map((y) => tickWords(y).length), 2);
+    this.drawing.replaceChildren();
+    this.drawing.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     this.axes();
     this.lines();
-    this.pointer();
+    if (this.marked) this.mark(...this.marked);
   }
 
   measure() {
@@ -81,14 +108,14 @@ class Plot {
   axes() {
     const { left, right, top, bottom } = this.margin,
       floor = this.height - bottom;
-    const plain = (v) => String(Number(v.toPrecision(6)));
-    for (const x of ticks(this.x0, this.x1, 6)) {
+    const inner = this.width - left - right;
+    for (const x of ticks(this.x0, this.x1, Math.min(Math.max(inner / 70, 2), 8), this.data.x_label)) {
       this.drawing.append(
         svg("line", { x1: this.px(x), x2: this.px(x), y1: top, y2: floor, class: "rule" }),
-        svg("text", { x: this.px(x), y: floor + 17, "text-anchor": "middle" }, plain(x)),
+        svg("text", { x: this.px(x), y: floor + 17, "text-anchor": "middle" }, tickWords(x)),
       );
     }
-    for (const y of this.data.log ? logTicks(this.y0, this.y1) : ticks(this.y0, this.y1, 5)) {
+    for (const y of this.yTicks) {
       this.drawing.append(
         svg("line", {
           x1: left,
@@ -97,7 +124,7 @@ class Plot {
           y2: this.py(y),
           class: "rule",
         }),
-        svg("text", { x: left - 7, y: this.py(y) + 4, "text-anchor": "end" }, plain(y)),
+        svg("text", { x: left - 7, y: this.py(y) + 4, "text-anchor": "end" }, tickWords(y)),
       );
     }
     this.drawing.append(
@@ -174,17 +201,27 @@ class Plot {
     this.drawing.append(this.marker, this.dot, this.cursor);
   }
   endLabels() {
-    if (this.data.series.length < 2) return;
-    let floor = Infinity;
-    const ends = this.data.series.map((s, k) => ({ k, y: this.py(s.y[s.y.length - 1]) }));
-    for (const { k, y } of ends.sort((a, b) => b.y - a.y)) {
-      floor = Math.min(y + 4, floor - 12);
+    if (!this.labelled) return;
+    const last = (s) => s.y.findLast(Number.isFinite) ?? this.y0;
+    const ends = this.data.series.map((s, k) => ({ k, y: this.py(last(s)) + 4 }));
+    ends.sort((a, b) => b.y - a.y);
+    const floor = this.height - this.margin.bottom + 6,
+      gap = Math.min(12, (floor - this.margin.top) / ends.length);
+    ends.forEach((end, i) => (end.y = Math.min(end.y, i ? ends[i - 1].y - gap : floor)));
+    let top = this.margin.top + 2; // those that were pushed out of the drawing come back into it
+    for (const end of [...ends].reverse()) {
+      end.y = Math.max(end.y, top);
+      top = end.y + gap;
+    }
+    const every = Math.ceil(9 / gap); // fewer labels where there is no room for all
+    for (const { k, y } of ends) {
+      if (k % every) continue;
       this.drawing.append(
         svg(
           "text",
           {
             x: this.width - this.margin.right + 5,
-            y: floor,
+            y,
             style: `fill:${this.colour(k)}`,
             class: "end",
           },
@@ -196,6 +233,7 @@ class Plot {
 
   /** Mark the current x, and the curve that is picked. */
   mark(x, picked, y) {
+    this.marked = [x, picked, y];
     const show = x === null ? "hidden" : "visible";
     this.marker.setAttribute("visibility", show);
     this.dot.setAttribute("visibility", Number.isFinite(y) ? show : "hidden");
@@ -213,7 +251,7 @@ class Plot {
   pointer() {
     const move = (event) => {
       const box = this.drawing.getBoundingClientRect();
-      const at = ((event.clientX - box.left) / box.width) * this.width;
+      const at = event.clientX - box.left;
       const x =
         this.x0 +
         ((at - this.margin.left) / (this.width - this.margin.left - this.margin.right)) * (this.x1 - this.x0);

@@ -1,7 +1,7 @@
 // A Track: poses and deformations along one parameter, read between the computed ones.
 
 class Track {
-  constructor(raw, parents) {
+  constructor(raw, parents, near) {
     Object.assign(this, { kind: raw.kind, name: raw.name, unit: raw.unit, note: raw.note });
     this.start = raw.start;
     this.at = unpack(raw.at).data;
@@ -16,12 +16,12 @@ class Track {
     this.largest = raw.largest; // m and J/m, empty for shapes without a size
     const [, M, n, P] = this.energy.shape;
     Object.assign(this, { M, n, P, V: this.at.length });
-    this.offsets = this.chained(parents);
+    this.offsets = this.chained(parents, near);
     this.parents = parents;
   }
 
   /** Offsets of links that sit on the end of another one at every pose; null for the others. */
-  chained(parents) {
+  chained(parents, near) {
     return parents.map((parent, i) => {
       if (parent < 0 || this.V < 2) return null;
       let first = null;
@@ -33,7 +33,7 @@ class Track {
         );
         const here = turnBack(R, sub(this.vector(this.p, v, i), end));
         first ??= here;
-        if (norm(sub(here, first)) > 1e-4) return null;
+        if (norm(sub(here, first)) > near) return null;
       }
       return first;
     });

@@ -6,7 +6,7 @@ class Viewer {
   constructor(scene) {
     this.scene = scene;
     this.id = `viewer-${viewers++}`;
-    this.tracks = scene.tracks.map((raw) => new Track(raw, scene.parents));
+    this.tracks = scene.tracks.map((raw) => new Track(raw, scene.parents, 1e-4 * scene.extent));
     this.clock = this.tracks.find((t) => t.kind === "time");
     const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.state = {
@@ -54,7 +54,8 @@ class Viewer {
     const left = node("div", { class: "left" }, stage);
     this.element = node("section", { class: "viewer", id: this.id, "data-role": "viewer" }, left, this.panel);
     this.plots = trackPlotsOf(this);
-    if (this.plots.some(Boolean)) {
+    this.telling = this.plots[mostTelling(this.tracks)];
+    if (this.telling) {
       this.plotPlace = node("div", {});
       left.append(this.plotPlace);
     }
@@ -105,7 +106,7 @@ class Viewer {
     this.inputs?.forEach(({ k, t, input, out }) => {
       const x = k === this.state.track ? this.state.x : t.start;
       if (Number(input.value) !== x) input.value = x;
-      out.textContent = `${digits(x, 4)} ${t.unit}`;
+      out.textContent = valued(x, t.unit);
     });
     if (this.note) this.note.textContent = this.track.note ? `${this.track.note}.` : "";
     if (this.scrub) {
@@ -127,7 +128,7 @@ class Viewer {
       own = track.kind === "pose" || track.kind === "time" || state.x === track.start;
     const where = own
       ? this.scene.subtitle
-      : `${track.name} at ${digits(state.x, 4)} ${track.unit}, the rest as asked for`;
+      : `${track.name} at ${valued(state.x, track.unit)}, the rest as asked for`;
     this.readout.replaceChildren(
       node("b", {}, words || this.scene.title),
       node("span", {}, where),
@@ -136,7 +137,7 @@ class Viewer {
   }
   showPlot(hz) {
     if (!this.plotPlace) return;
-    const plot = this.plots[this.state.track] ?? this.plots.findLast(Boolean);
+    const plot = this.plots[this.state.track] ?? this.telling;
     if (this.plotPlace.firstChild !== plot.element) this.plotPlace.replaceChildren(plot.element);
     const own = this.plots[this.state.track] ? this.state.x : this.tracks[this.plots.indexOf(plot)].start;
     plot.mark(own, this.state.mode, hz[this.state.mode]);
@@ -307,7 +308,7 @@ class Viewer {
     places.forEach((place, k) => {
       const [x, y, depth] = painter.camera.see(place),
         r = Math.max(0.007 * this.scene.extent * painter.camera.size(depth), 1.5);
-      g.fillStyle = css(mapped((values[k] - low) / (high - low || 1)), 1, 0.85);
+      g.fillStyle = css(mapped(share(values[k], low, high)), 1, 0.85);
       g.beginPath();
       g.arc(x, y, r, 0, 2 * Math.PI);
       g.fill();

@@ -1,0 +1,90 @@
+"""What a live view sends: frames of links, and what bends in them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import supple
+from supple.studies.around import usual_pose
+from supple.view.live import serve
+from supple.view.posing import bend, ends, exaggeration
+from supple.view.questions import Question, ask, only, sliders, turned
+from supple.view.scene import modes_scene
+from supple.view.stage import FLOORS
+
+ROBOTS = ["industrial-3", "kuo-delta", "theodore-rrp", "de-luca-two-link", "di-castri-two-link"]
+
+
+@pytest.fixture(params=ROBOTS)
+def studio(request: Any) -> Iterator[Any]:
+    live = serve(supple.load(request.param), port=0)
+    live.shown.stop()  # its threads draw too
+    yield live.shown
+    live.stop()
+
+
+def placed(frame: Any, points: np.ndarray) -> np.ndarray:
+    """Points of a frame in base axes."""
+    w, x, y, z = frame.wxyz
+    turned_ = Rotation.from_quat([x, y, z, w]).apply(np.asarray(points, float))
+    return np.asarray(turned_ + frame.position)
+
+
+def test_links_and_solids_stand_where_the_scene_bends_them(studio: Any) -> None:
+    """Frames times what is drawn in them, against sections bent in base axes."""
+    stage = studio.stage
+    scene, track = stage.scene, stage.scene.tracks[0]
+    stage.draw(0.7)
+    motion = track.motion[0, 0]
+    bent = bend(track, 0, motion, 0.7 * exaggeration(scene, motion))
+    for i, handle in stage._strips:
+        middle = (bent.centre[i, :-1] + bent.centre[i, 1:]) / 2
+        drawn = placed(stage._frames[1 + i], handle.batched_positions)
+        np.testing.assert_allclose(drawn, middle, atol=2e-6 * scene.extent)
+    for some, handle in stage._solids:
+        for k, point in zip(some, handle.batched_positions, strict=True):
+            solid = scene.solids[k]
+            if solid.link < 0:
+                wanted, got = np.array(solid.offset), point
+            else:
+                end = -1 if solid.end else 0
+                R, at = bent.R[solid.link, end], bent.centre[solid.link, end]
+                wanted = at + R @ np.array(solid.offset)
+                got = placed(stage._frames[1 + solid.link], point[None])[0]
+            np.testing.assert_allclose(got, wanted, atol=2e-6 * scene.extent)
+
+
+def test_ends_are_those_of_sections_that_do_not_bend(studio: Any) -> None:
+    track = studio.stage.scene.tracks[0]
+    straight = bend(track, 0, np.zeros_like(track.motion[0, 0]), 0.0).centre[:, -1]
+    np.testing.assert_allclose(ends(track)[0], straight, atol=1e-12)
+
+
+def test_a_drag_builds_nothing_anew(studio: Any) -> None:
+    robot, stage = studio.found.robot, studio.stage
+    pose = np.array(next(iter(usual_pose(robot).values())), float)
+    before = [id(handle) for _, handle in (*stage._strips, *stage._solids)]
+    for k, coordinate in enumerate(sliders(robot)):
+        moved = pose.copy()
+        moved[k] += turned(2.0 if coordinate.unit == "°" else 0.01, coordinate.unit)
+        part, _ = only(ask(Question(robot, tuple(moved))), 0)
+        stage.show(modes_scene(part, points=21))
+        stage.draw(1.0)
+    assert before == [id(handle) for _, handle in (*stage._strips, *stage._solids)]
+
+
+def test_the_floor_follows_light_and_dark() -> None:
+    live = serve(supple.load("industrial-3"), port=0)
+    try:
+        stage = live.shown.stage
+        for dark in (True, False):
+            stage.darken(dark)
+            for name, handle in stage._floor.items():
+                assert np.unique(handle.colors.reshape(-1, 3), axis=0).tolist() == [
+                    list(FLOORS[name][dark])
+                ]
+    finally:
+        live.stop()
