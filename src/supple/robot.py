@@ -176,6 +176,7 @@ class Joint(Description):
         """Unit vector of the axis, mounted axes, (3,): z unless given, x for a prismatic joint."""
         default = (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
         a = np.asarray(self.axis or default)
+        a = a / np.abs(a).max()  # else the square of a small number is zero
         return np.asarray(a / np.linalg.norm(a))
 
 

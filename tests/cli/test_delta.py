@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import supple
 from cli.console import Console
+from supple.architectures.delta import inverse
 
 
 def test_modes_at_a_position(console: Console) -> None:
@@ -94,7 +96,7 @@ def test_torques_and_joint_trajectories(console: Console) -> None:
         (["kuo-delta", "--position", "0,0,0.5", "--at", "0,0,0"], "instead of theta0"),
         (["kuo-delta", "--at", "0,0,0", "--deflection", "paper"], "one reading"),
         (["industrial-3", "--path", "circle", "--controller", "pd"], "is no Delta"),
-        (["industrial-3", "--position", "0,0,1"], "where a Delta's platform starts"),
+        (["industrial-3", "--position", "0,0,1"], "--position is for a Delta"),
         (["kuo-delta", "--path", "inverted-v"], "did you mean inverted-u?"),
         (["industrial-3", "--path", "circle"], "is no Delta"),
     ],
@@ -157,3 +159,10 @@ def test_bad_maps(console: Console, words: list[str], sentence: str) -> None:
     assert run.code == 2
     assert sentence in run.err
     assert "Traceback" not in run.err
+
+
+def test_linearize_takes_a_platform_position(console: Console) -> None:
+    ran = console("linearize", "kuo-delta", "--position", "0,0,0.5", "--json")
+    found = json.loads(ran.out)
+    angles = inverse(supple.load("kuo-delta"), [0, 0, 0.5])[0, :, 0]
+    assert found["q"][:3] == pytest.approx(angles.tolist(), abs=1e-12)

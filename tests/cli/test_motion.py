@@ -51,6 +51,11 @@ def test_a_run_that_ends_early_is_told_and_exits_with_1(console: Console) -> Non
     assert "blew up at t = 1.29" in ran.err
 
 
+def test_linearize_shows_no_rounding_as_damping(console: Console) -> None:
+    ran = console("linearize", ARM, "--at", "0,45deg")
+    assert [line.split()[-1] for line in ran.out.splitlines()[3:]] == ["0"] * 4
+
+
 def test_linearize(console: Console) -> None:
     words = ("linearize", ARM, "--at", "0,45deg", "--outputs", "joints,tip,strain:link1:0.1")
     ran = console(*words, "--json")
@@ -76,6 +81,18 @@ def test_linearize(console: Console) -> None:
         (("simulate", "theodore-rrp"), "free length of link3"),
         (("linearize", ARM, "--outputs", "nose"), "output 'nose'"),
         (("linearize", ARM, "--at", "x"), "not an angle"),
+        (("linearize", ARM, "--position", "0,0,1"), "--position is for a Delta"),
+        (("linearize", ARM, "--elements", "2", "--modes", "2"), "--modes would change nothing"),
+        (("simulate", ARM, "--elements", "2", "--axial", "1"), "--axial would change nothing"),
+        (("simulate", ARM, "--position", "0,0,1"), "--position is for a Delta"),
+        (("simulate", ARM, "--path", "0,0:1,1", "--input", "step"), "--input would change nothing"),
+        (
+            ("simulate", ARM, "--controller", "pd", "--trajectory", "0,0:1,1", "--amplitude", "1"),
+            "--amplitude would change nothing with --controller",
+        ),
+        (("stability", ARM), "--trajectory extension has 3 joint coordinates, the arm has 2"),
+        (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "must end in .nc (netCDF)"),
+        (("simulate", ARM, "--input", "none.csv"), "none.csv not found; give a header"),
     ],
 )
 def test_bad_input_is_one_sentence(console: Console, words: tuple[str, ...], said: str) -> None:

@@ -36,6 +36,45 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "angle NaN": (lambda: supple.modes(robot(), [0, 0, np.nan]), "theta holds a value that is not"),
     "count zero": (lambda: supple.modes(robot(), [0, 0, 0], count=0), "count is 0"),
     "count broken": (lambda: supple.modes(robot(), [0, 0, 0], count=2.5), "count is 2.5"),  # type: ignore[arg-type]
+    "count in quotes": (lambda: supple.modes(robot(), [0, 0, 0], count="3"), "count is '3'"),  # type: ignore[arg-type]
+    "no assumed modes": (
+        lambda: supple.modes(robot(), [0, 0, 0], method="assumed", elements=0),
+        "elements is 0: by assumed modes give a whole number",
+    ),
+    "no file name": (lambda: supple.load(3), "source is 3: give the path"),  # type: ignore[arg-type]
+    "no text": (lambda: supple.loads(3), "text is 3: give the text"),  # type: ignore[arg-type]
+    "nothing to dump": (lambda: supple.dump(3), "robot is 3: give a Robot"),  # type: ignore[arg-type]
+    "no stations": (lambda: supple.statics(robot(), [0, 0, 0], points=0), "points is 0"),
+    "damping in a list": (
+        lambda: supple.build(model().robot, supple.AssumedModes(2), damping=[0.1]),  # type: ignore[arg-type]
+        "damping is [0.1]: give a ratio, a ModalDamping",
+    ),
+    "damping of one link only": (
+        lambda: supple.build(
+            model().robot, supple.AssumedModes(2), damping=supple.ModalDamping([0.1])
+        ),
+        "damping ratio [0.1]: give one value, one for each link",
+    ),
+    "damping of three modes": (
+        lambda: supple.build(
+            model().robot, supple.AssumedModes(2), damping=supple.ModalDamping([[0.1] * 3] * 2)
+        ),
+        "for each link one a mode (link 1 has 2)",
+    ),
+    "backward half": (lambda: supple.BangBang(1.0, half=-1), "half is -1: give a positive"),
+    "no sweep": (lambda: supple.Chirp(1.0, sweep=0), "sweep is 0: give a positive"),
+    "amplitude in words": (
+        lambda: supple.simulate(model(), tau=supple.Step("a"), duration=0.01),  # type: ignore[arg-type]
+        "amplitude is 'a': give one number",
+    ),
+    "ragged points": (
+        lambda: supple.WayPoints([[0, 0], [1]], 1, 1),
+        "points must be two or more points of equally many",
+    ),
+    "one fault, not two": (
+        lambda: robot("theodore-rrp").with_("links.link3.theory", "timoshenko"),
+        "theory timoshenko needs shear_stiffness: give it, or use euler-bernoulli",
+    ),
     "unknown method": (
         lambda: supple.modes(robot(), [0, 0, 0], method="exakt"),  # type: ignore[arg-type]
         "method is 'exakt': it must be one of exact, elements, assumed",

@@ -68,6 +68,7 @@ def test_numpy_values_are_plain_numbers() -> None:
 def test_joint_axis_defaults() -> None:
     assert np.array_equal(Joint().direction, [0, 0, 1])
     assert np.array_equal(Joint(axis=(0, 2, 0)).direction, [0, 1, 0])
+    assert np.array_equal(Joint(axis=(0, 1e-300, 0)).direction, [0, 1, 0])
     assert np.array_equal(Joint(type="prismatic").direction, [1, 0, 0])
 
 

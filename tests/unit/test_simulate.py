@@ -15,6 +15,7 @@ from supple import (
     EndLoad,
     FiniteElements,
     Model,
+    SerialRobot,
     SimulationWarning,
     StiffnessRoot,
     Strain,
@@ -167,6 +168,20 @@ def test_blow_up_says_when_and_why_and_keeps_what_it_had() -> None:
     assert np.isfinite(run.q).all()
 
 
+def test_the_first_limit_ends_the_run_also_before_a_link_slides_off() -> None:
+    rod = {"length": 1.2, "theory": "rigid", "mass_per_length": 1.0}
+    boom = {"name": "boom", "joint": {"type": "prismatic", "limits": [0.2, 1.1]}, **rod}
+    post = {"name": "post", "joint": {"limits": [-1, 0.3], "rotor_inertia": 1.0}, **rod}
+    model = build(SerialRobot(name="slide", links=[post, boom]), AssumedModes(1))
+    for push, told in (([0.0, 30.0], "boom"), ([3000.0, 30.0], "post")):
+        with pytest.warns(SimulationWarning, match=f"joint {told} reached its limit"):
+            run = simulate(model, push, theta0=[0, 1.0], duration=1.0)
+        assert run.q[-1, 1] < 1.2
+        passed = (run.q[:, 0] > 0.3) | (run.q[:, 1] > 1.1)
+        assert passed[-1]
+        assert not passed[:-1].any()
+
+
 def test_joint_limit_ends_the_run() -> None:
     robot = load("de-luca-two-link").with_("links.link1.joint.limits", [-0.1, 0.1])
     model = build(robot, AssumedModes(1))
@@ -246,7 +261,7 @@ def test_bad_basis(basis: Any, said: str) -> None:
 def test_bad_robots() -> None:
     bar = {"name": "a", "theory": "rigid", "length": 1.0}
     empty = supple.SerialRobot.model_validate({"name": "empty", "links": [bar]})
-    with pytest.raises(SuppleError, match=r"nothing that moves with theta.a has mass"):
+    with pytest.raises(SuppleError, match=r"theta.a moves no mass or inertia"):
         build(empty, AssumedModes(1))
     arm = load("de-luca-two-link")
     with pytest.raises(SuppleError, match="no rotor_inertia"):

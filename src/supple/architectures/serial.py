@@ -72,7 +72,7 @@ def _check_stroke(name: str, free: Array, total: float) -> None:
     if (free <= 0).any() or (free > total).any():
         raise SuppleError(
             f"the free length of {name} is {_span(free)} m: it must lie above 0 and at most at the "
-            f"beam's length {total:g} m"
+            f"beam's length {total:g} m; give its joint coordinate"
         )
 
 

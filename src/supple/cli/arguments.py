@@ -24,6 +24,7 @@ __all__ = [
     "asked",
     "numbers",
     "pulled",
+    "refuse",
 ]
 
 File = Annotated[
@@ -89,6 +90,18 @@ def _finite(found: list[float], text: str, option: str) -> list[float]:
     if not all(map(math.isfinite, found)):
         raise SuppleError(f"{option} {text}: every number must be finite")
     return found
+
+
+def refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
+    """Raise a SuppleError when one of these options was typed: here it would change nothing."""
+    options = {p.name: p.opts[0] for p in context.command.params}
+    typed = [
+        options[name]
+        for name in names
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    ]
+    if typed:
+        raise SuppleError(f"{', '.join(typed)} would change nothing {why}: leave out one of them")
 
 
 def pulled(robot: Robot, gravity: str | None) -> Robot:

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, angles
+from .arguments import At, File, Json, Position, asked, refuse
 from .output import digits, print_json, print_table
-from .simulate import Axial, Damping, Deflection, Elements, Modes, Stiffening, Torsion, model_of
+from .simulate import (
+    NOT_ELEMENTS,
+    Axial,
+    Damping,
+    Deflection,
+    Elements,
+    Modes,
+    Stiffening,
+    Torsion,
+    model_of,
+)
 
 if TYPE_CHECKING:
     from ..studies.linearize import StateSpace
@@ -26,8 +36,10 @@ Outputs = Annotated[
 
 
 def linearize(
+    context: typer.Context,
     file: File,
     at: At = None,
+    position: Position = None,
     modes: Modes = None,
     axial: Axial = 0,
     torsion: Torsion = 0,
@@ -41,13 +53,17 @@ def linearize(
     """Print frequencies and damping ratios of an arm at rest, joints free; A, B, C, D as JSON."""
     from .. import files
     from ..studies.linearize import linearize as ask
+    from ..studies.plan import start_angles
 
     robot = files.load(file)
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
+    if elements is not None:
+        refuse(context, NOT_ELEMENTS, "with --elements")
     model = model_of(robot, (modes, axial, torsion), elements, options)
-    theta = [0.0] * model.joints if at is None else angles(at, "--at")
-    if len(theta) != model.joints:
-        raise SuppleError(f"--at {at}: {len(theta)} values are given, {model.joints} are needed")
+    where = asked(robot, at, position)
+    theta = start_angles(model, where.get("position"), where.get("theta"))
+    if theta is None:
+        theta = [0.0] * model.joints
     found = ask(model, theta, outputs=[_output(word) for word in outputs.split(",")])
     if json:
         print_json(_document(robot.name, found))
@@ -92,5 +108,8 @@ def _print(name: str, found: StateSpace) -> None:
     rows = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)
     print_table(
         ("Hz>", "rad/s>", "damping ratio>"),
-        [(digits(w / (2 * math.pi)), digits(w), f"{z:.4g}") for w, z in rows],
+        [
+            (digits(w / (2 * math.pi)), digits(w), f"{z if abs(z) > 1e-9 else 0:.4g}")
+            for w, z in rows
+        ],
     )

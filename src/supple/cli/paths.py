@@ -130,7 +130,7 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
     rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
     if path is not None:
         rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
-    print_table(("platform, m", "x>", "y>", "z>"), [(w, *(f"{x:.5g}" for x in v)) for w, v in rows])
+    print_table(("platform, m", "x>", "y>", "z>"), [(w, *tidy(v, 5)) for w, v in rows])
     typer.echo("")
     names = [name.removeprefix("theta.") for name in model.coordinates[: model.joints]]
     ends = np.degrees(found.theta[-1])

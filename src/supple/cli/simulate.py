@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, Plot, Position, angles, numbers
+from .arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
 from .output import (
     check_places,
     print_json,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..robot import Robot
     from ..studies.motion import Response
 
-__all__ = ["Modes", "Path", "model_of", "simulate", "trajectory_of"]
+__all__ = ["NOT_ELEMENTS", "Modes", "Path", "model_of", "simulate", "trajectory_of"]
 
 Modes = Annotated[
     int | None,
@@ -125,7 +125,16 @@ Steady = Annotated[
 ]
 
 
+# What has no meaning along a path, beside a controller, and on finite elements.
+_NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
+              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "start",
+              "static", "force")  # fmt: skip
+_NOT_CONTROLLED = ("input_", "amplitude", "half")
+NOT_ELEMENTS = ("modes", "axial", "torsion")
+
+
 def simulate(
+    context: typer.Context,
     file: File,
     at: At = None,
     position: Position = None,
@@ -166,6 +175,7 @@ def simulate(
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
+        refuse(context, _NOT_ALONG, "with --path")
         told: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt or 1e-3}
         told |= {"after": after, "start": "periodic" if steady else "static"}
         _follow(robot, path, limits, told, plot, json, save)
@@ -177,12 +187,20 @@ def simulate(
     wrench = None if force is None else numbers(force, "--force", 3)
     along = None if path is None else (path, limits)
     drive = _drive(model, controller, trajectory, gains, along)
-    if not drive:
-        drive = {"tau": _effort(input_, amplitude, duration or 1.0, half)}
+    _refuse_idle(context, elements, drive)
+    drive = drive or {"tau": _effort(input_, amplitude, duration or 1.0, half)}
     found = _quietly(
         lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
     _show(found, plot, save, json, drive.get("path"))
+
+
+def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, Any]) -> None:
+    """Raise when an option was typed that would change nothing beside the others."""
+    if elements is not None:
+        refuse(context, NOT_ELEMENTS, "with --elements")
+    if drive:
+        refuse(context, _NOT_CONTROLLED, "with --controller")
 
 
 def _show(
@@ -294,6 +312,10 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
     from ..control.trajectories import NAMED, ParabolicBlends
 
     if text in NAMED:
+        width = len(NAMED[text](0.0)[0])
+        if width != joints:
+            raise SuppleError(f"--trajectory {text} has {width} joint coordinates, the arm has "
+                              f"{joints}: give its joints from:to")  # fmt: skip
         return NAMED[text]
     start, colon, end = text.partition(":")
     if not colon:
@@ -311,6 +333,7 @@ def _begin(
     if start is not None and (static or at is not None or position is not None):
         raise SuppleError("--start gives every coordinate: leave --at, --position, --static out")
     if position is not None:
+        asked(model.robot, None, position)  # says so unless it is a Delta
         place = numbers(position, "--position", 3)
         out = {"q0": "static" if static else None, "position": place}
         return out if at is None else {**out, "theta0": angles(at, "--at")}

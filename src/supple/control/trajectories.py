@@ -225,7 +225,10 @@ class WayPoints(Trajectory):
 
     def __post_init__(self) -> None:
         """Check points and limits."""
-        points = np.asarray(self.points, float)
+        try:
+            points = np.asarray(self.points, float)
+        except (TypeError, ValueError):
+            points = np.empty(0)
         if points.ndim != 2 or len(points) < 2 or not np.isfinite(points).all():
             raise SuppleError("points must be two or more points of equally many finite numbers")
         for name in ("velocity", "acceleration"):

@@ -114,7 +114,7 @@ class Chain:
                 bad = low if low < least else high
                 raise SuppleError(
                     f"the free length of {self.links[i].name} is {bad:g} m: it must lie between "
-                    f"{least:g} m and the beam's length {most:g} m"
+                    f"{least:g} m and the beam's length {most:g} m; give its joint coordinate"
                 )
 
     def stroke(self, i: int) -> tuple[float, float]:

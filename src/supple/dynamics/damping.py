@@ -59,8 +59,14 @@ class ModalDamping(Damping):
     def ratios(self, i: int, count: int, ratio: float | None) -> Array:
         """Return the (count,) ratios of link i; `ratio` is the robot file's."""
         given = self.ratio if self.ratio is not None else (ratio or 0.0)
-        here = given if isinstance(given, int | float) else given[i]
-        zeta = np.broadcast_to(np.asarray(here, float), (count,))
+        try:
+            here = given if isinstance(given, int | float) else given[i]
+            zeta = np.broadcast_to(np.asarray(here, float), (count,))
+        except (IndexError, TypeError, ValueError):
+            raise SuppleError(
+                f"damping ratio {given!r}: give one value, one for each link, or for each link one "
+                f"a mode (link {i + 1} has {count})"
+            ) from None
         if not np.isfinite(zeta).all() or (zeta < 0).any():
             raise SuppleError(f"damping ratio {here}: give values that are not negative")
         return zeta
@@ -103,4 +109,6 @@ def damping_of(given: Damping | float | None) -> Damping:
     """Return a damping ratio as ModalDamping; None means the ratios of the robot file."""
     if given is None or isinstance(given, int | float):
         return ModalDamping(given)
+    if not isinstance(given, Damping):
+        raise SuppleError(f"damping is {given!r}: give a ratio, a ModalDamping or a StiffnessRoot")
     return given

@@ -347,13 +347,14 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     for k, name in enumerate(chain.names):
         if scale[k] == 0.0:
             raise SuppleError(
-                f"nothing that moves with {name} has mass: give its links or bodies mass"
+                f"{name} moves no mass or inertia: give its links or bodies some, or its joint a "
+                "hub or rotor_inertia"
             )
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
         raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
-                          "rotor_inertia or a hub, and links that shear or twist their rotary and polar "
-                          "inertia")  # fmt: skip
+                          "rotor_inertia or a hub, and links that shear or twist their rotary and "
+                          "polar inertia")  # fmt: skip
 
 
 def _six(wrench: ArrayLike) -> Array:

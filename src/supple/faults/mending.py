@@ -97,7 +97,7 @@ def _sound_link(given: Any, place: Place) -> dict[str, Any]:
     """A rigid link with the name, the joint and the references of the one given."""
     given = given if isinstance(given, dict) else {}
     named = {key: given[key] for key in _PARTS if isinstance(given.get(key), str)}
-    link = {"theory": "rigid", **(_PARTS | named if named else {})}
+    link = {"theory": "rigid", "length": 1.0, **(_PARTS | named if named else {})}
     if place[0] == "links":
         name = given.get("name")
         link["name"] = name if isinstance(name, str) else f"_{place[-1]}"

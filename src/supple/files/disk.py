@@ -63,7 +63,8 @@ def read_table(path: str | Path, what: str, form: str) -> NDArray[np.float64]:
     try:
         rows: NDArray[np.float64] = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
     except (OSError, ValueError) as problem:
-        raise SuppleError(f"cannot read {what} from {path}: {problem}; give {form}") from None
+        why = str(problem).rstrip(".")
+        raise SuppleError(f"cannot read {what} from {path}: {why}; give {form}") from None
     return rows
 
 

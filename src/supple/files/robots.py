@@ -11,7 +11,7 @@ from .. import library
 from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
-from ..robot import DeltaRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, Robot, SerialRobot, need_robot
 from .disk import write_text
 from .reading import Document, read
 from .writing import write
@@ -28,6 +28,8 @@ def load(source: str | os.PathLike[str]) -> Robot:
 
     A file of that name wins over the library. Raises RobotError with every fault of the file.
     """
+    if not isinstance(source, str | os.PathLike):
+        raise SuppleError(f"source is {source!r}: give the path of a robot file or a library name")
     name = os.fspath(source)
     if name in library.names() and not os.path.isfile(name):
         return loads(library.path(name).read_text(encoding="utf-8"), where=name)
@@ -36,6 +38,8 @@ def load(source: str | os.PathLike[str]) -> Robot:
 
 def loads(text: str, where: str = "") -> Robot:
     """Return the Robot that the text of a robot file describes; `where` names it in faults."""
+    if not isinstance(text, str):
+        raise SuppleError(f"text is {text!r:.60}: give the text of a robot file")
     document = read(text, where)
     model = _model(document, where)
     return validated(model, document.data, document.lines, where, document.faults)
@@ -46,6 +50,7 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
 
     Defaults are left out and numbers keep every digit: `loads(dump(robot)) == robot`.
     """
+    need_robot(robot)
     text = write(dumped(robot))
     if path is not None:
         write_text(path, text)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot, SerialRobot
 from .delta import delta_structure, moving_delta
+from .loose import carrying_nothing
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .serial import moving_serial, serial_structure
@@ -25,6 +26,7 @@ __all__ = [
     "Release",
     "Segment",
     "Structure",
+    "carrying_nothing",
     "motor_axes",
     "moving_structure",
     "structure_of",

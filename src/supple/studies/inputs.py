@@ -48,10 +48,20 @@ class Input(ABC):
 
 def _wide(amplitude: float | Sequence[float], width: int) -> Array:
     """One amplitude for every joint, or one a joint."""
-    given = np.asarray(amplitude, float)
+    try:
+        given = np.asarray(amplitude, float)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
     if given.shape not in ((), (width,)) or not np.isfinite(given).all():
-        raise SuppleError(f"amplitude is {amplitude}: give one number, or one for each of {width}")
+        raise SuppleError(
+            f"amplitude is {amplitude!r}: give one number, or one for each of {width}"
+        )
     return np.broadcast_to(given, (width,)).astype(float)
+
+
+def _check_positive(name: str, seconds: float) -> None:
+    if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise SuppleError(f"{name} is {seconds!r}: give a positive number of seconds")
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,9 @@ class BangBang(Input):
     amplitude: float | Sequence[float] = 1.0
     half: float = 0.5
 
+    def __post_init__(self) -> None:
+        _check_positive("half", self.half)
+
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
         sign = np.where(t < self.half, 1.0, np.where(t < 2 * self.half, -1.0, 0.0))
@@ -109,6 +122,9 @@ class Chirp(Input):
     f0: float = 0.1
     f1: float = 10.0
     sweep: float = 10.0
+
+    def __post_init__(self) -> None:
+        _check_positive("sweep", self.sweep)
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""

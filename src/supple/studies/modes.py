@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..kernels.roots import natural_frequencies
 from ..robot import Robot
-from ..structure import Joints, Structure, structure_of
+from ..structure import Joints, Structure, carrying_nothing, structure_of
 from .asking import where
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
@@ -133,6 +133,7 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
+    _check_loose(structure, method)
     count = min(count, _available(structure))
     try:
         omega, width, parts = _METHODS[method](robot, structure, count, elements, order)
@@ -159,7 +160,8 @@ def _exact(robot: Robot, structure: Structure, count: int, elements: int, order:
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
     if not np.isfinite(found.omega).all():
         raise SuppleError(
-            f"{robot.name}: a joint that is let go carries no inertia; give its link mass"
+            f"{robot.name}: its lengths, masses and stiffnesses lie too far apart to compute with; "
+            "look for a value in a wrong unit"
         )
     return found.omega, found.width, ()
 
@@ -191,11 +193,24 @@ _METHODS: dict[str, Callable[[Robot, Structure, int, int, str], Found]] = {
 
 def _check(count: object, method: str, joints: str) -> None:
     if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
-        raise SuppleError(f"count is {count}: give a whole number from 1 to 10000")
+        raise SuppleError(f"count is {count!r}: give a whole number from 1 to 10000")
     if method not in get_args(Method):
         raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
     if joints not in get_args(Joints):
         raise SuppleError(f"joints is '{joints}': it must be locked or free")
+
+
+def _check_loose(structure: Structure, method: str) -> None:
+    """Raise where a motion that nothing holds has no inertia: its pivot would count at random."""
+    if structure.closures and method != "exact":
+        return  # what the closures hold needs no inertia there
+    if (name := carrying_nothing(structure)) is None:
+        return
+    if structure.closures:
+        raise SuppleError(f"{name} has no mass or inertia on its joints, which exact modes need: "
+                          "give it some, or ask for method elements")  # fmt: skip
+    raise SuppleError(f"the joint of {name} is let go and turns or moves no inertia here: give it "
+                      "a hub or rotor_inertia, or its link a body with inertia")  # fmt: skip
 
 
 def _elastic(structure: Structure) -> bool:

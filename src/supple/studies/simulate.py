@@ -287,6 +287,13 @@ def _shown(chunks: Iterator[Chunk], total: int, wanted: bool) -> Iterator[Chunk]
 def _checked(
     plan: Plan, place: int, states: Array, before: Array, limits: bool
 ) -> tuple[Array, str]:
+    """The states up to the first fault or limit, whichever comes first, and what it is."""
+    good, message = _sound(plan, place, states, before)
+    kept, reached = _limited(plan, place, good) if limits else (good, "")
+    return kept, reached or message
+
+
+def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array, str]:
     """The states up to the first fault, and what it is."""
     n = plan.model.size
     with np.errstate(invalid="ignore"):
@@ -304,7 +311,7 @@ def _checked(
         last = states[first - 1] if first else before
         reason = _reason(plan.model, last)
         return states[:first], f"the motion blew up at t = {plan.grid[place + first]:g} s: {reason}"
-    return _limited(plan, place, states) if limits else (states, "")
+    return states, ""
 
 
 def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
@@ -337,18 +344,15 @@ def _reason(model: Model, x: Array) -> str:
 def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
     """The states up to the first joint that passes its limit."""
     model = plan.model
-    for k, i in enumerate(model.chain.joints):
-        allowed = model.motors[k].limits
-        if allowed is None:
-            continue
-        beyond = (states[:, k] < allowed[0]) | (states[:, k] > allowed[1])
-        if beyond.any():
-            first = int(beyond.argmax())
-            name = model.chain.links[i].name
-            text = (f"joint {name} reached its limit {list(allowed)} at "
-                    f"t = {plan.grid[place + first]:g} s")  # fmt: skip
-            return states[: first + 1], text
-    return states, ""
+    allowed = [list(motor.limits or (-np.inf, np.inf)) for motor in model.motors]
+    low, high = np.array(allowed).reshape(-1, 2).T
+    beyond = (states[:, : len(low)] < low) | (states[:, : len(low)] > high)
+    if not beyond.any():
+        return states, ""
+    first = int(beyond.any(axis=1).argmax())
+    k = int(beyond[first].argmax())
+    name, at = model.chain.links[model.chain.joints[k]].name, plan.grid[place + first]
+    return states[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
 
 
 def _response(plan: Plan, states: Array, method: str, message: str) -> Response:

@@ -79,6 +79,8 @@ def statics(
     gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
     theta, a Delta at the position of its platform, which is its tip.
     """
+    if not isinstance(points, int) or points < 2:
+        raise SuppleError(f"points is {points!r}: give a whole number of 2 or more")
     load = np.concatenate([_vector(force, "force"), _vector(moment, "moment")])
     g = _vector(robot.gravity if gravity is None else gravity, "gravity")
     asked = where(robot, theta, position)

@@ -109,7 +109,7 @@ def save_response(found: Response, path: str | Path) -> None:
 
 def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
     if Path(path).suffix != ".nc":
-        raise SuppleError(f"'{path}' must end in .nc: answers are stored as netCDF")
+        raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
     with writing(path) as target:
         data.to_netcdf(target)
 

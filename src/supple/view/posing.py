@@ -17,6 +17,7 @@ __all__ = [
     "Riders",
     "bend",
     "bend_in_place",
+    "ends",
     "exaggeration",
     "strips",
     "towards",
@@ -50,6 +51,14 @@ def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
     local, R = bend_in_place(track.L[v], motion, scale), _rotations(track.quaternion[v])
     centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local.centre)
     return Bent(centre, R[:, None] @ local.R)
+
+
+def ends(track: Track) -> Array:
+    """Return the undeformed ends of all links at all poses, (V, n, 3)."""
+    w, x, y, z = np.moveaxis(track.quaternion, -1, 0)
+    along = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
+    reached: Array = track.p + track.L[..., None] * along
+    return reached
 
 
 def bend_in_place(L: Array, motion: Array, scale: float) -> Bent:

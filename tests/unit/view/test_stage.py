@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 
 import supple
 from supple.studies.around import usual_pose
+from supple.view.ground import FLOORS
 from supple.view.live import serve
-from supple.view.posing import bend, exaggeration
+from supple.view.posing import bend, ends, exaggeration
 from supple.view.questions import Question, ask, only, sliders, turned
 from supple.view.scene import modes_scene
-from supple.view.stage import FLOORS
 
 ROBOTS = ["industrial-3", "kuo-delta", "theodore-rrp", "de-luca-two-link", "di-castri-two-link"]
 
@@ -57,6 +57,12 @@ def test_links_and_solids_stand_where_the_scene_bends_them(studio: Any) -> None:
             np.testing.assert_allclose(got, wanted, atol=2e-6 * scene.extent)
 
 
+def test_ends_are_those_of_sections_that_do_not_bend(studio: Any) -> None:
+    track = studio.stage.scene.tracks[0]
+    straight = bend(track, 0, np.zeros_like(track.motion[0, 0]), 0.0).centre[:, -1]
+    np.testing.assert_allclose(ends(track)[0], straight, atol=1e-12)
+
+
 def test_a_drag_builds_nothing_anew(studio: Any) -> None:
     robot, stage = studio.found.robot, studio.stage
     pose = np.array(next(iter(usual_pose(robot).values())), float)
@@ -76,7 +82,7 @@ def test_the_floor_follows_light_and_dark() -> None:
         stage = live.shown.stage
         for dark in (True, False):
             stage.darken(dark)
-            for name, handle in stage._floor.items():
+            for name, handle in stage._ground.lines.items():
                 assert np.unique(handle.colors.reshape(-1, 3), axis=0).tolist() == [
                     list(FLOORS[name][dark])
                 ]

@@ -1,0 +1,70 @@
+"""What the joints that are let go carry, everything else held rigid."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.theory import rod_mass
+from .parts import Segment, Structure
+
+__all__ = ["carrying_nothing"]
+
+Array = NDArray[np.float64]
+NOTHING = 1e-13  # beside the inertia that the same masses could have
+
+
+def carrying_nothing(structure: Structure) -> str | None:
+    """Return the name of a segment whose loose release moves no inertia, or None.
+
+    With the beams rigid, the mass matrix of the loose releases must be positive definite at every
+    configuration: else a motion has neither stiffness nor mass, and no frequency means anything.
+    Closures are left open, as the exact solver does when it lets the releases go.
+    """
+    loose = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if r.floating]
+    if not loose or (structure.closures and all(map(_heavy, structure.segments))):
+        return None
+    rotors = np.array([release.inertia for _, release in loose])
+    M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors
+    root = np.zeros((len(structure.segments), structure.size, 6, len(loose)))
+    for i, segment in enumerate(structure.segments):
+        if (j := segment.parent) >= 0:
+            root[i] = structure.T[:, i] @ _transport(structure.L[:, j]) @ root[j]
+        for k, (owner, release) in enumerate(loose):
+            if owner == i:
+                root[i, :, :, k] += release.toward(slice(None))
+        C = _body(structure, i)
+        M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
+        heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
+        most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
+    light = np.diagonal(M, axis1=1, axis2=2) <= NOTHING * most
+    if not light.any():
+        d = np.sqrt(np.diagonal(M, axis1=1, axis2=2))
+        values, vectors = np.linalg.eigh(M / (d[:, :, None] * d[:, None, :]))
+        worst = int(np.argmin(values[:, 0]))
+        if values[worst, 0] > NOTHING:
+            return None
+        light = np.abs(vectors[worst : worst + 1, :, 0]) > 0.5
+    return structure.segments[loose[int(np.argmax(light.any(axis=0)))][0]].name
+
+
+def _heavy(segment: Segment) -> bool:
+    """Whether a segment of a structure with closures has mass toward all its own releases."""
+    return segment.beam.m * segment.beam.L > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
+
+
+def _transport(L: Array) -> Array:
+    """(B, 6, 6): rigid motion of a root to that of the end at distance L along x."""
+    X = np.eye(6) + np.zeros((len(L), 1, 1))
+    X[:, 1, 5], X[:, 2, 4] = L, -L
+    return X
+
+
+def _body(structure: Structure, i: int) -> Array:
+    """(B, 6, 6): segment i as one rigid body about its root, segment axes."""
+    segment, X = structure.segments[i], _transport(structure.L[:, i])
+    beam = segment.beam
+    lengths, which = np.unique(structure.L[:, i], return_inverse=True)
+    rods = np.array([rod_mass(beam.m, beam.rI, beam.rIp, 0.0, float(L)) for L in lengths])
+    C: Array = structure.root_mass[:, i] + rods[which]
+    return C + np.swapaxes(X, 1, 2) @ segment.tip_mass @ X
