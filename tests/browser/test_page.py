@@ -578,3 +578,19 @@ def test_gaps_points_and_nothing_are_drawn(visit: Any, tmp_path: Path) -> None:
     assert [line.count("M") for line in lines] == [2, 0, 1]
     assert "NaN" not in seen.page.locator("main").inner_html()
     seen.clean("file://")
+
+
+def test_a_finger_reads_values_too(visit: Any, arm: Path) -> None:
+    """They vanished as soon as the finger was lifted."""
+    seen = visit(arm.as_uri(), **PHONE)
+    plot = seen.page.locator(".plot svg").first
+    plot.scroll_into_view_if_needed()
+    plot.tap()
+    tip = seen.page.locator(".tip").first
+    assert tip.is_visible()
+    assert tip.inner_text().count("mode ") == 6
+    seen.shot("page-phone-values")
+    seen.page.locator("h4").first.tap()
+    assert not tip.is_visible()
+    wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    assert seen.page.evaluate(wide)

@@ -111,19 +111,15 @@ class Heat {
       const value = this.data.values[j]?.[i];
       this.tip.hidden = value === undefined;
       if (value === undefined) return;
-      const named = (label, value) => node("div", {}, `${label}: ${digits(value, 4)}`);
+      const named = (label, value) => node("div", {}, `${label}: ${Number(value.toPrecision(4))}`);
       const told = value === null ? "out of reach" : `${digits(value, 5)} ${this.data.label}`;
       this.tip.replaceChildren(
         node("b", {}, told),
         named(this.data.x_label, this.data.x[i]),
         named(this.data.y_label, this.data.y[j]),
       );
-      const side = u / this.width;
-      this.tip.style.left = side < 0.5 ? `calc(${(100 * side).toFixed(1)}% + 14px)` : "auto";
-      this.tip.style.right = side < 0.5 ? "auto" : `calc(${(100 - 100 * side).toFixed(1)}% + 14px)`;
+      placeTip(this.tip, u / this.width, this.width);
     };
-    this.drawing.addEventListener("pointermove", show);
-    this.drawing.addEventListener("pointerdown", show);
-    this.drawing.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    pointed(this.drawing, show, () => (this.tip.hidden = true));
   }
 }

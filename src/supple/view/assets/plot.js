@@ -32,6 +32,19 @@ function fitted(chart) {
   };
   new ResizeObserver(fit).observe(chart.drawing.parentNode);
 }
+/** Beside the place that is pointed at, on the side with more room; on a narrow chart at its edge. */
+function placeTip(tip, where, width) {
+  const side = (share) => (width < 480 ? "0" : `calc(${(100 * share).toFixed(1)}% + 14px)`);
+  tip.style.left = where < 0.5 === width >= 480 ? side(where) : "auto";
+  tip.style.right = where < 0.5 === width >= 480 ? "auto" : side(1 - where);
+}
+/** Show values where a chart is pointed at; those of a finger stay until another place is touched. */
+function pointed(drawing, show, hide) {
+  drawing.addEventListener("pointermove", show);
+  drawing.addEventListener("pointerdown", show);
+  drawing.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
+  document.addEventListener("pointerdown", (event) => drawing.contains(event.target) || hide());
+}
 /** A value on an axis: at most six digits, large and small ones with a power of ten. */
 function tickWords(v) {
   const near = Number(v.toPrecision(6)),
@@ -261,9 +274,7 @@ class Plot {
         ((at - this.margin.left) / (this.width - this.margin.left - this.margin.right)) * (this.x1 - this.x0);
       this.hover(Math.min(Math.max(x, this.x0), this.x1), (event.clientX - box.left) / box.width);
     };
-    this.drawing.addEventListener("pointermove", move);
-    this.drawing.addEventListener("pointerdown", move);
-    this.drawing.addEventListener("pointerleave", () => {
+    pointed(this.drawing, move, () => {
       this.tip.hidden = true;
       this.cursor.setAttribute("visibility", "hidden");
     });
@@ -281,10 +292,10 @@ class Plot {
         `${s.name}: ${digits(s.y[nearest(s)], 5)}`,
       ),
     );
-    this.tip.replaceChildren(node("b", {}, `${this.data.x_label}: ${digits(seen, 5)}`), ...rows);
+    const words = node("b", {}, `${this.data.x_label}: ${Number(seen.toPrecision(5))}`);
+    this.tip.replaceChildren(words, node("div", { class: rows.length > 9 ? "many" : null }, ...rows));
     this.tip.hidden = false;
-    this.tip.style.left = where < 0.5 ? `calc(${(100 * where).toFixed(1)}% + 14px)` : "auto";
-    this.tip.style.right = where < 0.5 ? "auto" : `calc(${(100 - 100 * where).toFixed(1)}% + 14px)`;
+    placeTip(this.tip, where, this.width);
     this.cursor.setAttribute("x1", this.px(seen));
     this.cursor.setAttribute("x2", this.px(seen));
     this.cursor.setAttribute("visibility", "visible");
