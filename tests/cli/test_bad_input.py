@@ -178,7 +178,7 @@ def test_an_interrupt_is_no_traceback(console: Console, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--save", "answer"], "must end with .html, a page, or .nc, netCDF"),
+        (["--save", "answer"], "must end in .nc (netCDF) or .html (a page)"),
         (["--save", "/nowhere/a.nc"], "there is no folder /nowhere"),
         (["--save", "folder.html"], "it is a folder"),
         (["--plot", "a.xyz"], "no known picture ending"),

@@ -69,7 +69,7 @@ def check_places(plot: str | None, save: str | None, stored: bool = False) -> No
     if not stored or is_page(save):
         check_page(save)
     elif not save.lower().endswith(".nc"):
-        raise SuppleError(f"--save {save}: its name must end with .html, a page, or .nc, netCDF")
+        raise SuppleError(f"--save {save}: it must end in .nc (netCDF) or .html (a page)")
     else:
         check_place(save)
 

@@ -193,3 +193,12 @@ def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:
         scale = np.abs(every.displacement[mode]).max()
         assert math.isclose(np.abs(alone).max(), scale, rel_tol=1e-6)
         np.testing.assert_allclose(alone, every.displacement[mode], atol=1e-6 * scale)
+
+
+def test_a_sag_is_shown_with_its_strain_energy() -> None:
+    sag = supple.statics(supple.load("industrial-3"), [0, 0.4, 0.2], gravity=(0, -9.81, 0))
+    live = serve(sag, port=0)
+    try:
+        assert live.shown.scene.tracks[0].largest[1] == sag.energy.max()
+    finally:
+        live.stop()
