@@ -392,6 +392,7 @@ def test_the_tour_is_one_page(visit: Any, tmp_path: Path) -> None:
         table = seen.page.locator(f"#chapter-{k} .table table").first
         shown = table.locator("tbody tr td:nth-child(3)").all_inner_texts()
         assert shown == [f"{row.ours:.7g}" for row in stop.rows]
+    assert seen.page.locator("#chapter-0 .table code").inner_text() == "supple reproduce de-luca"
     seen.page.locator("nav a").nth(2).click()
     seen.page.wait_for_function(
         "document.querySelector('#chapter-2').getBoundingClientRect().top < 40"

@@ -1,5 +1,10 @@
 // The page: chapters with text, viewer, plots and tables; light and dark.
 
+/** A text whose words in backticks are commands or names. */
+function worded(text) {
+  return text.split("`").map((part, k) => (k % 2 ? node("code", {}, part) : part));
+}
+
 function tableOf(data) {
   const right = data.columns.map((name) => name.endsWith(">"));
   const told = (value) => (Number.isInteger(value) || typeof value !== "number" ? value : digits(value));
@@ -20,14 +25,14 @@ function tableOf(data) {
       { class: "scroll" },
       node("table", { "data-title": data.title }, head, node("tbody", {}, ...rows)),
     ),
-    data.note ? node("p", { class: "quiet" }, data.note) : null,
+    data.note ? node("p", { class: "quiet" }, ...worded(data.note)) : null,
   );
 }
 
 function chapterOf(data, index, all) {
   const chapter = node("article", { id: `chapter-${index}` });
   if (data.title) chapter.append(node("h2", {}, data.title));
-  for (const text of data.text) chapter.append(node("p", { class: "prose" }, text));
+  for (const text of data.text) chapter.append(node("p", { class: "prose" }, ...worded(text)));
   const viewer = data.scene && new Viewer(data.scene);
   if (viewer) {
     all.push(viewer);
@@ -91,7 +96,7 @@ function start() {
       "header",
       {},
       node("div", {}, node("h1", {}, data.title), theme()),
-      ...data.lead.map((p) => node("p", { class: "prose" }, p)),
+      ...data.lead.map((p) => node("p", { class: "prose" }, ...worded(p))),
       links,
     ),
     node("main", {}, ...chapters),
