@@ -91,7 +91,7 @@ def test_linearize(console: Console) -> None:
             "--amplitude would change nothing with --controller",
         ),
         (("stability", ARM), "--trajectory extension has 3 joint coordinates, the arm has 2"),
-        (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "a page, or .nc, netCDF"),
+        (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "must end in .nc (netCDF)"),
         (("simulate", ARM, "--input", "none.csv"), "none.csv not found; give a header"),
     ],
 )
