@@ -146,7 +146,7 @@ def bind() -> None:
                 "to_xarray": _modes_to_xarray,
             },
         ),
-        (Stability, {"plot": _plot_stability}),
+        (Stability, {"plot": _plot_stability, "show": _show, "save_page": _save_page}),
         (Statics, {"plot": _plot_statics, "show": _show, "save_page": _save_page}),
         (
             Response,

@@ -521,3 +521,45 @@ def test_a_sag_is_coloured_by_its_strain_energy(visit: Any, tmp_path: Path) -> N
     assert cells.all_inner_texts() == [f"{joule:.4g}" for joule in sag.strain_energy]
     seen.shot("page-sag", full_page=True)
     seen.clean("file://")
+
+
+def test_keys_walk_through_the_modes(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri())
+    rows = seen.page.locator(".modes tbody tr")
+    rows.first.focus()
+    for key, picked in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1)):
+        seen.page.keyboard.press(key)
+        assert rows.nth(picked).get_attribute("aria-checked") == "true"
+    slider = seen.page.locator("input[data-track='2']")
+    before = hertz(seen.page)
+    slider.focus()
+    seen.page.keyboard.press("PageUp")
+    assert hertz(seen.page) != before
+
+
+def test_two_fingers_zoom(visit: Any, arm: Path) -> None:
+    seen = visit(arm.as_uri(), **PHONE)
+    hold(seen.page)
+    before, box = picture(seen.page), seen.page.locator("[data-role=picture]").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = seen.page.context.new_cdp_session(seen.page)
+    for kind, apart in (("touchStart", 30), ("touchMove", 45), ("touchMove", 60)):
+        fingers = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert seen.page.evaluate("window.supple.viewers[0].camera.zoom") > 1.5
+    assert picture(seen.page) != before
+
+
+def test_a_saved_picture_has_a_ground_and_says_what_it_is(visit: Any, arm: Path) -> None:
+    """It was transparent, and without a word."""
+    seen = visit(arm.as_uri(), color_scheme="dark")
+    hold(seen.page)
+    corner, told = seen.page.evaluate(
+        """() => { const c = window.supple.viewers[0].captioned(), g = c.getContext("2d");
+          const top = g.getImageData(13, 10, 200, 18).data, ink = [];
+          for (let k = 0; k < top.length; k += 4) ink.push(top[k] + top[k + 1] + top[k + 2]);
+          return [[...g.getImageData(1, c.height - 2, 1, 1).data], Math.max(...ink)]; }"""
+    )
+    assert corner == [0x1A, 0x1E, 0x23, 255]  # --stage of the dark page
+    assert told > 550  # light letters

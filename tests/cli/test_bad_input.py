@@ -175,3 +175,36 @@ def test_an_interrupt_is_no_traceback(console: Console, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("supple.files.load", interrupted)
     assert console("check", "industrial-3").code == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--save", "answer"], "must end with .html, a page, or .nc, netCDF"),
+        (["--save", "/nowhere/a.nc"], "there is no folder /nowhere"),
+        (["--save", "folder.html"], "it is a folder"),
+        (["--plot", "a.xyz"], "no known picture ending"),
+        (["--plot", "/nowhere/a.png"], "there is no folder /nowhere"),
+    ],
+)
+def test_places_are_refused_before_anything_is_computed(
+    console: Console,
+    words: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.html").mkdir()
+    monkeypatch.setattr("supple.dynamics.model.build", lambda *_, **__: pytest.fail("computed"))
+    one_sentence(console("simulate", "de-luca-two-link", *words), sentence)
+
+
+def test_a_tour_finds_out_at_once_that_it_cannot_write(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("supple.studies.tour.tour", lambda *_: pytest.fail("computed"))
+    (tmp_path / "file").touch()
+    one_sentence(console("tour", "--out", tmp_path / "file"), "it is a file; give another name")
+    (tmp_path / "tour" / "index.html").mkdir(parents=True)
+    one_sentence(console("tour", "--out", tmp_path / "tour"), "index.html: it is a folder")

@@ -78,6 +78,7 @@ def test_linearize(console: Console) -> None:
         (("simulate", ARM, "--method", "euler"), "method is 'euler'"),
         (("simulate", ARM, "--deflection", "bent"), "deflection is 'bent'"),
         (("simulate", "kuo-delta"), "such as --path inverted-u"),
+        (("simulate", "kuo-delta", "--amplitude", "2"), "such as --path inverted-u"),
         (("simulate", "theodore-rrp"), "free length of link3"),
         (("linearize", ARM, "--outputs", "nose"), "output 'nose'"),
         (("linearize", ARM, "--at", "x"), "not an angle"),
@@ -96,7 +97,7 @@ def test_linearize(console: Console) -> None:
         (("simulate", "kuo-delta", "--path", "inverted-u", "--after", "-1"), "after is -1.0"),
         (("workspace", ARM, "--z", "0.5"), "--z would change nothing on a serial arm"),
         (("stability", ARM), "--trajectory extension has 3 joint coordinates, the arm has 2"),
-        (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "must end in .nc (netCDF)"),
+        (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "a page, or .nc, netCDF"),
         (("simulate", ARM, "--input", "none.csv"), "none.csv not found; give a header"),
     ],
 )

@@ -80,3 +80,74 @@ def test_to_xarray():
     assert data.frequency_hz.dims == ("configuration", "mode")
     assert data.attrs["certified"] == 1
     assert list(data.joint.values) == ["link1", "link2", "link3"]
+
+
+LONG = """
+supple: 1
+name: Gelenkarm für sehr große Lasten, überarbeitete Ausführung B mit verlängertem Ausleger
+architecture: serial
+planar: true
+gravity: [0, -9.81, 0]
+links:
+  - {name: Oberarm-mit-einem-wirklich-sehr-langen-Namen, joint: {}, length: 1.0e-4,
+     material: &m {young_modulus: 160e9, poisson_ratio: 0.22, density: 2330},
+     section: &s {shape: rectangle, depth: 1.0e-6, width: 5.0e-6}}
+  - {name: b, joint: {}, length: 1.0e-4, section: *s, material: *m}
+"""
+
+
+def cut_off(path):
+    """Whether ink reaches the left or right edge of a picture."""
+    import matplotlib.image
+
+    picture = matplotlib.image.imread(path)[..., :3]
+    return bool((picture[:, :2] < 0.95).any() or (picture[:, -2:] < 0.95).any())
+
+
+def test_long_names_stay_inside_and_small_arms_have_small_units(tmp_path):
+    """Headings ran out of the figure, and ticks of 0.00005 m over one another."""
+    robot = supple.loads(LONG)
+    sweep = np.column_stack([np.zeros(3), np.linspace(0, 1, 3)])
+    (ax,) = supple.modes(robot, [0, 1.0], count=1).plot(tmp_path / "one.png").axes
+    supple.modes(robot, [0, 1.0], count=6).plot(tmp_path / "six.png")
+    supple.modes(robot, sweep, count=2).plot(tmp_path / "sweep.png")
+    supple.statics(robot, [0, 1.0]).plot(tmp_path / "sag.png")
+    supple.workspace(robot, points=4).plot(tmp_path / "map.png", bound=1e5)
+    assert [path.stem for path in tmp_path.iterdir() if cut_off(path)] == []
+    assert ax.get_xlabel() == "x (µm)"
+    assert "60" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_one_pose_of_a_batch_is_drawn(tmp_path):
+    """A batch of one pose has nothing that runs: it was an IndexError."""
+    (ax,) = supple.modes(ARM, np.zeros((1, 3)), count=3).plot(tmp_path / "f.png").axes
+    assert [line.get_marker() for line in ax.lines] == ["o"] * 3
+    assert supple.modes(ARM, np.zeros((1, 3)), count=3).save_page(tmp_path / "f.html").exists()
+
+
+def test_saved_figures_are_let_go(tmp_path):
+    """More than twenty open ones make Matplotlib warn, which is an error here."""
+    import matplotlib.pyplot as plt
+
+    found = supple.modes(ARM, np.zeros((2, 3)), count=1)
+    for k in range(25):
+        found.plot(tmp_path / f"{k % 2}.svg")
+    assert plt.get_fignums() == []
+
+
+def test_a_map_that_is_the_same_everywhere(tmp_path):
+    robot = supple.load("theodore-rrp")
+    flat = supple.workspace(robot, joints=[(-1, 1), (-1, 1), 0.7], points=4)
+    figure = flat.plot(tmp_path / "flat.png")
+    ticks = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
+    assert len(set(ticks)) == len(ticks)
+    (ax,) = supple.workspace(robot, joints=[0, 0, 0.7], points=4).plot(tmp_path / "one.png").axes
+    assert ax.lines[0].get_marker() == "o"
+
+
+def test_a_map_over_a_decade_has_colours_in_equal_ratios(tmp_path):
+    from matplotlib.colors import LogNorm
+
+    found = supple.workspace(supple.load("theodore-rrp"), points=4)
+    figure = found.plot(tmp_path / "wide.png")
+    assert isinstance(figure.axes[0].collections[0].norm, LogNorm)

@@ -8,7 +8,16 @@ import typer
 
 from ..errors import SuppleError
 from .arguments import At, File, Json, Plot, Position, Save, asked, refuse
-from .output import digits, print_json, print_table, save_plot, told_configuration
+from .output import (
+    check_places,
+    digits,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+    told_configuration,
+)
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -62,6 +71,7 @@ def modes(
     from ..studies.modes import modes as ask
 
     refuse(context, _IDLE.get(method, ()), f"with --method {method}")
+    check_places(plot, save)
     robot = files.load(file)
     robot = robot if theory is None else _with_theory(robot, theory)
     where = asked(robot, at, position)
@@ -72,13 +82,12 @@ def modes(
 
         save_plot(plot_modes, found, plot)
     if save is not None:
-        from ..view.reports import save_report
-
-        save_report(found, save)
+        save_answer(found, save)
     if json:
         print_json(_document(found, where))
-    else:
-        _print(found, where)
+        return
+    _print(found, where)
+    tell_places(plot, save)
 
 
 def _with_theory(robot: Robot, theory: str) -> Robot:

@@ -10,7 +10,16 @@ from typing import Any
 
 import typer
 
-__all__ = ["digits", "print_json", "print_table", "save_plot", "told_configuration"]
+__all__ = [
+    "check_places",
+    "digits",
+    "print_json",
+    "print_table",
+    "save_answer",
+    "save_plot",
+    "tell_places",
+    "told_configuration",
+]
 
 
 def print_json(document: Any) -> None:
@@ -40,6 +49,44 @@ def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
     """Draw an answer into a file, without a screen."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     draw(found, path)
+
+
+def check_places(plot: str | None, save: str | None, stored: bool = False) -> None:
+    """Refuse places that cannot be written before anything is computed.
+
+    stored: whether the answer can also be kept as data, not only as a page.
+    """
+    from ..errors import SuppleError
+    from ..files.disk import check_place
+    from ..view.page import check_page, is_page
+
+    if plot is not None:
+        from ..view.style import check_picture
+
+        check_picture(plot)
+    if save is None:
+        return
+    if not stored or is_page(save):
+        check_page(save)
+    elif not save.lower().endswith(".nc"):
+        raise SuppleError(f"--save {save}: its name must end with .html, a page, or .nc, netCDF")
+    else:
+        check_place(save)
+
+
+def save_answer(found: Any, save: str, store: Callable[[Any, str], Any] | None = None) -> None:
+    """Save an answer by the ending: a page, or as data where `store` can."""
+    from ..view.page import is_page
+    from ..view.reports import save_report
+
+    (save_report if store is None or is_page(save) else store)(found, save)
+
+
+def tell_places(plot: str | None, save: str | None) -> None:
+    """Say what was written."""
+    for word, place in (("Drawn", plot), ("Saved", save)):
+        if place is not None:
+            typer.echo(f"{word}: {place}")
 
 
 def digits(value: float) -> str:

@@ -11,7 +11,7 @@ import typer
 from ..errors import SuppleError
 from ..view.told import motors_of, tidy
 from .arguments import angles, numbers
-from .output import print_json, print_table, save_plot
+from .output import print_json, print_table, save_answer, save_plot, tell_places
 
 if TYPE_CHECKING:
     from ..control.trajectories import Trajectory
@@ -32,11 +32,6 @@ def along_path(
     save: str | None = None,
 ) -> None:
     """Follow a path and print variations, residual vibration and torques."""
-    page = save is not None and save.lower().endswith((".html", ".htm"))
-    if save is not None and page:
-        from ..view.page import check_page
-
-        check_page(save)
     from ..studies.follow import SmallRangeWarning, follow
 
     with warnings.catch_warnings(record=True) as seen:
@@ -47,27 +42,16 @@ def along_path(
 
         save_plot(plot_path_response, found, plot)
     if save is not None:
-        _save(found, save, page)
+        from ..studies.stored import save_path
+
+        save_answer(found, save, save_path)
     if json:
         print_json(_document(found, name))
         return
     _print(found, name)
     for warning in seen:
         typer.echo(f"Warning: {warning.message}.")
-    if plot is not None:
-        typer.echo(f"Drawn: {plot}")
-
-
-def _save(found: PathResponse, save: str, page: bool) -> None:
-    """Store by the ending: a page, or netCDF."""
-    if page:
-        from ..view.reports import save_report
-
-        save_report(found, save)
-    else:
-        from ..studies.stored import save_path
-
-        save_path(found, save)
+    tell_places(plot, save)
 
 
 def path_of(robot: Robot, name: str, limits: str) -> Trajectory:

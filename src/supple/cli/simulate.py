@@ -8,7 +8,14 @@ import typer
 
 from ..errors import SuppleError
 from .arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
-from .output import print_json, print_table, save_plot
+from .output import (
+    check_places,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+)
 
 if TYPE_CHECKING:
     from ..control.trajectories import Trajectory
@@ -164,18 +171,13 @@ def simulate(
     from ..robot import DeltaRobot
     from ..studies.simulate import simulate as ask
 
+    check_places(plot, save, stored=True)
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        refuse(context, _NOT_ALONG, "with --path")
-        told: dict[str, Any] = {
-            "elements": elements,
-            "damping": damping,
-            "step": dt,
-            "after": after,
-        }
-        told |= {"start": "periodic" if steady else "static"}
-        _follow(robot, path, limits, told, plot, json, save)
+        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
+                "periodic" if steady else "static"}  # fmt: skip
+        _follow(context, robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
                "beta": beta}  # fmt: skip
@@ -215,7 +217,9 @@ def _show(
 
         save_plot(plot_response, found, plot)
     if save is not None:
-        _save(found, save)
+        from ..studies.stored import save_response
+
+        save_answer(found, save, save_response)
     if json:
         print_json(_document(found))
     elif isinstance(found.model.robot, DeltaRobot):
@@ -224,23 +228,14 @@ def _show(
         print_coupled(found, path)
     else:
         _print(found)
+    if not json:
+        tell_places(plot, save)
     if not found.complete:
         raise typer.Exit(1)
 
 
-def _save(found: Response, path: str) -> None:
-    """Store by the ending: a page, or netCDF."""
-    if path.lower().endswith((".html", ".htm")):
-        from ..view.reports import save_report
-
-        save_report(found, path)
-    else:
-        from ..studies.stored import save_response
-
-        save_response(found, path)
-
-
 def _follow(
+    context: typer.Context,
     robot: Robot,
     path: str | None,
     limits: str,
@@ -257,6 +252,7 @@ def _follow(
             f"{robot.name} is a Delta: say where it goes, such as --path inverted-u, or where it "
             "starts under its motors' torques, --position 0,0,0.5"
         )
+    refuse(context, _NOT_ALONG, "with --path")
     given = {name: value for name, value in options.items() if value is not None}
     along_path(robot, path, path_of(robot, path, limits), given, plot, json, save)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .arguments import File, Json, Plot
-from .output import print_json, print_table, save_plot
+from .arguments import File, Json, Plot, Save
+from .output import check_places, print_json, print_table, save_answer, save_plot, tell_places
 from .simulate import Modes, Path, trajectory_of
 
 __all__ = ["stability"]
@@ -30,6 +30,7 @@ def stability(
     velocity: Velocity = "material",
     normalisation: Scaling = "one",
     plot: Plot = None,
+    save: Save = None,
     json: Json = False,
 ) -> None:
     """Show frozen eigenvalues, energy, action, amplitude and root moment, and what they decide."""
@@ -38,6 +39,7 @@ def stability(
     from ..dynamics.model import build
     from ..studies.stability import stability as ask
 
+    check_places(plot, save)
     robot = files.load(file)
     model = build(robot, AssumedModes(modes, normalisation=normalisation), velocity=velocity)  # type: ignore[arg-type]
     found = ask(model, trajectory_of(trajectory or "extension", model.joints))
@@ -45,6 +47,8 @@ def stability(
         from ..view.stability import plot_stability
 
         save_plot(plot_stability, found, plot)
+    if save is not None:
+        save_answer(found, save)
     if json:
         print_json({
             "robot": robot.name, "trajectory": trajectory, "velocity": velocity,
@@ -69,3 +73,4 @@ def stability(
     print_table(("t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>",
                  "tip, mm>", "root, N m>"), rows)  # fmt: skip
     typer.echo(f"\n{found.text}")
+    tell_places(plot, save)

@@ -8,7 +8,15 @@ import typer
 
 from ..view.told import tidy
 from .arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
-from .output import print_json, print_table, save_plot, told_configuration
+from .output import (
+    check_places,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+    told_configuration,
+)
 
 if TYPE_CHECKING:
     from ..studies.statics import Statics
@@ -40,6 +48,7 @@ def statics(
     from .. import files
     from ..studies.statics import statics as ask
 
+    check_places(plot, save)
     robot = pulled(files.load(file), gravity)
     where = asked(robot, at, position)
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
@@ -49,13 +58,12 @@ def statics(
 
         save_plot(plot_statics, found, plot)
     if save is not None:
-        from ..view.reports import save_report
-
-        save_report(found, save)
+        save_answer(found, save)
     if json:
         print_json(_document(found, where))
-    else:
-        _print(found, where)
+        return
+    _print(found, where)
+    tell_places(plot, save)
 
 
 def _document(found: Statics, where: dict[str, Any]) -> dict[str, Any]:

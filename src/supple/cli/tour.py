@@ -24,9 +24,10 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     from ..files.disk import make_folder
     from ..studies.tour import stops
     from ..studies.tour import tour as visit
+    from ..view.page import check_page
     from ..view.tour import save_tour
 
-    make_folder(out)  # before anything is computed
+    check_page(make_folder(out) / "index.html")  # before anything is computed
     start, visited = time.perf_counter(), []
     for name in stops():
         typer.echo(f"computing {name} ...", err=True)

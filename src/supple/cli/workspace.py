@@ -9,7 +9,15 @@ import typer
 
 from ..errors import SuppleError
 from .arguments import File, Json, Plot, refuse
-from .output import digits, print_json, print_table, save_plot
+from .output import (
+    check_places,
+    digits,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+)
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -62,6 +70,7 @@ def workspace(
     from ..robot import DeltaRobot
     from ..studies.workspace import workspace as ask
 
+    check_places(plot, save, stored=True)
     robot = files.load(file)
     bound = None if below is None else _bound(below)
     options: dict[str, Any] = {"points": points, "method": method}
@@ -77,13 +86,14 @@ def workspace(
 
         save_plot(lambda one, path: plot_workspace(one, path, bound), found, plot)
     if save is not None:
-        _save(found, save)
+        from ..studies.stored import save_map
+
+        save_answer(found, save, save_map)
     if json:
         print_json(_document(found, bound))
         return
     _print(robot, found, bound)
-    if plot is not None:
-        typer.echo(f"Drawn: {plot}")
+    tell_places(plot, save)
 
 
 def _bound(text: str) -> float:
@@ -112,17 +122,6 @@ def _range(text: str, option: str) -> Any:
         raise SuppleError(f"{option} {text}: give a range from:to, or one value")
     ends = [part[0] for part in found]
     return ends[0] if len(ends) == 1 else (ends[0], ends[1])
-
-
-def _save(found: WorkspaceMap | JointMap, path: str) -> None:
-    if path.lower().endswith((".html", ".htm")):
-        from ..view.reports import save_report
-
-        save_report(found, path)
-    else:
-        from ..studies.stored import save_map
-
-        save_map(found, path)
 
 
 def _document(found: WorkspaceMap | JointMap, bound: float | None) -> dict[str, Any]:

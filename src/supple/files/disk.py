@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os import PathLike
+from os import W_OK, PathLike, access
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from ..errors import SuppleError
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["make_folder", "read_dataset", "read_table", "write_text", "writing"]
+__all__ = ["check_place", "make_folder", "read_dataset", "read_table", "write_text", "writing"]
 
 
 @contextmanager
@@ -28,6 +28,18 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
         raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
 
 
+def check_place(path: str | PathLike[str]) -> Path:
+    """Return the place of a file to write, refused in a sentence before anything is computed."""
+    place = Path(path)
+    if not place.parent.is_dir():
+        raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
+    if place.is_dir():
+        raise SuppleError(f"cannot write {path}: it is a folder; give the name of a file in it")
+    if not access(place if place.exists() else place.parent, W_OK):
+        raise SuppleError(f"cannot write {path}: this place is not yours to write; try another")
+    return place
+
+
 def write_text(path: str | PathLike[str], text: str) -> Path:
     """Write text as UTF-8 and return its place."""
     with writing(path) as place:
@@ -37,6 +49,8 @@ def write_text(path: str | PathLike[str], text: str) -> Path:
 
 def make_folder(path: str | Path) -> Path:
     """Make a folder, and those above it, unless it is there."""
+    if Path(path).exists() and not Path(path).is_dir():
+        raise SuppleError(f"cannot make the folder {path}: it is a file; give another name")
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as problem:

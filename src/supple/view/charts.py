@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..studies.around import coordinates_of
 from ..studies.modes import Modes
-from .style import COLOURS, QUIET, finish, styled
+from .style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,16 +37,28 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
     x, y, z, names = _grid(modes, mode)
     with styled():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
-        shades = ax.pcolormesh(x, y, z, cmap="viridis", shading="gouraud", rasterized=True)
-        lines = ax.contour(x, y, z, levels=8, colors="white", linewidths=0.8)
-        ax.clabel(lines, fmt="%.3g", fontsize=7)
-        low = np.unravel_index(int(np.argmin(z)), z.shape)
-        ax.plot(x[low[1]], y[low[0]], "o", color="white", markeredgecolor=COLOURS[1], markersize=6)
-        figure.colorbar(shades, label=f"natural frequency {mode} (Hz)")
+        drawn = ax.pcolormesh(x, y, z, cmap="viridis", shading="gouraud", rasterized=True,
+                              norm=shades(float(z.min()), float(z.max())))  # fmt: skip
+        told = f"{z.min():.4g} Hz everywhere"
+        if np.ptp(z) > 1e-9 * z.max():
+            lines = ax.contour(x, y, z, levels=_levels(z), colors="white", linewidths=0.8)
+            ax.clabel(lines, fmt="%.3g", fontsize=7)
+            low = np.unravel_index(int(np.argmin(z)), z.shape)
+            ax.plot(x[low[1]], y[low[0]], "o", color="white", markeredgecolor=COLOURS[1],
+                    markersize=6, clip_on=False, zorder=5)  # fmt: skip
+            told = f"lowest {z.min():.4g} Hz at the mark"
+        plain_ticks(figure.colorbar(drawn, label=f"natural frequency {mode} (Hz)"))
         ax.set(xlabel=names[0], ylabel=names[1])
-        ax.set_title(f"{modes.robot.name}: lowest {z.min():.4g} Hz at the mark")
+        ax.set_title(wrapped(f"{modes.robot.name}: {told}", 4.6, 9))
         ax.grid(visible=False)
         return finish(figure, path)
+
+
+def _levels(z: Array) -> Array:
+    """Eight contours, in equal ratios where the values differ much."""
+    spread = np.geomspace if z.max() > 10 * z.min() > 0 else np.linspace
+    inner: Array = spread(z.min(), z.max(), 10)[1:-1]
+    return inner
 
 
 def _grid(modes: Modes, mode: int) -> tuple[Array, Array, Array, list[str]]:
@@ -77,6 +89,9 @@ def plot_time(
     """Draw panels over time, one under another; a panel's name is its axis, such as `tip (m)`."""
     import matplotlib.pyplot as plt
 
+    empty = [name for name, curves in panels.items() if not curves]
+    if empty:
+        raise SuppleError(f"panel '{empty[0]}' has no curve: give it one, such as {{'x': values}}")
     if not panels:
         raise SuppleError("there is no panel to draw: give {'tip (m)': {'x': values}}")
     times = np.asarray(t, float)
@@ -126,8 +141,8 @@ def plot_root_locus(
         figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
         for column in _followed(roots).T:
             ax.plot(column.real, column.imag, color=QUIET, linewidth=0.8)
-        shade = np.repeat(x[:, None], roots.shape[1], axis=1)
-        dots = ax.scatter(roots.real, roots.imag, c=shade, s=10, cmap="viridis", zorder=3)
+        shade, all_roots = np.repeat(x, roots.shape[1]), roots.ravel()
+        dots = ax.scatter(all_roots.real, all_roots.imag, c=shade, s=10, cmap="viridis", zorder=3)
         ax.scatter(roots[0].real, roots[0].imag, marker="x", s=34, color=COLOURS[1], zorder=4)
         if len(roots) > 1:
             figure.colorbar(dots, label=label)
@@ -180,6 +195,8 @@ def plot_bode(
     import matplotlib.pyplot as plt
 
     hertz = np.asarray(omega, float) / (2 * math.pi)
+    if not any(np.any(np.abs(np.asarray(values))) for values in responses.values()):
+        raise SuppleError("every response is zero: a logarithmic magnitude needs one that is not")
     with styled():
         figure, axes = plt.subplots(
             2, 1, figsize=(6.4, 4.8), sharex=True, height_ratios=[2, 1], layout="constrained"
@@ -192,7 +209,7 @@ def plot_bode(
         axes[1].set(xlabel="frequency (Hz)", ylabel="phase (deg)", yticks=_quarter_turns(axes[1]))
         if len(responses) > 1:
             axes[0].legend(fontsize=8)
-        axes[0].set_title(title)
+        axes[0].set_title(wrapped(title, 5.8, 9))
         return finish(figure, path)
 
 
@@ -206,8 +223,10 @@ def _response(
 
 
 def _quarter_turns(ax: Axes) -> list[float]:
-    """Ticks at whole quarter turns, at most seven."""
+    """Ticks at quarter, half or whole turns, or round numbers of them, at most eight."""
     low, high = ax.get_ylim()
-    step = 90 * math.ceil((high - low) / 90 / 6)
+    power = 10.0 ** math.floor(math.log10(max((high - low) / 6 / 360, 1.0)))
+    steps = (90.0, 180.0, *(360 * k * power for k in (1, 2, 5, 10)))
+    step = next(s for s in steps if s >= (high - low) / 6 * 0.999)
     first, last = math.floor(low / step), math.ceil(high / step)
     return [float(step * k) for k in range(first, last + 1)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.model import Model
 from ..studies.motion import Response
-from .style import COLOURS, QUIET, finish, styled
+from .style import COLOURS, QUIET, finish, styled, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def plot_response(
         for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
             ax.set_xlabel("time (s)")
             ax.tick_params(labelbottom=True)
-        figure.suptitle(title or _told(found), fontsize=9)
+        figure.suptitle(wrapped(title or _told(found), 4.4 * columns, 9), fontsize=9)
     return finish(figure, path)
 
 
@@ -111,10 +111,12 @@ def _draw_efforts(ax: Axes, found: Response, _: Any) -> None:
 
 
 def _draw_energy(ax: Axes, found: Response, _: Any) -> None:
+    start = found.energies["gravity"][0] if "gravity" in found.energies else 0.0
     for k, (name, value) in enumerate(found.energies.items()):
-        if np.abs(value).max() > 0:
-            ax.plot(found.t, value, label=name, color=COLOURS[k], lw=1.1)
-    ax.plot(found.t, found.energy, color=QUIET, label="total")
+        if np.abs(value).max() > 0:  # of gravity only the change has a meaning
+            told = (value - start, "gravity from start") if name == "gravity" else (value, name)
+            ax.plot(found.t, told[0], label=told[1], color=COLOURS[k], lw=1.1)
+    ax.plot(found.t, found.energy - start, color=QUIET, label="total")
     ax.set_ylabel("energy (J)")
     _legend(ax)
 

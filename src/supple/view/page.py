@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from ..files.disk import write_text
+from ..files.disk import check_place, write_text
 from .scene import Scene, Track, plain
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Series",
     "Table",
     "check_page",
+    "is_page",
     "page_text",
     "save_page",
 ]
@@ -107,13 +108,15 @@ def save_page(
 
 
 def check_page(path: str | Path) -> Path:
-    """Return the path of a page to write, its ending checked before anything is computed."""
-    place = Path(path)
-    if place.suffix.lower() not in (".html", ".htm"):
+    """Return the path of a page to write, checked before anything is computed."""
+    if not is_page(path):
         raise SuppleError(f"'{path}' is not a page: its name must end with .html")
-    if not place.parent.is_dir():
-        raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
-    return place
+    return check_place(path)
+
+
+def is_page(path: str | Path) -> bool:
+    """Return whether a name is that of a page."""
+    return Path(path).suffix.lower() in (".html", ".htm")
 
 
 def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()) -> str:

@@ -12,7 +12,7 @@ from ..robot import DeltaRobot
 from ..studies.follow import PathResponse
 from ..studies.papers.kuo import CircleFrequencies
 from ..studies.workspace import JointMap, WorkspaceMap
-from .style import COLOURS, QUIET, finish, styled
+from .style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
 from .told import motors_of
 
 if TYPE_CHECKING:
@@ -46,14 +46,21 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
         for ax in axes.flat:
             _mark_stop(ax, response)
         note = "" if response.small else "\nbends more than a linear model can be trusted with"
-        figure.suptitle(f"{response.robot.name} along its path{note}", fontsize=10)
+        figure.suptitle(wrapped(f"{response.robot.name} along its path{note}", 9.0), fontsize=10)
         return finish(figure, path)
 
 
 def _draw_three(ax: Axes, t: np.ndarray, values: np.ndarray, names: str, word: str = "") -> None:
     for name, column, colour in zip(names, values.T, COLOURS, strict=False):
         ax.plot(t, column, color=colour, label=f"{word}{name}")
-    ax.legend(loc="best", ncols=3, fontsize=8)
+    _legend(ax)
+
+
+def _legend(ax: Axes) -> None:
+    """Names above the curves, with room for them."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.16 * (high - low))
+    ax.legend(loc="upper left", ncols=3, fontsize=8)
 
 
 def _draw_wanted(ax: Axes, response: PathResponse) -> None:
@@ -68,7 +75,7 @@ def _draw_wanted(ax: Axes, response: PathResponse) -> None:
         ax.plot(response.t, shown, label=f"{name}, cm" if slide else name)
     unit = "degrees, cm where it slides" if any(slides) else "degrees"
     ax.set(title="joints wanted, from their start", ylabel=unit)
-    ax.legend(loc="best", fontsize=8)
+    _legend(ax)
 
 
 def _draw_torques(ax: Axes, response: PathResponse) -> None:
@@ -78,8 +85,8 @@ def _draw_torques(ax: Axes, response: PathResponse) -> None:
         ax.plot(response.t, response.torque[:, j], color=colour, label=name)
         ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
     unit = "N m, N where it slides" if any(slides) else "N m"
-    ax.set(title="motor torques (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
-    ax.legend(loc="best", fontsize=8)
+    ax.set(title="motor efforts (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
+    _legend(ax)
 
 
 def _mark_stop(ax: Axes, response: PathResponse) -> None:
@@ -105,17 +112,21 @@ def plot_workspace(
         raise SuppleError("a picture of the workspace needs ranges of x and y, not one value")
     values = found.omega[..., 0] / (2 * np.pi)
     low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
-    levels = np.linspace(low, high + 1e-9 * abs(high), 21)
+    levels = _levels(low, high)
+    rows, columns = (1, len(heights)) if len(heights) < 3 else (2, 2)
     with styled():
         figure, axes = plt.subplots(
-            1,
-            len(heights),
-            figsize=(4.4 * len(heights) + 0.8, 4),
+            rows,
+            columns,
+            figsize=(4.4 * columns + 0.8, 4 * rows),
             squeeze=False,
             layout="constrained",
         )
-        for ax, k in zip(axes.flat, heights, strict=True):
-            filled = ax.contourf(found.x, found.y, values[:, :, k].T, levels=levels, cmap="viridis")
+        for ax in axes.flat[len(heights) :]:
+            ax.remove()
+        for ax, k in zip(axes.flat, heights, strict=False):
+            filled = ax.contourf(found.x, found.y, values[:, :, k].T, levels=levels, cmap="viridis",
+                                 norm=shades(levels[0], levels[-1]))  # fmt: skip
             if bound is not None and np.nanmin(values[:, :, k]) < bound / (2 * np.pi):
                 under = (-np.inf, bound / (2 * np.pi))
                 ax.contourf(
@@ -126,13 +137,23 @@ def plot_workspace(
                     colors="none",
                     hatches=["///"],
                 )
-            ax.set(title=f"z = {found.z[k]:.3g} m", xlabel="x (m)", aspect="equal")
+            ax.set(title=f"z = {found.z[k]:.3g} m", xlabel="x (m)", ylabel="y (m)")
+            ax.set_aspect("equal")
             ax.grid(visible=False)
-        axes[0, 0].set_ylabel("y (m)")
-        figure.colorbar(filled, ax=list(axes.flat), label="lowest natural frequency (Hz)")
+        shown = list(axes.flat)[: len(heights)]
+        plain_ticks(figure.colorbar(filled, ax=shown, label="lowest natural frequency (Hz)"))
         told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
-        figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
+        told = f"{found.robot.name}: lowest natural frequency{told}"
+        figure.suptitle(wrapped(told, 4.4 * columns), fontsize=10)
         return finish(figure, path)
+
+
+def _levels(low: float, high: float) -> np.ndarray:
+    """Steps of colour, in equal ratios where the values differ much; never none."""
+    if high - low < 1e-6 * abs(high):
+        low, high = 0.99 * low, 1.01 * high
+    spread = np.geomspace if high > 10 * low > 0 else np.linspace
+    return spread(low, high + 1e-9 * abs(high), 21)
 
 
 def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) -> Figure:
@@ -151,23 +172,26 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
         if len(shown) < 2:
             (label, along), *_ = named or [("pose", np.zeros(1))]
-            ax.plot(along, np.atleast_1d(lowest))
+            ax.plot(along, np.atleast_1d(lowest), marker=None if len(along) > 1 else "o")
             ax.set(xlabel=label, ylabel="lowest natural frequency (Hz)")
             if bound is not None:
                 ax.axhline(bound / (2 * np.pi), color=QUIET, lw=0.8, ls=":")
         else:
             (one, x), (two, y) = named
-            filled = ax.contourf(x, y, lowest.T, levels=21, cmap="viridis")
+            levels = _levels(float(lowest.min()), float(lowest.max()))
+            filled = ax.contourf(x, y, lowest.T, levels=levels, cmap="viridis",
+                                 norm=shades(levels[0], levels[-1]))  # fmt: skip
             if bound is not None and lowest.min() < bound / (2 * np.pi):
                 under = (-np.inf, bound / (2 * np.pi))
                 ax.contourf(x, y, lowest.T, levels=under, colors="none", hatches=["///"])
             ax.set(xlabel=one, ylabel=two)
             ax.grid(visible=False)
-            figure.colorbar(filled, label="lowest natural frequency (Hz)")
+            plain_ticks(figure.colorbar(filled, label="lowest natural frequency (Hz)"))
         left = [name for k, name in enumerate(found.axes) if k in rest and values.shape[k] > 1]
         told = f"\n{', '.join(left)} where it is lowest" if left else ""
         told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
-        figure.suptitle(f"{found.robot.name}: lowest natural frequency{told}", fontsize=10)
+        told = f"{found.robot.name}: lowest natural frequency{told}"
+        figure.suptitle(wrapped(told, 5.4), fontsize=10)
         return finish(figure, path)
 
 
@@ -175,8 +199,8 @@ def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
     """Label and values of one joint's axis."""
     link = found.robot.moving[k]  # type: ignore[attr-defined]
     if link.joint.type == "prismatic":
-        return f"{link.name}, m outside", found.theta[k]
-    return f"{link.name} (degrees)", np.degrees(found.theta[k])
+        return f"length of {link.name} (m)", found.theta[k]
+    return f"joint of {link.name} (deg)", np.degrees(found.theta[k])
 
 
 def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:

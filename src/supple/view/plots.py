@@ -16,7 +16,7 @@ from ..studies.modes import Modes
 from ..studies.shapes import Shapes
 from ..studies.statics import Statics
 from .scene import running, told_pose, up_of
-from .style import COLOURS, QUIET, finish, styled
+from .style import COLOURS, QUIET, finish, styled, wrapped
 from .told import tidy
 
 if TYPE_CHECKING:
@@ -42,11 +42,15 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
     columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
     spatial, box = not shapes.planar, _limits(shapes.position)
+    wide = max(2.8 * columns, 4.2)
+    heading, titles = wrapped(_heading(modes), 0.95 * wide), _titles(modes, shapes, wide / columns)
+    lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
+    tall = (_row_height(box, spatial) + 0.14 * lines[0]) * rows + 0.4 + 0.16 * lines[1]
     with styled():
         figure, axes = plt.subplots(
             rows,
             columns,
-            figsize=(2.8 * columns, _row_height(box, spatial) * rows + 0.4),
+            figsize=(wide, tall),
             squeeze=False,
             subplot_kw={"projection": "3d"} if spatial else {},
             layout="constrained",
@@ -60,16 +64,22 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
                 _frame_spatial(ax, box, modes.robot)
             else:
                 _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
-            hertz = _hertz(modes.frequency_hz[mode])
-            ax.set_title(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
+            ax.set_title(titles[mode])
         if spatial:  # the layout does not see the labels of axes in space
             figure.get_layout_engine().set(w_pad=0.16)  # type: ignore[union-attr, call-arg]
-        figure.suptitle(_heading(modes), fontsize=10)
+        figure.suptitle(heading, fontsize=10)
         return finish(figure, path)
 
 
+def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
+    """Number, frequency and kind of every mode, in lines that fit a panel."""
+    told = (f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
+            for mode, hertz in enumerate(modes.frequency_hz))  # fmt: skip
+    return [wrapped(words, inches - 0.4, 9) for words in told]
+
+
 def _hertz(value: float) -> str:
-    return f"{value:.4g}" if value < 1e4 else f"{value:.5g}"
+    return f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
 
 
 def _heading(modes: Modes) -> str:
@@ -135,26 +145,39 @@ def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
     ax.set_xlim(*box[0])
     ax.set_ylim(*box[1])
     ax.set_aspect("equal")
-    ax.set_xlabel("x (m)" if last else "")
-    ax.set_ylabel("y (m)" if first else "")
+    unit = _told_lengths((ax.xaxis, ax.yaxis), box)
+    ax.set_xlabel(f"x ({unit})" if last else "")
+    ax.set_ylabel(f"y ({unit})" if first else "")
+
+
+def _told_lengths(axes: Sequence[Any], box: Array) -> str:
+    """Write ticks in a unit that suits the size of what is drawn; return the unit."""
+    extent = float(np.ptp(box, axis=1).max())
+    unit, times = ("µm", 1e6) if extent < 2e-3 else ("mm", 1e3) if extent < 0.2 else ("m", 1.0)
+    for axis in axes if times > 1 else ():
+        axis.set_major_locator(_few(4))
+        axis.set_major_formatter(lambda value, _, times=times: f"{times * value:g}")
+    return unit
 
 
 def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
     """Limits, few ticks, and z the way the robot stands."""
     for name, limits in zip("xyz", box, strict=True):
         getattr(ax, f"set_{name}lim")(*limits)
-        getattr(ax, f"set_{name}label")(f"{name} (m)", labelpad=-4, fontsize=8)
         getattr(ax, f"{name}axis").set_major_locator(_few())
         ax.tick_params(axis=name, pad=-2, labelsize=7)
+    unit = _told_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
+    for name in "xyz":
+        getattr(ax, f"set_{name}label")(f"{name} ({unit})", labelpad=-4, fontsize=8)
     if up_of(robot)[2] < 0:
         ax.invert_zaxis()
     ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)
 
 
-def _few() -> Any:
+def _few(most: int = 2, integer: bool = False) -> Any:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(2)
+    return MaxNLocator(most, integer=integer)
 
 
 def plot_frequencies(
@@ -180,12 +203,18 @@ def plot_frequencies(
     with styled():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
-            ax.plot(along, values, color=COLOURS[mode % len(COLOURS)])
+            mark = "o" if len(along) == 1 else None
+            ax.plot(along, values, marker=mark, color=COLOURS[mode % len(COLOURS)], markersize=4)
         _number_lines(ax, along[-1], modes.frequency_hz[-1])
         ax.set_yscale("log")
         ax.set_xlabel(name)
+        if len(along) == 1:
+            ax.set_xticks(along)
+        elif name == "configuration":
+            ax.xaxis.set_major_locator(_few(8, integer=True))
         ax.set_ylabel("natural frequency (Hz)")
-        ax.set_title(f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes")
+        told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
+        ax.set_title(wrapped(told, 5.6, 9))
         _plain_log(ax)
         return finish(figure, path)
 
@@ -223,7 +252,9 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
     scale = EXAGGERATION * extent / largest if largest else 1.0
     planar = isinstance(sag.robot, SerialRobot) and sag.robot.planar
     with styled():
-        figure = plt.figure(figsize=(5.8, 4.8), layout="constrained")
+        wide, high, _ = np.ptp(box, axis=1)
+        tall = min(max(5.2 * high / wide, 1.4), 5.0) + 1.0 if planar else 4.8
+        figure = plt.figure(figsize=(5.8, tall), layout="constrained")
         ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
         _draw_bent(ax, sag.names, sag.position, scale * sag.displacement, planar)
         if planar:
@@ -231,5 +262,6 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
         else:
             _frame_spatial(ax, box, sag.robot)
         moved = f"tip moves ({', '.join(tidy(1e3 * sag.tip_displacement, 3))}) mm"
-        ax.set_title(f"{sag.robot.name}: {moved}, drawn {scale:.3g} times larger")
+        much = f"drawn {scale:.3g} times larger" if largest else "nothing loads it"
+        ax.set_title(wrapped(f"{sag.robot.name}: {moved}, {much}", 5.4, 9))
         return finish(figure, path)

@@ -22,6 +22,7 @@ from .told import motors_of, tidy
 if TYPE_CHECKING:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
+    from ..studies.stability import Stability
     from ..studies.workspace import FrequencyMap
 
 __all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
@@ -51,7 +52,7 @@ def save_report(answer: Any, path: str | Path, **options: Any) -> Path:
 
 
 def report(answer: Any, **options: Any) -> Report:
-    """Return the page of an answer: a Robot, Modes, Statics, a motion or a map."""
+    """Return the page of an answer: a Robot, Modes, Statics, a motion, Stability or a map."""
     if isinstance(answer, Robot):
         pose: dict[str, Any] = usual_pose(answer)
         answer = modes(answer, count=6, **pose)
@@ -65,10 +66,13 @@ def report(answer: Any, **options: Any) -> Report:
 def _moving(answer: Any, samples: int = SAMPLES) -> Report:
     from ..studies.follow import PathResponse
     from ..studies.motion import Response
+    from ..studies.stability import Stability
     from ..studies.workspace import FrequencyMap
 
     if isinstance(answer, Response):
         return _response(answer, samples)
+    if isinstance(answer, Stability):
+        return _stability(answer, samples)
     if isinstance(answer, PathResponse):
         return _path(answer, samples)
     if isinstance(answer, FrequencyMap):
@@ -124,7 +128,9 @@ _LOADS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: str = "") -> Plot:
     """Curves over time, thinned; those that stay zero are left out beside others."""
     keep = np.unique(np.linspace(0, len(t) - 1, min(SAMPLES, len(t))).astype(int))
-    moving = {name: values for name, values in curves.items() if values.any()} or curves
+    sizes = {name: float(np.nanmax(np.abs(values))) for name, values in curves.items()}
+    least = 1e-12 * max(sizes.values())
+    moving = {name: values for name, values in curves.items() if sizes[name] > least} or curves
     series = [
         Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
     ]
@@ -143,6 +149,35 @@ def _response(run: Response, samples: int) -> Report:
     return Report(f"{run.model.robot.name}: a motion", [chapter], [lead])
 
 
+def _stability(found: Stability, samples: int) -> Report:
+    """Frozen eigenvalues beside what decides, and the motion itself."""
+    from .scenes import response_scene
+
+    planes = ("x-y", "x-z")
+    real = {f"eigenvalue {k + 1}": row for k, row in enumerate(found.eigenvalues.real.T)}
+    omega = {f"mode {k + 1}": row / (2 * np.pi) for k, row in enumerate(found.omega.T)}
+    plots = [
+        _curves(found.t, "Energy of vibration", "J", {"energy": found.energy}),
+        _curves(found.t, "Action", "J s", {"action": found.action}, "energy over frequency"),
+        _curves(found.t, "Tip deflection", "mm",
+                dict(zip(planes, 1e3 * found.tip[:, 1:].T, strict=True))),
+        _curves(found.t, "Root moment", "N m", dict(zip(planes, found.root_moment.T, strict=True))),
+        _curves(found.t, "Natural frequencies", "Hz", omega),
+        _curves(found.t, "Frozen eigenvalues, real part", "1/s", real,
+                "they depend on how the shapes are scaled along the length: they decide nothing"),
+    ]  # fmt: skip
+    robot = found.response.model.robot
+    chapters = [
+        Chapter("The motion", scene=response_scene(found.response, samples), plots=plots),
+        Chapter("What decides", text=[found.text]),
+    ]
+    lead = (
+        "What vibration does while the robot follows its trajectory. Energy, action, amplitude and "
+        "root moment decide; the frozen eigenvalues are shown because papers show them."
+    )
+    return Report(f"{robot.name}: vibration along a motion", chapters, [lead])
+
+
 def panels(run: Response) -> list[Plot]:
     """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
     chain = run.model.chain
@@ -150,16 +185,17 @@ def panels(run: Response) -> list[Plot]:
     bent = [link.name for link in chain.links if link.shapes is not None]
     ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
     slides = [chain.links[i].slide is not None for i in chain.joints]
-    energies = {f"{name} from start" if name == "gravity" else name:
-                values - values[0] if name == "gravity" else values
-                for name, values in run.energies.items()}  # fmt: skip
+    energies = dict(run.energies)
+    if "gravity" in energies:  # only its change has a meaning
+        energies["gravity"] = energies["gravity"] - energies["gravity"][0]
     return [
         *_coordinates(run.t, run.theta, joints, slides),
         _curves(run.t, "Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
         *([_curves(run.t, "Deflection of the ends", "mm", ends)] if ends else []),
         _curves(run.t, "Efforts", "N m and N" if any(slides) else "N m",
                 dict(zip(joints, run.tau.T, strict=True))),
-        _curves(run.t, "Energy", "J", energies),
+        _curves(run.t, "Energy", "J", energies,
+                "that of gravity from its start" if "gravity" in energies else ""),
     ]  # fmt: skip
 
 

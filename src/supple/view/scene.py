@@ -420,8 +420,8 @@ def running(modes: Modes) -> tuple[Array, str, str]:
     """Return values, name and unit of the one coordinate that rises; else numbers from 1 on."""
     pose = modes.theta if modes.position is None else modes.position
     changing = np.flatnonzero(np.ptp(pose, axis=0) > 0)
-    values = pose[:, changing[0]] if len(changing) == 1 else np.zeros(1)
-    if np.any(np.diff(values) <= 0) or len(values) != len(pose):
+    values = pose[:, changing[0]] if len(changing) == 1 else np.zeros(len(pose))
+    if len(changing) != 1 or np.any(np.diff(values) <= 0):
         return np.arange(1.0, len(pose) + 1), "", ""
     c = coordinates_of(modes.robot)[int(changing[0])]
     return (np.degrees(values), c.name, "°") if c.unit == "rad" else (values, c.name, c.unit)

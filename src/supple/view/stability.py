@@ -35,10 +35,9 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
         for ax, (label, values) in zip(axes.flat, panels, strict=True):
             ax.plot(found.t, values, lw=0.9)
             ax.set_ylabel(label)
-        named = (("y", "z"), "upper right"), (("x-y", "x-z"), "upper left")
-        for ax, (names, place) in zip(axes[-1], named, strict=True):
+        for ax, names in zip(axes[-1], (("y", "z"), ("x-y", "x-z")), strict=True):
             ax.set_xlabel("time (s)")
-            ax.legend(ax.get_lines(), names, loc=place, ncols=2)
+            ax.legend(ax.get_lines(), names, loc="lower left", ncols=2)
         axes[0][0].axhline(0, color=QUIET, lw=0.6)
         axes[0][0].set_title("depends on the scale of the shapes: decides nothing", color=QUIET)
         axes[0][1].set_yscale("log")
@@ -63,7 +62,8 @@ def plot_paper_motion(found: PaperMotion, title: str, path: str | Path | None = 
 
 
 _LAYOUT = {"Fig. 4": (2, 2), "Fig. 5": (2, 2), "Fig. 6": (2, 2), "Fig. 7": (2, 2), "Fig. 8": (4, 1)}
-_PLANES = ((0, "-"), (1, "--"))  # in-plane, out-of-plane
+_PLANES = ((0, "-"), (1, "--"))
+_PLANE_NAMES = ("in-plane", "out-of-plane")
 
 
 def _joints(axes: Any, found: PaperMotion, _: str) -> None:
@@ -71,12 +71,15 @@ def _joints(axes: Any, found: PaperMotion, _: str) -> None:
     for row, (r, unit) in enumerate((("position", ""), ("velocity", "/s"))):
         for name, ls in (("extension", "-"), ("retraction", "--")):
             values = found.wanted[name][row]
-            axes[row][0].plot(found.t, np.degrees(values[:, 0]), ls=ls, color=COLOURS[0])
-            axes[row][0].plot(found.t, np.degrees(values[:, 1]), ls=ls, color=COLOURS[1])
+            for k in range(2):
+                told = f"joint {k + 1}" if name == "extension" else None
+                angle = np.degrees(values[:, k])
+                axes[row][0].plot(found.t, angle, ls=ls, color=COLOURS[k], label=told)
             axes[row][1].plot(found.t, values[:, 2], ls=ls, color=COLOURS[2], label=name)
         axes[row][0].set_ylabel(f"joints 1, 2: {r} (deg{unit})")
         axes[row][1].set_ylabel(f"joint 3: {r} (m{unit})")
-    axes[0][1].legend()
+    for ax in axes[0]:
+        ax.legend()
 
 
 def _amplitudes(axes: Any, found: PaperMotion, _: str) -> None:
@@ -86,9 +89,11 @@ def _amplitudes(axes: Any, found: PaperMotion, _: str) -> None:
         modes = eta.shape[1] // 2
         for row in range(2):
             for plane, ls in _PLANES:
-                axes[row][column].plot(found.t, 1e3 * eta[:, plane * modes + row], ls, lw=1.0)
+                eta_j = 1e3 * eta[:, plane * modes + row]
+                axes[row][column].plot(found.t, eta_j, ls, lw=1.0, label=_PLANE_NAMES[plane])
             axes[row][column].set_ylabel(f"mode {row + 1} (mm; C_i = 1)")
         axes[0][column].set_title(name)
+    axes[0][0].legend(loc="upper left")
 
 
 def _eigenvalues(axes: Any, found: PaperMotion, title: str) -> None:
@@ -97,11 +102,12 @@ def _eigenvalues(axes: Any, found: PaperMotion, title: str) -> None:
     for column in range(2):
         for plane, ls in _PLANES:
             one = values[:, 2 * column + plane]
-            axes[0][column].plot(found.t, one.real, ls, lw=1.0)
+            axes[0][column].plot(found.t, one.real, ls, lw=1.0, label=_PLANE_NAMES[plane])
             axes[1][column].plot(found.t, one.imag, ls, lw=1.0)
         axes[0][column].axhline(0, color=QUIET, lw=0.6)
         axes[0][column].set(title=f"mode {column + 1}", ylabel="real part (1/s)")
         axes[1][column].set_ylabel("imaginary part (rad/s)")
+    axes[0][0].legend()
 
 
 def _roots(axes: Any, found: PaperMotion, _: str) -> None:
@@ -112,5 +118,7 @@ def _roots(axes: Any, found: PaperMotion, _: str) -> None:
 
 def _root(ax: Axes, found: PaperMotion, k: int) -> None:
     for name, ls in (("extension", "-"), ("retraction", "--")):
-        ax.plot(found.t, found.roots[name][:, k], ls, lw=1.1)
+        ax.plot(found.t, found.roots[name][:, k], ls, lw=1.1, label=name)
     ax.set_ylabel(f"beta_{k + 1}")
+    if k == 0:
+        ax.legend(loc="center right")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .posing import LARGEST, Bent, Riders, bend, bend_in_place, ends, exaggeration, strips, towards
+from .ground import Ground, add_light
+from .posing import Bent, Riders, bend, bend_in_place, exaggeration, strips
 from .scene import Cloud, Scene
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ ROLES = {
     "plate": (185, 137, 74),
     "base": (154, 165, 176),
 }
-FLOORS = {  # colours of its lines, light and dark
-    "cells": ((226, 230, 234), (58, 63, 68)),
-    "sections": ((196, 204, 211), (92, 100, 108)),
-}
-FLOOR = 2.0  # half the side of the floor over the robot's extent
 # Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
 MAP = np.array(
     [[65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112],
@@ -76,7 +72,7 @@ class Stage:
         self.server = server
         self.scene: Scene | None = None
         self.names = False
-        self._floor: dict[str, Any] = {}
+        self._ground: Ground | None = None
         self._frames: list[Any] = []
         self._rests: list[Any] = []
         self._labels: list[Any] = []
@@ -105,40 +101,8 @@ class Stage:
         camera, centre = server.initial_camera, np.asarray(scene.centre)
         camera.position = tuple(centre + extent * away)
         camera.look_at, camera.up = tuple(centre), tuple(up)
-        level = -0.06 * extent if scene.planar else _floor(scene)
-        self._ground(np.array([0.0, 0.0, 1.0]) if scene.planar else up, level, extent)
-        self._light(extent * away + 0.8 * extent * up)
-
-    def _ground(self, up: Array, level: float, extent: float) -> None:
-        """A floor of lines, whose cells are round lengths.
-
-        An endless grid computes every pixel of the window: half the time of a frame where no
-        graphics card helps.
-        """
-        cell = 10.0 ** np.floor(np.log10(extent / 2))
-        far = cell * max(5, round(FLOOR * extent / cell / 5) * 5)
-        at = np.arange(-far, far + cell / 2, cell)
-        rules = np.array([[[a, -far, 0], [a, far, 0]] for a in at])
-        both = np.concatenate([rules, rules[..., [1, 0, 2]]]) @ _level(up).T + level * up
-        strong = np.tile(np.isclose(at / (5 * cell) % 1, 0), 2)
-        for name, chosen in (("cells", ~strong), ("sections", strong)):
-            self._floor[name] = self.server.scene.add_line_segments(
-                f"/ground/{name}", both[chosen], FLOORS[name][0], thickness=1.0,
-                thickness_units="screen",
-            )  # fmt: skip
-
-    def darken(self, dark: bool) -> None:
-        """Draw the floor for a dark or a light background."""
-        for name, handle in self._floor.items():
-            handle.colors = np.full(handle.colors.shape, FLOORS[name][dark], np.uint8)
-
-    def _light(self, place: Array) -> None:
-        """Plain light from one side, so that colours are those of the map."""
-        world = self.server.scene
-        world.configure_environment_map(hdri=None)
-        world.configure_default_lights(enabled=False)
-        world.add_light_ambient("/light/all", intensity=1.9)
-        world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
+        self._ground = Ground(server.scene, scene)
+        add_light(server.scene, extent * away + 0.8 * extent * up)
 
     def _build(self, scene: Scene) -> None:
         for handle in self._frames:
@@ -236,6 +200,11 @@ class Stage:
         place: Array = bend(track, v, track.motion[v, shape], scale).centre[self.scene.tip, -1]
         return place
 
+    def darken(self, dark: bool) -> None:
+        """Draw the floor for a dark or a light background."""
+        if self._ground is not None:
+            self._ground.darken(dark)
+
     def name_links(self, on: bool) -> None:
         """Show or hide the names of the links."""
         self.names = on
@@ -296,24 +265,10 @@ def _makeup(scene: Scene) -> tuple[Any, ...]:
     return outlines, scene.solids, scene.tracks[0].motion.shape[3]
 
 
-def _level(up: Array) -> Array:
-    """A rotation whose z is up."""
-    return np.roll(towards(up), -1, axis=1)
-
-
 def _aside(up: Array) -> Array:
     side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
     other = np.cross(up, side)
     return np.asarray(0.6 * up - 1.1 * other + 0.75 * side)
-
-
-def _floor(scene: Scene) -> float:
-    """How high the floor lies: below all poses, with room where free ends could bend through it."""
-    track, up = scene.tracks[0], np.asarray(scene.up)
-    free = float((ends(track) @ up).min())
-    low = min(0.0, free, float((track.p @ up).min()))
-    near = free < low + LARGEST * scene.extent
-    return low - scene.extent * (0.03 + LARGEST * near)
 
 
 def _prism(corners: Array) -> Mesh:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import writing
+from ..files.disk import check_place, writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "finish", "styled"]
+__all__ = ["COLOURS", "check_picture", "finish", "plain_ticks", "shades", "styled", "wrapped"]
 
 # Okabe and Ito's palette, safe for the common colour deficiencies
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -50,17 +50,53 @@ def styled() -> Iterator[None]:
         yield
 
 
+def wrapped(text: str, inches: float, size: float = 10.0) -> str:
+    """Return a text in lines that fit a width, of letters of some size in points."""
+    import textwrap
+
+    letters = max(int(inches * 72 / (0.56 * size)), 12)
+    return "\n".join(textwrap.fill(line, letters) for line in text.split("\n"))
+
+
+def shades(low: float, high: float) -> Any:
+    """Return how colours run from low to high: in equal ratios where they differ much."""
+    from matplotlib.colors import LogNorm, Normalize
+
+    return LogNorm(low, high) if low > 0 and high > 10 * low else Normalize(low, high)
+
+
+def plain_ticks(bar: Any) -> None:
+    """Write a colour bar's ticks as plain numbers, on a logarithmic scale too."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+    wide = isinstance(bar.mappable.norm, LogNorm)
+    bar.ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if wide else MaxNLocator(7))
+    bar.ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    bar.ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def check_picture(path: str | Path) -> Path:
+    """Return the path of a picture to write, checked before anything is computed."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in FigureCanvasBase.get_supported_filetypes():
+        raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
+    return check_place(path)
+
+
 def finish(figure: Figure, path: str | Path | None) -> Figure:
-    """Save the figure when a path is given, by its ending; else show it without blocking."""
+    """Save the figure when a path is given, by its ending; else show it without blocking.
+
+    A saved figure is let go of, so that a thousand of them can be saved in one run.
+    """
     import matplotlib.pyplot as plt
 
     if path is not None:
-        known = figure.canvas.get_supported_filetypes()
-        ending = Path(path).suffix.lstrip(".").lower()
-        if ending not in known:
-            raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
-        with writing(path) as place:
+        with writing(check_picture(path)) as place:
             figure.savefig(place)
+        plt.close(figure)
     elif plt.isinteractive():
         plt.show(block=False)
     return figure

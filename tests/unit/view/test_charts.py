@@ -101,3 +101,25 @@ def test_bode_of_an_oscillator(tmp_path: Path) -> None:
     assert figure.axes[0].get_ylabel() == "magnitude (m/N)"
     with pytest.raises(supple.SuppleError, match="frequencies"):
         plot_bode(omega, {"tip": response[1:]})
+
+
+def test_three_roots_are_not_a_colour(tmp_path: Path) -> None:
+    """One row of three was taken for red, green and blue."""
+    plot_root_locus([-1 + 2j, -1 - 2j, -5], path=tmp_path / "r.svg")
+
+
+def test_phase_ticks_are_round_turns(tmp_path: Path) -> None:
+    omega = np.geomspace(1, 1e4, 500)
+    lag = np.exp(-0.01j * omega)  # a delay: sixteen turns
+    figure = plot_bode(omega, {"delay": lag}, path=tmp_path / "b.svg")
+    ticks = figure.axes[1].get_yticks()
+    assert len(ticks) <= 8
+    assert set(np.asarray(ticks) % 360) == {0.0}
+    assert 0 in ticks
+
+
+def test_nothing_to_draw_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(supple.SuppleError, match="panel 'tip \\(m\\)' has no curve"):
+        plot_time([0, 1], {"tip (m)": {}}, path=tmp_path / "t.svg")
+    with pytest.raises(supple.SuppleError, match="every response is zero"):
+        plot_bode([1, 2], {"x": [0, 0]}, path=tmp_path / "b.svg")

@@ -145,3 +145,39 @@ def test_assets_keep_the_size_of_the_house(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 500
     assert max(len(line) for line in lines) <= 120
+
+
+def test_stability_is_a_page_too(tmp_path: Path) -> None:
+    model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+    way = supple.ParabolicBlends([0, 0, 0.3], [0.5, -0.2, 0.6], duration=0.3, blend=0.1)
+    found = supple.stability(model, way, samples=21, tolerance=1e-6)
+    text = found.save_page(tmp_path / "stability.html").read_text(encoding="utf-8")
+    motion, words = data_of(text)["chapters"]
+    assert words["text"] == [found.text]
+    energy = next(plot for plot in motion["plots"] if plot["title"] == "Energy of vibration")
+    shown = energy["series"][0]["y"]
+    np.testing.assert_allclose(shown[-1], found.energy[-1], rtol=1e-6)
+    assert energy["y_label"] == "energy of vibration (J)"
+
+
+def test_a_motion_tells_what_moves_and_in_which_unit(tmp_path: Path) -> None:
+    """Angles and lengths apart, ends in mm, rounding left out, gravity from its start."""
+    from supple.view.reports import panels
+
+    robot = supple.load("theodore-rrp").with_("gravity", [0, 0, -9.81])
+    model = supple.build(robot, supple.AssumedModes(1))
+    q = np.zeros((3, model.size))
+    q[:, :3] = [[0.0, 0.0, 0.5], [0.1, 0.0, 0.6], [0.2, 0.0, 0.7]]
+    q[:, 3] = [0, 1e-3, 2e-3]
+    run = supple.Response(model, np.arange(3.0), q, 0 * q, q[:, :3], np.zeros(3), "given")
+    plots = {plot.title: plot for plot in panels(run)}
+    assert [s.name for s in plots["Joints"].series] == ["link1"]  # link2 rests
+    assert plots["Joints"].series[0].y[-1] == pytest.approx(np.degrees(0.2))
+    assert list(plots["Lengths"].series[0].y) == [0.5, 0.6, 0.7]
+    end = plots["Deflection of the ends"]
+    assert end.y_label == "deflection of the ends (mm)"
+    bent = 1e3 * np.linalg.norm(run.deflection("link3"), axis=1)
+    np.testing.assert_allclose(end.series[0].y, bent, rtol=1e-12)
+    change = {s.name: s.y[-1] for s in plots["Energy"].series}
+    gravity = run.energies["gravity"]
+    assert change["gravity"] == pytest.approx(gravity[-1] - gravity[0])

@@ -9,11 +9,11 @@ from scipy.spatial.transform import Rotation
 
 import supple
 from supple.studies.around import usual_pose
+from supple.view.ground import FLOORS
 from supple.view.live import serve
 from supple.view.posing import bend, ends, exaggeration
 from supple.view.questions import Question, ask, only, sliders, turned
 from supple.view.scene import modes_scene
-from supple.view.stage import FLOORS
 
 ROBOTS = ["industrial-3", "kuo-delta", "theodore-rrp", "de-luca-two-link", "di-castri-two-link"]
 
@@ -82,7 +82,7 @@ def test_the_floor_follows_light_and_dark() -> None:
         stage = live.shown.stage
         for dark in (True, False):
             stage.darken(dark)
-            for name, handle in stage._floor.items():
+            for name, handle in stage._ground.lines.items():
                 assert np.unique(handle.colors.reshape(-1, 3), axis=0).tolist() == [
                     list(FLOORS[name][dark])
                 ]

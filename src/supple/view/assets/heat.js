@@ -19,7 +19,8 @@ class Heat {
         node("span", {}, `${digits(high, 4)} ${data.label}`),
       ),
     );
-    const note = [data.note, scaleWords(low, high).replace(/^, /, "")].filter(Boolean).join("; ");
+    const gaps = data.values.some((row) => row.includes(null)) ? "grey: out of reach" : "";
+    const note = [data.note, scaleWords(low, high).replace(/^, /, ""), gaps].filter(Boolean).join("; ");
     if (note) this.element.append(node("p", { class: "quiet" }, note));
     this.draw();
     this.pointer();
@@ -48,6 +49,9 @@ class Heat {
     const { x, y, values, span } = this.data;
     this.ex = this.edges(x);
     this.ey = this.edges(y);
+    const { left, right, top, bottom } = this.margin;
+    const ground = { x: left, y: top, width: this.width - left - right, height: this.height - top - bottom };
+    this.drawing.append(svg("rect", { ...ground, class: "ground" }));
     values.forEach((row, j) =>
       row.forEach((value, i) => {
         if (value === null) return;

@@ -32,7 +32,7 @@ function modeListOf(v) {
         tabindex: "0",
         role: "radio",
         onclick: () => v.pick(m),
-        onkeydown: (e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), v.pick(m)),
+        onkeydown: (e) => rowKey(v, m, e),
       },
       node("td", {}, String(shape.number)),
       node("td", { class: "number", "data-role": "hertz" }),
@@ -65,6 +65,16 @@ function modeListOf(v) {
       ),
     ),
   );
+}
+
+/** Enter and space pick a row; up and down go to the next one, as in any list. */
+function rowKey(v, m, event) {
+  const step = { Enter: 0, " ": 0, ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const next = Math.min(Math.max(m + step, 0), v.rows.length - 1);
+  v.pick(next);
+  v.rows[next].focus();
 }
 
 function slidersOf(v) {

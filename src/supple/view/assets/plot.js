@@ -34,9 +34,9 @@ function fitted(chart) {
 }
 /** A value on an axis: at most six digits, large and small ones with a power of ten. */
 function tickWords(v) {
-  const size = Math.abs(v);
-  const short = String(Number(v.toPrecision(6)));
-  return size >= 1e5 || (size && size < 1e-3) ? v.toExponential().replace("e+", "e") : short;
+  const near = Number(v.toPrecision(6)),
+    size = Math.abs(near);
+  return size >= 1e5 || (size && size < 1e-3) ? near.toExponential().replace("e+", "e") : String(near);
 }
 
 class Plot {

@@ -86,11 +86,30 @@ class Viewer {
     this.playButton.textContent = on ? "Pause" : "Play";
   }
   savePicture() {
-    this.canvas.toBlob((blob) => {
+    this.captioned().toBlob((blob) => {
       const link = node("a", { href: URL.createObjectURL(blob), download: `${this.scene.title}.png` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     });
+  }
+
+  /** The picture on its own ground, with what is written over it. */
+  captioned() {
+    const { width, height, clientWidth } = this.canvas,
+      copy = Object.assign(document.createElement("canvas"), { width, height }),
+      g = copy.getContext("2d"),
+      ratio = width / clientWidth;
+    const read = (name) => getComputedStyle(this.element).getPropertyValue(name).trim();
+    g.fillStyle = read("--stage");
+    g.fillRect(0, 0, width, height);
+    g.drawImage(this.canvas, 0, 0);
+    g.scale(ratio, ratio);
+    [...this.readout.children].forEach((line, k) => {
+      g.font = `${k ? "12px" : "600 17px"} system-ui, sans-serif`;
+      g.fillStyle = read(k ? "--quiet" : "--ink");
+      g.fillText(line.textContent, 13, 26 + 19 * k, clientWidth - 26);
+    });
+    return copy;
   }
 
   /** Write the numbers of the current pose, then draw. */
