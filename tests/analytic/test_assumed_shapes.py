@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+import supple
 from supple import EndLoad
 from supple.beams.assumed import assumed_shapes
 from supple.beams.invariants import Invariants, invariants
@@ -71,3 +72,32 @@ def test_planes_carry_their_own_sign() -> None:
     assert np.allclose(value[:, 5], slope[:, 1])
     assert np.allclose(value[:, 4], -slope[:, 2])
     assert shapes.kinds == ("xy", "xy", "xz", "xz")
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [
+        supple.AssumedModes(2, torsion=1, axial=1),
+        supple.FiniteElements(2),
+        supple.FiniteElements(3, order="quintic", modes=2),
+    ],
+)
+def test_a_damping_ratio_is_that_of_the_loaded_link_in_every_basis(basis) -> None:
+    link = {"name": "a", "joint": {"type": "fixed"}, "length": 1.0, "damping_ratio": 0.02}
+    link |= {"material": {"young_modulus": 7e10, "poisson_ratio": 0.3, "density": 2700}}
+    link |= {"section": {"shape": "tube", "diameter": 0.03, "wall": 0.002}}
+    robot = supple.SerialRobot(name="mast", links=[link | {"tip": {"mass": 0.4}}])
+    found = supple.linearize(supple.build(robot, basis))
+    assert np.allclose(found.damping_ratios, 0.02, rtol=1e-6)
+
+
+def test_legs_of_a_delta_damp_alike_in_every_basis() -> None:
+    robot = supple.load("kuo-delta")
+    ratios = []
+    for basis in (supple.AssumedModes(3, axial=1, torsion=1), supple.FiniteElements(4)):
+        model = supple.build(robot, basis, damping=0.02)
+        here = [k for k, name in enumerate(model.coordinates) if name.startswith("eta.upper1.xz")]
+        D, K = (matrix[np.ix_(here, here)] for matrix in (model.damping, model.stiffness))
+        load = np.linalg.solve(K, D)  # D K^-1 has 2 zeta / omega, the lowest mode first
+        ratios.append(np.sort(np.linalg.eigvals(load).real)[::-1][0])
+    assert np.isclose(*ratios, rtol=1e-3)

@@ -71,6 +71,8 @@ WORDS = {
     "unknown theory": ("modes industrial-3 --theory timo", "did you mean timoshenko?"),
     "unknown joints": ("modes industrial-3 --joints loose", "joints is 'loose'"),
     "nothing elastic": ("modes industrial-3 --theory rigid", "nothing elastic"),
+    "idle mesh": ("modes industrial-3 --elements 4", "--elements would change nothing with --meth"),
+    "idle order": ("modes industrial-3 --method assumed --order quintic", "--order would change"),
     "no elements": ("modes industrial-3 --method elements --elements 0", "elements"),
     "a directory": ("check .", "is a directory"),
     "position of an arm": ("modes industrial-3 --position 0,0,1", "--position is for a Delta"),

@@ -61,6 +61,16 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "for each link one a mode (link 1 has 2)",
     ),
+    "nothing to control": (
+        lambda: supple.lqr(
+            supple.build(
+                robot().with_({f"links.link{k}.joint.type": "fixed" for k in (1, 2, 3)}),
+                supple.AssumedModes(1),
+            ),
+            [],
+        ),
+        "industrial-3 has no joint that moves",
+    ),
     "backward half": (lambda: supple.BangBang(1.0, half=-1), "half is -1: give a positive"),
     "no sweep": (lambda: supple.Chirp(1.0, sweep=0), "sweep is 0: give a positive"),
     "amplitude in words": (

@@ -21,14 +21,15 @@ from .theory import Beam
 __all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]
 
 Count = int | Sequence[int]
+Ends = Literal["distal", "free"] | Sequence[EndLoad]
 
 
 class Basis(ABC):
     """Shape functions for the links of a robot. A kind of basis has these duties:
 
     1. `check(names, rigid)` raises a SuppleError when it does not fit the links of a robot.
-    2. `end(i)` says what the shapes of link i carry at their end: an EndLoad, or None for the
-       rest of the arm at the configuration `at`.
+    2. `ends` says what each link carries at its end, and with it its damped modes: `distal` (the
+       rest of the arm at the configuration `at`), `free`, or one EndLoad a link.
     3. `shapes(i, beam, end)` returns the Shapes of link i, zero at its root, polynomial between
        breaks, in the order x-y, x-z, axial, torsion.
     4. `sliding(i, beam, end)` returns the shapes of a link i that slides.
@@ -37,14 +38,17 @@ class Basis(ABC):
 
     from_above: ClassVar[bool]
     at: Sequence[float] | None
+    ends: Ends
 
     @abstractmethod
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless the basis fits links of these names."""
 
-    @abstractmethod
     def end(self, i: int) -> EndLoad | None:
         """Return the end load of link i, or None for that of the rest of the arm."""
+        if isinstance(self.ends, str):
+            return None if self.ends == "distal" else EndLoad()
+        return self.ends[i]
 
     @abstractmethod
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
@@ -73,7 +77,7 @@ class AssumedModes(Basis):
     """
 
     count: Count
-    ends: Literal["distal", "free"] | Sequence[EndLoad] = "distal"
+    ends: Ends = "distal"
     at: Sequence[float] | None = None
     axial: Count = 0
     torsion: Count = 0
@@ -94,19 +98,7 @@ class AssumedModes(Basis):
             raise SuppleError(
                 f"normalisation is '{self.normalisation}': give {', '.join(NORMALISATIONS)}"
             )
-        if isinstance(self.ends, str):
-            if self.ends not in ("distal", "free"):
-                raise SuppleError(f"ends is '{self.ends}': give distal, free or one EndLoad a link")
-        elif len(self.ends) != len(names):
-            raise SuppleError(
-                f"ends has {len(self.ends)} entries: give one EndLoad for each of {len(names)}"
-            )
-
-    def end(self, i: int) -> EndLoad | None:
-        """Return the end load of link i, or None for that of the rest of the arm."""
-        if isinstance(self.ends, str):
-            return None if self.ends == "distal" else EndLoad()
-        return self.ends[i]
+        check_ends(self.ends, len(names))
 
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
@@ -133,7 +125,8 @@ class FiniteElements(Basis):
         order: `cubic` or `quintic`, see `beams.elements`.
         modes: None keeps every coordinate. A number reduces each deformation of a link to its
         static shapes under unit motions of the end and that many natural shapes with the end held.
-        at: not used; elements carry no end load.
+        at, ends: as of AssumedModes, for the modes that a damping ratio belongs to; the elements
+        themselves need no end load.
 
     Source: [CraigBampton1968] for the reduction, with the root clamped and the end as interface.
     """
@@ -142,6 +135,7 @@ class FiniteElements(Basis):
     order: str = "cubic"
     modes: Count | None = None
     at: Sequence[float] | None = None
+    ends: Ends = "distal"
     from_above: ClassVar[bool] = True
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
@@ -149,6 +143,7 @@ class FiniteElements(Basis):
         check_count("count", self.count, len(names))
         if self.modes is not None:
             check_count("modes", self.modes, len(names))
+        check_ends(self.ends, len(names))
         if self.order not in ELEMENTS:
             raise SuppleError(f"order is '{self.order}': choose one of {', '.join(ELEMENTS)}")
         for i, name in enumerate(names):
@@ -157,10 +152,6 @@ class FiniteElements(Basis):
                     f"FiniteElements gives {name} no element: give it at least one, or set its "
                     "theory to rigid"
                 )
-
-    def end(self, i: int) -> EndLoad | None:
-        """Return no load: elements need none."""
-        return EndLoad()
 
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the shapes of link i's elements."""
@@ -186,6 +177,15 @@ def check_count(word: str, count: Count, links: int) -> None:
     if not isinstance(count, int) and len(given) != links:
         raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
                           f"{links} links")  # fmt: skip
+
+
+def check_ends(ends: Ends, links: int) -> None:
+    """Raise a SuppleError unless `ends` is a known word, or one EndLoad for each link."""
+    if isinstance(ends, str):
+        if ends not in ("distal", "free"):
+            raise SuppleError(f"ends is '{ends}': give distal, free or one EndLoad a link")
+    elif len(ends) != links:
+        raise SuppleError(f"ends has {len(ends)} entries: give one EndLoad for each of {links}")
 
 
 BASES: dict[str, type[Basis]] = {"assumed": AssumedModes, "elements": FiniteElements}

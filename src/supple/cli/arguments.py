@@ -101,7 +101,8 @@ def refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
         if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
     ]
     if typed:
-        raise SuppleError(f"{', '.join(typed)} would change nothing {why}: leave out one of them")
+        it = "it" if len(typed) == 1 else "them"
+        raise SuppleError(f"{', '.join(typed)} would change nothing {why}: leave {it} out")
 
 
 def pulled(robot: Robot, gravity: str | None) -> Robot:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import At, File, Json, Plot, Position, Save, asked
+from .arguments import At, File, Json, Plot, Position, Save, asked, refuse
 from .output import (
     check_places,
     digits,
@@ -42,13 +42,17 @@ Method = Annotated[
 Joints = Annotated[str, typer.Option("--joints", metavar="locked|free", help="What the motors do.")]
 
 
-Elements = Annotated[int, typer.Option("--elements", help="Elements a link, by elements.")]
+Elements = Annotated[int, typer.Option("--elements", help="Elements a link; by assumed, modes.")]
 Order = Annotated[
     str, typer.Option("--order", metavar="cubic|quintic", help="Their bending, by elements.")
 ]
 
 
+_IDLE = {"exact": ("elements", "order"), "assumed": ("order",)}
+
+
 def modes(
+    context: typer.Context,
     file: File,
     at: At = None,
     position: Position = None,
@@ -66,6 +70,7 @@ def modes(
     from .. import files
     from ..studies.modes import modes as ask
 
+    refuse(context, _IDLE.get(method, ()), f"with --method {method}")
     check_places(plot, save)
     robot = files.load(file)
     robot = robot if theory is None else _with_theory(robot, theory)

@@ -42,7 +42,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left")
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False, markup=False, emoji=False, soft_wrap=True).print(table)
+    Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=1000).print(table)
 
 
 def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:

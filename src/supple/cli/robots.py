@@ -49,7 +49,8 @@ def check(file: File, json: Json = False) -> None:
         return
     found = _summary(robot)
     kind = "planar arm" if found["planar"] else f"{found['architecture']} robot"
-    typer.echo(f"{file}: no fault; {found['name']} is a {kind} with {found['joints']} joints")
+    joints = f"{found['joints']} joint{'' if found['joints'] == 1 else 's'}"
+    typer.echo(f"{file}: no fault; {found['name']} is a {kind} with {joints}")
 
 
 def schema(json: Json = False) -> None:

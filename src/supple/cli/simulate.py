@@ -175,10 +175,9 @@ def simulate(
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        refuse(context, _NOT_ALONG, "with --path")
-        told: dict[str, Any] = {"elements": elements or 2, "damping": damping, "step": dt or 1e-3}
-        told |= {"after": after, "start": "periodic" if steady else "static"}
-        _follow(robot, path, limits, told, plot, json, save)
+        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
+                "periodic" if steady else "static"}  # fmt: skip
+        _follow(context, robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
                "beta": beta}  # fmt: skip
@@ -188,7 +187,7 @@ def simulate(
     along = None if path is None else (path, limits)
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
-    drive = drive or {"tau": _effort(input_, amplitude, duration or 1.0, half)}
+    drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
     found = _quietly(
         lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
     )
@@ -201,6 +200,10 @@ def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, 
         refuse(context, NOT_ELEMENTS, "with --elements")
     if drive:
         refuse(context, _NOT_CONTROLLED, "with --controller")
+        refuse(context, ("after", "steady"), "with --controller")
+    else:
+        refuse(context, ("limits", "after", "steady"), "without --path")
+        refuse(context, ("gains",), "without --controller")
 
 
 def _show(
@@ -232,6 +235,7 @@ def _show(
 
 
 def _follow(
+    context: typer.Context,
     robot: Robot,
     path: str | None,
     limits: str,
@@ -248,7 +252,9 @@ def _follow(
             f"{robot.name} is a Delta: say where it goes, such as --path inverted-u, or where it "
             "starts under its motors' torques, --position 0,0,0.5"
         )
-    along_path(robot, path, path_of(robot, path, limits), options, plot, json, save)
+    refuse(context, _NOT_ALONG, "with --path")
+    given = {name: value for name, value in options.items() if value is not None}
+    along_path(robot, path, path_of(robot, path, limits), given, plot, json, save)
 
 
 def model_of(
@@ -345,7 +351,7 @@ def _begin(
     return {"q0": "static" if static else None, "theta0": theta}
 
 
-def _effort(name: str, amplitude: str, duration: float, half: float) -> Any:
+def _effort(name: str, amplitude: str, duration: float | None, half: float) -> Any:
     from ..faults import nearest
     from ..studies.inputs import INPUTS, BangBang, Chirp, Table
 
@@ -359,7 +365,9 @@ def _effort(name: str, amplitude: str, duration: float, half: float) -> Any:
     size: Any = values[0] if len(values) == 1 else tuple(values)
     if name == "bang-bang":
         return BangBang(size, half)
-    return Chirp(size, sweep=duration) if name == "chirp" else INPUTS[name](size)  # type: ignore[call-arg]
+    if name == "chirp":
+        return Chirp(size, sweep=1.0 if duration is None else duration)
+    return INPUTS[name](size)  # type: ignore[call-arg]
 
 
 def _quietly(run: Any) -> Response:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from .arguments import File, Json, Plot
+from .arguments import File, Json, Plot, refuse
 from .output import (
     check_places,
     digits,
@@ -52,6 +52,7 @@ Save = Annotated[
 
 
 def workspace(
+    context: typer.Context,
     file: File,
     below: Below = None,
     x: X = "-0.3:0.3",
@@ -75,6 +76,8 @@ def workspace(
     options: dict[str, Any] = {"points": points, "method": method}
     if isinstance(robot, DeltaRobot):
         options |= {w: _range(t, f"--{w}") for w, t in (("x", x), ("y", y), ("z", z))}
+    else:
+        refuse(context, ("x", "y", "z"), "on a serial arm")
     if joints is not None:
         options["joints"] = [_range(part, "--joints") for part in joints.split(",")]
     found = ask(robot, progress=False if json else None, **options)

@@ -283,6 +283,10 @@ def lqr(
 
     from ..dynamics.rest import static_state
 
+    if not model.joints:
+        raise SuppleError(
+            f"{model.robot.name} has no joint that moves: there is nothing to control"
+        )
     q = static_state(model, theta)
     zero = np.zeros(model.size)
     tau = model.inverse_dynamics(q, zero, zero)[: model.joints]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures import delta
-from ..beams.basis import AssumedModes, Basis
+from ..beams.basis import Basis
 from ..beams.shapes import EndLoad
 from ..errors import SuppleError
 from ..robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
@@ -147,18 +147,18 @@ def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
 
 
 def _carrying(robot: DeltaRobot, basis: Basis) -> Basis:
-    """Assumed modes with what hangs on the links: rods on an arm, a third of the platform on both.
+    """The basis with what hangs on the links: rods on an arm, a third of the platform on both.
 
     Joints let them turn, so that no rotary inertia goes with it.
     """
-    if not isinstance(basis, AssumedModes) or basis.ends != "distal":
+    if basis.ends != "distal":
         return basis
     bodies = delta_bodies(robot)
     third = bodies.platform[0, 0] / 3
     tips = [0.0 if link.tip is None else link.tip.mass for link in (robot.upper, robot.lower)]
     rods = len(_sides(robot))
     ends = [EndLoad(tips[0] + bodies.lower[0, 0] + third), EndLoad(tips[1] + third / rods)]
-    return replace(basis, ends=ends)
+    return replace(basis, ends=ends)  # type: ignore[type-var]
 
 
 def _for_leg(basis: Basis, between: int) -> Basis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -139,6 +140,10 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     """
     _check(path, step, start, periods)
     model, law = _small_motion(robot, path, elements, order, damping, loads)
+    if not 0 <= after < math.inf:
+        raise SuppleError(
+            f"after is {after!r}: give the seconds to watch after the stop, 0 or more"
+        )
     total = path.duration * periods if path.periodic else path.duration + after
     t = np.linspace(0.0, total, max(2, round(total / step) + 1))
     run = _Run(model, path, law)
