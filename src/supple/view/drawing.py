@@ -150,6 +150,7 @@ def _delta(
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
             solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
+            solids.extend(_rails(robot, i, thin))
             continue
         link: Elastic = robot.upper if name.startswith("upper") else robot.lower
         outline = _outline(robot, link, name, extent)
@@ -163,6 +164,9 @@ def _delta(
             solids.append(
                 Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, wide, 2.4 * wide)
             )
+            if (gap := robot.lower.spacing) is not None:
+                bar, zero = f"crossbar of {name}", (0.0, 0.0, 0.0)
+                solids.append(Solid(bar, "cylinder", "joint", i, 1, zero, axis, thin, gap))
         else:
             solids.append(_small(f"joint B of {name}", i, 0, size))
             solids.append(_small(f"joint D of {name}", i, 1, size))
@@ -170,6 +174,19 @@ def _delta(
     if robot.payload is not None and robot.payload.mass > 0:
         solids.append(_ball("payload", robot.payload, len(names) - 1, 1, extent))
     return tuple(outlines), tuple(solids)
+
+
+def _rails(robot: DeltaRobot, platform: int, thin: float) -> list[Solid]:
+    """Where the two rods of a parallelogram meet the platform."""
+    rails: list[Solid] = []
+    for k in range(3 if robot.lower.spacing is not None else 0):
+        c, s = math.cos(2 * math.pi * k / 3), math.sin(2 * math.pi * k / 3)
+        along, r = (-s, c, 0.0), robot.platform.radius
+        name, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
+        rails.append(
+            Solid(name, "cylinder", "joint", platform, 0, (r * c, r * s, 0.0), along, thin, long)
+        )
+    return rails
 
 
 def _disc(

@@ -13,7 +13,7 @@ from supple.view.ground import FLOORS
 from supple.view.live import serve
 from supple.view.posing import bend, ends, exaggeration
 from supple.view.questions import Question, ask, only, sliders, turned
-from supple.view.scene import modes_scene
+from supple.view.scene import modes_scene, robot_scene
 
 ROBOTS = ["industrial-3", "kuo-delta", "theodore-rrp", "de-luca-two-link", "di-castri-two-link"]
 
@@ -88,3 +88,20 @@ def test_the_floor_follows_light_and_dark() -> None:
                 ]
     finally:
         live.stop()
+
+
+def test_crossbars_end_where_the_rods_of_a_parallelogram_begin_and_end() -> None:
+    robot = supple.load("kuo-delta").with_({"lower.rods": "parallelogram", "lower.spacing": 0.08})
+    scene = robot_scene(robot, position=[0.1, 0.05, 0.6])
+    track, names = scene.tracks[0], [link.name for link in scene.links]
+    rest = bend(track, 0, np.zeros_like(track.motion[0, 0]), 0.0)
+    roots = {name: rest.centre[i, 0] for i, name in enumerate(names)}
+    tips = {name: rest.centre[i, -1] for i, name in enumerate(names)}
+    for leg in (1, 2, 3):
+        for name, at in ((f"crossbar of upper{leg}", roots), (f"rail {leg} of the platform", tips)):
+            bar = next(solid for solid in scene.solids if solid.name == name)
+            R = rest.R[bar.link, -bar.end]
+            middle = rest.centre[bar.link, -bar.end] + R @ np.array(bar.offset)
+            half = bar.height / 2 * R @ np.array(bar.axis)
+            np.testing.assert_allclose(middle - half, at[f"lower{leg}a"], atol=1e-12)
+            np.testing.assert_allclose(middle + half, at[f"lower{leg}b"], atol=1e-12)
