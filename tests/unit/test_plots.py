@@ -151,3 +151,12 @@ def test_a_map_over_a_decade_has_colours_in_equal_ratios(tmp_path):
     found = supple.workspace(supple.load("theodore-rrp"), points=4)
     figure = found.plot(tmp_path / "wide.png")
     assert isinstance(figure.axes[0].collections[0].norm, LogNorm)
+
+
+def test_a_motion_without_joints_has_no_empty_panels() -> None:
+    robot = supple.load("di-castri-two-link")
+    still = robot.with_({f"links.{link.name}.joint": {"type": "fixed"} for link in robot.links})
+    run = supple.simulate(supple.build(still, supple.AssumedModes(1)), duration=0.01)
+    figure = run.plot()
+    assert not any("joints" in ax.get_ylabel() or "effort" in ax.get_ylabel() for ax in figure.axes)
+    assert len(figure.axes) == 4

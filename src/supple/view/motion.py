@@ -36,6 +36,8 @@ def plot_response(
         links = [(_draw_ends, bent[k]) for k in range(len(bent) // 3)]
     panels: list[Any] = [*links, (_draw_joints, None), (_draw_tip, None),
               (_draw_efforts, None), (_draw_energy, None)]  # fmt: skip
+    if not found.model.joints:
+        panels = [*links, (_draw_tip, None), (_draw_energy, None)]
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)
     with styled():
@@ -60,7 +62,8 @@ def _told(found: Response) -> str:
 
 
 def _legend(ax: Axes) -> None:
-    ax.legend(loc="best", ncols=2, fontsize=8, handlelength=1.2)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="best", ncols=2, fontsize=8, handlelength=1.2)
 
 
 def _draw_link(ax: Axes, found: Response, i: int) -> None:
