@@ -3,7 +3,7 @@
 The page is watched from inside. Numbers count when they stand in the document. A picture counts
 when the frame that draws it has been given to the graphics: frames are told apart by the matrices
 and textures they are drawn with. Where no graphics card helps, the same processors then
-rasterise it, which is told apart.
+rasterise it; moves of their own wait for that.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from .timing import Timing
 
-__all__ = ["RASTER", "drag", "drag_timings", "raster_note"]
+__all__ = ["drag", "drag_timings"]
 
 STUDIO = "slider to picture sent, by the studio"
 NUMBERS = "slider to numbers in the page"
 PICTURE = "slider to the frame that draws the arm there"
 SHAPE = "slider to the frame that draws its new shape"
-RASTER = "the first of these rasterised"
+RASTER = "slider to the arm there, rasterised"
 WINDOW = {"width": 700, "height": 400}
 PAUSE, WATCHED = 120, 200  # ms: shorter together than the studio's hold of its animation
 
@@ -50,16 +50,12 @@ WATCH = """(watched) => document.addEventListener("mousemove", (event) => {
   watch.observe(document.body, { subtree: true, childList: true, attributes: true });
   window.drawn = (now, gl) => {
     seen.frames.push(now - start);
-    if (seen.frames.length > 1) return;
-    const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-    gl.flush();
-    const poll = () => { if (gl.getSyncParameter(fence, gl.SYNC_STATUS) === gl.SIGNALED)
-      seen.raster = performance.now() - start; else setTimeout(poll, 0); };
-    poll();
+    if (!window.reading || seen.frames.length > 1) return;
+    gl.readPixels(5, 5, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));  // waits for it
+    seen.raster = performance.now() - start;
   };
   const end = () => {
-    if (seen.numbers === undefined || seen.raster === undefined || seen.frames.length < 2)
-      return setTimeout(end, 20);
+    if (seen.numbers === undefined || seen.frames.length < 2) return setTimeout(end, 20);
     watch.disconnect(); window.drawn = undefined; window.seen = seen; };
   setTimeout(end, watched);
 }, true)"""
@@ -85,7 +81,7 @@ def drag(browser: Any, url: str, count: int) -> tuple[list[dict[str, float]], di
     """Drag the second slider of a studio: milliseconds of every move, and what it shows at the end.
 
     Of a move: `own`, as the studio tells; `numbers` in the page; `pose` and `shape`, the frames
-    that draw the links there and bent anew; `raster`, the first of these done.
+    that draw the links there and bent anew; `raster`, a frame of the first kind rasterised.
     """
     page = browser.new_page(viewport=WINDOW)
     page.add_init_script(HOOKS)
@@ -105,14 +101,6 @@ def drag(browser: Any, url: str, count: int) -> tuple[list[dict[str, float]], di
     return moves, told
 
 
-def raster_note(rate: float) -> str:
-    """Return what the rasterised row says of the machine, not of us."""
-    return (
-        f"{RASTER}: by the processor, in a browser without a graphics card that draws "
-        f"{rate:.0f} frames a second; polled, so some milliseconds late"
-    )
-
-
 def _moves(page: Any, count: int) -> list[dict[str, float]]:
     """What the page saw of every move of a drag to and fro."""
     page.evaluate(WATCH, WATCHED)
@@ -122,18 +110,27 @@ def _moves(page: Any, count: int) -> list[dict[str, float]]:
     page.mouse.down()
     moves = []
     for k in range(count + 2):
-        page.wait_for_timeout(PAUSE)
         x += 2 if k % 8 < 4 else -2
-        page.evaluate("() => { window.seen = null; window.armed = true; }")
-        page.mouse.move(x, y)
-        page.wait_for_function("window.seen")
+        seen = _moved(page, x, y, reading=False)
         words = page.locator("[data-role=status]").inner_text()  # "6 modes in 7 ms; .."
-        own = float(words.split(" in ")[1].split(" ms")[0])
-        seen = page.evaluate("window.seen")
-        pose, shape, *_ = seen.pop("frames")
-        moves.append({**seen, "own": own, "pose": pose, "shape": shape})
+        seen["own"] = float(words.split(" in ")[1].split(" ms")[0])
+        seen["pose"], seen["shape"], *_ = seen.pop("frames")
+        seen["raster"] = _moved(page, x + 1, y, reading=True)["raster"]
+        moves.append(seen)
     page.mouse.up()
     return moves[2:]
+
+
+def _moved(page: Any, x: float, y: float, reading: bool) -> dict[str, Any]:
+    """What the page saw of one move; `reading` a pixel makes it wait for its first frame."""
+    page.wait_for_timeout(PAUSE)
+    page.evaluate(
+        "(r) => { window.seen = null; window.reading = r; window.armed = true; }", reading
+    )
+    page.mouse.move(x, y)
+    page.wait_for_function("window.seen")
+    seen: dict[str, Any] = page.evaluate("window.seen")
+    return seen
 
 
 def _by_fives(seconds: list[float]) -> Timing:
