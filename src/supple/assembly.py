@@ -15,18 +15,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .kernels.spatial import transport
 from .structure import Structure
 
-__all__ = ["Coordinates", "assemble", "coordinates", "exact_ends", "kept_shut", "transport"]
+__all__ = ["Coordinates", "assemble", "coordinates", "exact_ends", "kept_shut"]
 
 Array = NDArray[np.float64]
-
-
-def transport(L: float) -> Array:
-    """Return X (6, 6), rigid motion of the root to motion of the end at distance L along x."""
-    X = np.eye(6)
-    X[1, 5], X[2, 4] = L, -L
-    return X
 
 
 @dataclass(frozen=True)

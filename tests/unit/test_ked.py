@@ -6,10 +6,10 @@ from scipy.linalg import eigh
 
 import supple
 from spinning import first_flapwise
-from supple.assembly import transport
 from supple.control.trajectories import CirclePath, InvertedU, Trajectory
 from supple.dynamics.ked import Ked, Loads, ked
 from supple.dynamics.rigid_delta import RigidDelta
+from supple.kernels.spatial import transport
 from supple.structure import moving_structure
 
 KUO = supple.load("kuo-delta")

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..kernels.spatial import transport
 from .invariants import gauss_points
 from .shapes import Shapes
 from .theory import Beam
@@ -85,7 +86,7 @@ class OnBeam(ABC):
         x, weights = self.quadrature()
         b = self.beam
         density = np.array([b.m, b.m, b.m, b.rIp, b.rI[1], b.rI[0]])
-        H = np.concatenate([_transports(x), self.field(x)], axis=2)
+        H = np.concatenate([transport(x), self.field(x)], axis=2)
         B: Array = np.sqrt(weights[:, None] * density)[:, :, None] * H
         return B.reshape(6 * len(x), 6 + self.size)
 
@@ -124,10 +125,3 @@ class ShapesOnBeam(OnBeam):
         strain[:, 2] += value[:, 4]
         soft = self.compliances > 0
         return np.where(soft, 1 / np.where(soft, self.compliances, 1.0), 0.0)[:, None] * strain
-
-
-def _transports(x: Array) -> Array:
-    """X(x), (P, 6, 6): rigid motion of the root to motion of the section at x."""
-    X = np.broadcast_to(np.eye(6), (len(x), 6, 6)).copy()
-    X[:, 1, 5], X[:, 2, 4] = x, -x
-    return X

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import transport
 from ..beams.elements import Mesh
 from ..kernels.jets import Jet, jet_of
+from ..kernels.spatial import transport
 from ..structure import MovingStructure, Segment
 from .moving_beams import CarriedLink
 

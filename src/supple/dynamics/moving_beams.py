@@ -19,9 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import transport
 from ..beams.elements import Mesh
-from ..kernels.spatial import cross, cross_matrix
+from ..kernels.spatial import cross, cross_matrix, transport
 from .second_order import second_order, turning_form
 
 __all__ = ["CarriedLink", "Rates", "carried_link"]

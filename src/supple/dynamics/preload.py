@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import transport
 from ..kernels.jets import Jet, transposed
-from ..kernels.spatial import cross
+from ..kernels.spatial import cross, transport
 from ..structure import MovingStructure
 from .branches import Group
 from .moving_beams import Rates

@@ -12,6 +12,7 @@ __all__ = [
     "cross_matrix",
     "motion_transform",
     "rpy_rotation",
+    "transport",
     "turn",
 ]
 
@@ -33,6 +34,15 @@ def cross(a: Array, b: Array) -> Array:
     a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
     b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+
+
+def transport(x: ArrayLike) -> Array:
+    """Return X (..., 6, 6), rigid motion of a root to that of the section at x (...,) along x."""
+    x = np.asarray(x, float)
+    X = np.zeros((*x.shape, 6, 6))
+    X[...] = np.eye(6)
+    X[..., 1, 5], X[..., 2, 4] = x, -x
+    return X
 
 
 def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:

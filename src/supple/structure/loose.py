@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.theory import rod_mass
+from ..kernels.spatial import transport
 from .parts import Segment, Structure
 
 __all__ = ["carrying_nothing"]
@@ -29,7 +30,7 @@ def carrying_nothing(structure: Structure) -> str | None:
     root = np.zeros((len(structure.segments), structure.size, 6, len(loose)))
     for i, segment in enumerate(structure.segments):
         if (j := segment.parent) >= 0:
-            root[i] = structure.T[:, i] @ _transport(structure.L[:, j]) @ root[j]
+            root[i] = structure.T[:, i] @ transport(structure.L[:, j]) @ root[j]
         for k, (owner, release) in enumerate(loose):
             if owner == i:
                 root[i, :, :, k] += release.toward(slice(None))
@@ -53,16 +54,9 @@ def _heavy(segment: Segment) -> bool:
     return segment.beam.m * segment.beam.L > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
 
 
-def _transport(L: Array) -> Array:
-    """(B, 6, 6): rigid motion of a root to that of the end at distance L along x."""
-    X = np.eye(6) + np.zeros((len(L), 1, 1))
-    X[:, 1, 5], X[:, 2, 4] = L, -L
-    return X
-
-
 def _body(structure: Structure, i: int) -> Array:
     """(B, 6, 6): segment i as one rigid body about its root, segment axes."""
-    segment, X = structure.segments[i], _transport(structure.L[:, i])
+    segment, X = structure.segments[i], transport(structure.L[:, i])
     beam = segment.beam
     lengths, which = np.unique(structure.L[:, i], return_inverse=True)
     rods = np.array([rod_mass(beam.m, beam.rI, beam.rIp, 0.0, float(L)) for L in lengths])

@@ -9,12 +9,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import Coordinates, coordinates, transport
+from ..assembly import Coordinates, coordinates
 from ..beams.elements import mesh
 from ..beams.on_beam import OnBeam
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.eigen import natural_modes
+from ..kernels.spatial import transport
 from ..structure import Release, Structure
 
 __all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]

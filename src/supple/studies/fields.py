@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import transport
 from ..beams.invariants import strains
 from ..beams.theory import Beam, beam_of
 from ..dynamics.chain import Chain, ChainLink
 from ..dynamics.coupled_delta import DeltaFunctions
 from ..dynamics.ked import Ked
 from ..dynamics.led_model import LedModel
-from ..kernels.spatial import axis_rotation
+from ..kernels.spatial import axis_rotation, transport
 from ..robot import DeltaRobot, Robot
 from ..structure import moving_structure, structure_of
 from .motion import Response

@@ -13,8 +13,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut, transport
+from ..assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, exact_form, pieces_needed
+from ..kernels.spatial import transport
 from ..structure import Release, Segment, Structure
 from .elements import ElementModes
 

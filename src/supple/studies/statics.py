@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..assembly import Coordinates, coordinates, exact_ends, kept_shut, transport
+from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, uniform_load
 from ..errors import SuppleError
+from ..kernels.spatial import transport
 from ..robot import Robot
 from ..structure import Structure, structure_of
 from .asking import where
