@@ -100,7 +100,7 @@ def _industrial() -> Stop:
         "Di Castri and Messina (2011), Table 9, Timoshenko beams",
         rows,
         _tally(paper),
-        "Every printed number of this paper was recomputed; the count stands beside, and "
+        "Every printed number of this paper was recomputed and counted; "
         "`supple reproduce di-castri` lists those that differ, and why.",
     )
 

@@ -19,6 +19,7 @@ from ..files.disk import check_place, write_text
 from .scene import Scene, Track, plain
 
 __all__ = [
+    "LIMIT",
     "Chapter",
     "Heat",
     "Plot",
@@ -27,10 +28,12 @@ __all__ = [
     "check_page",
     "is_page",
     "page_text",
+    "pose_bytes",
     "save_page",
 ]
 
 Array = NDArray[np.float64]
+LIMIT = 1_500_000  # bytes of a page
 SCRIPTS = ("maths", "track", "draw", "figure", "plot", "heat", "panel", "steer", "viewer", "page")
 
 
@@ -103,8 +106,20 @@ class Chapter:
 def save_page(
     path: str | Path, title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()
 ) -> Path:
-    """Write a page and return its path."""
-    return write_text(check_page(path), page_text(title, chapters, lead))
+    """Write a page and return its path; one that grew too large is a sentence."""
+    place, text = check_page(path), page_text(title, chapters, lead)
+    size = len(text.encode())
+    if size > LIMIT:
+        raise SuppleError(
+            f"'{path}' would be a page of {size / 1e6:.1f} MB, {LIMIT / 1e6:g} MB at most: ask "
+            "fewer modes or configurations, or fewer instants (samples=)"
+        )
+    return write_text(place, text)
+
+
+def pose_bytes(links: int, modes: int, points: int) -> float:
+    """Return what one pose takes in a page, as measured on spatial arms and Deltas."""
+    return modes * (13.0 * links * points + 60) + 50 * links
 
 
 def check_page(path: str | Path) -> Path:

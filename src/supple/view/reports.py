@@ -12,11 +12,22 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot
-from ..studies.around import Coordinate, around, coordinates_of, usual_pose
+from ..studies.around import FINE, Coordinate, around, coordinates_of, usual_pose
 from ..studies.modes import Modes, modes
 from ..studies.statics import Statics
-from .page import Chapter, Heat, Plot, Series, Table, check_page, page_text, save_page
-from .scene import Scene, modes_scene, statics_scene, sweep_scene
+from .page import (
+    LIMIT,
+    Chapter,
+    Heat,
+    Plot,
+    Series,
+    Table,
+    check_page,
+    page_text,
+    pose_bytes,
+    save_page,
+)
+from .scene import POINTS, Scene, modes_scene, statics_scene, sweep_scene
 from .told import motors_of, tidy
 
 if TYPE_CHECKING:
@@ -29,6 +40,9 @@ __all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
 
 Array = NDArray[np.float64]
 SAMPLES = 400  # points of a curve over time
+ROOM = 0.9 * LIMIT - 160_000  # bytes of a page for poses, beside its script and what is told
+# Poses along each coordinate and stations a link, from the finest; the first that fits is taken.
+ROOMS = ((21, 13), (15, 13), (11, 13), (9, 11), (7, 11), (5, 11), (5, 9), (3, 9), (3, 7))
 
 
 @dataclass(frozen=True)
@@ -81,17 +95,37 @@ def _moving(answer: Any, samples: int = SAMPLES) -> Report:
 
 
 def _modes(found: Modes, nearby: int = 21) -> Report:
-    """Modes, with `nearby` poses along each coordinate of one configuration."""
-    if found.omega.ndim > 1:
-        scene = sweep_scene(found)
-    else:
-        scene = modes_scene(found, around(found, count=nearby) if nearby > 1 else ())
+    """Modes, with at most `nearby` poses along each coordinate of one configuration."""
     source = f"Source: {found.robot.source}. " if found.robot.source else ""
-    lead = (
+    lead = [
         f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
         "slider to move the robot; drag the picture to turn it."
-    )
-    return Report(f"{found.robot.name}: modes", [Chapter(scene=scene)], [lead])
+    ]
+    scene, shortened = _sweep(found) if found.omega.ndim > 1 else _around(found, nearby)
+    lead += [f"To keep this page small, {shortened}."] * bool(shortened)
+    return Report(f"{found.robot.name}: modes", [Chapter(scene=scene)], lead)
+
+
+def _around(found: Modes, most: int) -> tuple[Scene, str]:
+    """One configuration, with as many poses around it as a page holds."""
+    along = len(coordinates_of(found.robot)) if most > 1 else 0
+    size, links = len(found.omega), len(found.structure.segments)
+    for wanted, points in ROOMS:
+        poses = min(wanted, most)
+        each = pose_bytes(links, size, points) + 20 * FINE * size
+        if along * poses * each < ROOM:
+            parts = around(found, count=poses, points=points) if along else ()
+            told = f"it holds {poses} poses along each coordinate" if poses < most else ""
+            return modes_scene(found, parts), told if along else ""
+    return modes_scene(found), "it holds no other poses"
+
+
+def _sweep(found: Modes) -> tuple[Scene, str]:
+    """Many configurations; where they are too many for a page, some of them, evenly spaced."""
+    count, size = found.omega.shape
+    room = max(2, int(ROOM / pose_bytes(len(found.structure.segments), size, POINTS)))
+    told = f"it holds {room} of {count} configurations" if room < count else ""
+    return sweep_scene(found, most=room), told
 
 
 def _statics(sag: Statics) -> Report:

@@ -393,27 +393,37 @@ def _aligned(motion: Array) -> Array:
     return motion
 
 
-def sweep_scene(modes: Modes, x: ArrayLike | None = None, name: str = "", unit: str = "") -> Scene:
-    """Return many configurations as one track.
+def sweep_scene(
+    modes: Modes,
+    x: ArrayLike | None = None,
+    name: str = "",
+    unit: str = "",
+    most: int | None = None,
+) -> Scene:
+    """Return many configurations as one track, or `most` of them, evenly spaced.
 
     x defaults to the one coordinate that changes, or else to the number of the configuration.
     """
     if modes.omega.ndim == 1:
         return modes_scene(modes)
     at, name, unit = running(modes) if x is None else (np.asarray(x, float), name, unit)
-    if at.shape != (len(modes.omega),):
+    total = len(modes.omega)
+    if at.shape != (total,):
         raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
-    each = [modes.at(b).shape(POINTS) for b in range(len(at))]
-    poses = poses_of(modes.structure)
+    kept = np.linspace(0, total - 1, min(total, most or total)).round().astype(int)
+    each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
+    every = poses_of(modes.structure)
+    poses, at = Poses(every.p[kept], every.R[kept], every.L[kept]), at[kept]
     track = track_of(
         poses, _aligned(np.array([_motion(s) for s in each])), np.array([s.density for s in each]),
         kind="configuration", name=name or "configuration", unit=unit, at=at, start=float(at[0]),
-        values=at, frequency_hz=modes.frequency_hz, kinds=_kinds(each),
+        values=at, frequency_hz=modes.frequency_hz[kept], kinds=_kinds(each),
         note=f"interpolated between {len(at)} computed configurations",
     )  # fmt: skip
+    told = f"{total}" if len(at) == total else f"{len(at)} of {total}"
     return framed(
         modes.robot, poses, each[0].names, title=modes.robot.name,
-        subtitle=f"{len(at)} configurations, joints {modes.joints}",
+        subtitle=f"{told} configurations, joints {modes.joints}",
         tracks=(track,), shapes=_labels(modes.at(0), each[0]),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 
 import supple
 from supple.studies.around import around
-from supple.view.page import Chapter, Plot, Series, Table, page_text, save_page
+from supple.view.page import LIMIT, Chapter, Plot, Series, Table, page_text, save_page
 from supple.view.reports import save_report
 from supple.view.scene import modes_scene
 
@@ -216,3 +216,64 @@ def test_sag_of_many_poses_is_a_sentence(tmp_path: Path) -> None:
     many = supple.statics(supple.load("industrial-3"), np.zeros((2, 3)), gravity=(0, -9.81, 0))
     with pytest.raises(supple.SuppleError, match="one configuration"):
         many.save_page(tmp_path / "many.html")
+
+
+def lying(links: int) -> supple.SerialRobot:
+    """A spatial arm of many links whose joints turn about y and z in turn."""
+    tube = {"shape": "tube", "diameter": 0.06, "wall": 0.003}
+    alloy = {"young_modulus": 70e9, "poisson_ratio": 0.34, "density": 2700}
+    axes = ([0, 1, 0], [0, 0, 1])
+    one = {"length": 0.5, "material": "alloy", "section": "tube"}
+    given = {
+        "supple": 1,
+        "name": "many",
+        "architecture": "serial",
+        "materials": {"alloy": alloy},
+        "sections": {"tube": tube},
+        "links": [
+            {"name": f"l{k}", "joint": {"type": "revolute", "axis": axes[k % 2]}, **one}
+            for k in range(links)
+        ],
+    }
+    robot = supple.loads(json.dumps(given))
+    assert isinstance(robot, supple.SerialRobot)
+    return robot
+
+
+@pytest.mark.parametrize(("links", "count"), [(5, 12), (8, 20)])
+def test_pages_of_many_links_and_modes_stay_small_and_say_so(
+    links: int, count: int, tmp_path: Path
+) -> None:
+    robot = lying(links)
+    found = supple.modes(robot, [0.3] * links, count=count)
+    place = save_report(found, tmp_path / "many.html")
+    assert place.stat().st_size < LIMIT
+    data = data_of(place.read_text(encoding="utf-8"))
+    poses = len(data["chapters"][0]["scene"]["tracks"][1]["at"])
+    assert 3 <= poses < 21
+    assert data["lead"][-1] == (
+        f"To keep this page small, it holds {poses} poses along each coordinate."
+    )
+
+
+def test_many_configurations_stay_small_and_keep_their_own_frequencies(tmp_path: Path) -> None:
+    robot, turns = supple.load("industrial-3"), np.linspace(-2, 2, 700)
+    found = supple.modes(robot, np.stack([0 * turns, turns, 0 * turns], axis=1), count=10)
+    place = save_report(found, tmp_path / "many.html")
+    assert place.stat().st_size < LIMIT
+    data = data_of(place.read_text(encoding="utf-8"))
+    track = data["chapters"][0]["scene"]["tracks"][0]
+    kept = [int(np.argmin(np.abs(np.degrees(turns) - x))) for x in track["at"]]
+    assert kept[0] == 0
+    assert kept[-1] == 699
+    assert len(kept) == len(set(kept)) < 700
+    assert track["frequency_hz"] == found.frequency_hz[kept].tolist()
+    assert f"{len(kept)} of 700 configurations" in data["lead"][-1]
+
+
+def test_a_page_that_cannot_be_small_is_a_sentence(tmp_path: Path) -> None:
+    curve = Series("noise", np.arange(2e5), np.random.default_rng(1).normal(size=200_000))
+    plot = Plot("t", "x", "y", [curve])
+    with pytest.raises(supple.SuppleError, match=r"would be a page of .* MB, 1.5 MB at most"):
+        save_page(tmp_path / "large.html", "large", [Chapter(plots=[plot])])
+    assert not (tmp_path / "large.html").exists()
