@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import supple
-from supple.studies.around import around
-from supple.view.page import Chapter, page_text
-from supple.view.questions import Question, ask, only
-from supple.view.scene import modes_scene
+from supple.studies.vibration.neighbourhood import around
+from supple.view.live.questions import Question, ask, only
+from supple.view.page.page import Chapter, page_text
+from supple.view.scene.scene import modes_scene
 
 from .browser import browser_timings, served
 from .report import Check, Goal, Report, rows_of

@@ -33,13 +33,15 @@ if TYPE_CHECKING:
         WayPoints,
         scaled_to,
     )
-    from .dynamics.damping import ModalDamping, StiffnessRoot
-    from .dynamics.ked import Ked, Loads, ked
-    from .dynamics.ked_damping import Proportional, Ratio, Rayleigh
-    from .dynamics.model import Model, build
-    from .dynamics.rigid_delta import RigidDelta
+    from .equations.closed.rigid_delta import RigidDelta
+    from .equations.damping import ModalDamping, StiffnessRoot
+    from .equations.model import Model, build
     from .errors import RobotError, SuppleError
     from .files import dump, load, loads, schema
+    from .integration.inputs import BangBang, Chirp, Constant, Step, Table
+    from .papers.reproduce import Reproduction, reproduce
+    from .path_dynamics.damping import Proportional, Ratio, Rayleigh
+    from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
         Body,
         DeltaRobot,
@@ -55,20 +57,18 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
-    from .studies.assumed import assumed_modes
     from .studies.closed_form import closed_form
-    from .studies.follow import PathResponse, SmallRangeWarning, follow
-    from .studies.inputs import BangBang, Chirp, Constant, Step, Table
-    from .studies.linearize import StateSpace, Strain, linearize
-    from .studies.modes import Modes, modes
-    from .studies.motion import Response
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.motion.linearize import StateSpace, Strain, linearize
+    from .studies.motion.response import Response
+    from .studies.motion.simulate import SimulationWarning, simulate
+    from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.regressor import Regressor, regressor
-    from .studies.reproduce import Reproduction, reproduce
-    from .studies.simulate import SimulationWarning, simulate
-    from .studies.stability import Floquet, Stability, floquet, free_growth, stability
     from .studies.statics import Statics, statics
-    from .studies.stored import load_response
-    from .studies.workspace import JointMap, WorkspaceMap, workspace
+    from .studies.storage import load_response
+    from .studies.vibration.assumed import assumed_modes
+    from .studies.vibration.modes import Modes, modes
+    from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
 
@@ -173,18 +173,18 @@ _CORE = {
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
     "files": ("dump", "load", "loads", "schema"),
-    "studies.modes": ("Modes", "modes"),
+    "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
-    "studies.reproduce": ("Reproduction", "reproduce"),
+    "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
     "control.platform": ("PlatformPath",),
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
-    "dynamics.ked": ("Ked", "Loads", "ked"),
-    "dynamics.ked_damping": ("Proportional", "Ratio", "Rayleigh"),
-    "dynamics.rigid_delta": ("RigidDelta",),
-    "studies.follow": ("PathResponse", "SmallRangeWarning", "follow"),
-    "studies.workspace": ("JointMap", "WorkspaceMap", "workspace"),
+    "path_dynamics.ked": ("Ked", "Loads", "ked"),
+    "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
+    "equations.closed.rigid_delta": ("RigidDelta",),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
@@ -193,17 +193,17 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
-    "dynamics.damping": ("ModalDamping", "StiffnessRoot"),
-    "dynamics.model": ("Model", "build"),
-    "studies.assumed": ("assumed_modes",),
+    "equations.damping": ("ModalDamping", "StiffnessRoot"),
+    "equations.model": ("Model", "build"),
+    "studies.vibration.assumed": ("assumed_modes",),
     "studies.closed_form": ("closed_form",),
-    "studies.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
-    "studies.linearize": ("StateSpace", "Strain", "linearize"),
-    "studies.motion": ("Response",),
+    "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
+    "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion.response": ("Response",),
     "studies.regressor": ("Regressor", "regressor"),
-    "studies.simulate": ("SimulationWarning", "simulate"),
-    "studies.stability": ("Floquet", "Stability", "floquet", "free_growth", "stability"),
-    "studies.stored": ("load_response",),
+    "studies.motion.simulate": ("SimulationWarning", "simulate"),
+    "studies.motion.stability": ("Floquet", "Stability", "floquet", "free_growth", "stability"),
+    "studies.storage": ("load_response",),
 }
 _GROUPS = (_CORE, _MOTION, _PATHS)
 
@@ -225,7 +225,7 @@ def _load(group: dict[str, tuple[str, ...]]) -> None:
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".answers", __name__).bind()
+    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:

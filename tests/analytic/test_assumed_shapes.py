@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 import supple
 from supple import EndLoad
-from supple.beams.assumed import assumed_shapes
+from supple.beams.fixed.assumed import assumed_shapes
 from supple.beams.invariants import Invariants, invariants
 from supple.beams.theory import Beam
 

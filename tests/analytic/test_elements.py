@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from small_structures import Part, bar, build, exact_roots, inf
-from supple.beams.elements import ELEMENTS, mesh
+from supple.beams.fixed.elements import ELEMENTS, mesh
 from supple.beams.theory import Beam
 from supple.errors import SuppleError
-from supple.studies.elements import element_modes
+from supple.studies.vibration.elements import element_modes
 
 ORDERS = sorted(ELEMENTS)
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible")

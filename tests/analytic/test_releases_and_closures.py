@@ -27,7 +27,7 @@ from supple.beams.theory import Beam
 from supple.kernels.roots import count_below
 from supple.kernels.spatial import axis_rotation, body_mass
 from supple.structure import Release, Structure
-from supple.studies.elements import element_modes
+from supple.studies.vibration.elements import element_modes
 
 
 def bisect(f: Callable[[float], float], low: float, high: float) -> float:

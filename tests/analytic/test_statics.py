@@ -160,7 +160,7 @@ def _rotation(sag, i, end):
     """Rotation of a section in base axes, from a unit-load answer's own structure."""
     from supple.assembly import coordinates, exact_ends
     from supple.structure import structure_of
-    from supple.studies.shapes import dynamic_stiffness
+    from supple.studies.vibration.shapes import dynamic_stiffness
 
     structure = structure_of(sag.robot, sag.theta)
     z = coordinates(structure, exact_ends(structure))

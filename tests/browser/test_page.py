@@ -8,11 +8,11 @@ import pytest
 
 import supple
 from supple.architectures.serial import place
-from supple.studies.fields import Fields
-from supple.studies.tour import tour
-from supple.view.page import Chapter, Plot, Series, Table, save_page
-from supple.view.scenes import time_scene
-from supple.view.tour import save_tour
+from supple.papers.tour import tour
+from supple.studies.motion.fields import Fields
+from supple.view.page.page import Chapter, Plot, Series, Table, save_page
+from supple.view.page.tour import save_tour
+from supple.view.scene.scenes import time_scene
 
 pytestmark = pytest.mark.slow
 
@@ -276,7 +276,7 @@ def test_a_path_is_played_with_its_bending_larger(
 def test_the_strongest_colour_is_the_library_s(
     visit: Any, tmp_path: Path, path: supple.PathResponse
 ) -> None:
-    from supple.studies.fields import path_fields
+    from supple.studies.motion.fields import path_fields
 
     seen = visit(path.save_page(tmp_path / "path.html").as_uri())
     top = seen.page.evaluate("window.supple.viewers[0].tracks[0].largest")

@@ -208,7 +208,7 @@ def test_a_spatial_arm_with_a_sliding_link(visit: Any, studio: Any) -> None:
 @pytest.fixture
 def played() -> Any:
     """A player of a Delta on a path, in this process."""
-    from supple.view.live import serve
+    from supple.view.live.live import serve
 
     tube = {"shape": "tube", "diameter": 0.03, "wall": 0.002}
     robot = supple.load("kuo-delta").with_({"upper.section": tube, "lower.section": tube})

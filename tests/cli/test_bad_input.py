@@ -196,14 +196,14 @@ def test_places_are_refused_before_anything_is_computed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.html").mkdir()
-    monkeypatch.setattr("supple.dynamics.model.build", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("supple.equations.model.build", lambda *_, **__: pytest.fail("computed"))
     one_sentence(console("simulate", "de-luca-two-link", *words), sentence)
 
 
 def test_a_tour_finds_out_at_once_that_it_cannot_write(
     console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("supple.studies.tour.tour", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr("supple.papers.tour.tour", lambda *_: pytest.fail("computed"))
     (tmp_path / "file").touch()
     one_sentence(console("tour", "--out", tmp_path / "file"), "it is a file; give another name")
     (tmp_path / "tour" / "index.html").mkdir(parents=True)

@@ -13,7 +13,7 @@ from cli.console import Console
 from supple import library
 from supple.cli import COMMANDS
 from supple.files import dump, load, schema
-from supple.studies.tour import stops
+from supple.papers.tour import stops
 
 DESIGN_WORDS = {  # the words of the map, in use or to come
     *("robots", "check", "modes", "statics", "simulate", "linearize", "stability", "workspace"),

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from supple.cli import app
-from supple.studies import reproduce as study
-from supple.studies.papers.cells import Cell, Claim, Reproduction
+from supple.papers import reproduce as study
+from supple.papers.cells import Cell, Claim, Reproduction
 
 ENDS = ("both", "shoulder", "elbow")
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import supple
 from supple.beams.basis import FiniteElements
-from supple.dynamics.rest import stiffness_at
+from supple.equations.equilibrium import stiffness_at
 from supple.structure import structure_of
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import supple
 from supple.beams.basis import FiniteElements
-from supple.dynamics.damping import Damping
+from supple.equations.damping import Damping
 
 pytest.importorskip("mujoco")
 

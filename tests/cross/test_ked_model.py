@@ -11,8 +11,8 @@ import pytest
 
 import supple
 from supple.architectures.delta_motion import motion
-from supple.dynamics.ked import ked
-from supple.dynamics.led_model import LedModel
+from supple.path_dynamics.ked import ked
+from supple.path_dynamics.linearised_model import LedModel
 
 THETA, RATE, SECOND = (np.array(x) for x in ([0.4, -0.7, 0.5], [2.0, 3.0, -2.5], [5.0, -4.0, 3.0]))
 STEP = 1e-5

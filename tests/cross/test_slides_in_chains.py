@@ -8,9 +8,9 @@ import pytest
 import supple
 from cross.slides import check_held, held_twin, pinocchio_twin
 from supple.beams.basis import AssumedModes, FiniteElements
-from supple.dynamics.model import build
+from supple.equations.model import build
 from supple.errors import SuppleError
-from supple.studies.simulate import simulate
+from supple.studies.motion.simulate import simulate
 
 MATERIAL = {"young_modulus": 70e9, "poisson_ratio": 0.33, "density": 2700.0}
 L = 1.2  # the slide's whole length
@@ -134,7 +134,7 @@ def test_twist_of_a_held_slide_has_the_known_frequency(basis, tolerance, l):
     from scipy.linalg import eigvalsh
     from scipy.optimize import brentq
 
-    from supple.dynamics.rest import stiffness_at
+    from supple.equations.equilibrium import stiffness_at
 
     K, M = (A[np.ix_(at, at)] for A in (stiffness_at(model, q), model.mass_matrix(q)))
     # the tip's bodies turn the same way at the end: their inertia is in M already

@@ -13,9 +13,9 @@ from cross.stanford import motion, parabolic
 from supple.beams.basis import AssumedModes, FiniteElements
 from supple.control.controllers import Decoupling
 from supple.control.trajectories import ParabolicBlends
-from supple.dynamics.model import build
+from supple.equations.model import build
 from supple.errors import SuppleError
-from supple.studies.simulate import simulate
+from supple.studies.motion.simulate import simulate
 
 RRP = supple.load("theodore-rrp")
 DATA = Path(__file__).parent / "data"

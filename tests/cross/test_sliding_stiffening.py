@@ -14,10 +14,10 @@ import supple
 from cross.moving_boundary import SlidingBeam
 from cross.slides import check_held, held_twin
 from supple.beams.basis import AssumedModes, FiniteElements
-from supple.dynamics.model import build
-from supple.dynamics.rest import stiffness_at, total_stiffness
+from supple.equations.equilibrium import stiffness_at, total_stiffness
+from supple.equations.model import build
 from supple.errors import SuppleError
-from supple.studies.simulate import simulate
+from supple.studies.motion.simulate import simulate
 
 RRP = supple.load("theodore-rrp")
 BASES = [AssumedModes(2), FiniteElements(2, "quintic", modes=1)]

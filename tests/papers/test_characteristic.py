@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 import supple
-from supple.beams.theory import beam_of
-from supple.robot import SerialRobot
-from supple.structure import Structure, structure_of
-from supple.studies.characteristic import (
+from papers.characteristic import (
     characteristic_matrix,
     determinant_sign,
     omega_lim,
     singularity,
 )
-from supple.studies.papers import di_castri
-from supple.studies.papers.cells import printed
+from supple.beams.theory import beam_of
+from supple.papers import di_castri
+from supple.papers.cells import printed
+from supple.robot import SerialRobot
+from supple.structure import Structure, structure_of
 
 RELATIVE = 1e-9
 ARMS = [

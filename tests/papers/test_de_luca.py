@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from supple import AssumedModes, SuppleError, build
-from supple.studies.papers import de_luca
-from supple.studies.papers.cells import half_digit, printed
+from supple.papers import de_luca
+from supple.papers.cells import half_digit, printed
 
 DATA = printed("de-luca")
 FIGURES = list(DATA["scenarios"])
@@ -27,7 +27,7 @@ def test_stiffness() -> None:
 
 def test_end_loads() -> None:
     """Errata: M_L1 = 1.2, J_L1 = 0.133833, M_L2 = 0.1, J_L2 = 0.0005; (MD) = 0."""
-    from supple.dynamics.chain import distal_loads
+    from supple.equations.chain import distal_loads
     from supple.structure import structure_of
 
     first, second = distal_loads(structure_of(de_luca.arm(), [0.0, 0.0]))

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.papers import di_castri
-from supple.studies.papers.cells import Known, half_digit, number, printed
-from supple.studies.papers.di_castri_joints import joint_flexibility
-from supple.studies.reproduce import papers, reproduce
+from supple.papers import di_castri
+from supple.papers.cells import Known, half_digit, number, printed
+from supple.papers.di_castri_joints import joint_flexibility
+from supple.papers.reproduce import papers, reproduce
 
 THEORIES = ("EB", "EBX", "T")
 DATA = printed("di-castri")

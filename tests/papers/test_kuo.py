@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.papers.kuo_model import SLIPS, PaperDelta
+from supple.papers.kuo_model import SLIPS, PaperDelta
 
 ROBOT = supple.load("kuo-delta")
 P = (0.1, 0.0, 0.5)
-PRINTED = json.loads((files("supple.studies.papers") / "kuo.json").read_text())
+PRINTED = json.loads((files("supple.papers") / "kuo.json").read_text())
 ROWS = [
     (order, int(n), row)
     for order, table in (("cubic", "table2_linear_cubic"), ("quintic", "table3_cubic_quintic"))

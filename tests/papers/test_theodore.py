@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import supple
-from supple.beams.sliding import integrals
-from supple.studies.flexible import flexible
-from supple.studies.papers.theodore import SCALINGS, arm_model, frozen
-from supple.studies.stability import NOTE
+from supple.beams.sliding.shapes import integrals
+from supple.integration.held_joints import flexible
+from supple.papers.theodore import SCALINGS, arm_model, frozen
+from supple.studies.motion.stability import NOTE
 
 CRUISE = np.linspace(0.11, 0.89, 79)  # every 10 ms between the blends
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.beams.clamped_mass import ClampedMass, integrated, terms
+from supple.beams.sliding.clamped_mass import ClampedMass, integrated, terms
 from supple.errors import SuppleError
 
 MU = 0.0828 / 0.331  # payload over mass per length, Table I

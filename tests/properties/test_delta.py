@@ -102,7 +102,7 @@ def test_motor_stiffness_tends_to_the_clamp(kind: str) -> None:
 def test_motor_spring_alone() -> None:
     """Rigid links, sprung motors, on the axis: vertical mode omega^2 = 3 k J_z^2 / M_zz."""
     from supple.architectures.delta_motion import jacobian
-    from supple.dynamics.rigid_delta import RigidDelta
+    from supple.equations.closed.rigid_delta import RigidDelta
 
     rigid = ROBOT.with_(
         {"upper.theory": "rigid", "lower.theory": "rigid", "motor.stiffness": 500.0}

@@ -16,7 +16,7 @@ from properties.random_arms import Arm, random_arm, with_theory
 from supple.beams.dynamic_stiffness import wave_number
 from supple.kernels.roots import Roots, count_below, natural_frequencies
 from supple.structure import Structure, structure_of
-from supple.studies.elements import ElementModes, element_modes
+from supple.studies.vibration.elements import ElementModes, element_modes
 
 COUNT = 10  # modes looked at
 CONVERGED = 1e-4  # relative change from n to 2 n elements up to which a mode counts as converged

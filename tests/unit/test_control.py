@@ -7,7 +7,7 @@ import pytest
 import supple
 from supple.control.trajectories import NAMED, InvertedU, Slowed
 from supple.errors import SuppleError
-from supple.studies.closed_loop import Reference
+from supple.integration.closed_loop import Reference
 
 RRP = supple.load("theodore-rrp")
 TWO = supple.load("de-luca-two-link")

@@ -8,14 +8,14 @@ import supple
 from supple.architectures import delta
 from supple.architectures.delta_motion import motion
 from supple.beams.basis import AssumedModes, FiniteElements
-from supple.dynamics.delta_legs import delta_legs
-from supple.dynamics.delta_rigid import rigid_followers
-from supple.dynamics.model import Model, build
-from supple.dynamics.rest import static_state
-from supple.dynamics.rigid_delta import RigidDelta
+from supple.equations.closed.delta_legs import delta_legs
+from supple.equations.closed.delta_rigid import rigid_followers
+from supple.equations.closed.rigid_delta import RigidDelta
+from supple.equations.equilibrium import static_state
+from supple.equations.model import Model, build
 from supple.kernels.newmark import generalised_alpha
-from supple.studies.fields import fields
-from supple.studies.follow import follow
+from supple.studies.motion.fields import fields
+from supple.studies.motion.follow import follow
 
 KUO = supple.load("kuo-delta")
 PAIRED = {"lower.rods": "parallelogram", "lower.spacing": 0.08}

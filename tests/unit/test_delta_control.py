@@ -9,7 +9,7 @@ import pytest
 import supple
 from supple.architectures import delta
 from supple.architectures.delta_motion import motion
-from supple.dynamics.rigid_delta import RigidDelta
+from supple.equations.closed.rigid_delta import RigidDelta
 
 KUO = supple.load("kuo-delta")
 RIGID = KUO.with_({"upper.theory": "rigid", "lower.theory": "rigid"})

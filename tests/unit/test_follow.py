@@ -5,7 +5,7 @@ import pytest
 
 import supple
 from supple.kernels.newmark import generalised_alpha
-from supple.studies.fields import path_fields
+from supple.studies.motion.fields import path_fields
 
 STEEL = "materials.steel."
 STIFF = supple.load("kuo-delta").with_(

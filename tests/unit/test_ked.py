@@ -7,9 +7,9 @@ from scipy.linalg import eigh
 import supple
 from spinning import first_flapwise
 from supple.control.trajectories import CirclePath, InvertedU, Trajectory
-from supple.dynamics.ked import Ked, Loads, ked
-from supple.dynamics.rigid_delta import RigidDelta
+from supple.equations.closed.rigid_delta import RigidDelta
 from supple.kernels.spatial import transport
+from supple.path_dynamics.ked import Ked, Loads, ked
 from supple.structure import moving_structure
 
 KUO = supple.load("kuo-delta")

@@ -5,7 +5,7 @@ import pytest
 
 import supple
 from supple.architectures.delta_motion import jacobian, motion, moving_links
-from supple.dynamics.rigid_delta import RigidDelta
+from supple.equations.closed.rigid_delta import RigidDelta
 
 ROBOT = supple.load("kuo-delta")
 HEAVY = ROBOT.with_(

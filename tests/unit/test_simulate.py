@@ -27,8 +27,8 @@ from supple import (
     load_response,
     simulate,
 )
-from supple.studies.simulate import static_state
-from supple.studies.steppers import stable_step
+from supple.integration.steppers import stable_step
+from supple.studies.motion.simulate import static_state
 
 
 @pytest.fixture(scope="module")

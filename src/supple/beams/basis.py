@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..errors import SuppleError
-from .assumed import assumed_shapes
-from .elements import ELEMENTS
-from .reduced import element_shapes
+from .fixed.assumed import assumed_shapes
+from .fixed.elements import ELEMENTS
+from .fixed.reduced import element_shapes
 from .shapes import EndLoad, Shapes
-from .sliding import SlidingShapes
-from .sliding_elements import SlidingElements
-from .sliding_modes import NORMALISATIONS, Normalisation, sliding_modes
+from .sliding.elements import SlidingElements
+from .sliding.modes import NORMALISATIONS, Normalisation, sliding_modes
+from .sliding.shapes import SlidingShapes
 from .theory import Beam
 
 __all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]

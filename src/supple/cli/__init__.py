@@ -10,16 +10,16 @@ from typing import Annotated
 import typer
 
 from ..errors import SuppleError
-from .linearize import linearize
-from .modes import modes
-from .reproduce import reproduce
-from .robots import check, robots, schema
-from .simulate import simulate
-from .stability import stability
-from .statics import statics
-from .tour import tour
-from .view import view
-from .workspace import workspace
+from .catalogue.reproduce import reproduce
+from .catalogue.robots import check, robots, schema
+from .catalogue.tour import tour
+from .catalogue.view import view
+from .motion.linearize import linearize
+from .motion.simulate import simulate
+from .motion.stability import stability
+from .vibration.modes import modes
+from .vibration.statics import statics
+from .vibration.workspace import workspace
 
 __all__ = ["app", "main"]
 

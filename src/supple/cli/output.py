@@ -58,7 +58,7 @@ def check_places(plot: str | None, save: str | None, stored: bool = False) -> No
     """
     from ..errors import SuppleError
     from ..files.disk import check_place
-    from ..view.page import check_page, is_page
+    from ..view.page.page import check_page, is_page
 
     if plot is not None:
         from ..view.style import check_picture
@@ -76,8 +76,8 @@ def check_places(plot: str | None, save: str | None, stored: bool = False) -> No
 
 def save_answer(found: Any, save: str, store: Callable[[Any, str], Any] | None = None) -> None:
     """Save an answer by the ending: a page, or as data where `store` can."""
-    from ..view.page import is_page
-    from ..view.reports import save_report
+    from ..view.page.page import is_page
+    from ..view.page.reports import save_report
 
     (save_report if store is None or is_page(save) else store)(found, save)
 

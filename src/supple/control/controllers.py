@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..beams.basis import AssumedModes
-from ..dynamics.model import Model, build
+from ..equations.model import Model, build
 from ..errors import SuppleError
 from ..robot import DeltaRobot
 
@@ -205,7 +205,7 @@ def solved(A: Expression, b: Expression) -> list[Any]:
     """Return x with A x = b, A symmetric positive definite, expressions."""
     import casadi as ca
 
-    from ..dynamics.algebra import ldl, ldl_solve
+    from ..kernels.scalars import ldl, ldl_solve
 
     if isinstance(A, ca.MX):
         return list(ca.vertsplit(ca.solve(A, b, "lapackqr")))
@@ -281,7 +281,7 @@ def lqr(
     """
     from scipy.linalg import solve_continuous_are
 
-    from ..dynamics.rest import static_state
+    from ..equations.equilibrium import static_state
 
     if not model.joints:
         raise SuppleError(

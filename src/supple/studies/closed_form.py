@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..dynamics.laws import Laws, joint_side, numbers
-from ..dynamics.model import Model
-from ..dynamics.named import Named, named_links
-from ..dynamics.paper import kinetic_energy
+from ..equations.chain_equations import Laws, joint_side, numbers
+from ..equations.model import Model
+from ..equations.named_constants import Named, named_links
+from ..equations.readings.de_luca import kinetic_energy
 from ..errors import SuppleError
 
 __all__ = ["ClosedForm", "closed_form"]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..dynamics.evaluate import Evaluator
-from ..dynamics.laws import Laws, numbers
-from ..dynamics.model import Model
-from ..dynamics.named import Named, named_links
-from ..dynamics.paper import PlanarLaws
+from ..equations.chain_equations import Laws, numbers
+from ..equations.evaluate import Evaluator
+from ..equations.model import Model
+from ..equations.named_constants import Named, named_links
+from ..equations.readings.de_luca import PlanarLaws
 from ..errors import SuppleError
 
 __all__ = ["Regressor", "regressor"]

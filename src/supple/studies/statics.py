@@ -18,8 +18,8 @@ from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..robot import Robot
 from ..structure import Structure, structure_of
-from .asking import where
-from .shapes import dynamic_stiffness, strain_density
+from .configuration import where
+from .vibration.shapes import dynamic_stiffness, strain_density
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +58,7 @@ class Statics:
     root_force: Array
     root_moment: Array
 
-    if TYPE_CHECKING:  # bound in answers.py
+    if TYPE_CHECKING:  # bound in binding.py
 
         def plot(self, path: Any = None) -> Figure: ...
         def show(self, host: str = ..., port: int = ...) -> Any: ...

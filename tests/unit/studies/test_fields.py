@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.fields import _turned, fields
-from supple.view.posing import bend
-from supple.view.scenes import response_scene
+from supple.studies.motion.fields import _turned, fields
+from supple.view.scene.posing import bend
+from supple.view.scene.scenes import response_scene
 
 SPATIAL = """
 supple: 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from supple import library
-from supple.studies.tour import stops, tour
+from supple.papers.tour import stops, tour
 
 
 @pytest.mark.parametrize("name", ["de-luca-two-link", "theodore-rrp"])

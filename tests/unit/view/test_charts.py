@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.view.charts import plot_bode, plot_map, plot_root_locus, plot_time
+from supple.view.figures.charts import plot_bode, plot_map, plot_root_locus, plot_time
 
 mpl.use("Agg")
 

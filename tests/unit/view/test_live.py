@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.around import usual_pose
-from supple.studies.fields import Fields
-from supple.view.live import serve
-from supple.view.questions import Question, along, ask, kinds, only
-from supple.view.scenes import path_scene, time_scene
+from supple.studies.motion.fields import Fields
+from supple.studies.vibration.neighbourhood import usual_pose
+from supple.view.live.live import serve
+from supple.view.live.questions import Question, along, ask, kinds, only
+from supple.view.scene.scenes import path_scene, time_scene
 
 
 def fetched(url: str) -> str:

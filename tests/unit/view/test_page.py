@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import supple
-from supple.studies.around import around
-from supple.view.page import LIMIT, Chapter, Plot, Series, Table, page_text, save_page
-from supple.view.reports import save_report
-from supple.view.scene import modes_scene
+from supple.studies.vibration.neighbourhood import around
+from supple.view.page.page import LIMIT, Chapter, Plot, Series, Table, page_text, save_page
+from supple.view.page.reports import save_report
+from supple.view.scene.scene import modes_scene
 
-ASSETS = Path(supple.__file__).parent / "view" / "assets"
+ASSETS = Path(supple.__file__).parent / "view" / "page" / "assets"
 KINDS = {"f32": np.float32, "i16": np.int16, "i8": np.int8, "u8": np.uint8}
 
 
@@ -108,7 +108,7 @@ def test_sag_is_a_page_too(tmp_path: Path) -> None:
 
 def test_a_path_tells_lengths_in_metres_and_motors_by_name() -> None:
     """A prismatic joint is a length: it was told in degrees, and its force in N m."""
-    from supple.view.reports import report
+    from supple.view.page.reports import report
 
     robot = supple.load("theodore-rrp")
     way = supple.PointToPoint([0.0, 0.0, 0.4], [0.5, 0.2, 0.9], 0.5)
@@ -162,7 +162,7 @@ def test_stability_is_a_page_too(tmp_path: Path) -> None:
 
 def test_a_motion_tells_what_moves_and_in_which_unit(tmp_path: Path) -> None:
     """Angles and lengths apart, ends in mm, rounding left out, gravity from its start."""
-    from supple.view.reports import panels
+    from supple.view.page.reports import panels
 
     robot = supple.load("theodore-rrp").with_("gravity", [0, 0, -9.81])
     model = supple.build(robot, supple.AssumedModes(1))

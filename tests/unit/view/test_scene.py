@@ -9,10 +9,10 @@ import pytest
 import supple
 from supple.architectures.serial import place
 from supple.errors import SuppleError
-from supple.studies.around import around, coordinates_of
-from supple.studies.fields import Fields, path_fields
-from supple.view.posing import bend
-from supple.view.scene import (
+from supple.studies.motion.fields import Fields, path_fields
+from supple.studies.vibration.neighbourhood import around, coordinates_of
+from supple.view.scene.posing import bend
+from supple.view.scene.scene import (
     modes_scene,
     quaternions,
     robot_scene,
@@ -20,7 +20,7 @@ from supple.view.scene import (
     sweep_scene,
     well_seen,
 )
-from supple.view.scenes import path_scene, scene_of, time_scene, workspace_scene
+from supple.view.scene.scenes import path_scene, scene_of, time_scene, workspace_scene
 
 POSES = {
     "de-luca-two-link": {"theta": [0.2, 0.9]},

@@ -8,12 +8,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import supple
-from supple.studies.around import usual_pose
-from supple.view.ground import FLOORS
-from supple.view.live import serve
-from supple.view.posing import bend, ends, exaggeration
-from supple.view.questions import Question, ask, only, sliders, turned
-from supple.view.scene import modes_scene, robot_scene
+from supple.studies.vibration.neighbourhood import usual_pose
+from supple.view.live.ground import FLOORS
+from supple.view.live.live import serve
+from supple.view.live.questions import Question, ask, only, sliders, turned
+from supple.view.scene.posing import bend, ends, exaggeration
+from supple.view.scene.scene import modes_scene, robot_scene
 
 ROBOTS = ["industrial-3", "kuo-delta", "theodore-rrp", "de-luca-two-link", "di-castri-two-link"]
 

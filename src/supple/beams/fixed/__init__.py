@@ -1,0 +1,1 @@
+"""Shape functions on a link of fixed length."""

@@ -1,0 +1,337 @@
+"""Shapes of a link that slides: their integrals as functions of the free length.
+
+A point of the axis sits at r = x e_x + N(x; l) eta, x from the hub on. The beam moves through the
+hub, so rates are those of a material point: N, and N_l and N_ll, its first and second derivative
+along l with the distance from the far end held. Together with e_x, the slide itself, they are the
+*wide* set [N, N_l, N_ll, e_x], 3 k + 1 columns, in which position, velocity and acceleration of
+the whole beam, the part inside the hub included, are linear:
+
+    r_t = N eta_t + (N_l eta + e_x) l_t,    r_tt = .. + 2 N_l eta_t l_t + N_ll eta l_t^2.
+
+With geometric stiffening a bent beam keeps its length: N then has a column more for each product
+eta_i eta_j of one plane, its foreshortening -1/2 int v'^2 along x, and eta those products.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..shapes import EndLoad
+from ..theory import Beam
+from .rates import Rate, call
+
+__all__ = ["ROWS", "Beta", "Family", "Shortening", "SlideIntegrals", "SlidingShapes", "StiffRod",
+           "Velocity", "integrals"]  # fmt: skip
+
+Array = NDArray[np.float64]
+Scalar = Any
+Matrix = list[list[Scalar]]
+Velocity = Literal["material", "paper"]
+Beta = Sequence[Scalar] | None
+# Component (0..2 displacement, 3..5 rotation) that each kind of shape moves, and for bending the
+# component and sign of the section's rotation, sign times the slope.
+ROWS = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0), "torsion": (3, 3, 1.0)}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Functions of (eta, l) that shapes are made of: those of bending, in both planes, or of twist.
+
+    Attributes:
+        gram[d][e][i][j]: integrals over eta in 0..1 of the d-th derivative along l of function i
+        times the e-th of function j, d and e from 0 to 2.  mean[d][i], centre[d][i]: integrals of
+        the same, and of eta times it.  tip, slope: Rates of each function and of its slope in x at
+        the end.  stiffness: Rates (n, n).  modal: Rates (n,), modal mass with the end load.
+    """
+
+    gram: list[list[Matrix]]
+    mean: Matrix
+    centre: Matrix
+    tip: list[Rate]
+    slope: list[Rate]
+    stiffness: list[list[Rate]]
+    modal: list[Rate]
+
+
+@dataclass(frozen=True)
+class Shortening:
+    """Foreshortening of pairs (i, j) of bending functions: F = -int v_i' v_j', half of it if i = j.
+
+    Attributes:
+        pairs: of functions.  gram[d][e][p][r], mean[d][p], centre[d][p]: integrals over eta as in
+        `Family`.  against[d][e][p][i]: of F_p times bending function i.  tip: Rates of F at the
+        end.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    gram: list[list[Matrix]]
+    against: list[list[Matrix]]
+    mean: Matrix
+    centre: Matrix
+    tip: list[Rate]
+
+
+@dataclass(frozen=True)
+class SlideIntegrals:
+    """Integrals of a link at one free length, names as in `Invariants`, on the wide set.
+
+    kz = k + number of products.  P, X, N_end: (3, 3 kz + 1).  G: (3, 3, 3 kz + 1, 3 kz + 1).
+    JPsi, Psi_end: (3, 3 kz).  PsiJPsi: (3 kz, 3 kz).  mass, first, second, J: of the whole beam,
+    the part inside the hub included.  K: (k, k) Rates.  modal: (k,) Rates of the modal masses.
+    """
+
+    length: Scalar
+    mass: float
+    first: Scalar
+    second: Scalar
+    P: Matrix
+    X: Matrix
+    G: list[list[Matrix]]
+    J: list[float]
+    JPsi: Matrix
+    PsiJPsi: Matrix
+    N_end: Matrix
+    Psi_end: Matrix
+    K: list[list[Rate]]
+    modal: list[Rate]
+
+
+class SlidingShapes(ABC):
+    """Shape functions of a link that slides. A kind has these duties:
+
+    1. `beam`, `end`, `kinds`: the whole beam, the end load, and what each shape does, in the order
+       x-y, x-z, torsion.
+    2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
+       float or expression, (None where there are none); shape j is number `member[j]` of its own.
+    3. `shortening(l, pairs, beta)` returns the foreshortening of pairs of bending functions.
+    4. `fields(l, eta)` returns displacements and twist (.., 4, k) at fractions of free lengths,
+       arrays that broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z,
+       numbers only.
+    5. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
+    """
+
+    beam: Beam
+    end: EndLoad
+    kinds: tuple[str, ...]
+    member: tuple[int, ...]
+
+    @abstractmethod
+    def families(
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
+    ) -> tuple[Family, Family | None]:
+        """Return the functions of bending and of twist at a free length."""
+
+    @abstractmethod
+    def shortening(
+        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+    ) -> Shortening:
+        """Return the foreshortening of pairs of bending functions at a free length."""
+
+    @abstractmethod
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
+
+    @abstractmethod
+    def curvature(self, l: float) -> Array:
+        """Return curvatures (2, k) at the hub in x-y and x-z."""
+
+    def damping(
+        self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
+    ) -> list[Scalar]:
+        """Return 2 zeta omega m times the speeds; right where the shapes are the modes."""
+        modes = zip(found.K, found.modal, ratios, speed, strict=True)
+        return [2 * zeta * call("sqrt", row[j].value * m.value) * v
+                for j, (row, m, zeta, v) in enumerate(modes)]  # fmt: skip
+
+    @property
+    def count(self) -> int:
+        """Number of shapes, k."""
+        return len(self.kinds)
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of shapes of one bending plane: the products that shorten a bent beam."""
+        planes = [[j for j, kind in enumerate(self.kinds) if kind == plane]
+                  for plane in ("xy", "xz")]  # fmt: skip
+        return tuple((j, n) for plane in planes for j in plane for n in plane if j <= n)
+
+
+@dataclass(frozen=True)
+class StiffRod(SlidingShapes):
+    """A sliding link that keeps its shape: no shape function, the slide alone."""
+
+    beam: Beam
+    end: EndLoad
+    kinds: tuple[str, ...] = ()
+    member: tuple[int, ...] = ()
+
+    def families(
+        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
+    ) -> tuple[Family, Family | None]:
+        return Family([[]], [], [], [], [], [], []), None
+
+    def shortening(
+        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+    ) -> Shortening:
+        return Shortening((), [[]], [[]], [], [], [])
+
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        return np.zeros((*np.broadcast(l, eta).shape, 3, 0))
+
+    def curvature(self, l: float) -> Array:
+        return np.zeros((2, 0))
+
+
+def integrals(
+    shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material", held: Scalar = None,
+    beta: Beta = None, stiffening: bool = False,
+) -> SlideIntegrals:  # fmt: skip
+    """Return the integrals of a sliding link at a free length, float or expression.
+
+    Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes. `beta`
+    are the roots of the frequency equation where they come from elsewhere than Newton's method.
+    `stiffening` adds the columns of foreshortening.
+
+    Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
+    """
+    beam, found = shapes.beam, shapes.families(l, velocity, held, beta)
+    back = l - beam.L
+    first, second = (l * l - back * back) / 2, (l * l * l - back * back * back) / 3
+    pairs = shapes.pairs if stiffening else ()
+    functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
+    short = shapes.shortening(l, tuple(functions), beta) if pairs else None
+    wide = _Wide(shapes, *found, l, pairs, short)
+    polar = beam.rIp
+    out = SlideIntegrals(
+        length=l,
+        mass=beam.m * beam.L,
+        first=beam.m * first,
+        second=beam.m * second,
+        P=[wide.moment(a, beam.m, 0) for a in range(3)],
+        X=[wide.moment(a, beam.m, 1) for a in range(3)],
+        G=[[wide.products(a, b, beam.m) for b in range(3)] for a in range(3)],
+        J=[polar * beam.L, beam.rI[1] * beam.L, beam.rI[0] * beam.L],
+        JPsi=[wide.moment(3 + a, polar, 0)[:-1] for a in range(3)],
+        PsiJPsi=[row[:-1] for row in wide.products(3, 3, polar)[:-1]],
+        N_end=[wide.end(a, slope=False) for a in range(3)],
+        Psi_end=[wide.end(3 + a, slope=True)[:-1] for a in range(3)],
+        K=wide.stiffness(),
+        modal=[
+            wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
+        ],
+    )
+    return _with_slide(out)
+
+
+def _with_slide(out: SlideIntegrals) -> SlideIntegrals:
+    """Fill the column e_x: integrals of 1 times the others, over the whole beam."""
+    out.P[0][-1], out.X[0][-1] = out.mass, out.first
+    for b in range(3):
+        for j in range(len(out.P[0]) - 1):
+            out.G[0][b][-1][j] = out.G[b][0][j][-1] = out.P[b][j]
+    out.G[0][0][-1][-1] = out.mass
+    out.N_end[0][-1] = 1.0
+    return out
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """Tables on the wide set from the families' integrals over eta."""
+
+    shapes: SlidingShapes
+    bending: Family
+    torsion: Family | None
+    l: Scalar
+    pairs: tuple[tuple[int, int], ...] = ()
+    short: Shortening | None = None
+
+    def family(self, kind: str) -> Family:
+        """The functions a kind of shape is made of."""
+        chosen = self.torsion if kind == "torsion" else self.bending
+        assert chosen is not None
+        return chosen
+
+    @property
+    def width(self) -> int:
+        """Columns of N: shapes, and products of two."""
+        return self.shapes.count + len(self.pairs)
+
+    def _moving(self, component: int) -> list[tuple[int, int]]:
+        """(column, function) of what moves a component by its own field."""
+        pairs = zip(self.shapes.kinds, self.shapes.member, strict=True)
+        if component or self.short is None:
+            return [(j, i) for j, (kind, i) in enumerate(pairs) if ROWS[kind][0] == component]
+        place, member, k = self.short.pairs.index, self.shapes.member, self.shapes.count
+        return [(k + p, place((member[j], member[n]))) for p, (j, n) in enumerate(self.pairs)]
+
+    def _of(self, component: int) -> Family | Shortening:
+        if not component and self.short is not None:
+            return self.short
+        return self.family("torsion" if component == 3 else "xy")
+
+    def moment(self, component: int, density: float, power: int) -> list[Scalar]:
+        """Integrals of density x^power times a component, (3 kz + 1,)."""
+        out: list[Scalar] = [0.0] * (3 * self.width + 1)
+        scale = density * self.l * (self.l if power else 1.0)
+        for j, i in self._moving(component):
+            table = self._of(component)
+            for d in range(3):
+                out[d * self.width + j] = scale * (table.centre if power else table.mean)[d][i]
+        return out
+
+    def products(self, a: int, b: int, density: float) -> Matrix:
+        """Integrals of density times products of two components, (3 kz + 1, 3 kz + 1)."""
+        width, scale = self.width, density * self.l
+        out: Matrix = [[0.0] * (3 * width + 1) for _ in range(3 * width + 1)]
+        for j, i in self._moving(a):
+            for n, m in self._moving(b):
+                for d in range(3):
+                    for e in range(3):
+                        value = self._product((a, d, i), (b, e, m))
+                        out[d * width + j][e * width + n] = scale * value
+        return out
+
+    def _product(self, one: tuple[int, int, int], other: tuple[int, int, int]) -> Scalar:
+        """Integral over eta of two (component, derivative, function)."""
+        (a, d, i), (b, e, m) = one, other
+        if self.short is None or (a and b):
+            family = self._of(a)
+            return family.gram[d][e][i][m]
+        if a == b:
+            return self.short.gram[d][e][i][m]
+        return self.short.against[d][e][i][m] if a == 0 else self.short.against[e][d][m][i]
+
+    def end(self, component: int, slope: bool) -> list[Scalar]:
+        """A component of the end's motion per unit of the wide set, (3 kz + 1,)."""
+        out: list[Scalar] = [0.0] * (3 * self.width + 1)
+        moved: list[tuple[int, Rate]] = []
+        for j, (kind, i) in enumerate(zip(self.shapes.kinds, self.shapes.member, strict=True)):
+            row, turn, sign = ROWS[kind]
+            if component == (turn if slope else row):
+                family, bends = self.family(kind), slope and kind != "torsion"
+                moved.append((j, family.slope[i] * sign if bends else family.tip[i]))
+        if self.short is not None and component == 0:
+            moved += [(j, self.short.tip[p]) for j, p in self._moving(0)]
+        for j, value in moved:
+            for d, part in enumerate((value.value, value.first, value.second)):
+                out[d * self.width + j] = part
+        return out
+
+    def stiffness(self) -> list[list[Rate]]:
+        """(k, k) Rates; shapes of different kinds do not work on one another."""
+        kinds, member = self.shapes.kinds, self.shapes.member
+        zero = Rate(0.0)
+        return [[self.family(a).stiffness[i][m] * self._modulus(a) if a == b else zero
+                 for b, m in zip(kinds, member, strict=True)]
+                for a, i in zip(kinds, member, strict=True)]  # fmt: skip
+
+    def _modulus(self, kind: str) -> float:
+        """What multiplies a family's stiffness, worked out for a beam of stiffness one."""
+        beam = self.shapes.beam
+        return {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}[kind]

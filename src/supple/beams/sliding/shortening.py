@@ -1,0 +1,183 @@
+"""Foreshortening of assumed modes on a link that slides: F = -int v_i' v_j' along the bent beam.
+
+With v' = psi'/l and ds = l d eta, F = -(1/l) int_0^eta psi_i' psi_j'. At fixed eta the integral is
+differentiated along l under its sign; a material point then moves through it at (1 - eta)/l.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.polynomial import chebyshev, legendre
+from numpy.typing import NDArray
+
+from .clamped_mass import Stroke, chebyshev_at, settled
+from .rates import Rate, place, variable
+from .shapes import Matrix, Shortening
+
+__all__ = ["Bent", "ShortTable", "running_points", "short_table", "shortened"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+
+
+class Bent(Protocol):
+    """A function of (eta, l) with its derivatives along eta."""
+
+    @property
+    def b(self) -> Rate: ...
+
+    def at(self, eta: Rate) -> Rate:
+        """Return the function at a place."""
+
+    def slopes(self, eta: float) -> tuple[Rate, Rate]:
+        """Return the first and second derivative along eta, at fixed eta."""
+
+
+def running_points(rate: float) -> tuple[Array, Array, Array]:
+    """Return Gauss points and weights on 0..1, and S: S f are the integrals of f up to each point.
+
+    So many that exp(rate x) and its oscillating kin are interpolated to rounding; error of n
+    points: 2 (rate/4)^n / n!.
+    """
+    n = 6
+    while n * math.log(rate / 4) - math.lgamma(n + 1) > math.log(1e-16):
+        n += 1
+    t, w = legendre.leggauss(n)
+    unit = np.eye(n)
+    running = [legendre.legint(row, lbnd=-1) for row in unit]
+    V, below = legendre.legvander(t, n - 1), np.stack([legendre.legval(t, c) for c in running], 1)
+    return (t + 1) / 2, w / 2, below @ np.linalg.inv(V) / 2
+
+
+def shortened(modes: Sequence[Bent], pairs: tuple[tuple[int, int], ...], l: Scalar,
+              points: tuple[Array, Array, Array]) -> Shortening:  # fmt: skip
+    """Return the foreshortening of pairs of modes at a free length."""
+    eta, weights, S = points
+    slopes = [[mode.slopes(x) for x in eta.tolist()] for mode in modes]
+    at = [place(x, l) for x in eta.tolist()]
+    F, tips = [], []
+    for i, j in pairs:
+        half = 0.5 if i == j else 1.0
+        one = [(a, b) for a, b in zip(slopes[i], slopes[j], strict=True)]
+        g = [a[0] * b[0] * -half / variable(l) for a, b in one]
+        g1 = [(a[1].value * b[0].value + a[0].value * b[1].value) * -half / l for a, b in one]
+        below = [_weighted(row, g) for row in S.tolist()]
+        F.append([_moving(*each) for each in zip(below, g, g1, at, strict=True)])
+        tips.append(_weighted(weights.tolist(), g))
+    N = [[mode.at(x) for x in at] for mode in modes]
+    w, x = weights.tolist(), eta.tolist()
+    parts, others = _parts(F, w), _parts(N, [1.0] * len(w))
+    plain = _parts(F, [1.0] * len(w))
+    return Shortening(pairs, _products(parts, plain), _products(parts, others),
+                      [[sum(row[d]) for row in parts] for d in range(3)],
+                      [[sum(a * v for a, v in zip(x, row[d], strict=True)) for row in parts]
+                       for d in range(3)], tips)  # fmt: skip
+
+
+def _weighted(weights: list[float], values: list[Rate]) -> Rate:
+    out = Rate(0.0)
+    for w, value in zip(weights, values, strict=True):
+        out = out + value * w
+    return out
+
+
+def _moving(F: Rate, g: Rate, g1: Scalar, at: Rate) -> Rate:
+    """F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta."""
+    e = at.first
+    second = F.second + 2 * g.first * e + g1 * e * e + g.value * at.second
+    return Rate(F.value, F.first + g.value * e, second)
+
+
+def _parts(rows: list[list[Rate]], weights: list[float]) -> list[list[list[Scalar]]]:
+    """[function][derivative][point], weighted."""
+    return [[[getattr(v, name) * w for v, w in zip(row, weights, strict=True)]
+             for name in ("value", "first", "second")] for row in rows]  # fmt: skip
+
+
+def _products(one: list[list[list[Scalar]]], other: list[list[list[Scalar]]]) -> list[list[Matrix]]:
+    """[d][e][p][r]: sums over points; 22 is never needed."""
+    return [[[[sum(a * b for a, b in zip(p[d], r[e], strict=True)) if d + e < 4 else 0.0
+               for r in other] for p in one] for e in range(3)] for d in range(3)]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ShortTable:
+    """Foreshortening along the stroke: a Chebyshev series of each entry times its power of l."""
+
+    pairs: tuple[tuple[int, int], ...]
+    functions: int
+    series: tuple[Array, ...]
+
+    def at(self, l: Scalar, t: Scalar) -> Shortening:
+        """Return it at a free length, t being its place on the stroke."""
+        entries = _entries(len(self.pairs), self.functions)
+        by = [1.0 / l]
+        for _ in range(5):
+            by.append(by[-1] / l)
+        found = {key: chebyshev_at(series, t) * by[_power(key) - 1] if series.any() else 0.0
+                 for key, series in zip(entries, self.series, strict=True)}  # fmt: skip
+        return _built(self.pairs, self.functions, found)
+
+
+def short_table(
+    at: Callable[[Array], Shortening], functions: int, stroke: Stroke, degree: int = 48
+) -> ShortTable | None:
+    """Return the table of a foreshortening, or None when series of this degree do not settle."""
+    t = chebyshev.chebpts1(degree + 1)
+    l = stroke.lengths(t)
+    found, out = at(l), []
+    for key in _entries(len(found.pairs), functions):
+        values = _entry(found, key) * l ** _power(key)
+        series = settled(chebyshev.chebfit(t, values, degree))
+        if series is None:
+            return None
+        out.append(series)
+    return ShortTable(found.pairs, functions, tuple(out))
+
+
+Key = tuple[str, int, int, int, int]
+
+
+def _entries(pairs: int, functions: int) -> list[Key]:
+    """Names (table, d, e, p, r) of all entries of a Shortening."""
+    orders = [(d, e) for d in range(3) for e in range(3) if d + e < 4]
+    out = [("gram", d, e, p, r) for d, e in orders for p in range(pairs) for r in range(pairs)]
+    out += [("against", d, e, p, r) for d, e in orders for p in range(pairs)
+            for r in range(functions)]  # fmt: skip
+    return out + [(name, d, 0, p, 0) for name in ("mean", "centre", "tip") for d in range(3)
+                  for p in range(pairs)]  # fmt: skip
+
+
+def _power(key: Key) -> int:
+    """The power of l under which an entry goes."""
+    return key[1] + key[2] + (2 if key[0] == "gram" else 1)
+
+
+def _entry(found: Shortening, key: Key) -> Any:
+    name, d, e, p, r = key
+    if name == "tip":
+        return getattr(found.tip[p], ("value", "first", "second")[d])
+    table = getattr(found, name)
+    return table[d][e][p][r] if name in ("gram", "against") else table[d][p]
+
+
+def _built(
+    pairs: tuple[tuple[int, int], ...], functions: int, found: dict[Key, Scalar]
+) -> Shortening:
+    n = range(len(pairs))
+
+    def square(name: str, width: int) -> list[list[Matrix]]:
+        return [[[[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
+                 for e in range(3)] for d in range(3)]  # fmt: skip
+
+    def rows(name: str) -> Matrix:
+        return [[found[name, d, 0, p, 0] for p in n] for d in range(3)]
+
+    tips = [Rate(*(found["tip", d, 0, p, 0] for d in range(3))) for p in n]
+    gram, against = square("gram", len(pairs)), square("against", functions)
+    return Shortening(pairs, gram, against, rows("mean"), rows("centre"), tips)

@@ -1,0 +1,84 @@
+"""`supple reproduce`: the tables of the papers recomputed, ours beside theirs."""
+
+from __future__ import annotations
+
+import json as writer
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..arguments import Json
+from ..output import print_json, print_table
+
+if TYPE_CHECKING:
+    from ...papers.reproduce import Reproduction
+
+__all__ = ["reproduce"]
+
+Paper = Annotated[
+    str | None, typer.Argument(metavar="[PAPER]", help="Its short name; all papers without.")
+]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="DIR", help="Write every cell (.json) and the figures there."),
+]
+
+
+def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
+    """Recompute published tables; exit code 1 unless every verdict is as expected."""
+    from ...papers.reproduce import papers
+    from ...papers.reproduce import reproduce as ask
+
+    found = [ask(name) for name in ([paper] if paper else papers())]
+    written = [path for one in found for path in _write(one, out)] if out else []
+    if json:
+        ok = all(one.ok for one in found)
+        print_json({"ok": ok, "papers": [one.to_dict() for one in found]})
+    else:
+        for one in found:
+            _print(one)
+        for path in written:
+            typer.echo(f"wrote {path}")
+    if not all(one.ok for one in found):
+        raise typer.Exit(1)
+
+
+def _write(found: Reproduction, out: str) -> list[Path]:
+    """Figures and the whole answer, into a folder."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    from ...files.disk import write_text
+    from ...view.figures.papers import draw
+
+    written = draw(found, out)
+    text = writer.dumps(found.to_dict(), indent=1, ensure_ascii=False)
+    return [*written, write_text(Path(out) / f"{found.paper}.json", text)]
+
+
+def _print(found: Reproduction) -> None:
+    from ...papers.cells import MEANING
+
+    typer.echo(f"{found.paper} {found.source}: ours beside what is printed\n")
+    tally = found.tally()
+    used = [v for v in MEANING if any(counts[v] for counts in tally.values())]
+    print_table(
+        ("table", "entries>", *(f"{verdict}>" for verdict in used)),
+        [
+            (table, str(counts.total()), *(str(counts[v] or "") for v in used))
+            for table, counts in tally.items()
+        ],
+    )
+    for (verdict, why), cells in found.grouped().items():
+        typer.echo(f"\n{verdict}{f': {why}' if why else ''}\n")
+        print_table(
+            ("  table", "at, deg", "column", "mode>", "printed>", "ours>"),
+            [(f"  {c.table}", c.posture, c.column, str(c.mode), c.printed, c.told) for c in cells],
+        )
+    typer.echo("\nStatements without a printed number:")
+    for claim in found.claims:
+        typer.echo(f"  {claim.line()}")
+    typer.echo("\nNotes:")
+    for note in (*found.notes, *(f"{verdict}: {MEANING[verdict]}" for verdict in used)):
+        typer.echo(f"  {note}")
+    typer.echo(f"\n{found.summary}")

@@ -1,0 +1,66 @@
+"""`supple tour`: the main job on the published robots, as a table and as one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..arguments import Json
+from ..output import print_json, print_table
+
+if TYPE_CHECKING:
+    from ...papers.tour import Stop
+
+__all__ = ["tour"]
+
+Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where index.html is written.")]
+
+
+def tour(out: Out = "tour", json: Json = False) -> None:
+    """Visit four published robots: our numbers beside the papers', and a page to play with."""
+    import time
+
+    from ...files.disk import make_folder
+    from ...papers.tour import stops
+    from ...papers.tour import tour as visit
+    from ...view.page.page import check_page
+    from ...view.page.tour import save_tour
+
+    check_page(make_folder(out) / "index.html")  # before anything is computed
+    start, visited = time.perf_counter(), []
+    for name in stops():
+        typer.echo(f"computing {name} ...", err=True)
+        visited += list(visit((name,)))
+        if not json:
+            _print(visited[-1])
+    page = save_tour(visited, out)
+    if json:
+        print_json({"page": str(page.resolve()), "stops": [_document(stop) for stop in visited]})
+        return
+    seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
+    typer.echo(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
+    typer.echo(f"  {page.resolve().as_uri()}")
+
+
+def _print(stop: Stop) -> None:
+    from ...view.page.tour import stop_table
+
+    typer.echo(f"\n{stop.name}: {stop.table}")
+    print_table(*stop_table(stop))
+    if stop.tally:
+        told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
+        typer.echo(f"all that was recomputed: {told}")
+    if stop.note:
+        typer.echo(stop.note)
+
+
+def _document(stop: Stop) -> dict[str, Any]:
+    return {
+        "robot": stop.name,
+        "table": stop.table,
+        "rows": [vars(row) for row in stop.rows],
+        "recomputed": dict(stop.tally),
+        "frequency_hz": stop.found.frequency_hz,
+        "certified": stop.found.certified,
+    }

@@ -1,0 +1,72 @@
+"""`supple view`: a robot in the browser, live, or as one saved page."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..arguments import At, File, Json, Position, Save, asked
+from ..output import print_json
+
+if TYPE_CHECKING:
+    from ...studies.vibration.modes import Modes
+
+__all__ = ["view"]
+
+Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
+Host = Annotated[str, typer.Option("--host", help="Who may look: this machine alone without.")]
+Port = Annotated[int, typer.Option("--port", help="The next free one is taken when it is busy.")]
+Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser too.")]
+
+
+def view(
+    file: File,
+    at: At = None,
+    position: Position = None,
+    count: Count = 6,
+    save: Save = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    browser: Open = True,
+    json: Json = False,
+) -> None:
+    """Show a robot and its modes in the browser: sliders, animated shapes; Ctrl-C ends it."""
+    from ... import files
+    from ...studies.vibration.modes import modes as ask
+    from ...studies.vibration.neighbourhood import usual_pose
+
+    robot = files.load(file)
+    given = at is not None or position is not None
+    where: dict[str, Any] = asked(robot, at, position) if given else usual_pose(robot)
+    if save is not None:
+        _save(ask(robot, count=count, **where), save, json)
+    else:
+        _serve(ask(robot, count=count, **where), host, port, browser and not json, json)
+
+
+def _save(found: Modes, path: str, json: bool) -> None:
+    from ...view.page.reports import save_report
+
+    page = save_report(found, path)
+    size = page.stat().st_size
+    if json:
+        print_json({"robot": found.robot.name, "page": str(page), "bytes": size})
+    else:
+        typer.echo(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
+
+
+def _serve(found: Modes, host: str, port: int, browser: bool, json: bool) -> None:
+    from ...view.live.live import open_browser, serve
+
+    live = serve(found, host, port)
+    with contextlib.suppress(KeyboardInterrupt):  # it may come before the wait begins
+        if json:
+            print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
+        else:
+            typer.echo(f"{live.sentence} Ctrl-C ends it.")
+        if browser:
+            open_browser(live.url)
+        live.wait()
+    live.stop()

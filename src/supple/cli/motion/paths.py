@@ -1,0 +1,165 @@
+"""`supple simulate --path`: the elastic motion of a robot whose motors follow a path."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ...errors import SuppleError
+from ...view.wording import motors_of, tidy
+from ..arguments import angles, numbers
+from ..output import print_json, print_table, save_answer, save_plot, tell_places
+
+if TYPE_CHECKING:
+    from ...control.trajectories import Trajectory
+    from ...robot import Robot
+    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.response import Response
+
+__all__ = ["along_path", "path_of", "print_coupled"]
+
+
+def along_path(
+    robot: Robot,
+    name: str,
+    path: Trajectory,
+    options: dict[str, Any],
+    plot: str | None,
+    json: bool,
+    save: str | None = None,
+) -> None:
+    """Follow a path and print variations, residual vibration and torques."""
+    from ...studies.motion.follow import SmallRangeWarning, follow
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", SmallRangeWarning)
+        found = follow(robot, path, **options)
+    if plot is not None:
+        from ...view.figures.paths import plot_path_response
+
+        save_plot(plot_path_response, found, plot)
+    if save is not None:
+        from ...studies.storage import save_path
+
+        save_answer(found, save, save_path)
+    if json:
+        print_json(_document(found, name))
+        return
+    _print(found, name)
+    for warning in seen:
+        typer.echo(f"Warning: {warning.message}.")
+    tell_places(plot, save)
+
+
+def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
+    """Return a path by name, or through points within limits of velocity and acceleration."""
+    if ":" in name:
+        from ...control.trajectories import WayPoints
+
+        points = [angles(part, "--path") for part in name.split(":")]
+        if len({len(point) for point in points}) > 1:
+            raise SuppleError(f"--path {name}: every point needs equally many numbers")
+        v, a = numbers(limits, "--limits", 2)
+        return WayPoints(points, v, a)
+    from ...control.trajectories import PATHS
+    from ...faults import nearest
+    from ...robot import DeltaRobot
+
+    if name not in PATHS:
+        near = nearest(name, tuple(PATHS))
+        hint = f"; did you mean {near}?" if near else ""
+        raise SuppleError(
+            f"--path {name}: it must be one of {', '.join(PATHS)}, or points p:p:..{hint}"
+        )
+    if not isinstance(robot, DeltaRobot):
+        raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
+    return PATHS[name]()
+
+
+def _document(found: PathResponse, name: str) -> dict[str, Any]:
+    out = {
+        "robot": found.robot.name,
+        "path": name,
+        "unknowns": found.model.size,
+        "t": found.t,
+        "position": found.position,
+        "displacement": found.tip[:, :3],
+        "rotation": found.tip[:, 3:],
+        "torque": found.torque,
+        "rigid_torque": found.rigid_torque,
+        "largest_deflection": found.largest,
+        "small": found.small,
+    }
+    if found.stopped:
+        out["residual"] = found.residual()
+    return out
+
+
+def _print(found: PathResponse, name: str) -> None:
+    import numpy as np
+
+    typer.echo(f"{found.robot.name} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns;")
+    typer.echo("variation of place and attitude from the rigid motion\n")
+    scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
+    columns = {"largest": found.peak, "at the end": found.tip[-1]}
+    if found.stopped:
+        columns["after the stop, +-"] = found.residual()
+    names = [f"{axis}, mm" for axis in "xyz"] + [f"about {axis}, deg" for axis in "xyz"]
+    _print_columns("", names, {word: scale * values for word, values in columns.items()})
+    typer.echo("")
+    _print_columns(
+        "largest effort",
+        _motors(found),
+        {
+            "flexible links": np.abs(found.torque).max(axis=0),
+            "rigid links": np.abs(found.rigid_torque).max(axis=0),
+        },
+    )
+
+
+def print_coupled(found: Response, path: Trajectory | None) -> None:
+    """Print where platform and motors of a coupled Delta went, how its links bent, and checks."""
+    import numpy as np
+
+    model = found.model
+    typer.echo(f"{model.robot.name}: rigid and elastic motion together, {model.size} coordinates, "
+               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+    rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
+    if path is not None:
+        rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
+    print_table(("platform, m", "x>", "y>", "z>"), [(w, *tidy(v, 5)) for w, v in rows])
+    typer.echo("")
+    names = [name.removeprefix("theta.") for name in model.coordinates[: model.joints]]
+    ends = np.degrees(found.theta[-1])
+    peaks = np.abs(found.tau).max(axis=0)
+    print_table(
+        ("motor", "angle at the end, deg>", "largest torque, N m>"),
+        [(n, f"{a:.5g}", f"{p:.5g}") for n, a, p in zip(names, ends, peaks, strict=True)],
+    )
+    typer.echo("")
+    bent = [link.name for link in model.chain.links if link.shapes is not None]
+    print_table(
+        ("link", "largest deflection of its end, mm>"),
+        [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
+    )
+    told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
+    typer.echo(f"\nenergy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    typer.echo(f"loops are closed to {found.closure.max():.1e} m")
+    if not found.complete:
+        typer.echo(f"\nended early: {found.message}", err=True)
+
+
+def _motors(found: PathResponse) -> list[str]:
+    """Names of the motors with the unit of their efforts."""
+    each = zip(*motors_of(found.robot), strict=True)
+    return [f"{name}, {'N' if slides else 'N m'}" for name, slides in each]
+
+
+def _print_columns(title: str, names: Sequence[str], columns: Mapping[str, Any]) -> None:
+    """Print columns of numbers, a name a row; rounding of the largest is told as zero."""
+    told = [tidy(values, 4) for values in columns.values()]
+    rows = zip(names, *told, strict=True)
+    print_table((title, *(f"{word}>" for word in columns)), list(rows))

@@ -1,0 +1,413 @@
+"""`supple simulate`: the motion of an arm under joint efforts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
+from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+
+if TYPE_CHECKING:
+    from ...control.trajectories import Trajectory
+    from ...equations.model import Model
+    from ...robot import Robot
+    from ...studies.motion.response import Response
+
+__all__ = ["NOT_ELEMENTS", "Modes", "Path", "model_of", "simulate", "trajectory_of"]
+
+Modes = Annotated[
+    int | None,
+    typer.Option("--modes", help="Assumed modes a bending plane and link; 2.", min=0),
+]
+Axial = Annotated[int, typer.Option("--axial", help="Assumed modes in stretch a link.")]
+Torsion = Annotated[int, typer.Option("--torsion", help="Assumed modes in twist a link.")]
+Elements = Annotated[
+    int | None, typer.Option("--elements", help="Finite elements a link instead of assumed modes.")
+]
+Deflection = Annotated[
+    str,
+    typer.Option(
+        "--deflection",
+        metavar="rotation|paper|literal",
+        help="How a bent link turns the next one.",
+    ),
+]
+Stiffening = Annotated[bool, typer.Option("--stiffening", help="Include geometric stiffening.")]
+Beta = Annotated[
+    str,
+    typer.Option(
+        "--beta", metavar="newton|integrated", help="Roots of sliding links; integrated drifts."
+    ),
+]
+Damping = Annotated[
+    float | None, typer.Option("--damping", help="Damping ratio of every link mode.")
+]
+Input = Annotated[
+    str,
+    typer.Option(
+        "--input", metavar="NAME|FILE.csv", help="bang-bang, step, constant, chirp, or a CSV file."
+    ),
+]
+Amplitude = Annotated[
+    str, typer.Option("--amplitude", metavar="N m", help="One effort, or one a joint: 0.2,0.1.")
+]
+Duration = Annotated[
+    float | None, typer.Option("--duration", help="Seconds; 1, or those of the trajectory.")
+]
+Law = Annotated[
+    str | None,
+    typer.Option(
+        "--controller", metavar="NAME", help="decoupling, computed-torque, pd or gravity-pd."
+    ),
+]
+Path = Annotated[
+    str | None,
+    typer.Option(
+        "--trajectory",
+        metavar="NAME|from:to",
+        help="extension, retraction, or joints from and to: 0,0,0.3:180deg,-90deg,1.",
+    ),
+]
+Gains = Annotated[
+    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
+]
+Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
+Step = Annotated[
+    float | None,
+    typer.Option("--dt", help="Seconds a step of rk4, and between samples; 0.001 without."),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="auto|rk4|adams|bdf|..",
+        help="Integrator; rk4, and with a controller magnus where it applies, else adams.",
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option("--start", metavar="q1,q2,...", help="All coordinates q at the start."),
+]
+Static = Annotated[bool, typer.Option("--static", help="Start from the sag under gravity.")]
+Force = Annotated[
+    str | None, typer.Option("--force", metavar="fx,fy,fz", help="Constant force on the tip, N.")
+]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page to play."),
+]
+Along = Annotated[
+    str | None,
+    typer.Option(
+        "--path",
+        metavar="NAME|p:p:..",
+        help="The motors follow a path: circle, inverted-u, or points of a Delta's platform or of "
+        "an arm's joints, 0,0,0.5:0.1,0,0.6.",
+    ),
+]
+Limits = Annotated[
+    str,
+    typer.Option("--limits", metavar="v,a", help="Velocity and acceleration between points."),
+]
+After = Annotated[float, typer.Option("--after", help="Seconds to watch after a path's stop.")]
+Steady = Annotated[
+    bool, typer.Option("--steady", help="A path that repeats: begin on its steady motion.")
+]
+
+
+# What has no meaning along a path, beside a controller, and on finite elements.
+_NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
+              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "start",
+              "static", "force")  # fmt: skip
+_NOT_CONTROLLED = ("input_", "amplitude", "half")
+NOT_ELEMENTS = ("modes", "axial", "torsion")
+
+
+def simulate(
+    context: typer.Context,
+    file: File,
+    at: At = None,
+    position: Position = None,
+    input_: Input = "constant",
+    amplitude: Amplitude = "0",
+    path: Along = None,
+    limits: Limits = "1,10",
+    after: After = 0.4,
+    steady: Steady = False,
+    duration: Duration = None,
+    controller: Law = None,
+    trajectory: Path = None,
+    gains: Gains = "100,20",
+    half: Half = 0.5,
+    modes: Modes = None,
+    axial: Axial = 0,
+    torsion: Torsion = 0,
+    elements: Elements = None,
+    deflection: Deflection = "rotation",
+    stiffening: Stiffening = False,
+    damping: Damping = None,
+    beta: Beta = "newton",
+    dt: Step = None,
+    method: Method = None,
+    start: Start = None,
+    static: Static = False,
+    force: Force = None,
+    plot: Plot = None,
+    save: Save = None,
+    json: Json = False,
+) -> None:
+    """Move an arm and print where it ends, its energy, and how well its power balance closes."""
+    from ... import files
+    from ...robot import DeltaRobot
+    from ...studies.motion.simulate import simulate as ask
+
+    check_places(plot, save, stored=True)
+    robot = files.load(file)
+    placed = at is not None or position is not None or trajectory is not None or start is not None
+    if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
+        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
+                "periodic" if steady else "static"}  # fmt: skip
+        _follow(context, robot, path, limits, told, plot, json, save)
+        return
+    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
+               "beta": beta}  # fmt: skip
+    model = model_of(robot, (modes, axial, torsion), elements, options)
+    begin = _begin(model, at, start, static, position)
+    wrench = None if force is None else numbers(force, "--force", 3)
+    along = None if path is None else (path, limits)
+    drive = _drive(model, controller, trajectory, gains, along)
+    _refuse_idle(context, elements, drive)
+    drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
+    found = _quietly(
+        lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
+    )
+    _show(found, plot, save, json, drive.get("path"))
+
+
+def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, Any]) -> None:
+    """Raise when an option was typed that would change nothing beside the others."""
+    if elements is not None:
+        refuse(context, NOT_ELEMENTS, "with --elements")
+    if drive:
+        refuse(context, _NOT_CONTROLLED, "with --controller")
+        refuse(context, ("after", "steady"), "with --controller")
+    else:
+        refuse(context, ("limits", "after", "steady"), "without --path")
+        refuse(context, ("gains",), "without --controller")
+
+
+def _show(
+    found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
+) -> None:
+    """Draw, store and print a motion."""
+    from ...robot import DeltaRobot
+
+    if plot is not None:
+        from ...view.figures.motion import plot_response
+
+        save_plot(plot_response, found, plot)
+    if save is not None:
+        from ...studies.storage import save_response
+
+        save_answer(found, save, save_response)
+    if json:
+        print_json(_document(found))
+    elif isinstance(found.model.robot, DeltaRobot):
+        from .paths import print_coupled
+
+        print_coupled(found, path)
+    else:
+        _print(found)
+    if not json:
+        tell_places(plot, save)
+    if not found.complete:
+        raise typer.Exit(1)
+
+
+def _follow(
+    context: typer.Context,
+    robot: Robot,
+    path: str | None,
+    limits: str,
+    options: dict[str, Any],
+    plot: str | None,
+    json: bool,
+    save: str | None,
+) -> None:
+    """Lead the motors along a path; what is not for that is left at its defaults."""
+    from .paths import along_path, path_of
+
+    if path is None:
+        raise SuppleError(
+            f"{robot.name} is a Delta: say where it goes, such as --path inverted-u, or where it "
+            "starts under its motors' torques, --position 0,0,0.5"
+        )
+    refuse(context, _NOT_ALONG, "with --path")
+    given = {name: value for name, value in options.items() if value is not None}
+    along_path(robot, path, path_of(robot, path, limits), given, plot, json, save)
+
+
+def model_of(
+    robot: Robot,
+    counts: tuple[int | None, int, int],
+    elements: int | None,
+    options: dict[str, Any],
+) -> Model:
+    """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
+    from ...beams.basis import AssumedModes, FiniteElements
+    from ...equations.model import build
+    from ...robot import DeltaRobot
+
+    modes, axial, torsion = counts
+    if elements is None and modes is None and isinstance(robot, DeltaRobot):
+        elements = 1
+    basis = (
+        AssumedModes(2 if modes is None else modes, axial=axial, torsion=torsion)
+        if elements is None
+        else FiniteElements(elements)
+    )
+    return build(robot, basis, **options)
+
+
+def _drive(
+    model: Model,
+    controller: str | None,
+    trajectory: str | None,
+    gains: str,
+    path: tuple[str, str] | None,
+) -> dict[str, Any]:
+    """Controller and trajectory or path as `simulate` wants them; nothing when none is given."""
+    if controller is None and trajectory is None:
+        return {}
+    if controller is None or (trajectory is None and path is None):
+        raise SuppleError("--controller and --trajectory go together: give both (or --path of a "
+                          "Delta's platform)")  # fmt: skip
+    if trajectory is not None and path is not None:
+        raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
+    from ...control.controllers import CONTROLLERS
+    from ...faults import nearest
+
+    if controller not in CONTROLLERS:
+        near = nearest(controller, CONTROLLERS)
+        hint = f"; did you mean {near}?" if near else ""
+        raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
+    law: Any = CONTROLLERS[controller]
+    out = {"controller": law(*numbers(gains, "--gains", 2))}
+    if path is not None:
+        from ...robot import DeltaRobot
+        from .paths import path_of
+
+        word = "path" if isinstance(model.robot, DeltaRobot) else "trajectory"
+        return {**out, word: path_of(model.robot, *path)}
+    assert trajectory is not None
+    return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
+
+
+def trajectory_of(text: str, joints: int) -> Trajectory:
+    """Return a trajectory by name, or from joint coordinates `from:to`, in 1 s with blends."""
+    from ...control.trajectories import NAMED, ParabolicBlends
+
+    if text in NAMED:
+        width = len(NAMED[text](0.0)[0])
+        if width != joints:
+            raise SuppleError(f"--trajectory {text} has {width} joint coordinates, the arm has "
+                              f"{joints}: give its joints from:to")  # fmt: skip
+        return NAMED[text]
+    start, colon, end = text.partition(":")
+    if not colon:
+        raise SuppleError(f"--trajectory {text}: give {', '.join(NAMED)}, or joints from:to")
+    ends = [angles(part, "--trajectory") for part in (start, end)]
+    if any(len(part) != joints for part in ends):
+        raise SuppleError(f"--trajectory {text}: give {joints} joint coordinates on both sides")
+    return ParabolicBlends(ends[0], ends[1])
+
+
+def _begin(
+    model: Model, at: str | None, start: str | None, static: bool, position: str | None
+) -> dict[str, Any]:
+    """The start as `simulate` wants it."""
+    if start is not None and (static or at is not None or position is not None):
+        raise SuppleError("--start gives every coordinate: leave --at, --position, --static out")
+    if position is not None:
+        asked(model.robot, None, position)  # says so unless it is a Delta
+        place = numbers(position, "--position", 3)
+        out = {"q0": "static" if static else None, "position": place}
+        return out if at is None else {**out, "theta0": angles(at, "--at")}
+    theta = None if at is None else angles(at, "--at")
+    if theta is not None and len(theta) != model.joints:
+        raise SuppleError(f"--at {at}: {len(theta)} values are given, {model.joints} are needed")
+    if start is not None:
+        return {"q0": numbers(start, "--start", model.size)}
+    return {"q0": "static" if static else None, "theta0": theta}
+
+
+def _effort(name: str, amplitude: str, duration: float | None, half: float) -> Any:
+    from ...faults import nearest
+    from ...integration.inputs import INPUTS, BangBang, Chirp, Table
+
+    if name.endswith(".csv"):
+        return Table.from_csv(name)
+    if name not in INPUTS:
+        near = nearest(name, INPUTS)
+        hint = f"; did you mean {near}?" if near else ""
+        raise SuppleError(f"--input {name}: give {', '.join(INPUTS)} or a .csv file{hint}")
+    values = angles(amplitude, "--amplitude")
+    size: Any = values[0] if len(values) == 1 else tuple(values)
+    if name == "bang-bang":
+        return BangBang(size, half)
+    if name == "chirp":
+        return Chirp(size, sweep=1.0 if duration is None else duration)
+    return INPUTS[name](size)  # type: ignore[call-arg]
+
+
+def _quietly(run: Any) -> Response:
+    """Run; that it ended early is told by the answer itself."""
+    import warnings
+
+    from ...studies.motion.simulate import SimulationWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SimulationWarning)
+        found: Response = run()
+    return found
+
+
+def _document(found: Response) -> dict[str, Any]:
+    return {
+        "robot": found.model.robot.name,
+        "deflection": found.model.deflection,
+        "method": found.method,
+        "coordinates": found.model.coordinates,
+        "complete": found.complete,
+        "message": found.message,
+        "t": found.t,
+        "q": found.q,
+        "qd": found.qd,
+        "tau": found.tau,
+        "tip": found.tip,
+        "closure": found.closure,
+        "energy": found.energy,
+        "balance": found.balance,
+        **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
+    }
+
+
+def _print(found: Response) -> None:
+    model = found.model
+    typer.echo(f"{model.robot.name}: {model.size} coordinates, deflection {model.deflection}, "
+               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+    rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
+    print_table(
+        ("coordinate", "at the end>", "speed>", "largest>"),
+        [(name, f"{q:.6g}", f"{qd:.6g}", f"{peak:.6g}") for name, q, qd, peak in rows],
+    )
+    told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
+    typer.echo(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
+    typer.echo(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    if found.beta is not None:
+        typer.echo(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
+    if not found.complete:
+        typer.echo(f"\nended early: {found.message}", err=True)

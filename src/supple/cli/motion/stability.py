@@ -1,0 +1,76 @@
+"""`supple stability`: what vibration does while a link slides along a trajectory."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..arguments import File, Json, Plot, Save
+from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+from .simulate import Modes, Path, trajectory_of
+
+__all__ = ["stability"]
+
+Velocity = Annotated[
+    str, typer.Option("--velocity", metavar="material|paper", help="Reading of sliding links.")
+]
+Scaling = Annotated[
+    str,
+    typer.Option(
+        "--normalisation", metavar="mass|one|integral|tip|unit", help="Scaling of sliding shapes."
+    ),
+]
+
+
+def stability(
+    file: File,
+    trajectory: Path = "extension",
+    modes: Modes = 2,
+    velocity: Velocity = "material",
+    normalisation: Scaling = "one",
+    plot: Plot = None,
+    save: Save = None,
+    json: Json = False,
+) -> None:
+    """Show frozen eigenvalues, energy, action, amplitude and root moment, and what they decide."""
+    from ... import files
+    from ...beams.basis import AssumedModes
+    from ...equations.model import build
+    from ...studies.motion.stability import stability as ask
+
+    check_places(plot, save)
+    robot = files.load(file)
+    model = build(robot, AssumedModes(modes, normalisation=normalisation), velocity=velocity)  # type: ignore[arg-type]
+    found = ask(model, trajectory_of(trajectory or "extension", model.joints))
+    if plot is not None:
+        from ...view.figures.stability import plot_stability
+
+        save_plot(plot_stability, found, plot)
+    if save is not None:
+        save_answer(found, save)
+    if json:
+        print_json({
+            "robot": robot.name, "trajectory": trajectory, "velocity": velocity,
+            "normalisation": normalisation, "t": found.t,
+            "eigenvalues_real": found.eigenvalues.real, "eigenvalues_imag": found.eigenvalues.imag,
+            "omega": found.omega, "energy": found.energy, "action": found.action,
+            "tip": found.tip, "root_moment": found.root_moment,
+            "lyapunov": found.lyapunov, "lyapunov_rate": found.lyapunov_rate,
+            "lyapunov_own": found.lyapunov_own,
+            "offsetting_ratio": found.offsetting_ratio, "speed_ratio": found.speed_ratio,
+            "text": found.text,
+        })  # fmt: skip
+        return
+    typer.echo(f"{robot.name}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
+    rows = []
+    for k in range(0, len(found.t), max(1, (len(found.t) - 1) // 10)):
+        real = found.eigenvalues[k].real
+        rows.append((f"{found.t[k]:.2f}", f"{found.omega[k, 0]:.4g}", f"{real.min():.3f}",
+                     f"{real.max():.3f}", f"{found.energy[k]:.3e}", f"{found.action[k]:.3e}",
+                     f"{1e3 * (found.tip[k] ** 2).sum() ** 0.5:.4f}",
+                     f"{(found.root_moment[k] ** 2).sum() ** 0.5:.4f}"))  # fmt: skip
+    print_table(("t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>",
+                 "tip, mm>", "root, N m>"), rows)  # fmt: skip
+    typer.echo(f"\n{found.text}")
+    tell_places(plot, save)

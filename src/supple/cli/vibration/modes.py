@@ -1,0 +1,158 @@
+"""`supple modes`: natural frequencies at a configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Plot, Position, Save, asked, refuse
+from ..output import (
+    check_places,
+    digits,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+    told_configuration,
+)
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+    from ...studies.vibration.modes import Modes
+
+__all__ = ["modes"]
+
+THEORIES = ("timoshenko", "euler-bernoulli", "inextensible", "rigid")
+
+Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
+Theory = Annotated[
+    str | None,
+    typer.Option(
+        "--theory",
+        metavar="NAME",
+        help=f"{', '.join(THEORIES)}, for every link that bends.",
+    ),
+]
+Method = Annotated[
+    str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
+]
+Joints = Annotated[str, typer.Option("--joints", metavar="locked|free", help="What the motors do.")]
+
+
+Elements = Annotated[int, typer.Option("--elements", help="Elements a link; by assumed, modes.")]
+Order = Annotated[
+    str, typer.Option("--order", metavar="cubic|quintic", help="Their bending, by elements.")
+]
+
+
+_IDLE = {"exact": ("elements", "order"), "assumed": ("order",)}
+
+
+def modes(
+    context: typer.Context,
+    file: File,
+    at: At = None,
+    position: Position = None,
+    count: Count = 10,
+    theory: Theory = None,
+    method: Method = "exact",
+    joints: Joints = "locked",
+    elements: Elements = 8,
+    order: Order = "cubic",
+    plot: Plot = None,
+    save: Save = None,
+    json: Json = False,
+) -> None:
+    """Print natural frequencies: mode, Hz, rad/s, what kind of mode."""
+    from ... import files
+    from ...studies.vibration.modes import modes as ask
+
+    refuse(context, _IDLE.get(method, ()), f"with --method {method}")
+    check_places(plot, save)
+    robot = files.load(file)
+    robot = robot if theory is None else _with_theory(robot, theory)
+    where = asked(robot, at, position)
+    choice: dict[str, Any] = {"method": method, "joints": joints, **where}
+    found = ask(robot, count=count, elements=elements, order=order, **choice)
+    if plot is not None:
+        from ...view.figures.plots import plot_modes
+
+        save_plot(plot_modes, found, plot)
+    if save is not None:
+        save_answer(found, save)
+    if json:
+        print_json(_document(found, where))
+        return
+    _print(found, where)
+    tell_places(plot, save)
+
+
+def _with_theory(robot: Robot, theory: str) -> Robot:
+    """The robot with every link that bends under one theory."""
+    from ...faults import nearest
+
+    if theory not in THEORIES:
+        near = nearest(theory, THEORIES)
+        hint = f"; did you mean {near}?" if near else ""
+        raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
+    paths = [f"{path}.theory" for path, link in _links(robot).items() if not link.rigid]
+    return robot.with_(dict.fromkeys(paths, theory))
+
+
+def _links(robot: Robot) -> dict[str, Any]:
+    """The beams of a robot by their paths."""
+    from ...robot import SerialRobot
+
+    if isinstance(robot, SerialRobot):
+        return {f"links.{link.name}": link for link in robot.links}
+    return {key: getattr(robot, key) for key in ("upper", "lower")}
+
+
+def _theory(robot: Robot) -> str | list[str]:
+    """The theory in use, or one a link when they differ."""
+    from ...beams.theory import theory_of
+
+    used = [theory_of(robot, link) for link in _links(robot).values()]
+    return used[0] if len(set(used)) == 1 else list(used)
+
+
+def _document(found: Modes, where: dict[str, Any]) -> dict[str, Any]:
+    """The contract's document, with what else is known."""
+    return {
+        "robot": found.robot.name,
+        "method": found.method,
+        "theory": _theory(found.robot),
+        "joints": found.joints,
+        "configuration": found.theta,
+        **{key: value for key, value in where.items() if key == "position"},
+        "frequency_hz": found.frequency_hz,
+        "omega": found.omega,
+        "kind": found.kind,
+        "rigid_modes": found.rigid_modes,
+        "certified": found.certified,
+    }
+
+
+def _print(found: Modes, where: dict[str, Any]) -> None:
+    theory = _theory(found.robot)
+    told = theory if isinstance(theory, str) else ", ".join(theory)
+    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
+    typer.echo(f"joints {found.joints}, theory {told}, method {found.method}\n")
+    rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
+    print_table(
+        ("mode>", "Hz>", "rad/s>", "kind"),
+        [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
+    )
+    typer.echo("\n" + _verdict(found))
+
+
+def _verdict(found: Modes) -> str:
+    """What is proven about the frequencies printed."""
+    zero = found.rigid_modes
+    rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
+    if found.certified:
+        return f"Certified: counted exactly, no natural frequency in this range is missing.{rigid}"
+    return f"Not certified: method {found.method} does not count roots.{rigid}"

@@ -1,0 +1,99 @@
+"""`supple statics`: sag under gravity and tip loads, and the compliance of the tip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...view.wording import tidy
+from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
+from ..output import (
+    check_places,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+    told_configuration,
+)
+
+if TYPE_CHECKING:
+    from ...studies.statics import Statics
+
+__all__ = ["statics"]
+
+AXES = ("x", "y", "z", "about x", "about y", "about z")
+
+Force = Annotated[
+    str, typer.Option("--force", metavar="fx,fy,fz", help="Force on the tip, N, base axes.")
+]
+Moment = Annotated[
+    str, typer.Option("--moment", metavar="mx,my,mz", help="Moment on the tip, N m, base axes.")
+]
+
+
+def statics(
+    file: File,
+    at: At = None,
+    position: Position = None,
+    force: Force = "0,0,0",
+    moment: Moment = "0,0,0",
+    gravity: Gravity = None,
+    plot: Plot = None,
+    save: Save = None,
+    json: Json = False,
+) -> None:
+    """Print how the tip moves under gravity and a load, and its 6 x 6 compliance."""
+    from ... import files
+    from ...studies.statics import statics as ask
+
+    check_places(plot, save)
+    robot = pulled(files.load(file), gravity)
+    where = asked(robot, at, position)
+    load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
+    found = ask(robot, force=load[0], moment=load[1], **where)
+    if plot is not None:
+        from ...view.figures.plots import plot_statics
+
+        save_plot(plot_statics, found, plot)
+    if save is not None:
+        save_answer(found, save)
+    if json:
+        print_json(_document(found, where))
+        return
+    _print(found, where)
+    tell_places(plot, save)
+
+
+def _document(found: Statics, where: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "robot": found.robot.name,
+        "configuration": found.theta,
+        **{key: value for key, value in where.items() if key == "position"},
+        "gravity": found.robot.gravity,
+        "tip_displacement": found.tip_displacement,
+        "tip_rotation": found.tip_rotation,
+        "compliance": found.compliance,
+        "strain_energy": dict(zip(found.names, found.strain_energy.tolist(), strict=True)),
+    }
+
+
+def _print(found: Statics, where: dict[str, Any]) -> None:
+    gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
+    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
+    typer.echo(f"base axes, gravity {gravity} m/s^2\n")
+    moved = [*found.tip_displacement, *found.tip_rotation]
+    units = ["m"] * 3 + ["rad"] * 3
+    print_table(
+        ("tip", "moves>", "unit"),
+        [(axis, u, unit) for axis, u, unit in zip(AXES, tidy(moved, 6), units, strict=True)],
+    )
+    if not any(moved):
+        typer.echo("Nothing loads it: give --force, --moment or --gravity.")
+    typer.echo("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
+    cells = tidy(found.compliance.ravel(), 4)
+    print_table(
+        ("", *(f"{axis}>" for axis in AXES)),
+        [(axis, *cells[6 * i : 6 * i + 6]) for i, axis in enumerate(AXES)],
+    )

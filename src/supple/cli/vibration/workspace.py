@@ -1,0 +1,182 @@
+"""`supple workspace`: natural frequencies over all places a robot can be."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import File, Json, Plot, refuse
+from ..output import (
+    check_places,
+    digits,
+    print_json,
+    print_table,
+    save_answer,
+    save_plot,
+    tell_places,
+)
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+    from ...studies.vibration.workspace import JointMap, WorkspaceMap
+
+__all__ = ["workspace"]
+
+Below = Annotated[
+    str | None,
+    typer.Option("--below", metavar="HZ", help="Where is it lower than this: 3.2, or 20rad/s."),
+]
+X = Annotated[str, typer.Option("--x", metavar="from:to", help="Positions of a Delta, m.")]
+Y = Annotated[str, typer.Option("--y", metavar="from:to", help="The same; one value: a slice.")]
+Z = Annotated[str, typer.Option("--z", metavar="from:to", help="The same.")]
+Joints = Annotated[
+    str | None,
+    typer.Option(
+        "--joints",
+        metavar="from:to,...",
+        help="A range or value for each joint of an arm: 0:90deg,-45deg:45deg,0. "
+        "Its limits, or a whole turn, without.",
+    ),
+]
+Points = Annotated[int, typer.Option("--points", help="Grid points along each side.")]
+Method = Annotated[
+    str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
+]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page."),
+]
+
+
+def workspace(
+    context: typer.Context,
+    file: File,
+    below: Below = None,
+    x: X = "-0.3:0.3",
+    y: Y = "-0.3:0.3",
+    z: Z = "0.5",
+    joints: Joints = None,
+    points: Points = 25,
+    method: Method = "exact",
+    plot: Plot = None,
+    save: Save = None,
+    json: Json = False,
+) -> None:
+    """Map the lowest natural frequency over a Delta's positions or an arm's joints."""
+    from ... import files
+    from ...robot import DeltaRobot
+    from ...studies.vibration.workspace import workspace as ask
+
+    check_places(plot, save, stored=True)
+    robot = files.load(file)
+    bound = None if below is None else _bound(below)
+    options: dict[str, Any] = {"points": points, "method": method}
+    if isinstance(robot, DeltaRobot):
+        options |= {w: _range(t, f"--{w}") for w, t in (("x", x), ("y", y), ("z", z))}
+    else:
+        refuse(context, ("x", "y", "z"), "on a serial arm")
+    if joints is not None:
+        options["joints"] = [_range(part, "--joints") for part in joints.split(",")]
+    found = ask(robot, progress=False if json else None, **options)
+    if plot is not None:
+        from ...view.figures.paths import plot_workspace
+
+        save_plot(lambda one, path: plot_workspace(one, path, bound), found, plot)
+    if save is not None:
+        from ...studies.storage import save_map
+
+        save_answer(found, save, save_map)
+    if json:
+        print_json(_document(found, bound))
+        return
+    _print(robot, found, bound)
+    tell_places(plot, save)
+
+
+def _bound(text: str) -> float:
+    """A frequency in rad/s, from hertz or with its unit."""
+    word = text.strip().lower().replace(" ", "")
+    factor = 2 * math.pi
+    for unit, value in (("rad/s", 1.0), ("hz", 2 * math.pi)):
+        if word.endswith(unit):
+            word, factor = word.removesuffix(unit), value
+            break
+    try:
+        found = float(word) * factor
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found) or found <= 0:
+        raise SuppleError(f"--below {text}: give a positive frequency, such as 3.2 (Hz) or 20rad/s")
+    return found
+
+
+def _range(text: str, option: str) -> Any:
+    """`from:to`, or one value; angles may be written 45deg."""
+    from ..arguments import angles
+
+    found = [angles(part, option) for part in text.split(":")]
+    if len(found) > 2 or any(len(part) != 1 for part in found):
+        raise SuppleError(f"{option} {text}: give a range from:to, or one value")
+    ends = [part[0] for part in found]
+    return ends[0] if len(ends) == 1 else (ends[0], ends[1])
+
+
+def _document(found: WorkspaceMap | JointMap, bound: float | None) -> dict[str, Any]:
+    lowest = found.omega[..., 0].astype(object)
+    lowest[~found.reachable] = None
+    (low, omega), (_, top) = found.lowest, found.highest
+    out: dict[str, Any] = {
+        "robot": found.robot.name,
+        "axes": found.axes,
+        "omega": lowest,
+        "reachable": int(found.reachable.sum()),
+        "lowest": {"at": low, "omega": omega, "frequency_hz": omega / (2 * math.pi)},
+        "highest_omega": top,
+    }
+    if bound is not None:
+        out |= {
+            "below": bound,
+            "share_below": found.share_below(bound),
+            "points_below": found.below(bound),
+        }
+    return out
+
+
+def _told(found: WorkspaceMap | JointMap, values: Any) -> tuple[str, ...]:
+    """Coordinates as one reads them: metres, or degrees of a joint that turns."""
+    turning = {
+        link.name for link in getattr(found.robot, "moving", ()) if link.joint.type == "revolute"
+    }
+    return tuple(
+        f"{math.degrees(value):.4g} deg" if name in turning else f"{value:.4g} m"
+        for name, value in zip(found.axes, values, strict=True)
+    )
+
+
+def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) -> None:
+    (low, least), (high, most) = found.lowest, found.highest
+    inside, total = int(found.reachable.sum()), found.reachable.size
+    grid = " x ".join(str(len(axis)) for axis in found.axes.values())
+    typer.echo(f"{robot.name}: lowest natural frequency on a grid of {grid} poses,")
+    typer.echo(f"{inside} of {total} can be reached\n")
+    rows = [("lowest", least, low), ("highest", most, high)]
+    print_table(
+        ("", "Hz>", "rad/s>", *(f"{name}>" for name in found.axes)),
+        [(word, digits(w / (2 * math.pi)), digits(w), *_told(found, at)) for word, w, at in rows],
+    )
+    if bound is None:
+        return
+    points = found.below(bound)
+    told = f"below {bound / (2 * math.pi):.4g} Hz ({bound:.4g} rad/s)"
+    if not len(points):
+        typer.echo(f"\nNowhere {told}.")
+        return
+    typer.echo(f"\n{told}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
+    ends = (("from", points.min(axis=0)), ("to", points.max(axis=0)))
+    print_table(
+        ("they lie", *(f"{name}>" for name in found.axes)),
+        [(word, *_told(found, at)) for word, at in ends],
+    )

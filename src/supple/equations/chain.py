@@ -1,0 +1,281 @@
+"""Chain: a serial robot under a basis as plain numbers, what the equations of motion run over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..architectures.serial import place
+from ..beams.basis import Basis
+from ..beams.invariants import Invariants, invariants, rigid_invariants
+from ..beams.shapes import EndLoad, Shapes
+from ..beams.sliding.clamped_mass import SHORTEST
+from ..beams.sliding.shapes import SlidingShapes, StiffRod
+from ..beams.theory import Beam
+from ..errors import SuppleError
+from ..kernels.spatial import rpy_rotation
+from ..robot import Link, Robot, SerialRobot, need_robot
+from ..structure import Structure, structure_of
+
+__all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ChainLink:
+    """One link as numbers, in segment axes (the section's, after `roll`).
+
+    Attributes:
+        R_PM: (3, 3), these axes at joint angle zero, seen from the previous end.  p_PM: (3,), the
+        joint, seen from the previous end.  axis: (3,) unit, or None for a fixed joint.
+        inv: integrals of the beam.  shapes: None for a rigid link.  root_mass, tip_mass: (6, 6),
+        bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
+        R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
+        and shapes are then those of its whole length, clamped there.  EI: bending stiffness.
+    """
+
+    name: str
+    R_PM: Array
+    p_PM: Array
+    axis: Array | None
+    inv: Invariants
+    shapes: Shapes | None
+    root_mass: Array
+    tip_mass: Array
+    rotor: float
+    spring: float | None
+    R_SL: Array
+    slide: SlidingShapes | None = None
+    EI: tuple[float, float] = (math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The links of one open chain and where their coordinates stand in q = [theta, eps, eta]."""
+
+    links: tuple[ChainLink, ...]
+    gravity: tuple[float, float, float]
+    planar: bool
+
+    @cached_property
+    def joints(self) -> tuple[int, ...]:
+        """Links whose joint moves, in order: one entry of theta each."""
+        return tuple(
+            i
+            for i, link in enumerate(self.links)
+            if link.axis is not None or link.slide is not None
+        )
+
+    @cached_property
+    def sprung(self) -> tuple[int, ...]:
+        """Links whose joint has a spring: one entry of eps each."""
+        return tuple(i for i in self.joints if self.links[i].spring is not None)
+
+    @cached_property
+    def theta(self) -> dict[int, int]:
+        """Place in q of the joint coordinate of each moving link."""
+        return {link: place for place, link in enumerate(self.joints)}
+
+    @cached_property
+    def eps(self) -> dict[int, int]:
+        """Place in q of the spring angle of each sprung link."""
+        return {link: len(self.joints) + k for k, link in enumerate(self.sprung)}
+
+    @cached_property
+    def eta(self) -> tuple[slice, ...]:
+        """Place in q of the elastic coordinates of each link."""
+        start, out = len(self.joints) + len(self.sprung), []
+        for link in self.links:
+            out.append(slice(start, start + link.inv.count))
+            start += link.inv.count
+        return tuple(out)
+
+    @cached_property
+    def sliding(self) -> tuple[int, ...]:
+        """Links that slide."""
+        return tuple(i for i, link in enumerate(self.links) if link.slide is not None)
+
+    def own(self, i: int) -> list[int]:
+        """Places in q of a link's own coordinates: eta, after the length of one that slides."""
+        bent = list(range(self.eta[i].start, self.eta[i].stop))
+        return [self.theta[i], *bent] if self.links[i].slide is not None else bent
+
+    def check_lengths(self, q: Array) -> None:
+        """Raise a SuppleError unless every free length in q lies on its beam."""
+        for i in self.sliding:
+            free, (least, most) = q[..., self.theta[i]], self.stroke(i)
+            low, high = float(free.min(initial=most)), float(free.max(initial=least))
+            if low < least or high > most:
+                bad = low if low < least else high
+                raise SuppleError(
+                    f"the free length of {self.links[i].name} is {bad:g} m: it must lie between "
+                    f"{least:g} m and the beam's length {most:g} m; give its joint coordinate"
+                )
+
+    def stroke(self, i: int) -> tuple[float, float]:
+        """Return the least and largest free length of a link that slides."""
+        whole = self.links[i].inv.length
+        return SHORTEST * whole, whole * (1 + 1e-12)
+
+    @property
+    def size(self) -> int:
+        """Length of q."""
+        return int(self.eta[-1].stop)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
+        out = [f"theta.{self.links[i].name}" for i in self.joints]
+        out += [f"eps.{self.links[i].name}" for i in self.sprung]
+        for link in self.links:
+            seen: dict[str, int] = {}
+            for kind in link.shapes.kinds if link.shapes is not None else ():
+                seen[kind] = seen.get(kind, 0) + 1
+                out.append(f"eta.{link.name}.{kind}{seen[kind]}")
+        return tuple(out)
+
+    def index(self, name: str) -> int:
+        """Return the place of the link of this name."""
+        for i, link in enumerate(self.links):
+            if link.name == name:
+                return i
+        known = ", ".join(link.name for link in self.links)
+        raise SuppleError(f"there is no link '{name}': the links are {known}")
+
+    def stiffness(self) -> Array:
+        """(N, N) stiffness: joint springs on eps, the links' on eta, zero on theta.
+
+        Zero too on eta of a link that slides, whose stiffness depends on its length.
+        """
+        K = np.zeros((self.size, self.size))
+        for i, place_ in self.eps.items():
+            K[place_, place_] = self.links[i].spring or 0.0
+        for link, part in zip(self.links, self.eta, strict=True):
+            if link.slide is None:
+                K[part, part] = denoised(link.inv.K)
+        return K
+
+
+def denoised(A: Array) -> Array:
+    """Return a positive matrix with the rounding noise off its diagonal set to zero."""
+    d = np.sqrt(np.abs(np.diag(A)))
+    return np.where(np.abs(A) <= 1e-13 * np.outer(d, d), 0.0, A)
+
+
+def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
+    """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
+    need_robot(robot)
+    if not isinstance(robot, SerialRobot):
+        raise SuppleError(f"{robot.name} is not a serial arm: build knows serial arms")
+    structure = structure_of(robot, outstretched(robot))
+    for link, segment in zip(robot.links, structure.segments, strict=True):
+        _check_joint(link, segment.beam)
+    beams = [segment.beam for segment in structure.segments]
+    basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
+    given = [basis.end(i) for i in range(len(beams))]
+    distal = distal_loads(_placed(robot, basis)) if None in given else ()
+    links = []
+    for i in range(len(beams)):
+        end = given[i]
+        load = distal[i] if end is None else end
+        links.append(_link(robot, structure, i, basis, load, stiffening))
+    return Chain(tuple(links), robot.gravity, robot.planar)
+
+
+def outstretched(robot: SerialRobot) -> Array:
+    """Return the configuration with joints at zero and links that slide out to their ends."""
+    return np.array(
+        [(link.length or 0.0) * (link.joint.type == "prismatic") for link in robot.moving]
+    )
+
+
+def _check_joint(link: Link, beam: Beam) -> None:
+    joint = link.joint
+    if joint.type == "prismatic":
+        _check_slide(link, beam)
+    if joint.stiffness is not None and joint.rotor_inertia <= 0:
+        raise SuppleError(
+            f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
+            "motor (reflected to the joint), or remove stiffness"
+        )
+
+
+def _check_slide(link: Link, beam: Beam) -> None:
+    where = f"links.{link.name}"
+    if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
+        raise SuppleError(
+            f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
+            "inextensible or rigid; set its theory"
+        )
+    if link.body is not None:
+        raise SuppleError(f"{where} slides and has a body: give mass_per_length, or a tip instead")
+
+
+def _placed(robot: SerialRobot, basis: Basis) -> Structure:
+    """The robot at the configuration whose distal parts load the shapes."""
+    at = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
+    return structure_of(robot, place_checked(robot, at))
+
+
+def place_checked(robot: SerialRobot, theta: Array) -> Array:
+    """Return theta after the checks of `architectures.serial`."""
+    place(robot, theta)
+    return theta
+
+
+def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
+    """Return M_L and J_L of the rest of the arm about the end of every link, (MD) = 0.
+
+    Links that meet in a closure carry equal parts of the mass there.
+    Source: [DeLuca1991], Eq. (28), for any number of links.
+    """
+    n = len(structure.segments)
+    beyond = [segment.tip_mass.copy() for segment in structure.segments]
+    for closure in structure.closures:
+        shared = structure.segments[closure.b].tip_mass[0, 0] / len(structure.closures)
+        beyond[closure.a] += np.diag([shared] * 3 + [0.0] * 3)
+    for i in reversed(range(n)):
+        L, segment = structure.L[0, i], structure.segments[i]
+        if segment.parent < 0:
+            continue
+        to_end = np.eye(6)
+        to_end[:3, 3:] = -np.array([[0, 0, 0], [0, 0, -L], [0, L, 0]])
+        whole = replace(segment.beam, L=L).mass_matrix() + structure.root_mass[0, i]
+        whole = whole + to_end.T @ beyond[i] @ to_end
+        T = structure.T[0, i]
+        beyond[segment.parent] = beyond[segment.parent] + T.T @ whole @ T
+    return tuple(EndLoad(M[0, 0], tuple(np.maximum(np.diag(M)[3:], 0.0))) for M in beyond)
+
+
+def _link(
+    robot: SerialRobot, structure: Structure, i: int, basis: Basis, end: EndLoad, stiffening: bool
+) -> ChainLink:
+    segment, joint = structure.segments[i], robot.links[i].joint
+    R_SL_before = structure.segments[i - 1].R_LS.T if i else np.eye(3)
+    beam, slide = segment.beam, None
+    root_mass = structure.root_mass[0, i]
+    if joint.type == "prismatic":
+        beam, root_mass = replace(beam, EA=math.inf), np.zeros((6, 6))
+        slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
+    shapes = None if beam.rigid else basis.shapes(i, beam, end)
+    axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
+    return ChainLink(
+        name=segment.name,
+        R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ segment.R_LS,
+        p_PM=R_SL_before @ np.asarray(joint.mount.xyz),
+        axis=axis,
+        inv=rigid_invariants(beam) if shapes is None else invariants(beam, shapes, end, stiffening),
+        shapes=shapes,
+        root_mass=root_mass,
+        tip_mass=segment.tip_mass,
+        rotor=joint.rotor_inertia,
+        spring=joint.stiffness,
+        R_SL=segment.R_LS.T,
+        slide=slide,
+        EI=beam.EI,
+    )

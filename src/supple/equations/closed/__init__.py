@@ -1,0 +1,1 @@
+"""Loops closed inside the equations of motion."""

@@ -1,0 +1,92 @@
+"""Functions: the equations of one Model as CasADi functions, each made when first asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.sliding.shapes import Velocity
+from .evaluate import Evaluator
+from .evaluate import compiled as as_c
+
+__all__ = ["Functions"]
+
+Array = NDArray[np.float64]
+
+
+class Functions(Mapping[str, Any], ABC):
+    """The equations of a Model by name. A kind of functions has these duties:
+
+    1. `names`: what there is: mass_matrix, bias, gravity, forward_dynamics, inverse_dynamics, ..
+    2. `make(name)` returns one of them as a CasADi function of q, qd, qdd, tau, wrench.
+    3. `ends()` returns the coordinates in which forward_dynamics_ends is cheapest.
+    4. `symbol(word, size)` returns a symbol that its functions can be called with.
+    """
+
+    names: tuple[str, ...]
+    plain: tuple[str, ...] = ()  # functions that are never compiled
+    closed: bool = False  # whether the robot has loops, so that a function solves their closures
+
+    def __init__(self, compile_: bool) -> None:
+        self._compile = compile_
+        self._made: dict[str, Evaluator] = {}
+        self._expressions: dict[str, Any] = {}
+        self._derived: dict[Any, Any] = {}
+
+    @abstractmethod
+    def make(self, name: str) -> Any:
+        """Return the function of this name, made afresh."""
+
+    @abstractmethod
+    def ends(self) -> Array:
+        """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
+
+    @property
+    def velocity(self) -> Velocity:
+        """How links that slide move: `material`, or as the `paper` has it."""
+        return "material"
+
+    def ratios(self, i: int) -> list[float]:
+        """Return the damping ratios of a link that slides."""
+        return []
+
+    def symbol(self, word: str, size: int) -> Any:
+        """Return a symbol that the functions can be called with."""
+        import casadi as ca
+
+        return ca.SX.sym(word, size)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.evaluator(name).function
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def evaluator(self, name: str) -> Evaluator:
+        """Return the function of this name for arrays."""
+        if name not in self._made:
+            function = self.expression(name)
+            as_it_is = not self._compile or name in self.plain
+            self._made[name] = Evaluator(function if as_it_is else as_c(function))
+        return self._made[name]
+
+    def expression(self, name: str) -> Any:
+        """Return the function of this name as a CasADi function, never compiled."""
+        if name not in self._expressions:
+            if name not in self.names:
+                raise KeyError(f"no function '{name}': there are {', '.join(self.names)}")
+            self._expressions[name] = self.make(name)
+        return self._expressions[name]
+
+    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return something made once from these functions, such as a step of an integrator."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]

@@ -1,0 +1,379 @@
+"""One link of a chain: where it is, how it carries the next one, and what it weighs.
+
+`kinematics` and `rates` go from the base to the tip; `own_mass`, `own_bias` and `tip_terms` are the
+inertia of one link in its 6 + k coordinates: the acceleration (a, alpha) of its root, segment axes,
+and its k elastic coordinates. Any scalars, see `algebra`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..kernels.scalars import (
+    Matrix,
+    Scalar,
+    Vector,
+    add,
+    axis_rotation,
+    combine,
+    congruence,
+    cross,
+    cross_matrix,
+    dot,
+    identity,
+    known,
+    matmul,
+    matvec,
+    mul,
+    negate,
+    scale,
+    sub,
+    total,
+    transpose,
+    turned_tensor,
+    vadd,
+    zeros,
+)
+
+__all__ = [
+    "Numbers",
+    "Pose",
+    "Rates",
+    "kinematics",
+    "own_bias",
+    "own_mass",
+    "rates",
+    "tip_terms",
+]
+
+ZERO = [0.0, 0.0, 0.0]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A ChainLink's numbers as nested lists of scalars: floats, or symbols for a regressor.
+
+    The names are those of `chain.ChainLink` and `beams.invariants.Invariants`. One that `slides`
+    has its free length as first elastic coordinate and its integrals on the wide set, see
+    `sliders`; its Psi arrays then belong to the first entries of z.
+    """
+
+    R_PM: Matrix
+    p_PM: Vector
+    axis: Vector | None
+    length: Scalar
+    mass: Scalar
+    first: Scalar
+    second: Scalar
+    P: Matrix
+    X: Matrix
+    G: list[list[Matrix]]
+    J: Vector
+    JPsi: Matrix
+    PsiJPsi: Matrix
+    pairs: tuple[tuple[int, int], ...]
+    N_end: Matrix
+    Psi_end: Matrix
+    root_mass: Matrix
+    tip_mass: Matrix
+    rotor: Scalar
+    slides: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of elastic coordinates, the free length of one that slides among them."""
+        if self.slides:
+            return len(self.PsiJPsi) // 3 - len(self.pairs) + 1
+        return len(self.PsiJPsi)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where one link is and how its end moves with its elastic coordinates.
+
+    Attributes:
+        R: this link's axes seen from the previous link's.  about_z: R is a turn about z.
+        offset: from the previous end to this root, previous axes.  z: eta and its
+        products; Z = dz/deta.  turn: rotation of the end.  arm: from root to end.  Jv, Jw: (3, k),
+        displacement and rotation of the end with eta.
+        angles: phi, psi_y, psi_z of the end.
+    """
+
+    R: Matrix
+    about_z: bool
+    offset: Vector
+    z: Vector
+    Z: Matrix
+    turn: Matrix
+    arm: Vector
+    Jv: Matrix
+    Jw: Matrix
+    angles: Vector
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast one link turns and bends, link axes; what its motion adds to accelerations.
+
+    Attributes:
+        w: angular velocity of the root; W = [w][w], twice = 2 w.  w_end: of the end.
+        etad, zd: rates of eta and z.  zb: part of z's second derivative without
+        eta's.  end: (linear, angular) acceleration of the end without those of root and eta.
+        root: angular acceleration w x axis sd.
+    """
+
+    w: Vector
+    W: Matrix
+    twice: Vector
+    w_end: Vector
+    etad: Vector
+    zd: Vector
+    zb: Vector
+    end: tuple[Vector, Vector]
+    root: Vector
+
+
+def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]:
+    """Return the pose of every link; s are the joint angles (0.0 for a fixed joint)."""
+    poses: list[Pose] = []
+    for i, link in enumerate(links):
+        before = poses[-1] if poses else None
+        R = _between(link, before, s[i])
+        offset = matvec(before.turn, link.p_PM) if before else link.p_PM
+        poses.append(_pose(link, R, offset, eta[i]))
+    return poses
+
+
+def _between(link: Numbers, before: Pose | None, s: Scalar) -> Matrix:
+    """R = (rotation of the previous end) R_PM Rot(axis, s); turns about one z are added first."""
+    if link.axis is None:
+        return matmul(before.turn, link.R_PM) if before else link.R_PM
+    upright = known(link.axis, [0.0, 0.0, 1.0]) and known(link.R_PM, identity(3))
+    if before and upright and known(before.angles[:2], [0.0, 0.0]):
+        return axis_rotation(link.axis, add(before.angles[2], s))
+    fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
+    return matmul(fixed, axis_rotation(link.axis, s))
+
+
+def _pose(link: Numbers, R: Matrix, offset: Vector, eta: Vector) -> Pose:
+    z, Z = _coordinates(link, eta)
+    turning = len(link.Psi_end[0])
+    phi, psi_y, psi_z = angles = matvec(link.Psi_end, z[:turning])
+    Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
+    RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
+    axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
+    return Pose(
+        R=R,
+        about_z=known(R[2], [0.0, 0.0, 1.0]),
+        offset=offset,
+        z=z,
+        Z=Z,
+        turn=matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi)),
+        arm=vadd([link.length, 0.0, 0.0], matvec(link.N_end, z)),
+        Jv=matmul(link.N_end, Z) if eta else [[], [], []],
+        Jw=matmul(axes, _turning(link.Psi_end, Z)) if eta else [[], [], []],
+        angles=angles,
+    )
+
+
+def _coordinates(link: Numbers, eta: Vector) -> tuple[Vector, Matrix]:
+    """z, in which the fields of a link are linear, and Z = dz/deta."""
+    if link.slides:
+        return _slide_coordinates(*_with_products(link.pairs, eta[1:]))
+    return _with_products(link.pairs, eta)
+
+
+def _with_products(pairs: tuple[tuple[int, int], ...], eta: Vector) -> tuple[Vector, Matrix]:
+    """eta and its products, and their derivative."""
+    z = eta + [mul(eta[j], eta[l]) for j, l in pairs]
+    return z, identity(len(eta)) + [_product_row(eta, j, l) for j, l in pairs]
+
+
+def _slide_coordinates(bent: Vector, slope: Matrix) -> tuple[Vector, Matrix]:
+    """z and Z = dz/dp of a slider whose elastic coordinates and products are `bent`."""
+    width, k = len(bent), len(slope[0]) if slope else 0
+    still: Vector = [0.0] * (2 * width + 1)
+    moved = [[0.0, *row] for row in slope]
+    carried = [[x] + [0.0] * k for x in bent]
+    empty = [[0.0] * (k + 1) for _ in range(width)]
+    return [*bent, *still], [*moved, *carried, *empty, [1.0] + [0.0] * k]
+
+
+def _bias_coordinates(link: Numbers, z: Vector, zd: Vector, etad: Vector) -> Vector:
+    """zb, the part of z's second derivative without eta's."""
+    if link.slides:
+        ld, width = etad[0], len(link.PsiJPsi) // 3
+        own = _product_bias(link.pairs, etad[1:])
+        convected = scale(mul(2.0, ld), zd[:width])
+        return [*own, *convected, *scale(mul(ld, ld), z[:width]), 0.0]
+    return _product_bias(link.pairs, etad)
+
+
+def _product_bias(pairs: tuple[tuple[int, int], ...], etad: Vector) -> Vector:
+    return [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in pairs]
+
+
+def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
+    """Psi of the entries of z that turn the section, times their Z, (rows, k)."""
+    width = len(Psi[0])
+    return matmul(Psi, Z[:width]) if width else [[0.0] * len(Z[0]) for _ in Psi]
+
+
+def _product_row(eta: Vector, j: int, l: int) -> Vector:
+    """d(eta_j eta_l)/d eta."""
+    row: Vector = [0.0] * len(eta)
+    row[j] = add(row[j], eta[l])
+    row[l] = add(row[l], eta[j])
+    return row
+
+
+def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector]) -> list[Rates]:
+    """Return the angular velocity and the velocity-dependent accelerations of every link."""
+    out: list[Rates] = []
+    for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
+        w = matvec(transpose(pose.R), out[-1].w_end) if out else ZERO
+        root = ZERO
+        if link.axis is not None:
+            spin = scale(sd[i], link.axis)
+            root = cross(w, spin)
+            w = vadd(w, spin)
+        out.append(_rates(link, pose, w, etad[i], root))
+    return out
+
+
+def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> Rates:
+    zd = matvec(pose.Z, etad)
+    zb = _bias_coordinates(link, pose.z, zd, etad)
+    end_v, end_w = matvec(pose.Jv, etad), matvec(pose.Jw, etad)
+    S, twice = cross_matrix(w), scale(2.0, w)
+    W = matmul(S, S)
+    linear = vadd(matvec(W, pose.arm), cross(twice, end_v), matvec(link.N_end, zb))
+    turning = len(link.Psi_end[0])
+    angular = vadd(cross(w, end_w), _turn_bias(link, pose, zd[:turning], zb[:turning]))
+    return Rates(w, W, twice, vadd(w, end_w), etad, zd, zb, (linear, angular), root)
+
+
+def _turn_bias(link: Numbers, pose: Pose, zd: Vector, zb: Vector) -> Vector:
+    """Angular acceleration of the end, root axes, that R_z R_y R_x brings without eta's."""
+    phi_d, y_d, z_d = matvec(link.Psi_end, zd)
+    phi_b, y_b, z_b = matvec(link.Psi_end, zb)
+    Rz = axis_rotation([0.0, 0.0, 1.0], pose.angles[2])
+    axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in pose.turn]
+    spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
+    turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
+    return vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
+
+
+def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
+    """Mass (6 + k, 6 + k) of a link's beam and root bodies, and H_ab = int m r_a N_b (rows kz)."""
+    z, k = pose.z, link.count
+    H = [[matvec(transpose(link.G[a][b]), z) if k else [] for b in range(3)] for a in range(3)]
+    H[0] = [vadd(H[0][b], link.X[b]) for b in range(3)]
+    c = vadd([link.first, 0.0, 0.0], matvec(link.P, z))
+    J = _rotational(link, z, H)
+    v_eta = matmul(link.P, pose.Z) if k else [[], [], []]
+    moment = [vadd(H[1][2], negate(H[2][1])), vadd(H[2][0], negate(H[0][2])),
+              vadd(H[0][1], negate(H[1][0]))]  # fmt: skip
+    w_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z)) if k else [[], [], []]
+    eta_eta = _elastic_mass(link, pose) if k else []
+    C = cross_matrix(negate(c))
+    M = _blocks(link.mass, C, J, v_eta, w_eta, eta_eta)
+    for a in range(6):
+        for b in range(6):
+            M[a][b] = add(M[a][b], link.root_mass[a][b])
+    return M, H
+
+
+def _elastic_mass(link: Numbers, pose: Pose) -> Matrix:
+    """(k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide."""
+    trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
+    M, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
+    if turning:
+        M = combine(M, congruence(pose.Z[:turning], link.PsiJPsi))
+    if link.slides:
+        M[0][0] = add(M[0][0], link.rotor)
+    return M
+
+
+def _rotational(link: Numbers, z: Vector, H: list[list[Vector]]) -> Matrix:
+    """Inertia about the root, root bodies left out: tr Q - Q + J, Q_ab = int m r_a r_b.
+
+    Q_ab = H_ab z, and for a = b = x also X_x z + int m x^2, which is kept with the constants.
+    """
+    Q = [[dot(H[a][b], z) if b >= a else 0.0 for b in range(3)] for a in range(3)]
+    Q[0][0] = add(Q[0][0], dot(link.X[0], z))
+    J = zeros(3, 3)
+    for a in range(3):
+        constant = add(link.J[a], link.second if a else 0.0)
+        J[a][a] = add(constant, total([Q[b][b] for b in range(3) if b != a]))
+        for b in range(a + 1, 3):
+            J[a][b] = J[b][a] = mul(-1.0, Q[a][b])
+    return J
+
+
+def _blocks(
+    mass: Scalar, C: Matrix, J: Matrix, v_eta: Matrix, w_eta: Matrix, eta_eta: Matrix
+) -> Matrix:
+    """The symmetric matrix of (a, alpha, eta) from its upper blocks."""
+    M = []
+    for a in range(3):
+        M.append([mass if a == b else 0.0 for b in range(3)] + list(C[a]) + list(v_eta[a]))
+    for a in range(3):
+        M.append([C[b][a] for b in range(3)] + list(J[a]) + list(w_eta[a]))
+    for j in range(len(eta_eta)):
+        M.append([v_eta[a][j] for a in range(3)] + [w_eta[a][j] for a in range(3)] + eta_eta[j])
+    return M
+
+
+def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vector]]) -> Vector:
+    """Inertial forces (6 + k) of a link's beam and root bodies at zero acceleration.
+
+    F = w x (w x c) + 2 w x P zd + P zb; moment w x (J w + JPsi zd) + 2 (tr D - D') w + JPsi zb +
+    int m r x N zb, D_ab = int m r_a zd N_b; elastic rows
+    Z' int m N'(w x (w x r) + 2 w x N zd + N zb).
+    """
+    w, zd, zb = rate.w, rate.zd, rate.zb
+    c = [M[1][5], M[2][3], M[0][4]]
+    F = vadd(matvec(rate.W, c), cross(rate.twice, matvec(link.P, zd)), matvec(link.P, zb))
+    D = [[dot(H[a][b], zd) if zd else 0.0 for b in range(3)] for a in range(3)]
+    trace = total([D[a][a] for a in range(3)])
+    turning = len(link.JPsi[0])
+    spin = vadd(matvec([row[3:6] for row in M[3:6]], w), matvec(link.JPsi, zd[:turning]))
+    stir = vadd(scale(trace, rate.twice), negate(matvec(transpose(D), rate.twice)))
+    N = vadd(cross(w, spin), stir, matvec(link.JPsi, zb[:turning]))
+    if link.pairs or link.slides:
+        moment = [sub(dot(H[1][2], zb), dot(H[2][1], zb)), sub(dot(H[2][0], zb), dot(H[0][2], zb)),
+                  sub(dot(H[0][1], zb), dot(H[1][0], zb))]  # fmt: skip
+        N = vadd(N, moment)
+    return F + N + (_elastic_bias(link, pose, rate, H) if link.count else [])
+
+
+def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]]) -> Vector:
+    rows: list[Vector] = []
+    S = cross_matrix(rate.twice)
+    for a in range(3):
+        for b in range(3):
+            rows.append(scale(rate.W[a][b], H[b][a]))
+            if not known(S[a][b], 0.0):
+                rows.append(scale(S[a][b], matvec(link.G[a][b], rate.zd)))
+    if link.pairs or link.slides:
+        rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
+    out, turning = matvec(transpose(pose.Z), vadd(*rows)), len(link.PsiJPsi)
+    if not link.slides or not turning:
+        return out
+    spun = matvec(link.PsiJPsi, rate.zb[:turning])
+    return vadd(out, matvec(transpose(pose.Z[:turning]), spun))
+
+
+def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:
+    """Mass (6, 6) of the bodies on a link's end, about the end, link axes; their inertial force."""
+    tip = link.tip_mass
+    if known(tip, zeros(6, 6)):
+        return zeros(6, 6), [0.0] * 6
+    c = matvec(pose.turn, [tip[1][5], tip[2][3], tip[0][4]])
+    J = turned_tensor(pose.turn, [row[3:] for row in tip[3:]])
+    M = _blocks(tip[0][0], cross_matrix(negate(c)), J, [[], [], []], [[], [], []], [])
+    if rate is None:
+        return M, [0.0] * 6
+    w = rate.w_end
+    return M, cross(w, cross(w, c)) + cross(w, matvec(J, w))

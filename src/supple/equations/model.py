@@ -1,0 +1,365 @@
+"""Model: the immutable numbers of a Robot under a Basis, and `build`, which makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..beams.basis import Basis
+from ..beams.sliding.shapes import Velocity
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot
+from .chain import Chain, chain_of, denoised
+from .chain_equations import Laws, laws_of
+from .chain_functions import AnyLaws, ChainFunctions
+from .closed.coupled_delta import DeltaFunctions
+from .closed.delta_legs import delta_legs
+from .damping import Damping, GivenDamping, ModalDamping, damping_of
+from .functions import Functions
+from .link_fields import slide_deflection
+from .link_inertia import Numbers
+from .readings.de_luca import PlanarLaws
+from .readings.theodore import LagrangeLaws
+from .sliders import beta_count
+
+__all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
+
+Array = NDArray[np.float64]
+Deflection = Literal["rotation", "paper", "literal"]
+DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
+
+
+@dataclass(frozen=True)
+class Model:
+    """The equations of motion M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau of one robot.
+
+    q = [theta, eps, eta], see `coordinates`. Every function takes one state, (N,), or many, (B, N).
+
+    Attributes:
+        robot, basis, deflection, stiffening: what it was built from.  chain: its numbers; of a
+        Delta the arms and rods of all legs, which say where their coordinates stand in q.
+        stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
+        friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
+        beta: how `simulate` finds the roots of links that slide; all else is by Newton's method.
+    """
+
+    robot: SerialRobot | DeltaRobot
+    basis: Basis
+    chain: Chain
+    deflection: Deflection
+    stiffening: bool
+    stiffness: Array
+    damping: Array
+    friction: Array
+    functions: Functions = field(repr=False, compare=False)
+    beta: Literal["newton", "integrated"] = "newton"
+
+    @property
+    def size(self) -> int:
+        """Length of q."""
+        return self.chain.size
+
+    @property
+    def joints(self) -> int:
+        """Number of joint coordinates theta, and of efforts tau."""
+        return len(self.chain.joints)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the entries of q, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
+        return self.chain.names
+
+    @property
+    def motors(self) -> tuple[Joint | Motor, ...]:
+        """What moves each entry of theta, as the robot describes it."""
+        return _motors(self.robot, self.chain)
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """Return M(q), (N, N) or (B, N, N)."""
+        M = self._call("mass_matrix", q=q)[0]
+        return M.reshape(*np.shape(q)[:-1], self.size, self.size)
+
+    def bias(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Return h(q, qd): centrifugal and Coriolis, without gravity, stiffness and damping."""
+        return self._call("bias", q=q, qd=qd)[0]
+
+    def gravity(self, q: ArrayLike) -> Array:
+        """Return g(q), the generalised force that holds the weight."""
+        return self._call("gravity", q=q)[0]
+
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrench: ArrayLike | None = None
+    ) -> Array:
+        """Return qdd under joint efforts tau, (joints,), and a wrench on the tip.
+
+        `wrench` is (force, moment) or a force alone, base axes, on the last end.
+        """
+        if wrench is None:
+            return self._call("forward_dynamics", q=q, qd=qd, tau=tau)[0]
+        return self._call("forward_dynamics_loaded", q=q, qd=qd, tau=tau, wrench=_six(wrench))[0]
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """Return M qdd + h + D qd + K q + g, (N,): efforts first, then what eps and eta need.
+
+        Joint friction is included. What eps and eta need vanishes for a motion that the robot
+        makes by itself.
+        """
+        return self._call("inverse_dynamics", q=q, qd=qd, qdd=qdd)[0]
+
+    def energy(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Return the total energy, kinetic, elastic and gravitational, J."""
+        total: Array = self._call("energies", q=q, qd=qd)[0].sum(axis=-1)
+        return total
+
+    def energies(self, q: ArrayLike, qd: ArrayLike) -> dict[str, Array]:
+        """Return the energy split: kinetic, elastic, gravity, J."""
+        values = self._call("energies", q=q, qd=qd)[0]
+        return {name: values[..., k] for k, name in enumerate(("kinetic", "elastic", "gravity"))}
+
+    def tip(self, q: ArrayLike) -> Array:
+        """Return the position of the last link's end, or of a Delta's platform, (3,), base axes."""
+        return self._call("tip", q=q)[0]
+
+    def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
+        """Return the elastic displacement (3,) of a link at a fraction of its length, link axes."""
+        i = self.chain.index(link)
+        part, shapes = self.chain.links[i], self.chain.links[i].shapes
+        q = self._array("q", q)
+        if not 0 <= fraction <= 1:
+            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
+        if shapes is None:
+            return np.zeros((*q.shape[:-1], 3))
+        if part.slide is not None:
+            return slide_deflection(part, q[..., self.chain.own(i)], fraction)
+        field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
+        displacement: Array = q[..., self.chain.eta[i]] @ field_.T
+        return displacement
+
+    def derivatives(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
+    ) -> tuple[Array, Array, Array]:
+        """Return d qdd / d(q, qd, tau), (N, N), (N, N) and (N, joints)."""
+        found = self._call("derivatives", q=q, qd=qd, tau=tau)
+        lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, qd, tau)))
+        a, b, c = (part.reshape(*lead, self.size, -1) for part in found)
+        return a, b, c
+
+    def _call(self, name: str, **given: ArrayLike) -> tuple[Array, ...]:
+        arrays = {word: self._array(word, value) for word, value in given.items()}
+        leads = {array.shape[:-1] for array in arrays.values()} - {()}
+        if not leads:
+            return self._closed(self.functions.evaluator(name)(*arrays.values()))
+        if len(leads) > 1:
+            raise SuppleError(
+                f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
+            )
+        lead = leads.pop()
+        flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
+        if len(lead) > 1 or lead == (0,):
+            flat = [a.reshape(-1, a.shape[-1]) for a in flat]
+        found = self._closed(self.functions.evaluator(name)(*flat))
+        return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
+
+    def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The same, unless loops stayed open."""
+        if self.functions.closed and not all(np.isfinite(out).all() for out in found):
+            raise SuppleError(
+                f"the legs of {self.robot.name} cannot be closed at this q: it is out of reach or "
+                "at a singular pose; try motor angles nearer to each other, or less deflection"
+            )
+        return found
+
+    def _array(self, word: str, value: ArrayLike) -> Array:
+        """Return an argument as an array, checked for size and NaN."""
+        wanted = {"tau": self.joints, "wrench": 6}.get(word, self.size)
+        try:
+            array = np.asarray(value, float)
+        except (TypeError, ValueError):
+            raise SuppleError(f"{word} is not an array of numbers") from None
+        if array.ndim == 0 or array.shape[-1] != wanted:
+            names = self.coordinates[: self.joints] if word == "tau" else self.coordinates
+            what = f": {', '.join(names)}" if wanted <= 12 and word != "wrench" else ""
+            raise SuppleError(f"{word} has shape {array.shape}: its last axis must have {wanted} "
+                              f"entries{what}")  # fmt: skip
+        if not np.isfinite(array).all():
+            raise SuppleError(f"{word} holds a value that is not finite")
+        if word == "q" and self.chain.sliding:
+            self.chain.check_lengths(array)
+        return array
+
+
+def build(
+    robot: Robot,
+    basis: Basis,
+    deflection: Deflection = "rotation",
+    stiffening: bool | None = None,
+    damping: Damping | float | None = None,
+    velocity: Velocity = "material",
+    beta: Literal["newton", "integrated"] = "newton",
+    compiled: bool = False,
+) -> Model:
+    """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
+
+    `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
+    section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
+    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping`
+    of the links is a ratio, a Damping, or None for the robot file's. `velocity` of links that slide
+    is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their `beta` is
+    found by Newton's method at each length, or `integrated` by (11) beside the states of a run, as
+    the paper does, which drifts. `compiled` turns every function into C when it is first used.
+    """
+    if not isinstance(basis, Basis):
+        raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
+    if deflection not in DEFLECTIONS:
+        raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
+    if velocity not in ("material", "paper"):
+        raise SuppleError(f"velocity is '{velocity}': give material or paper")
+    if isinstance(robot, DeltaRobot):
+        return _delta(
+            robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
+        )
+    stiffening = bool(stiffening)
+    if stiffening and velocity == "paper":
+        raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
+    chain = chain_of(robot, basis, stiffening)
+    _check_beta(chain, beta)
+    assert isinstance(robot, SerialRobot)
+    if deflection != "rotation":
+        _check_planar(robot, deflection, stiffening)
+    law = damping_of(damping)
+    D = _damping_matrix(robot, chain, law)
+    friction = tuple(motor.friction for motor in _motors(robot, chain))
+    rubbed = friction if any(friction) else ()
+    laws = laws_of(chain, D, rubbed, slide_ratios(robot, chain, law), velocity)
+    _check_mass(chain, laws)
+    K = chain.stiffness()
+    for i in chain.sliding:
+        for array in (K, D):
+            array[chain.eta[i], chain.eta[i]] = np.nan
+    arrays = (K, D, np.array(friction))
+    for array in arrays:
+        array.setflags(write=False)
+    functions = ChainFunctions(_chosen(laws, deflection, velocity), compiled)
+    return Model(robot, basis, chain, deflection, stiffening, *arrays, functions, beta)
+
+
+def _check_beta(chain: Chain, beta: str) -> None:
+    if beta not in ("newton", "integrated"):
+        raise SuppleError(f"beta is '{beta}': give newton or integrated")
+    if beta == "integrated" and not beta_count(chain):
+        raise SuppleError("beta is 'integrated': only links that slide and bend in AssumedModes "
+                          "have a beta; leave it out")  # fmt: skip
+
+
+def _delta(
+    robot: DeltaRobot, basis: Basis, readings: tuple[str, str], stiffening: bool,
+    damping: Damping | float | None, compiled: bool,
+) -> Model:  # fmt: skip
+    """The Model of a Delta: legs cut at D, closed by what follows from q."""
+    if readings != ("rotation", "material"):
+        raise SuppleError(
+            f"{robot.name} is a Delta: deflection and velocity have one reading there"
+        )
+    legs = delta_legs(robot, basis, stiffening)
+    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, damping_of(damping))
+    arrays = (K, D, np.full(3, robot.motor.friction))
+    for array in arrays:
+        array.setflags(write=False)
+    functions = DeltaFunctions(legs, *arrays, compiled)
+    return Model(robot, basis, legs.book, "rotation", stiffening, *arrays, functions)
+
+
+def _chosen(laws: Laws, deflection: Deflection, velocity: Velocity) -> AnyLaws:
+    """The right laws, or a paper's own reading of them."""
+    if deflection != "rotation":
+        links = [link for link in laws.links if isinstance(link, Numbers)]
+        return PlanarLaws(laws.chain, links, laws.K, laws.D, deflection, laws.friction)
+    return LagrangeLaws(laws) if velocity == "paper" else laws
+
+
+def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None:
+    if not robot.planar:
+        raise SuppleError(f"deflection '{deflection}' is for planar arms; {robot.name} is spatial")
+    if stiffening:
+        raise SuppleError(f"stiffening goes with deflection 'rotation', not with '{deflection}'")
+
+
+def _motors(robot: Robot, chain: Chain) -> tuple[Joint | Motor, ...]:
+    if isinstance(robot, DeltaRobot):
+        return (robot.motor,) * 3
+    assert isinstance(robot, SerialRobot)
+    return tuple(robot.links[i].joint for i in chain.joints)
+
+
+def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
+    """(N, N): joint damping on theta, the links' own on eta."""
+    D = np.zeros((chain.size, chain.size))
+    for k, motor in enumerate(_motors(robot, chain)):
+        D[k, k] = motor.damping
+    for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
+        if link.inv.count and link.slide is None:
+            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i, link.name)))
+    return D
+
+
+def _ratio(robot: Robot, i: int, name: str) -> float | None:
+    """The damping ratio that the robot file gives a link, itself or by its material."""
+    described: Elastic
+    if isinstance(robot, DeltaRobot):
+        described = robot.upper if name.startswith("upper") else robot.lower
+    else:
+        assert isinstance(robot, SerialRobot)
+        described = robot.links[i]
+    material = robot.material(described)
+    if described.damping_ratio is None and material is not None:
+        return material.damping_ratio
+    return described.damping_ratio
+
+
+def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[float]]:
+    """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
+    out: list[list[float]] = []
+    for i, link in enumerate(chain.links):
+        if link.slide is None or not link.slide.count:
+            out.append([])
+        elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
+            out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
+        elif isinstance(law, ModalDamping):
+            out.append(law.ratios(i, link.slide.count, _ratio(robot, i, link.name)).tolist())
+        else:
+            raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
+                              "matrix would change with its length")  # fmt: skip
+    return out
+
+
+def _check_mass(chain: Chain, laws: Laws) -> None:
+    """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
+    if not chain.size:
+        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
+    q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
+    for i in chain.sliding:
+        q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
+    M = np.array(laws.mass(q), float)
+    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+    for k, name in enumerate(chain.names):
+        if scale[k] == 0.0:
+            raise SuppleError(
+                f"{name} moves no mass or inertia: give its links or bodies some, or its joint a "
+                "hub or rotor_inertia"
+            )
+    lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
+    if lowest < 1e-13:
+        raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
+                          "rotor_inertia or a hub, and links that shear or twist their rotary and "
+                          "polar inertia")  # fmt: skip
+
+
+def _six(wrench: ArrayLike) -> Array:
+    """Return a force as a wrench without moment."""
+    given = np.asarray(wrench, float)
+    if given.shape[-1:] == (3,):
+        return np.concatenate([given, np.zeros_like(given)], axis=-1)
+    return given

@@ -1,0 +1,120 @@
+"""A model's constants by name: links whose numbers are symbols, for regressors and closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ..kernels.scalars import Matrix, Scalar, Vector
+from .link_inertia import Numbers
+
+__all__ = ["Named", "named_links"]
+
+AXES = "xyz"
+Symbol = Callable[[str], Any]
+
+
+class Named:
+    """Symbols made so far, each with its value; a number that is zero stays a structural zero.
+
+    Attributes:
+        values: name to number.  symbols: name to symbol, in the same order.
+    """
+
+    def __init__(self, symbol: Symbol) -> None:
+        self._symbol = symbol
+        self.values: dict[str, float] = {}
+        self.symbols: dict[str, Any] = {}
+
+    def scalar(self, name: str, value: Scalar) -> Scalar:
+        """Return the symbol of a number, the same for the same name; zero stays zero."""
+        if not isinstance(value, float) or value == 0.0:
+            return value
+        if name not in self.symbols:
+            self.symbols[name] = self._symbol(name)
+            self.values[name] = value
+        return self.symbols[name]
+
+    def vector(self, name: str, values: Vector) -> Vector:
+        """Return a vector's symbols, name_1, name_2, .."""
+        return [self.scalar(f"{name}{j + 1}", x) for j, x in enumerate(values)]
+
+    def symmetric(self, name: str, M: Matrix) -> Matrix:
+        """Return a symmetric matrix's symbols, name_jl with j <= l."""
+        n = len(M)
+        return [[self.scalar(f"{name}{min(j, l) + 1}{max(j, l) + 1}", M[j][l]) for l in range(n)]
+                for j in range(n)]  # fmt: skip
+
+    def rows(self, name: str, M: Matrix) -> Matrix:
+        """Return the symbols of a matrix whose rows are x, y and z."""
+        return [self.vector(f"{name}{AXES[a]}", row) for a, row in enumerate(M)]
+
+    def mass(self, name: str, M: Matrix) -> Matrix:
+        """Return a (6, 6) mass from its ten parameters: mass, first moments, inertia."""
+        m = self.scalar(f"m_{name}", M[0][0])
+        c = [self.scalar(f"mc_{name}{AXES[a]}", x) for a, x in
+             enumerate((M[1][5], M[2][3], M[0][4]))]  # fmt: skip
+        J = [[self.scalar(f"J_{name}{AXES[min(a, b)]}{AXES[max(a, b)]}", M[3 + a][3 + b])
+              for b in range(3)] for a in range(3)]  # fmt: skip
+        S = [[0.0, c[2], _minus(c[1])], [_minus(c[2]), 0.0, c[0]], [c[1], _minus(c[0]), 0.0]]
+        top = [[m if a == b else 0.0 for b in range(3)] + S[a] for a in range(3)]
+        return top + [[S[b][a] for b in range(3)] + J[a] for a in range(3)]
+
+
+def _minus(x: Scalar) -> Scalar:
+    return x if isinstance(x, float) and x == 0.0 else -x
+
+
+def named_links(links: list[Numbers], table: Named, kinematics: bool = False) -> list[Numbers]:
+    """Return the links with inertial constants as symbols; lengths and end values too if asked.
+
+    Names of link i: m, md, Jo (mass, first and second moment), v (int m N), w (int m x N),
+    zab (int m N_a N_b), j (section inertia), m_h, mc_h, J_h (hub), m_t, .. (tip), J_r (rotor).
+
+    Source: [DeLuca1991], Eq. (24), for any arm.
+    """
+    return [_named(link, i + 1, table, kinematics) for i, link in enumerate(links)]
+
+
+def _named(link: Numbers, i: int, table: Named, kinematics: bool) -> Numbers:
+    G = [[_products(link.G[a][b], f"z{AXES[a]}{AXES[b]}{i}_", table, a, b, link.G[b][a])
+          for b in range(3)] for a in range(3)]  # fmt: skip
+    changed = replace(
+        link,
+        mass=table.scalar(f"m{i}", link.mass),
+        first=table.scalar(f"md{i}", link.first),
+        second=table.scalar(f"Jo{i}", link.second),
+        P=table.rows(f"v{i}_", link.P),
+        X=table.rows(f"w{i}_", link.X),
+        G=G,
+        J=[table.scalar(f"j{i}_{AXES[a]}", x) for a, x in enumerate(link.J)],
+        JPsi=table.rows(f"jp{i}_", link.JPsi),
+        PsiJPsi=table.symmetric(f"jpp{i}_", link.PsiJPsi),
+        root_mass=table.mass(f"h{i}", link.root_mass),
+        tip_mass=table.mass(f"t{i}", link.tip_mass),
+        rotor=table.scalar(f"J_r{i}", link.rotor),
+    )
+    if not kinematics:
+        return changed
+    return replace(
+        changed,
+        length=table.scalar(f"l{i}", link.length),
+        N_end=table.rows(f"phi{i}_", link.N_end),
+        Psi_end=table.rows(f"psi{i}_", link.Psi_end),
+    )
+
+
+def _products(M: Matrix, name: str, table: Named, a: int, b: int, other: Matrix) -> Matrix:
+    """Symbols of int m N_a' N_b; the transposed pair has the same ones."""
+    if a == b:
+        return table.symmetric(name, M)
+    n = len(M)
+    if a < b:
+        return [
+            [table.scalar(f"{name}{j + 1}{l + 1}", M[j][l]) for l in range(n)] for j in range(n)
+        ]
+    back = f"z{AXES[b]}{AXES[a]}{name[3:]}"
+    return [
+        [table.scalar(f"{back}{l + 1}{j + 1}", other[l][j]) for l in range(n)] for j in range(n)
+    ]

@@ -1,0 +1,1 @@
+"""How published papers write parts of the equations, beside ours."""

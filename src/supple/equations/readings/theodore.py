@@ -1,0 +1,126 @@
+"""LagrangeLaws: a sliding chain with the velocity of [Theodore1997] (24) as printed.
+
+Printed velocities are not rates of material points, so the equations come the paper's own way: the
+kinetic energy that (24) gives, put through Lagrange's equations (25), (26), beta being a state of
+its own (11) that they do not differentiate. There is no other use for it than to compare; `Laws`
+has the right motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...kernels.scalars import Scalar, Vector, ldl, ldl_solve, sub, vadd
+from ..chain import Chain
+from ..chain_equations import Laws
+from ..sliders import given_beta
+
+__all__ = ["LagrangeLaws", "with_beta"]
+
+
+@dataclass(frozen=True)
+class LagrangeLaws:
+    """The same methods as `laws.Laws`, h by automatic differentiation of the mass matrix."""
+
+    laws: Laws
+
+    @property
+    def chain(self) -> Chain:
+        """The chain of the laws."""
+        return self.laws.chain
+
+    @property
+    def links(self) -> Any:
+        """The links of the laws."""
+        return self.laws.links
+
+    @property
+    def K(self) -> list[Vector]:
+        """The constant part of the stiffness."""
+        return self.laws.K
+
+    @property
+    def D(self) -> list[Vector]:
+        """The constant part of the damping."""
+        return self.laws.D
+
+    @property
+    def friction(self) -> tuple[float, ...]:
+        """Coulomb's friction of the joints."""
+        return self.laws.friction
+
+    def mass(self, q: Vector) -> list[Vector]:
+        """M(q) of the printed velocities."""
+        return self.laws.mass(q)
+
+    def inverse(
+        self, q: Vector, qd: Vector, qdd: Vector, gravity: bool, wrench: Vector | None = None
+    ) -> Vector:
+        """M qdd + h, plus g when `gravity`, less the generalised force of a tip wrench."""
+        import casadi as ca
+
+        moved = _matrix(self.mass(q)) @ ca.vertcat(*qdd)
+        rest = self._rest(q, qd, gravity, wrench)
+        return ca.vertsplit(moved + rest)
+
+    def _rest(self, q: Vector, qd: Vector, gravity: bool, wrench: Vector | None) -> Any:
+        """h(q, qd) = d(M qd)/dq qd - 1/2 d(qd' M qd)/dq, with gravity and a tip wrench as asked."""
+        import casadi as ca
+
+        n = self.chain.size
+        x, v, held = ca.SX.sym("q", n), ca.SX.sym("v", n), ca.SX.sym("held", n)
+        momentum = _matrix(self.laws.mass(ca.vertsplit(x), ca.vertsplit(held))) @ v
+        rest = ca.jtimes(momentum, x, v) - ca.gradient(ca.dot(momentum, v), x) / 2
+        if gravity and any(self.chain.gravity):
+            rest += ca.gradient(self.laws.height(ca.vertsplit(x)), x)
+        if wrench is not None:
+            p, R = self.laws.tip(ca.vertsplit(x))
+            rest -= _wrench_force(x, ca.vertcat(*p), _matrix(R), ca.vertcat(*wrench))
+        Q = ca.vertcat(*q)
+        return ca.substitute([rest], [x, v, held], [Q, ca.vertcat(*qd), Q])[0]
+
+    def forward(self, q: Vector, qd: Vector, tau: Vector, wrench: Vector | None = None) -> Vector:
+        """Accelerations under efforts tau, (joints,) or on every coordinate (N,)."""
+        import casadi as ca
+
+        pushed = list(tau) + [0.0] * (self.chain.size - len(tau))
+        rest = ca.vertsplit(self._rest(q, qd, True, wrench))
+        applied = vadd(self.laws.forces(q, qd), pushed)
+        load = [sub(a, b) for a, b in zip(applied, rest, strict=True)]
+        return ldl_solve(ldl(self.mass(q)), load)
+
+    def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
+        """Kinetic, elastic and gravitational energy."""
+        return self.laws.energies(q, qd)
+
+    def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
+        """Position (3,) and axes (3, 3) of the last end in base axes."""
+        return self.laws.tip(q)
+
+
+def with_beta(laws: Laws | LagrangeLaws, beta: Vector) -> Laws | LagrangeLaws:
+    """Return the same laws with beta of links that slide given, see `sliders.newton_beta`."""
+    if isinstance(laws, LagrangeLaws):
+        return LagrangeLaws(replace(laws.laws, links=given_beta(laws.chain, laws.links, beta)))
+    return replace(laws, links=given_beta(laws.chain, laws.links, beta))
+
+
+def _matrix(rows: list[Vector]) -> Any:
+    import casadi as ca
+
+    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+
+
+def _wrench_force(q: Any, p: Any, R: Any, wrench: Any) -> Any:
+    """Generalised force of a force and a moment on the tip, base axes."""
+    import casadi as ca
+
+    force = ca.jtimes(p, q, wrench[:3], True)
+    for k in range(3):
+        e = ca.SX.zeros(3)
+        e[k] = 1
+        turned = ca.skew(e) @ R
+        # virtual work of the moment: 1/2 sum over axes of (e x R) : dR
+        force += wrench[3 + k] * ca.jtimes(ca.vec(R), q, ca.vec(turned), True) / 2
+    return force

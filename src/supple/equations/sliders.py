@@ -1,0 +1,172 @@
+"""Slider: a link that slides, whose numbers depend on its free length.
+
+To the recursions a slider is a link without a joint whose first elastic coordinate is its free
+length: p = [l, eta]. Its fields are linear in z on the wide set [N, N_l, N_ll, e_x] of
+`beams.sliding`, with
+
+    z = [eta, 0, 0, 0],   zd = Z pd = [etad, eta ld, 0, ld],   zb = [0, 2 etad ld, eta ld^2, 0],
+
+(with stiffening eta and its products in place of eta), so that every convective term comes out of
+the same lines that serve a link of fixed length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.sliding.clamped_mass import SHORTEST, ClampedMass
+from ..beams.sliding.modes import SlidingModes
+from ..beams.sliding.rates import Rate
+from ..beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
+from ..kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd
+from .chain import Chain
+from .link_inertia import Numbers
+
+__all__ = ["Slider", "beta_count", "beta_rates", "given_beta", "newton_beta", "resolved"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Slider:
+    """What a sliding link's numbers are made from.
+
+    Attributes:
+        fixed: the numbers that do not depend on the length.  shapes, velocity: see `integrals`.
+        ratios: (k,), damping ratio of each shape.  beta: roots of the frequency equation that come
+        from elsewhere, as states of their own; None: by Newton's method at the free length.
+        stiffening: a bent beam keeps its length.
+    """
+
+    fixed: Numbers
+    shapes: SlidingShapes
+    velocity: Velocity
+    ratios: tuple[float, ...]
+    beta: Beta = None
+    stiffening: bool = False
+
+    def at(self, l: Scalar, held: Scalar = None) -> Numbers:
+        """Return the link's numbers at a free length; its shapes those of another one, if given."""
+        at = self._inside(l)
+        found = integrals(self.shapes, at, self.velocity, held, self.beta, self.stiffening)
+        kept = self.fixed
+        return Numbers(
+            R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
+            first=found.first, second=found.second, P=found.P, X=found.X, G=found.G, J=found.J,
+            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi,
+            pairs=self.shapes.pairs if self.stiffening else (), N_end=found.N_end,
+            Psi_end=found.Psi_end, root_mass=kept.root_mass, tip_mass=kept.tip_mass,
+            rotor=kept.rotor, slides=True,
+        )  # fmt: skip
+
+    def _bending(self, l: Scalar) -> SlideIntegrals:
+        return integrals(self.shapes, self._inside(l), "material", beta=self.beta)
+
+    def _inside(self, l: Scalar) -> Scalar:
+        """A free length as an expression that stays on the beam.
+
+        A run that slides off is ended there by `simulate`; until it looks, the integrator must find
+        numbers beyond the beam.
+        """
+        if isinstance(l, int | float | np.ndarray):
+            return l
+        import casadi as ca
+
+        whole = self.shapes.beam.L
+        return ca.fmin(ca.fmax(l, SHORTEST * whole), whole)
+
+    def stiffness(self, l: Scalar) -> list[list[Rate]]:
+        """Return K(l), (k, k), with its derivative along l."""
+        return self._bending(l).K
+
+    def elastic(self, p: Vector) -> Vector:
+        """Return the force of bending on [l, eta]: 1/2 eta' (dK/dl) eta, K eta.
+
+        Source: [Theodore1997], Eq. (34), whose prismatic row lacks the first.
+        """
+        l, eta = p[0], p[1:]
+        if not eta:
+            return [0.0]
+        K = self.stiffness(l)
+        value, slope = ([[getattr(x, part) for x in row] for row in K]
+                        for part in ("value", "first"))  # fmt: skip
+        row = mul(0.5, dot(eta, matvec(slope, eta))) if self.velocity == "material" else 0.0
+        return [row, *matvec(value, eta)]
+
+    def energy(self, p: Vector) -> Scalar:
+        """Return the strain energy 1/2 eta' K eta."""
+        return mul(0.5, dot(p[1:], self.elastic(p)[1:])) if p[1:] else 0.0
+
+    def damping(self, p: Vector, pd: Vector) -> Vector:
+        """Return the force of damping on [l, eta]: that of R = zeta omega (d/dt sqrt(m) eta)^2.
+
+        m is the modal mass, so that the law does not depend on how shapes are scaled along l; at
+        constant length it is 2 zeta omega m etad.
+        """
+        l, eta, etad = p[0], p[1:], pd[1:]
+        if not any(self.ratios):
+            return [0.0] * len(p)
+        found = self._bending(l)
+        drift = [mul(0.5, mul(m.first / m.value, x)) for m, x in zip(found.modal, eta, strict=True)]
+        speed = vadd(etad, scale(pd[0], drift))
+        force = self.shapes.damping(found, l, list(self.ratios), speed)
+        return [dot(drift, force), *force]
+
+
+def resolved(
+    links: list[Numbers | Slider], eta: list[Vector], held: list[Vector] | None = None
+) -> list[Numbers]:
+    """Return every link's numbers, those of sliders at their free length, eta[i][0].
+
+    `held` are coordinates whose lengths the shapes belong to, where they are others.
+    """
+    return [link.at(p[0], h[0] if held else None) if isinstance(link, Slider) else link
+            for link, p, h in zip(links, eta, held or eta, strict=True)]  # fmt: skip
+
+
+def _equations(chain: Chain) -> list[tuple[int, ClampedMass]]:
+    """Place in q of the free length, and frequency equation, for every beta of a chain in order."""
+    out = []
+    for i in chain.sliding:
+        slide = chain.links[i].slide
+        laws = slide.laws if isinstance(slide, SlidingModes) else ()
+        out += [(chain.theta[i], law) for law in laws]
+    return out
+
+
+def beta_count(chain: Chain) -> int:
+    """Return the number of beta of all links that slide."""
+    return sum(law.count for _, law in _equations(chain))
+
+
+def newton_beta(chain: Chain, q: Array) -> Array:
+    """Return beta (.., b) of all links that slide at states (.., N), by Newton's method."""
+    flat = q.reshape(-1, q.shape[-1])
+    rows = [[b for place, law in _equations(chain) for b in law.roots(float(x[place]))]
+            for x in flat]  # fmt: skip
+    return np.array(rows).reshape(*q.shape[:-1], -1)
+
+
+def beta_rates(chain: Chain, beta: Vector, q: Vector, qd: Vector) -> Vector:
+    """Return d beta/dt = (f_1/f_2) dl/dt.
+
+    Source: [Theodore1997], Eqs. (11)-(13).
+    """
+    owners = [pair for pair in _equations(chain) for _ in range(pair[1].count)]
+    return [law.rate(b, q[place]).first * qd[place]
+            for b, (place, law) in zip(beta, owners, strict=True)]  # fmt: skip
+
+
+def given_beta(chain: Chain, links: list[Numbers | Slider], beta: Vector) -> list[Numbers | Slider]:
+    """Return the links with beta of those that slide as given, in the order of `newton_beta`."""
+    out, start = list(links), 0
+    for i in chain.sliding:
+        slider, slide = out[i], chain.links[i].slide
+        if isinstance(slider, Slider) and isinstance(slide, SlidingModes):
+            stop = start + sum(law.count for law in slide.laws)
+            out[i] = replace(slider, beta=tuple(beta[start:stop]))
+            start = stop
+    return out

@@ -1,0 +1,208 @@
+"""Closed loops: a Model under a Controller on a Trajectory, as one right-hand side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial, chebyshev
+from numpy.typing import ArrayLike, NDArray
+
+from ..control.controllers import Controller, Decoupling, Wanted
+from ..control.platform import PlatformPath, leads_platform
+from ..control.trajectories import Hold, Trajectory
+from ..equations.equilibrium import stiffness_at
+from ..equations.model import Model
+from ..errors import SuppleError
+from .inputs import Input
+from .states import symbols
+
+__all__ = ["Reference", "as_feedback", "check_path", "closed_rate", "path_samples", "wanted_motion"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reference(Input):
+    """A trajectory as inputs: joint coordinates, rates and accelerations wanted, side by side."""
+
+    trajectory: Trajectory
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return [r, rd, rdd], (len(t), 3 joints)."""
+        return np.concatenate(self.trajectory(t), axis=1)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the trajectory's breaks and its end, in every period before `end`."""
+        T = self.trajectory.duration
+        edges = [*self.trajectory.breaks, T]
+        if not self.trajectory.periodic:
+            return [t for t in edges if 0 < t < end]
+        rounds = range(math.ceil(end / T))
+        return [k * T + t for k in rounds for t in edges if 0 < k * T + t < end]
+
+    def expression(self, t: Any, width: int) -> list[Any]:
+        """Return it as polynomials of t between the switches, exact for all but smooth ones."""
+        import casadi as ca
+
+        T = self.trajectory.duration
+        if self.trajectory.smooth:
+            raise SuppleError("this trajectory is no polynomial in time: use method rk4")
+        edges = [0.0, *self.trajectory.breaks, T]
+        inside = ca.fmod(t, T) if self.trajectory.periodic else t
+        last = self.trajectory(np.array([T + 1.0]))
+        out: list[Any] = np.concatenate(last, axis=1)[0].tolist()
+        for a, b in reversed(list(pairwise(edges))):
+            if b > a:
+                piece = self._piece(a, b, inside, width)
+                here = inside < b if b < T or self.trajectory.periodic else inside <= b
+                out = [ca.if_else(here, p, o) for p, o in zip(piece, out, strict=True)]
+        return out
+
+    def _piece(self, a: float, b: float, t: Any, width: int) -> list[Any]:
+        """Polynomials between two breaks from eight samples inside."""
+        nodes = (chebyshev.chebpts1(8) + 1) / 2
+        samples = self.trajectory.at(a + (b - a) * nodes)[0]
+        s = (t - a) / (b - a)
+        out: tuple[list[Any], ...] = ([], [], [])
+        for column in samples.T:
+            fit = Polynomial.fit(nodes, column, 7, domain=[0, 1], window=[0, 1])
+            for d in range(3):
+                p = fit.deriv(d) if d else fit
+                out[d].append(_horner(p.coef.tolist(), s) / (b - a) ** d)
+        return [*out[0], *out[1], *out[2]]
+
+
+def _horner(coefficients: list[float], s: Any) -> Any:
+    value: Any = 0.0
+    for c in reversed(coefficients):
+        value = value * s + c
+    return value
+
+
+def wanted_motion(
+    model: Model, controller: Any, trajectory: Any, path: Trajectory | None
+) -> Trajectory | None:
+    """Return the motion wanted of the joints, None without a controller."""
+    if controller is None:
+        if trajectory is not None or path is not None:
+            raise SuppleError("a trajectory or path needs a controller: give one, such as "
+                              "supple.Decoupling()")  # fmt: skip
+        return None
+    if path is not None and trajectory is not None:
+        raise SuppleError("trajectory and path are both given: lead the joints or the platform")
+    if path is None and leads_platform(trajectory):
+        path = trajectory
+    return as_trajectory(trajectory if path is None else PlatformPath(model.robot, path), model)
+
+
+def as_trajectory(given: Any, model: Model) -> Trajectory:
+    """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
+    if given is None:
+        raise SuppleError("a controller needs a trajectory: give one, or joint coordinates to hold")
+    found = given if isinstance(given, Trajectory) else Hold(tuple(np.ravel(given).tolist()))
+    if found(0.0)[0].shape != (model.joints,):
+        raise SuppleError(f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "
+                          f"{model.joints} joints")  # fmt: skip
+    return found
+
+
+def path_samples(trajectory: Trajectory, duration: float) -> Array:
+    """Return joint coordinates (n, joints) along a trajectory, close enough to see its extremes."""
+    edges = [t for t in trajectory.breaks if t < duration]
+    found: Array = trajectory(np.concatenate([np.linspace(0.0, duration, 400), edges]))[0]
+    return found
+
+
+def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
+    """Raise a SuppleError when the motion wanted leaves a beam, a joint's limits or M regular."""
+    theta = path_samples(trajectory, duration)
+    for k, i in enumerate(model.chain.joints):
+        allowed, link = model.motors[k].limits, model.chain.links[i]
+        low, high = float(theta[:, k].min()), float(theta[:, k].max())
+        if link.slide is not None:
+            least, most = model.chain.stroke(i)
+            if low < least or high > most:
+                raise SuppleError(
+                    f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
+                    f"stay between {least:g} m and the beam's {most:g} m"
+                )
+        if allowed is not None and not (allowed[0] <= low and high <= allowed[1]):
+            raise SuppleError(f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
+                              f"its limits are {list(allowed)}")  # fmt: skip
+    _check_regular(model, theta)
+
+
+def _check_regular(model: Model, theta: Array) -> None:
+    """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
+    q = np.zeros((len(theta[::8]) + 1, model.size))
+    q[:-1, : model.joints] = theta[::8]
+    q[-1] = q[0]  # and a pose with nothing special, to compare with
+    turning = [k for k in range(model.joints) if model.chain.joints[k] not in model.chain.sliding]
+    q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
+    M = model.mass_matrix(q)
+    usual = np.sqrt(np.diag(M[-1]))
+    unit = M[:-1] / np.outer(usual, usual)
+    if np.linalg.eigvalsh(unit).min() < 1e-12:
+        raise SuppleError(
+            "the trajectory runs through a singular pose: there a joint moves no mass, so no "
+            "effort decides its acceleration; keep away from it or give the joint's hub inertia"
+        )
+
+
+def substep_counts(
+    model: Model, controller: Controller, trajectory: Trajectory, grid: Array, phase: float = 1.2
+) -> NDArray[np.int64]:
+    """Return how many steps each interval needs: `phase` rad of the fastest mode, a tenth of the
+    slowest one's, which is the one to be seen.
+
+    Under Decoupling the joints are held to the path; under other laws they give way, which makes
+    the modes faster.
+    """
+    from scipy.linalg import eigvalsh
+
+    first = model.joints if isinstance(controller, Decoupling) else 0
+    if first == model.size:
+        return np.ones(len(grid) - 1, np.int64)
+    times = np.linspace(grid[0], grid[-1], 17)
+    q = np.zeros((len(times), model.size))
+    q[:, : model.joints] = trajectory(times)[0]
+    M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
+    squares = np.array([eigvalsh(k, m) for k, m in zip(K, M, strict=True)])
+    low = np.array([min(row[row > 1e-9 * row[-1]]) for row in squares])
+    rate = np.maximum(np.sqrt(squares[:, -1]), 10 * np.sqrt(low))
+    omega = np.interp(grid, times, rate)
+    turned = np.diff(grid) * np.maximum(omega[:-1], omega[1:])
+    counts: NDArray[np.int64] = np.maximum(1, np.ceil(turned / phase)).astype(np.int64)
+    return counts
+
+
+def closed_rate(model: Model, controller: Controller) -> Any:
+    """Return dx/dt = f(x, [r, rd, rdd]) of the closed loop as a CasADi SX function."""
+    import casadi as ca
+
+    n, k = model.size, model.joints
+    x, model, drift = symbols(model)
+    u = model.functions.symbol("u", 3 * k)
+    q, qd = x[:n], x[n : 2 * n]
+    wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
+    both = controller.acceleration(model, q, qd, wanted)
+    if both is None:
+        tau = controller.effort(model, q, qd, wanted)
+        both = model.functions.expression("forward_dynamics")(q, qd, tau), tau
+    lost = model.functions.expression("dissipation")(q, qd)
+    power = ca.dot(both[1], qd[:k]) - ca.dot(qd, lost)
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power, drift)]))
+
+
+def as_feedback(law: Callable[..., ArrayLike], trajectory: Trajectory) -> Callable[..., ArrayLike]:
+    """Return a Python law f(t, q, qd, (r, rd, rdd)) as an effort function of time and state."""
+
+    def effort(t: float, q: Array, qd: Array) -> ArrayLike:
+        return law(t, q, qd, trajectory(t))
+
+    return effort

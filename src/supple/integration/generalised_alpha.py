@@ -1,0 +1,247 @@
+"""Generalised-alpha: implicit steps for a Model under efforts, a function or a Controller.
+
+The equations hold at every step, in the accelerations themselves; Newton's matrix is kept from step
+to step as long as it leads there quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..control.controllers import Decoupling, Wanted
+from ..equations.evaluate import Evaluator, compiled, slope
+from ..errors import SuppleError
+from ..kernels.newmark import Scheme
+from ..kernels.newmark import generalised_alpha as scheme_of
+from .closed_loop import Reference
+from .inputs import Feedback
+from .plan import Chunk, Plan, wrench_power
+
+__all__ = ["generalised_alpha"]
+
+Array = NDArray[np.float64]
+MOST = 30  # iterations of a step
+QUICK = 6  # iterations after which the matrix is made anew for the next step
+POSITION, VELOCITY = 1e-11, 1e-9  # corrections beside the largest entry, at which a step is done
+
+
+def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chunk]:
+    """Implicit steps that damp the fast modes; `radius` is left of them at infinite frequency.
+
+    Residual r = M qdd + h + D qd + K q + g - tau at t + dt; the accelerations a of the scheme lag
+    behind: (1 - am) a1 + am a0 = (1 - af) qdd1 + af qdd0. Under Decoupling started on its path the
+    joints are led along it, which is what this law does.
+
+    Source: [Arnold2007], Eqs. (5)-(7).
+    """
+    if plan.model.beta != "newton":
+        raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
+    system, scheme = _System(plan, x), scheme_of(radius)
+    n, work = plan.model.size, float(x[-1])
+    q, qd = x[:n].copy(), x[n : 2 * n].copy()
+    qdd = system.first(q, qd)
+    a, before = qdd, system.power(q, qd)
+    for k in range(len(plan.grid) - 1):
+        dt = float(plan.grid[k + 1] - plan.grid[k])
+        rest = (scheme.alpha_f * qdd - scheme.alpha_m * a) / (1 - scheme.alpha_m)
+        start = (
+            q + dt * qd + dt**2 * ((0.5 - scheme.beta) * a + scheme.beta * rest),
+            qd + dt * ((1 - scheme.gamma) * a + scheme.gamma * rest),
+            qdd,
+        )
+        q, qd, qdd = system.step(k + 1, dt, start, scheme)
+        a = rest + scheme.weight * qdd
+        after = system.power(q, qd)
+        work, before = work + dt * (before + after) / 2, after
+        yield k + 1, np.concatenate([q, qd, [work]])[None]
+
+
+class _System:
+    """The equations of a plan, and the matrix that solves them."""
+
+    def __init__(self, plan: Plan, x: Array) -> None:
+        self.plan, self.model = plan, plan.model
+        self.k, self.tau = plan.model.joints, np.zeros(plan.model.joints)
+        self.given_power = 0.0
+        self.led = _on_path(plan, x)
+        self.equations = plan.model.functions.derived(
+            ("alpha", plan.controller, self.led, plan.width, plan.compiled),
+            lambda: _Equations(plan, self.led),
+        )
+        self._inverse: Array | None = None
+        self._dt = 0.0
+        self._answer: list[Array] | None = None
+        self._given: Array | None = None
+        at = plan.grid - 1e-9 * np.diff(plan.grid, prepend=plan.grid[0])
+        if not isinstance(plan.tau, Feedback):
+            self._given = plan.inputs(at)
+        self._wrench = np.zeros((len(at), 0))
+        if plan.wrench is not None:
+            self._wrench = plan.wrench.value(at, 6)
+
+    def first(self, q: Array, qd: Array) -> Array:
+        """qdd at the start, as an implicit step feels it: modes faster than the step are left out.
+
+        Efforts that jump at the start would throw these modes about, and the first step with them.
+        """
+        u, qdd = self._inputs(0, q, qd), np.zeros_like(q)
+        h = float(self.plan.grid[1] - self.plan.grid[0])
+        r = self._rest(q, qd, qdd, u)
+        return np.asarray(-self._matrix(0, (q, qd, qdd), u, (h**2, h), False) @ r)
+
+    def step(
+        self, place: int, dt: float, start: tuple[Array, Array, Array], scheme: Scheme
+    ) -> tuple[Array, Array, Array]:
+        """q = q_0 + b qdd, qd = qd_0 + c qdd and qdd that satisfy the equations at one time."""
+        q_0, qd_0, qdd = start
+        b, c = scheme.beta * dt**2 * scheme.weight, scheme.gamma * dt * scheme.weight
+        if abs(dt - self._dt) > 1e-9 * dt:
+            self._inverse = None
+        for renewed in (0, 1, MOST):  # with the matrix at hand, with a new one, with new ones
+            self._answer = self._answer if renewed == 0 else None
+            found = self._iterated(place, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
+            if found is not None:
+                return found
+        t = self.plan.grid[place]
+        hint = ", or keep away from singular poses" if self.model.functions.closed else ""
+        raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller dt{hint}")
+
+    def _iterated(
+        self, place: int, dt: float, start: tuple[Array, Array, Array],
+        weights: tuple[float, float], renewed: int,
+    ) -> tuple[Array, Array, Array] | None:  # fmt: skip
+        (q_0, qd_0, qdd), (b, c), before = start, weights, np.inf
+        for count in range(MOST):
+            q, qd = q_0 + b * qdd, qd_0 + c * qdd
+            u = self._inputs(place, q, qd)
+            if self.led:
+                k = self.k
+                q[:k], qd[:k], qdd[:k] = u[:k], u[k : 2 * k], u[2 * k :]
+            r = self._rest(q, qd, qdd, u)
+            if count < renewed or self._inverse is None:
+                exact = not self.model.functions.closed or renewed == MOST
+                self._inverse = self._matrix(place, (q, qd, qdd), u, (b, c), exact)
+                self._dt = dt
+            step = self._inverse @ -r
+            size = float(np.abs(step).max())
+            qdd = qdd + step
+            small = b * size <= POSITION * (1e-3 + np.abs(q).max())
+            if small and c * size <= VELOCITY * (1e-3 + np.abs(qd).max()):
+                if count > QUICK:
+                    self._inverse = None
+                return q + b * step, qd + c * step, qdd
+            if not np.isfinite(size) or (count > 2 and size > 2 * before):
+                return None
+            before = size
+        return None
+
+    def power(self, q: Array, qd: Array) -> float:
+        """Power of efforts and wrench less what damping and friction take, after a step."""
+        lost = self.model.functions.evaluator("dissipation")(q, qd)[0]
+        return float(self.tau @ qd[: self.k] - qd @ lost) + self.given_power
+
+    def _inputs(self, place: int, q: Array, qd: Array) -> Array:
+        if isinstance(self.plan.tau, Feedback):
+            efforts = self.plan.tau(float(self.plan.grid[place]), q, qd)
+            return np.concatenate([efforts, self._wrench[place]])
+        assert self._given is not None
+        row: Array = self._given[place]
+        return row
+
+    def _rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
+        """The residual; the efforts are kept."""
+        r: Array
+        r, self.tau, power = self.equations.residual(q, qd, qdd, u)
+        self.given_power = float(power[0])
+        return r
+
+    def _matrix(
+        self, place: int, state: tuple[Array, Array, Array], u: Array,
+        weights: tuple[float, float], exact: bool,
+    ) -> Array:  # fmt: skip
+        """Inverse of d r / d qdd + c d r / d qd + b d r / d q.
+
+        Where that is dear, of M + c D + b K with the answer of the law: gyroscopic and geometric
+        terms are left to the iteration.
+        """
+        (q, qd, _), (b, c), k = state, weights, self.k
+        if exact:
+            M, C, K = (part(*state, u)[0] for part in self.equations.slopes)
+            A = M + c * C + b * K
+        else:
+            A = self.model.mass_matrix(q) + c * self.model.damping + b * self.model.stiffness
+            if self.equations.answer is not None:
+                if self._answer is None:  # kept while it serves, like the matrix
+                    self._answer = [part(q, qd, u)[0] for part in self.equations.answer]
+                A[:k] += b * self._answer[0] + c * self._answer[1]
+        if self.equations.free and not exact:
+            A[:k] = 0.0
+            A[:k, :k] = np.eye(k)
+        if isinstance(self.plan.tau, Feedback) and self.plan.tau.of_state:
+            A[:k, :k] -= self._felt(place, q, qd, u, b, c)
+        return np.asarray(np.linalg.inv(A))
+
+    def _felt(self, place: int, q: Array, qd: Array, u: Array, b: float, c: float) -> Array:
+        """(k, k): how a function of the state answers to its joints, by differences."""
+        out = np.zeros((self.k, self.k))
+        for j, e in enumerate(1e-6 * np.eye(len(q))[: self.k]):
+            out[:, j] = b * (self._inputs(place, q + e, qd) - u)[: self.k]
+            out[:, j] += c * (self._inputs(place, q, qd + e) - u)[: self.k]
+        return out / 1e-6
+
+
+def _on_path(plan: Plan, x: Array) -> bool:
+    """Whether a law that holds its joints to the path starts there."""
+    if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
+        return False
+    k, n = plan.model.joints, plan.model.size
+    r, rd, _ = plan.tau.trajectory(0.0)
+    return bool(np.abs(x[:k] - r).max() < 1e-12 and np.abs(x[n : n + k] - rd).max() < 1e-12)
+
+
+class _Equations:
+    """Residual and efforts over (q, qd, qdd, inputs), and slopes.
+
+    Attributes:
+        free: whether the rows of the joints say their accelerations, not their efforts.
+        residual: (r, tau, power of the wrench).  answer: slopes by q and qd of -tau of a law, None
+        without one.
+    """
+
+    def __init__(self, plan: Plan, led: bool) -> None:
+        import casadi as ca
+
+        model, law = plan.model, plan.controller
+        n, k, symbol = model.size, model.joints, model.functions.symbol
+        q, qd, qdd, x = (symbol(w, s) for w, s in zip("qvax", (n, n, n, plan.width), strict=True))
+        u = x[: plan.driven]
+        force = model.functions.expression("inverse_dynamics")(q, qd, qdd)
+        self.free = isinstance(law, Decoupling)
+        self.answer: list[Evaluator] | None = None
+        if isinstance(law, Decoupling):
+            wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
+            second = wanted.rdd if led else law.joint_acceleration(model, q, qd, wanted)
+            first, tau = qdd[:k] - second, force[:k]
+        else:
+            tau = u
+            if law is not None:
+                tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
+                alone = ca.Function("answer", [q, qd, x], [ca.densify(-tau)])
+                self.answer = [Evaluator(slope(alone, i)) for i in (0, 1)]
+            first = force[:k] - tau
+        rows, power = ca.densify(ca.vertcat(first, force[k:])), ca.DM.zeros(1)
+        if plan.wrench is not None:
+            power = wrench_power(model, q, qd, x[plan.driven :])
+            rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)
+        self._rows = ca.Function("rows", [q, qd, qdd, x], [rows])
+        whole = ca.Function("residual", [q, qd, qdd, x], [rows, ca.densify(tau), power])
+        self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
+
+    @cached_property
+    def slopes(self) -> list[Evaluator]:
+        """Slopes of the residual by qdd, qd and q."""
+        return [Evaluator(slope(self._rows, i)) for i in (2, 1, 0)]

@@ -1,0 +1,200 @@
+"""Flexible: the elastic rows of a Model while its joints move as wanted.
+
+    M_ff q_f'' = -(n_f + M_fr u),   u the joint accelerations
+
+is what is left of a closed loop that holds its joints to the path, [Theodore1997] (39).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..control.controllers import solved
+from ..control.trajectories import Trajectory
+from ..equations.evaluate import Evaluator
+from ..equations.model import Model
+from ..errors import SuppleError
+
+__all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HeldModes:
+    """Frequencies (m,) with the joints held, and mass-normalised shapes (m, m) in columns."""
+
+    omega: Array
+    shapes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Flexible:
+    """The elastic rows of one model, functions made once.
+
+    Attributes:
+        model: whose rows.  rows: (q, qd, u) to q_f'' and its Jacobians by q_f and q_f'.
+        masses: (q, qd) to M_ff, K_ff and their rates along qd.
+    """
+
+    model: Model
+    rows: Evaluator
+    masses: Evaluator
+
+    def state(self, theta: Array) -> Array:
+        """Return q with the joints at theta, unbent."""
+        return np.concatenate([theta, np.zeros(self.model.size - self.model.joints)])
+
+    def parts(self, x: Array) -> Array:
+        """Return the elastic entries of q or qd, (.., m)."""
+        return x[..., self.model.joints :]
+
+    def matrices(self, q: Array, qd: Array, u: Array) -> Array:
+        """Return the frozen system matrices (n, 2 m, 2 m) of [q_f, q_f']."""
+        _, by_q, by_qd = self.rows(q, qd, u)
+        n, m, _ = by_q.shape
+        A = np.zeros((n, 2 * m, 2 * m))
+        A[:, :m, m:] = np.eye(m)
+        A[:, m:, :m], A[:, m:, m:] = by_q, by_qd
+        return A
+
+    def blocks(self, q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
+        """Return M_ff, K_ff and their rates, (n, m, m) each."""
+        M, K, Md, Kd = self.masses(q, qd)
+        return M, K, Md, Kd
+
+    def modes(self, q: Array) -> HeldModes:
+        """Return the modes at one state, joints held."""
+        from scipy.linalg import eigh
+
+        M, K, *_ = self.masses(q, np.zeros_like(q))
+        value, vector = eigh(K, M)
+        return HeldModes(np.sqrt(value), vector)
+
+    def frequencies(self, q: Array) -> Array:
+        """Return natural frequencies (n, m), joints held."""
+        return np.array([self.modes(x).omega for x in q])
+
+    def modal_energies(self, q: Array, eta: Array, etad: Array) -> Array:
+        """Return the energies (n, m) of each mode at elastic states (n, m)."""
+        out = []
+        for x, a, b in zip(q, eta, etad, strict=True):
+            modes = self.modes(x)
+            M, *_ = self.masses(x, np.zeros_like(x))
+            c, cd = modes.shapes.T @ M @ a, modes.shapes.T @ M @ b
+            out.append((cd**2 + (modes.omega * c) ** 2) / 2)
+        return np.array(out)
+
+    def quasi_static(self, q: Array, qd: Array, u: Array) -> Array:
+        """Return the elastic state (n, m) at which q_f'' vanishes, q_f' being zero."""
+        m = self.model.size - self.model.joints
+        still, slow = q.copy(), qd.copy()
+        still[:, -m:], slow[:, -m:] = 0.0, 0.0
+        push, by_q, _ = self.rows(still, slow, u)
+        found = np.linalg.solve(by_q, -push.reshape(len(q), m)[..., None])
+        return np.asarray(found[..., 0], np.float64)
+
+    def transition(self, path: Trajectory, end: float, phase: float = 0.4) -> Array:
+        """Return the transition matrix (2 m, 2 m) of the free elastic motion from 0 to `end`.
+
+        Magnus' method of fourth order: exp(h (A1 + A2)/2 + sqrt(3) h^2 [A2, A1]/12), A at the two
+        Gauss points of each step; steps of `phase` rad of the fastest mode, none over a break.
+        """
+        grid = self._grid(path, end, phase)
+        h, r = np.diff(grid)[:, None, None], np.sqrt(3) / 6
+        A1, A2 = (self._along(path, grid[:-1] + np.diff(grid) * c) for c in (0.5 - r, 0.5 + r))
+        mean = h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2)
+        steps = exponentials(mean, mean.shape[1] // 2)
+        X = np.eye(steps.shape[1])
+        for step in steps:
+            X = step @ X
+        return X
+
+    def _along(self, path: Trajectory, t: Array) -> Array:
+        """System matrices (n, 2 m, 2 m) on the path, unbent."""
+        r, rd, u = path(t)
+        rest = np.zeros((len(t), self.model.size - self.model.joints))
+        return self.matrices(np.hstack([r, rest]), np.hstack([rd, rest]), u)
+
+    def _grid(self, path: Trajectory, end: float, phase: float) -> Array:
+        """Times whose steps turn the fastest mode by `phase` at most, breaks among them."""
+        edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
+        parts = []
+        for a, b in pairwise(edges):
+            t = np.linspace(a, b, 33)
+            rate = self.frequencies(np.array([self.state(r) for r in path(t)[0]]))[:, -1]
+            turned = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
+            wanted = np.linspace(0.0, turned[-1], int(np.ceil(turned[-1] / phase)) + 1)
+            parts.append(np.interp(wanted, turned, t)[:-1])
+        return np.concatenate([*parts, [end]])
+
+
+def exponentials(A: Array, m: int) -> Array:
+    """Return exp of many small matrices (n, k, k): Taylor's series after scaling and balancing.
+
+    The first m coordinates are displacements, the next m velocities; they are balanced by the ratio
+    of their blocks, so that both weigh the same.
+    """
+    n, size, _ = A.shape
+    lower = np.abs(A[:, m : 2 * m, :m]).sum(axis=(1, 2))
+    upper = np.abs(A[:, :m, m : 2 * m]).sum(axis=(1, 2))
+    d = np.ones((n, size))
+    d[:, :m] = np.sqrt(lower / upper)[:, None]
+    B = A * d[:, :, None] / d[:, None, :]
+    norm = np.abs(B[:, : 2 * m, : 2 * m]).sum(axis=2).max()
+    halvings = max(0, int(np.ceil(np.log2(norm))))
+    out = _taylor(B / 2**halvings)
+    for _ in range(halvings):
+        out = out @ out
+    balanced: Array = out / d[:, :, None] * d[:, None, :]
+    return balanced
+
+
+def _taylor(B: Array) -> Array:
+    """exp(B) to degree 15 in six products; what is left out is below 1/16!.
+
+    Source: [PatersonStockmeyer1973].
+    """
+    powers = [np.eye(B.shape[1]), B, B @ B]
+    powers.append(powers[2] @ B)
+    fourth = powers[2] @ powers[2]
+    out: Array = np.zeros_like(B)
+    for block in (3, 2, 1, 0):  # Horner's rule in the fourth power
+        for k, power in enumerate(powers):
+            out = out + power / math.factorial(4 * block + k)
+        out = out @ fourth if block else out
+    return out
+
+
+def flexible(model: Model) -> Flexible:
+    """Return the elastic rows of a model."""
+    if model.functions.closed:
+        raise SuppleError(
+            f"{model.robot.name} has loops: this is for serial arms (magnus, stability, floquet); "
+            "simulate it by generalised-alpha"
+        )
+    made: Flexible = model.functions.derived("flexible", lambda: _made(model))
+    return made
+
+
+def _made(model: Model) -> Flexible:
+    import casadi as ca
+
+    n, k = model.size, model.joints
+    q, qd, u = ca.SX.sym("q", n), ca.SX.sym("qd", n), ca.SX.sym("u", k)
+    M = model.functions.expression("mass_matrix")(q)[k:, k:]
+    K = model.functions.expression("stiffness")(q)[k:, k:]
+    rest = model.functions.expression("inverse_dynamics")(q, qd, ca.vertcat(u, ca.SX.zeros(n - k)))
+    push = ca.vertcat(*solved(M, -rest[k:]))
+    by_q, by_qd = (ca.densify(ca.jacobian(push, x[k:])) for x in (q, qd))
+    rows = ca.Function("rows", [q, qd, u], ca.cse([ca.densify(push), by_q, by_qd]))
+    rates: list[Any] = [ca.reshape(ca.jtimes(ca.vec(X), q, qd), n - k, n - k) for X in (M, K)]
+    parts = [ca.densify(X) for X in (M, K, *rates)]
+    masses = ca.Function("masses", [q, qd], ca.cse(parts))
+    return Flexible(model, Evaluator(rows), Evaluator(masses))

@@ -1,0 +1,130 @@
+"""Plan: what is to be computed, and its right-hand side dx/dt = f(x, u)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures import delta
+from ..control.controllers import Controller
+from ..equations.chain_equations import rubbing
+from ..equations.model import Model
+from ..errors import SuppleError
+from ..robot import DeltaRobot
+from .closed_loop import closed_rate
+from .inputs import Feedback, Input
+from .states import symbols
+
+__all__ = ["Chunk", "Plan", "rate", "rubbed", "start_angles", "wrench_power"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be computed.
+
+    Attributes:
+        grid: (n + 1,) times of the answer, switches among them.  starts: places in the grid where
+        integration restarts.  tau, wrench: efforts and tip wrench; wrench None: there is none.
+        tolerance: relative, of adams and bdf.  compiled: step in generated C.  controller: then
+        tau holds the motion wanted, a Reference.
+    """
+
+    model: Model
+    grid: Array
+    starts: tuple[int, ...]
+    tau: Input | Feedback
+    wrench: Input | None
+    tolerance: float
+    compiled: bool = False
+    controller: Controller | None = None
+
+    def __post_init__(self) -> None:
+        if self.controller is not None and self.wrench is not None:
+            raise SuppleError("a tip wrench under a Controller is not offered: use a function")
+
+    @property
+    def driven(self) -> int:
+        """Number of inputs of the joints: efforts, or the motion wanted under a controller."""
+        return (3 if self.controller is not None else 1) * self.model.joints
+
+    @property
+    def width(self) -> int:
+        """Number of inputs: those of the joints, and six of a wrench."""
+        return self.driven + (6 if self.wrench is not None else 0)
+
+    def rate(self) -> Any:
+        """Return dx/dt = f(x, u) as a CasADi SX function."""
+        if self.controller is None:
+            return rate(self.model, self.width)
+        return closed_rate(self.model, self.controller)
+
+    def inputs(self, t: Array) -> Array:
+        """(len(t), width) inputs at times t."""
+        assert isinstance(self.tau, Input)
+        parts = [self.tau.value(t, self.driven)]
+        if self.wrench is not None:
+            parts.append(self.wrench.value(t, 6))
+        return np.concatenate(parts, axis=1)
+
+
+def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | None) -> Any:
+    """Return theta0, or the motor angles of a Delta whose platform starts at `position`."""
+    if position is None:
+        return theta0
+    if not isinstance(model.robot, DeltaRobot) or theta0 is not None:
+        raise SuppleError("position is where a Delta's platform starts, instead of theta0")
+    return delta.inverse(model.robot, position)[0, :, 0]
+
+
+Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)
+
+
+def rate(model: Model, width: int) -> Any:
+    """Return dx/dt = f(x, u) as a CasADi SX function; u = tau, or tau and the tip wrench."""
+    import casadi as ca
+
+    n, joints = model.size, model.joints
+    x, model, drift = symbols(model)
+    u = model.functions.symbol("u", width)
+    q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
+    lost = model.functions.expression("dissipation")(q, qd)
+    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
+    if width > joints:
+        loaded = model.functions.expression("forward_dynamics_loaded")
+        qdd = loaded(q, qd, tau, u[joints:])
+        power += wrench_power(model, q, qd, u[joints:])
+    else:
+        qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
+    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
+
+
+def rubbed(model: Model, qd: Any) -> Any:
+    """Return the power that Coulomb's friction takes."""
+    import casadi as ca
+
+    speeds = ca.vertsplit(qd)
+    torques = rubbing(tuple(model.friction.tolist()), speeds)
+    return sum(f * v for f, v in zip(torques, speeds, strict=False) if not isinstance(f, float))
+
+
+def wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:
+    """Return the power of a tip wrench: force times velocity, moment times angular velocity."""
+
+    def make() -> Any:
+        import casadi as ca
+
+        x, v = (model.functions.symbol(word, model.size) for word in ("q", "qd"))
+        load = model.functions.symbol("wrench", 6)
+        p, R = model.functions.expression("tip")(x)
+        Rd = ca.reshape(ca.jtimes(ca.vec(R), x, v), 3, 3)
+        W = ca.mtimes(Rd, R.T)
+        spin = ca.vertcat(W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]) / 2
+        power = ca.dot(load[:3], ca.jtimes(p, x, v)) + ca.dot(load[3:], spin)
+        return ca.Function("wrench_power", [x, v, load], ca.cse([power]))
+
+    return model.functions.derived("wrench power", make)(q, qd, wrench)

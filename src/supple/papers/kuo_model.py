@@ -1,0 +1,221 @@
+"""The reading `paper` of [Kuo2016]: the model behind its Tables 2 and 3, with its four slips.
+
+This is not a model to use: it is kept here, apart from the right one (`structure.delta`), to show
+where the printed numbers come from. Each slip can be switched off by itself:
+
+`swapped`    (55) with the printed labels: V_D = (53)^-1 [V_P - (52) V_B], though (52) is the
+             coefficient of V_D and (53) that of V_B.
+`rotation`   (59) as printed: R_y(phi1)' takes delta_7..9 into the rod, and no torsion at B. Off:
+             the rotation (R_y(phi2) R_z(phi3))', and the universal joint carries torsion.
+`slope`      w' = +gamma_2 in (58), (60). Off: w' = -gamma_2. (v' = gamma_3 in both.)
+`half`       the 1/2 of the kinetic energy left in the platform's masses: m_p / 2 in translation and
+             rho h_p b h^3 / 24 about every axis, b = sqrt(3) r_B, h = 1.5 r_B. Off: the full disc.
+
+Entries of (52), (53) are the corrected ones, derived here from the geometry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.polynomial.legendre import leggauss
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures import delta
+from ..beams.theory import Beam, beam_of
+from ..kernels.spatial import axis_rotation, cross_matrix
+from ..robot import DeltaRobot
+
+__all__ = ["SLIPS", "PaperDelta"]
+
+Array = NDArray[np.float64]
+SLIPS = ("swapped", "rotation", "slope", "half")
+FIELDS = {"cubic": (1, 2), "quintic": (2, 3)}  # nodal values of u and phi, and of v and w
+DENSITY = 7800.0  # Table 1; the platform's printed inertia uses the links' steel
+
+
+@dataclass(frozen=True)
+class PaperDelta:
+    """The paper's finite-element Delta: `n` elements a link, order "cubic" or "quintic".
+
+    Attributes:
+        slips: those that are made; the paper makes all four.
+    """
+
+    robot: DeltaRobot
+    n: int = 1
+    order: str = "cubic"
+    slips: frozenset[str] = frozenset(SLIPS)
+
+    def without(self, *slips: str) -> PaperDelta:
+        """Return the model with some slips switched off."""
+        return replace(self, slips=self.slips - set(slips))
+
+    @property
+    def size(self) -> int:
+        """Degrees of freedom: 6 + 3 (12 n - 4) for cubic elements, Eq. (61); printed 30..282."""
+        u, v = FIELDS[self.order]
+        node = 2 * u + 2 * v
+        return 6 + 3 * (2 * node * self.n + 2 * (node - 6) - 4)
+
+    def frequencies(self, position: ArrayLike, count: int = 8) -> Array:
+        """Return the first natural frequencies at one position, rad/s, (count,)."""
+        from scipy.linalg import eigh
+
+        M, K = self.matrices(position)
+        squares = eigh(K, M, eigvals_only=True, subset_by_index=(0, count - 1))
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def matrices(self, position: ArrayLike) -> tuple[Array, Array]:
+        """Return M and K, Eq. (44) at rest: sum S' M_e S, sum S' K_e S, and the platform's mass."""
+        M, K = (np.zeros((self.size, self.size)) for _ in "MK")
+        M[:6, :6] = self._platform()
+        for leg in range(3):
+            upper, lower = self._nodes(position, leg)
+            for (mass, stiff), S in ((self._upper, upper), (self._lower, lower)):
+                M += S.T @ mass @ S
+                K += S.T @ stiff @ S
+        return M, K
+
+    @cached_property
+    def _upper(self) -> tuple[Array, Array]:
+        return link_matrices(beam_of(self.robot, self.robot.upper), self.n, self.order)
+
+    @cached_property
+    def _lower(self) -> tuple[Array, Array]:
+        return link_matrices(beam_of(self.robot, self.robot.lower), self.n, self.order)
+
+    def _platform(self) -> Array:
+        body, radius = self.robot.platform.body, self.robot.platform.radius
+        if "half" not in self.slips:
+            return np.diag([body.mass] * 3 + list(body.inertia))
+        b, h = np.sqrt(3) * radius, 1.5 * radius
+        about = DENSITY * self.robot.platform.thickness * b * h**3 / 24
+        return np.diag([body.mass / 2] * 3 + [about] * 3)
+
+    def _nodes(self, position: ArrayLike, leg: int) -> tuple[Array, Array]:
+        """S of the upper arm and of the rod, nodal values by global variables: Eqs. (54)-(60)."""
+        at = delta.place(self.robot, position)
+        phi1, phi2, phi3 = at.phi[0, leg]
+        V_P, V_B, own = self._variables(leg)
+        V_D = self._wrist(at, leg, V_P, V_B)
+        into = axis_rotation((0, 1, 0), phi1).T
+        if "rotation" not in self.slips:
+            into = (axis_rotation((0, 1, 0), phi2) @ axis_rotation((0, 0, 1), phi3)).T
+        start = into @ V_B[:3]
+        twist = np.zeros(self.size) if "rotation" in self.slips else (into @ V_B[3:])[0]
+        chord = (V_D[1:3] - start[1:]) / (self.robot.lower.length or 1.0)
+        slope = self._slope()
+        nodes = [np.concatenate([start, twist[None], own[:2] + chord])]
+        end = np.concatenate([V_D[:4], slope @ V_D[4:] + chord])
+        return self._arm(leg, V_B, slope), self._rod(leg, nodes[0], end)
+
+    def _slope(self) -> Array:
+        """(v', w') from (gamma_2, gamma_3)."""
+        return np.array([[0.0, 1.0], [1.0 if "slope" in self.slips else -1.0, 0.0]])
+
+    def _variables(self, leg: int) -> tuple[Array, Array, Array]:
+        """Rows that pick V_P, V_B and the remaining variables of a leg, Eqs. (51), (54)."""
+        each = (self.size - 6) // 3
+        pick = np.eye(self.size)
+        first = 6 + leg * each
+        return pick[:6], pick[first : first + 6], pick[first + 6 : first + each]
+
+    def _wrist(self, at: delta.DeltaPlacement, leg: int, V_P: Array, V_B: Array) -> Array:
+        """V_D by the global variables, Eq. (55)."""
+        of_D = _coefficient(at.R_lower[0, leg], -self.robot.platform.radius * at.R_leg[leg, :, 0])
+        of_B = _coefficient(at.R_upper[0, leg], at.position[0] - at.B[0, leg])
+        if "swapped" in self.slips:
+            of_D, of_B = of_B, of_D
+        return np.asarray(np.linalg.solve(of_D, V_P - of_B @ V_B))
+
+    def _arm(self, leg: int, V_B: Array, slope: Array) -> Array:
+        """Nodal values of the upper arm: clamped at A, V_B at its end, free between."""
+        u, v = FIELDS[self.order]
+        _, _, own = self._variables(leg)
+        extra = 2 * (u - 1) + 2 * (v - 2)
+        inner = iter(own[2:])
+        zero = np.zeros((6, self.size))
+        rows = [self._node(zero, [next(inner) for _ in range(extra)])]
+        for _ in range(self.n - 1):
+            rows.append(self._node([next(inner) for _ in range(6)], _take(inner, extra)))
+        end = np.concatenate([V_B[:4], slope @ V_B[4:]])
+        return np.array([*rows, self._node(end, _take(inner, extra))]).reshape(-1, self.size)
+
+    def _rod(self, leg: int, start: Array, end: Array) -> Array:
+        """Nodal values of the lower rod, after those that the arm uses."""
+        u, v = FIELDS[self.order]
+        _, _, own = self._variables(leg)
+        extra = 2 * (u - 1) + 2 * (v - 2)
+        used = 2 + (self.n - 1) * 6 + (self.n + 1) * extra
+        inner = iter(own[used:])
+        rows = [self._node(start, _take(inner, extra))]
+        for _ in range(self.n - 1):
+            rows.append(self._node(_take(inner, 6), _take(inner, extra)))
+        return np.array([*rows, self._node(end, _take(inner, extra))]).reshape(-1, self.size)
+
+    def _node(self, main: ArrayLike, extra: list[Array]) -> Array:
+        """One node's values as `link_matrices` has them, from (u, v, w, phi, v', w') and more."""
+        main_rows = np.asarray(main)
+        more = extra if extra else []
+        u, v, w, phi, dv, dw = main_rows
+        if self.order == "cubic":
+            return np.array([u, phi, v, dv, w, dw])
+        return np.array([u, more[0], phi, more[1], v, dv, more[2], w, dw, more[3]])
+
+
+def _take(rows: object, count: int) -> list[Array]:
+    return [next(rows) for _ in range(count)]  # type: ignore[call-overload]
+
+
+def _coefficient(R: Array, p: Array) -> Array:
+    """(6, 6): what a small motion in link axes at a point does at p from it: (52) and (53)."""
+    out = np.zeros((6, 6))
+    out[:3, :3] = out[3:, 3:] = R
+    out[:3, 3:] = -cross_matrix(p) @ R
+    return out
+
+
+def link_matrices(beam: Beam, n: int, order: str) -> tuple[Array, Array]:
+    """Return M and K of one link over its nodes' (u.., phi.., v.., w..), Eqs. (21), (29).
+
+    Polar moment in M and K alike; bending by Euler-Bernoulli, nodal w' = dw/dx.
+    """
+    u, v = FIELDS[order]
+    l, node = beam.L / n, 2 * u + 2 * v
+    M, K = (np.zeros(((n + 1) * node,) * 2) for _ in "MK")
+    starts = {"u": 0, "phi": u, "v": 2 * u, "w": 2 * u + v}
+    kinds = (
+        ("u", u, beam.m, beam.EA, 1),
+        ("phi", u, beam.rIp, beam.GJ, 1),
+        ("v", v, beam.m, beam.EI[0], 2),
+        ("w", v, beam.m, beam.EI[1], 2),
+    )
+    for name, values, inertia, stiffness, bends in kinds:
+        mass, stiff = hermite(values, l, 0), hermite(values, l, bends)
+        for k in range(n):
+            local = [e * node + starts[name] + d for e in (k, k + 1) for d in range(values)]
+            M[np.ix_(local, local)] += inertia * mass
+            K[np.ix_(local, local)] += stiffness * stiff
+    return M, K
+
+
+def hermite(values: int, l: float, derivative: int) -> Array:
+    """int N^(d) N^(d)' dx of the Hermite shapes on 0..l with `values` nodal values at each end."""
+    size = 2 * values
+    powers = [Polynomial.basis(k) for k in range(size)]
+    rows = [
+        [p.deriv(d)(end) if d else p(end) for p in powers]
+        for end in (0.0, 1.0)
+        for d in range(values)
+    ]
+    coefficients = np.linalg.inv(np.array(rows))  # columns: shapes in powers of s = x / l
+    scale = np.array([l**d for _ in range(2) for d in range(values)])
+    s, weight = leggauss(size)
+    s = (s + 1) / 2
+    at = np.array([[p.deriv(derivative)(t) if derivative else p(t) for p in powers] for t in s])
+    N = at @ coefficients * scale / l**derivative
+    return np.asarray(np.einsum("p,pi,pj->ij", weight / 2 * l, N, N))

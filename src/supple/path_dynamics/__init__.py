@@ -1,0 +1,1 @@
+"""Small elastic motion about a prescribed rigid one."""

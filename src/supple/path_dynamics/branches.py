@@ -1,0 +1,239 @@
+"""Branches of a Structure: trees of segments that hang from the ground, those alike together.
+
+A branch has coordinates of its own, z = [motors, y, f]: motors without springs, springs and elastic
+coordinates, and loose motions. The legs of a Delta are three branches alike; every array of theirs
+is (B, 3, ..), so that they cost one set of operations. A serial arm is one branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.fixed.elements import Mesh
+from ..kernels.jets import Jet, jet_of
+from ..kernels.spatial import transport
+from ..structure import MovingStructure, Segment
+from .moving_beams import CarriedLink
+
+__all__ = ["Group", "Slot", "Turn", "groups_of"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One motion of a slot's joint: its column in z, and which release it is (None: a motor).
+
+    Attributes:
+        direction: (6,), segment axes; None where it changes with the pose.  stiffness: its spring.
+    """
+
+    column: int
+    release: int | None
+    direction: Array | None
+    stiffness: float = 0.0
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One segment of a branch.
+
+    Attributes:
+        parent: its slot, -1 for the ground.  inner: its elastic coordinates in z.
+        turns: the motions of its joint, in their order.  reach: columns of z that move its root.
+    """
+
+    parent: int
+    mesh: Mesh
+    link: CarriedLink
+    inner: slice
+    turns: tuple[Turn, ...]
+    reach: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Group:
+    """m branches alike of k segments.
+
+    Attributes:
+        segments: (m, k), which segments.  slots: k.  motors, size, loose: numbers in z.
+        starts: where the group's motors, y and f begin among all.
+    """
+
+    segments: NDArray[np.int64]
+    slots: tuple[Slot, ...]
+    motors: int
+    size: int
+    loose: int
+    starts: tuple[int, int, int]
+
+    @property
+    def count(self) -> int:
+        """Number of branches, m."""
+        return len(self.segments)
+
+    @property
+    def y(self) -> slice:
+        """The springs and elastic coordinates in z."""
+        return slice(self.motors, self.motors + self.size)
+
+    @property
+    def f(self) -> slice:
+        """The loose motions in z."""
+        return slice(self.motors + self.size, self.width)
+
+    @property
+    def width(self) -> int:
+        """Length of z."""
+        return self.motors + self.size + self.loose
+
+    def part(self, kind: int) -> slice:
+        """The motors (0), y (1) or f (2) in z."""
+        return (slice(0, self.motors), self.y, self.f)[kind]
+
+    def own(self, kind: int, branch: int) -> slice:
+        """Where the motors (0), y (1) or f (2) of a branch stand among all."""
+        size = (self.motors, self.size, self.loose)[kind]
+        first = self.starts[kind] + branch * size
+        return slice(first, first + size)
+
+    def all(self, kind: int) -> slice:
+        """Where those of all its branches stand."""
+        return slice(self.starts[kind], self.own(kind, self.count - 1).stop)
+
+    def motions(self, moving: MovingStructure) -> tuple[list[Jet], list[Jet]]:
+        """How each slot's root and end move with z: Jets (B, m, 6, width), segment axes."""
+        B = moving.structure.size
+        roots: list[Jet] = []
+        ends: list[Jet] = []
+        for s, slot in enumerate(self.slots):
+            index = self.segments[:, s]
+            if slot.parent < 0:
+                root = jet_of(np.zeros((B, self.count, 6, self.width)))
+            else:
+                root = moving.transforms(index) @ ends[slot.parent]
+            for turn in slot.turns:
+                self._let_go(root, turn, moving, index)
+            end = transport(slot.mesh.L) @ root
+            end.value[..., slot.inner] += slot.mesh.end
+            roots.append(root)
+            ends.append(end)
+        return roots, ends
+
+    def _let_go(
+        self, root: Jet, turn: Turn, moving: MovingStructure, index: NDArray[np.int64]
+    ) -> None:
+        """Add the direction of one joint motion to its column."""
+        if turn.direction is not None:
+            root.value[..., turn.column] += turn.direction
+            return
+        assert turn.release is not None
+        each = [moving.release(int(i), turn.release).parts for i in index]
+        for target, parts in zip(root.parts, zip(*each, strict=True), strict=True):
+            target[..., turn.column] += np.stack(parts, axis=1)
+
+
+def groups_of(
+    segments: Sequence[Segment],
+    meshes: Sequence[Mesh],
+    links: Sequence[CarriedLink],
+    motors: Sequence[tuple[int, Array]],
+) -> tuple[Group, ...]:
+    """Return the branches of a structure, those alike as one group."""
+    driven = dict(motors)
+    alike: dict[tuple[object, ...], list[list[int]]] = {}
+    for branch in _branches(segments):
+        key = tuple(_key(segments, links, driven, branch, i) for i in branch)
+        alike.setdefault(key, []).append(branch)
+    out: list[Group] = []
+    starts = (0, 0, 0)
+    for found in alike.values():
+        group = _group(found, segments, meshes, links, driven, starts)
+        a, b, c = (group.all(kind).stop for kind in range(3))
+        starts = (a, b, c)
+        out.append(group)
+    return tuple(out)
+
+
+def _branches(segments: Sequence[Segment]) -> list[list[int]]:
+    """Segments of each tree that hangs from the ground, parents first."""
+    out: list[list[int]] = []
+    for i, segment in enumerate(segments):
+        if segment.parent < 0:
+            out.append([i])
+        else:
+            next(branch for branch in out if segment.parent in branch).append(i)
+    return out
+
+
+def _key(
+    segments: Sequence[Segment],
+    links: Sequence[CarriedLink],
+    driven: dict[int, Array],
+    branch: list[int],
+    i: int,
+) -> tuple[object, ...]:
+    """What makes two segments alike, directions that change with the pose aside."""
+    segment = segments[i]
+    releases = tuple(
+        (r.stiffness, r.floating, None if (d := r.toward(slice(None))).ndim > 1 else d.tobytes())
+        for r in segment.releases
+    )
+    parent = branch.index(segment.parent) if segment.parent >= 0 else -1
+    axis = driven[i].tobytes() if i in driven else None
+    return (id(links[i]), parent, releases, axis)
+
+
+def _group(
+    branches: list[list[int]],
+    segments: Sequence[Segment],
+    meshes: Sequence[Mesh],
+    links: Sequence[CarriedLink],
+    driven: dict[int, Array],
+    starts: tuple[int, int, int],
+) -> Group:
+    first = branches[0]
+    kinds: dict[str, list[tuple[int, int | None]]] = {"motor": [], "spring": [], "loose": []}
+    for i in first:
+        if i in driven:
+            kinds["motor"].append((i, None))
+        for k, release in enumerate(segments[i].releases):
+            kinds["loose" if release.floating else "spring"].append((i, k))
+    at = len(kinds["motor"]) + len(kinds["spring"])
+    inner = {}
+    for i in first:
+        inner[i] = slice(at, at + meshes[i].size)
+        at += meshes[i].size
+    place = {key: k for k, key in enumerate(kinds["motor"] + kinds["spring"])}
+    place |= {key: at + k for k, key in enumerate(kinds["loose"])}
+    slots: list[Slot] = []
+    for i in first:
+        parent = first.index(segments[i].parent) if segments[i].parent >= 0 else -1
+        turns = _turns(i, segments[i], driven, place)
+        columns = {turn.column for turn in turns}
+        if parent >= 0:
+            before = slots[parent]
+            columns |= {*before.reach.tolist(), *range(before.inner.start, before.inner.stop)}
+        reach = np.array(sorted(columns), np.int64)
+        slots.append(Slot(parent, meshes[i], links[i], inner[i], turns, reach))
+    motors = len(kinds["motor"])
+    size, loose = at - motors, len(kinds["loose"])
+    return Group(np.array(branches), tuple(slots), motors, size, loose, starts)
+
+
+def _turns(
+    i: int,
+    segment: Segment,
+    driven: dict[int, Array],
+    place: dict[tuple[int, int | None], int],
+) -> tuple[Turn, ...]:
+    out = [Turn(place[i, None], None, driven[i])] if i in driven else []
+    for k, release in enumerate(segment.releases):
+        direction = release.toward(slice(None))
+        fixed = direction if direction.ndim == 1 else None
+        out.append(Turn(place[i, k], k, fixed, release.stiffness))
+    return tuple(out)

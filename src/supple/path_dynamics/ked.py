@@ -1,0 +1,225 @@
+"""Kineto-elasto-dynamics: small elastic motion about a prescribed rigid motion, M, C, K, F(t).
+
+The unknowns y are the elastic coordinates of all links (and the twists of sprung joints); what is
+loose in between, passive joints and platform, follows from the closures: A_f f + A_y y = 0. So
+every link moves by q = S(t) y, and with the matrices of `moving_beams`
+    M = sum S' M_e S,   C = sum S' (2 M_e S' + C_e S),
+    K = sum S' (M_e S'' + C_e S' + (K_e + A_e + E_e + G_e) S) + K_j,   F = sum S' P_e,
+K_j the preload's part of the joints (`joint_stiffness`).
+The motion of the motors is prescribed, serial arm and Delta alike.
+Source: [Kuo2016], Eqs. (42)-(44); departures: closures from the true joints, no nodal variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..beams.fixed.elements import Mesh, mesh
+from ..errors import SuppleError
+from ..robot import Robot
+from ..structure import Structure, motor_axes, moving_structure
+from .branches import Group, groups_of
+from .motors import motor_side
+from .moving_beams import CarriedLink, carried_link
+from .prescribed import Led, Loads, lead
+from .reduction import reduced
+from .small_motion import Matrices, SmallMotion, State
+
+__all__ = ["Ked", "Loads", "Matrices", "ked"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ked(SmallMotion):
+    """A robot with finite elements on its links, its motors led along a motion.
+
+    y = [springs, elastic coordinates of every segment].
+
+    Attributes:
+        structure: the robot at one configuration, for its parts.  meshes: one per segment.
+        loads: what is included.
+    """
+
+    robot: Robot
+    structure: Structure
+    meshes: tuple[Mesh, ...]
+    loads: Loads = field(default_factory=Loads)
+
+    @cached_property
+    def links(self) -> tuple[CarriedLink, ...]:
+        """Constant matrices of every segment; those of segments alike are one."""
+        roots, made = self.structure.root_mass[0], {}
+        out = []
+        for i, (part, s) in enumerate(zip(self.meshes, self.structure.segments, strict=True)):
+            root = roots[i]
+            key = (part.beam, part.L, part.n, root.tobytes(), s.tip_mass.tobytes())
+            if key not in made:
+                made[key] = carried_link(part, root, s.tip_mass)
+            out.append(made[key])
+        return tuple(out)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The branches of the structure, those alike together."""
+        return groups_of(self.structure.segments, self.meshes, self.links, self.motors)
+
+    @cached_property
+    def springs(self) -> tuple[tuple[int, int], ...]:
+        """(segment, release) of the sprung joints, which are among y."""
+        return tuple(
+            (i, k)
+            for i, s in enumerate(self.structure.segments)
+            for k, r in enumerate(s.releases)
+            if not r.floating
+        )
+
+    @cached_property
+    def motors(self) -> tuple[tuple[int, Array], ...]:
+        """(segment, direction (6,)) of the motors that act on a root without a spring between."""
+        return motor_axes(self.robot, self.structure)
+
+    @cached_property
+    def inner(self) -> tuple[slice, ...]:
+        """Where the elastic coordinates of each segment stand in y, after the springs."""
+        at, out = len(self.springs), []
+        for part in self.meshes:
+            out.append(slice(at, at + part.size))
+            at += part.size
+        return tuple(out)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64] | None:
+        """(N,) where each entry of y stands branch by branch; None if it stands there already."""
+        place = np.zeros(self.size, np.int64)
+        for group in self.groups:
+            for b, branch in enumerate(group.segments):
+                first = group.own(1, b).start - group.motors
+                for i, slot in zip(branch, group.slots, strict=True):
+                    inner = slice(slot.inner.start + first, slot.inner.stop + first)
+                    place[self.inner[i]] = np.arange(inner.start, inner.stop)
+                    for turn in slot.turns:
+                        if (int(i), turn.release) in self.springs:
+                            at = self.springs.index((int(i), turn.release))
+                            place[at] = first + turn.column
+        return None if np.array_equal(place, np.arange(self.size)) else place
+
+    @property
+    def size(self) -> int:
+        """Length of y."""
+        return int(self.inner[-1].stop)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Segments in order."""
+        return tuple(s.name for s in self.structure.segments)
+
+    def elastic(self, x: Array) -> Array:
+        """Return the elastic stiffness, which is the same everywhere."""
+        return self.stiffness
+
+    @cached_property
+    def stiffness(self) -> Array:
+        """(N, N) elastic stiffness; it does not change in time."""
+        K = np.zeros((self.size, self.size))
+        for column, (i, k) in enumerate(self.springs):
+            K[column, column] = self.structure.segments[i].releases[k].stiffness
+        for part, place in zip(self.meshes, self.inner, strict=True):
+            K[place, place] = part.stiffness
+        return K
+
+    def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
+        """Return M, C, K, F at the instants of a motion, (B, ..) each as in `moving_structure`."""
+        led = self.led(x, v, a)
+        forms = [led.assembled(g) for g in range(len(self.groups))]
+        found = reduced(self.groups, forms, led.joint(), led.tip())
+        if self.order is None:
+            return found
+        keep = self.order
+        square = (slice(None), keep[:, None], keep[None, :])
+        M, C, K, F = found.drive
+        drive = (M[..., keep], C[..., keep], K[..., keep], F)
+        three = (found.M[square], found.C[square], found.K[square])
+        return Matrices(*three, found.F[:, keep], found.tip[..., keep], drive)
+
+    def led(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Led:
+        """Return the robot at the instants of a motion, all its links led along."""
+        x, v, a = np.atleast_2d(x, v, a)
+        moving = moving_structure(self.robot, x, v, a)
+        return lead(self.robot.name, self.groups, moving, self.loads)
+
+    def roots(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Return the motion of every root per unit y, (B, n, 6, N), segment axes."""
+        found = self.led(x, v, a).roots()
+        return found if self.order is None else found[..., self.order]
+
+    def section(self, link: str, fraction: float, x: Array) -> Array:
+        """Return how a section moves per unit y, (1, 6, N), link axes."""
+        i = self.names.index(link)
+        part, R_LS = self.meshes[i], self.structure.segments[i].R_LS
+        out = np.zeros((1, 6, self.size))
+        field_ = part.field([fraction * part.L])[0].reshape(2, 3, part.size)
+        out[0, :, self.inner[i]] = (R_LS @ field_).reshape(6, part.size)
+        return out
+
+    def length(self, link: str) -> float:
+        """Return the length over which a link bends."""
+        part = self.meshes[self.names.index(link)]
+        return part.L if part.size else 0.0
+
+    def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
+        """Return the efforts of all motors in the order of their links; a spring's is -k eps."""
+        torque, rigid = found.torque(*state), -found.drive[3]
+        if self.springs:
+            wrench = self.root_wrenches(*motion)
+            columns = [(i, torque[:, k], rigid[:, k]) for k, (i, _) in enumerate(self.motors)]
+            for column, (i, k) in enumerate(self.springs):
+                release = self.structure.segments[i].releases[k]
+                twist = -release.stiffness * state[0][:, column]
+                columns.append((i, twist, wrench[:, i] @ release.toward(0)))
+            columns.sort(key=lambda column: column[0])
+            torque = np.stack([flexible for _, flexible, _ in columns], axis=1)
+            rigid = np.stack([stiff for _, _, stiff in columns], axis=1)
+        own = motor_side(self.robot, *motion)
+        return torque + own, rigid + own
+
+    def root_wrenches(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Force and moment that each root carries in the rigid motion, (B, n, 6), segment axes.
+
+        The moment of a motor's link about its axis is the motor's torque (rotor not included).
+        """
+        led = self.led(x, v, a)
+        out = np.zeros((*led.moving.structure.L.shape, 6))
+        for g, group in enumerate(self.groups):
+            for s, part in enumerate(led.carried(g)):
+                out[:, group.segments[:, s]] = part.root
+        return out
+
+
+def ked(
+    robot: Robot,
+    at: ArrayLike,
+    elements: int | Sequence[int] = 2,
+    order: str = "cubic",
+    loads: Loads | None = None,
+) -> Ked:
+    """Return the kineto-elasto-dynamic model of a robot with elements on every link.
+
+    `at`: any configuration of the motion (joint coordinates, or a Delta's platform position).
+    """
+    from ..structure import structure_of
+
+    structure = structure_of(robot, at)
+    each = [elements] * len(structure.segments) if isinstance(elements, int) else list(elements)
+    if len(each) != len(structure.segments):
+        raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
+    meshes = tuple(
+        mesh(s.beam, n, order, L)
+        for s, n, L in zip(structure.segments, each, structure.L[0], strict=True)
+    )
+    return Ked(robot, structure, meshes, loads or Loads())

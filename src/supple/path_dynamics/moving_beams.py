@@ -1,0 +1,175 @@
+"""A flexible link carried along a rigid motion: its mass, gyroscopic, stiffness and load terms.
+
+In the axes of the link's moving root frame (origin acceleration a, angular velocity w), a mass
+element at r displaced by u = H q, q = (u_root, w), accelerates by
+    a + (w' x + w x w x)(r + u) + 2 w x u' + u''.
+All terms are linear in w_i, w'_i and w_i w_j with constant matrices, found once:
+    M q'' + C(w) q' + (K + A(w') + E(w w) + G) q = P,
+G the stiffness of what the link carries, see `second_order`.
+Source: [Kuo2016], Eqs. (19)-(41), corrected: (23) B_e = rho A int N' [w x] N; (24), (30), (34)-(41)
+as in its errata. Departures: any basis of the mesh, bodies at root and end, and the rotary inertia
+of sections and bodies about all axes (the paper keeps spin about x only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.fixed.elements import Mesh
+from ..kernels.spatial import cross, cross_matrix, transport
+from .second_order import second_order, turning_form
+
+__all__ = ["CarriedLink", "Rates", "carried_link"]
+
+Array = NDArray[np.float64]
+Rates = tuple[Array, Array, Array]  # a less gravity, w, w' of a link's frame, own axes, (B, 3)
+RigidBody = tuple[float, Array, Array]  # mass, mass centre from the link's root, inertia there
+E_X = np.array([1.0, 0.0, 0.0])
+TURN = cross_matrix(np.eye(3))  # (3, 3, 3): TURN[i] = [e_i]
+
+
+@dataclass(frozen=True)
+class CarriedLink:
+    """Constant matrices of one link over q = (u_root, w), n = 6 + m of them, link axes.
+
+    Attributes:
+        M, K: (n, n), mass and elastic stiffness.  C: (3, n, n), per w_i.  A: (3, n, n), per w'_i.
+        E: (3, 3, n, n), per w_i w_j.  G: (24, n, n), per weight of `second_order`.
+        of_a: (n, 3), load per -(a - g).  of_dw: (n, 3), per -w'_i.  of_ww: (n, 3, 3), per -w_i w_j.
+        density: mass per length.  section: (3,), rotary inertia per length.  L: length.
+        root_body, tip_body: mass, mass centre from the root and inertia there.
+    """
+
+    M: Array
+    K: Array
+    C: Array
+    A: Array
+    E: Array
+    G: Array
+    of_a: Array
+    of_dw: Array
+    of_ww: Array
+    density: float
+    section: Array
+    L: float
+    root_body: RigidBody
+    tip_body: RigidBody
+
+    def turning(self, w: Array, dw: Array) -> tuple[Array, Array]:
+        """Return C(w) and A(w') + E(w w), (.., n, n) each, for w, w' (.., 3)."""
+        ww = (w[..., :, None] * w[..., None, :]).reshape(*w.shape[:-1], 9)
+        n = len(self.M)
+        A = np.concatenate([self.A, self.E.reshape(9, n, n)])
+        return _mixed(w, self.C), _mixed(np.concatenate([dw, ww], axis=-1), A)
+
+    def preloaded(self, end: Array, form: Array, a: Array, w: Array, dw: Array) -> Array:
+        """Return G, (.., n, n): end (.., 6) and form (.., 3, 3) are those of `preload.Carried`."""
+        slope = cross(dw, E_X) + cross(w, cross(w, E_X))
+        moment = self.section * dw + cross(w, self.section * w)
+        flat = form.reshape(*form.shape[:-2], 9)
+        parts = [end, self.density * a, self.density * slope, moment, flat]
+        G = _mixed(np.concatenate(parts, axis=-1), self.G)
+        if self.root_body[0]:
+            force, own = _carrying(self.root_body, a, w, dw)
+            G[..., 3:6, 3:6] += turning_form(force, self.root_body[1], own)
+        return G
+
+    def tip_load(self, a: Array, w: Array, dw: Array) -> tuple[Array, Array]:
+        """Return what the tip's bodies take of the end, (.., 6), and their form, (.., 3, 3)."""
+        if not self.tip_body[0]:
+            return np.zeros((*a.shape[:-1], 6)), np.zeros((*a.shape[:-1], 3, 3))
+        force, own = _carrying(self.tip_body, a, w, dw)
+        arm = self.tip_body[1] - self.L * E_X
+        wrench = np.concatenate([force, own + cross(arm, force)], axis=-1)
+        return wrench, turning_form(force, arm, own)
+
+    def load(self, a: Array, w: Array, dw: Array) -> Array:
+        """Return P (.., n): what inertia of the rigid motion and weight do; a is less gravity."""
+        ww = (w[..., :, None] * w[..., None, :]).reshape(*w.shape[:-1], 9)
+        return np.asarray(-(a @ self.of_a.T + dw @ self.of_dw.T + ww @ self.of_ww.reshape(-1, 9).T))
+
+
+def _mixed(weights: Array, forms: Array) -> Array:
+    """Sum of (k, n, n) forms with weights (.., k), as (.., n, n).
+
+    Products stay small, instant by instant: one large product would go to BLAS's threads, which
+    wait for one another on a busy machine.
+    """
+    k, n, _ = forms.shape
+    return np.asarray((weights @ forms.reshape(k, n * n)).reshape(*weights.shape[:-1], n, n))
+
+
+def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
+    """Return the constant matrices of one meshed link with (6, 6) bodies at its root and end."""
+    n = 6 + mesh.size
+    M, C, A = np.zeros((n, n)), np.zeros((3, n, n)), np.zeros((3, n, n))
+    E = np.zeros((3, 3, n, n))
+    of_a, of_dw, of_ww = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3, 3))
+    for mass, r, J, H in _matter(mesh, root_mass, tip_mass):
+        t, s = H[:3], H[3:]
+        M += mass * t.T @ t + s.T @ J @ s
+        of_a += mass * t.T
+        for i in range(3):
+            Je = cross_matrix(J[:, i])
+            A[i] += mass * t.T @ TURN[i] @ t + s.T @ (J @ TURN[i] - Je) @ s
+            C[i] += 2 * mass * t.T @ TURN[i] @ t
+            C[i] += s.T @ (J @ TURN[i] + TURN[i] @ J - Je) @ s
+            of_dw[:, i] += mass * t.T @ TURN[i] @ r + s.T @ J[:, i]
+            for j in range(3):
+                momentum = J @ TURN[j] - cross_matrix(J[:, j])
+                E[i, j] += mass * t.T @ TURN[i] @ TURN[j] @ t + s.T @ TURN[i] @ momentum @ s
+                of_ww[:, i, j] += mass * t.T @ TURN[i] @ TURN[j] @ r + s.T @ TURN[i] @ J[:, j]
+    K = np.zeros((n, n))
+    K[6:, 6:] = mesh.stiffness
+    G, b = second_order(mesh), mesh.beam
+    bodies = (_rigid(root_mass, 0.0), _rigid(tip_mass, mesh.L))
+    section = np.array([b.rIp, b.rI[1], b.rI[0]])
+    return CarriedLink(
+        M, K, C, A, E, G, of_a, of_dw, of_ww, b.m, section, mesh.L, *bodies
+    )  # fmt: skip
+
+
+def _matter(
+    mesh: Mesh, root_mass: Array, tip_mass: Array
+) -> Iterator[tuple[float, Array, Array, Array]]:
+    """Mass, place, inertia about its centre and motion H (6, n) of every piece of the link."""
+    b = mesh.beam
+    x, weights = mesh.quadrature()
+    section = np.diag([b.rIp, b.rI[1], b.rI[0]])
+    for value, weight, N in zip(x, weights, mesh.field(x), strict=True):
+        if weight > 0 and b.m > 0:
+            H = np.concatenate([transport(value), N], axis=1)
+            yield weight * b.m, np.array([value, 0.0, 0.0]), weight * section, H
+    root = np.concatenate([np.eye(6), np.zeros((6, mesh.size))], axis=1)
+    end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
+    for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):
+        if body.any():
+            yield _body(body, np.array([place, 0.0, 0.0]), H)
+
+
+def _body(body: Array, place: Array, H: Array) -> tuple[float, Array, Array, Array]:
+    """A (6, 6) mass about a point as mass, mass centre, inertia and motion there."""
+    mass, centre, J = _rigid(body, float(place[0]))
+    moved = H.copy()
+    moved[:3] -= cross_matrix(centre - place) @ H[3:]
+    return mass, centre, J, moved
+
+
+def _rigid(body: Array, x: float) -> RigidBody:
+    """A (6, 6) mass about the point x of the axis as mass, mass centre and inertia there."""
+    mass = float(body[0, 0])
+    first = np.array([body[5, 1], body[3, 2], body[4, 0]])
+    c = first / mass if mass > 0 else np.zeros(3)
+    S = cross_matrix(c)
+    return mass, c + np.array([x, 0.0, 0.0]), body[3:, 3:] + mass * S @ S
+
+
+def _carrying(body: RigidBody, a: Array, w: Array, dw: Array) -> tuple[Array, Array]:
+    """Force through a body's mass centre and moment that move it with the frame, (.., 3) each."""
+    mass, c, J = body
+    force = mass * (a + cross(dw, c) + cross(w, cross(w, c)))
+    return force, dw @ J + cross(w, w @ J)

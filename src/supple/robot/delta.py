@@ -1,0 +1,59 @@
+"""DeltaRobot: three legs from a base to a platform."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, model_validator
+
+from ..values import Angle, NonNegative, Positive, as_tuple, faults
+from .body import Body, Description, Inertia
+from .joint import Motor
+from .link import LowerLink, UpperLink
+from .robot import Robot
+
+__all__ = ["DeltaRobot", "Platform"]
+
+
+class Platform(Description):
+    """The moving plate of a Delta: a disc of this mass unless its inertia is given."""
+
+    radius: Positive
+    thickness: Positive
+    mass: NonNegative
+    inertia: Inertia | None = None
+
+    @property
+    def body(self) -> Body:
+        """The platform about its centre: I_z = m r^2 / 2, I_x = I_y = m (3 r^2 + h^2) / 12."""
+        if self.inertia is not None:
+            return Body(mass=self.mass, inertia=self.inertia)
+        side = self.mass * (3 * self.radius**2 + self.thickness**2) / 12
+        return Body(mass=self.mass, inertia=(side, side, self.mass * self.radius**2 / 2))
+
+
+class DeltaRobot(Robot):
+    """Three legs from a base to a platform; z points down as in [Kuo2016]."""
+
+    architecture: Literal["delta"] = "delta"
+    base_radius: Positive
+    platform: Platform
+    upper: UpperLink
+    lower: LowerLink
+    motor: Motor = Motor()
+    angles: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (
+        0.0,
+        2 * math.pi / 3,
+        4 * math.pi / 3,
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        parts = {"upper": self.upper, "lower": self.lower}
+        problems: list[tuple[tuple[str | int, ...], str]] = [
+            ((key,), text) for key, part in parts.items() for text in self._beam_problems(part)
+        ]
+        if problems:
+            raise faults(problems)
+        return self

@@ -1,0 +1,137 @@
+"""Elastic, Link, UpperLink, LowerLink: beams and what sits on their ends."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from ..sections import Section
+from ..values import Angle, NonNegative, Positive, as_tuple, fault
+from .body import Body, Description, Material
+from .joint import Joint
+
+__all__ = ["Elastic", "Link", "LowerLink", "Theory", "UpperLink"]
+
+Theory = Literal["timoshenko", "euler-bernoulli", "inextensible", "rigid"]
+
+
+def _named_or(kind: str) -> Discriminator:
+    """Tell a name from a description, so that faults are reported for the one that was meant."""
+    return Discriminator(lambda value: "name" if isinstance(value, str) else kind)
+
+
+NamedMaterial = Annotated[
+    Annotated[str, Tag("name")] | Annotated[Material, Tag("material")], _named_or("material")
+]
+NamedSection = Annotated[
+    Annotated[str, Tag("name")] | Annotated[Section, Tag("section")], _named_or("section")
+]
+
+_STIFFNESSES = ("bending_stiffness", "axial_stiffness", "shear_stiffness", "torsional_stiffness")
+_DIRECT = (*_STIFFNESSES, "rotary_inertia_per_length", "polar_inertia_per_length")
+
+
+def _pair(value: Any) -> Any:
+    """Read one value as the same in both bending planes."""
+    value = as_tuple(value)
+    return (value, value) if isinstance(value, int | float) else value
+
+
+PositivePair = Annotated[
+    tuple[Positive, Positive],
+    BeforeValidator(_pair, json_schema_input_type=Positive | tuple[Positive, Positive]),
+]
+
+
+class Elastic(Description, ABC):
+    """A uniform beam along local +x: by material and section, or by its stiffnesses directly."""
+
+    length: NonNegative | None = None
+    material: NamedMaterial | None = None
+    section: NamedSection | None = None
+    theory: Theory | None = None
+    roll: Angle = 0.0
+    mass_per_length: Positive | None = None
+    bending_stiffness: PositivePair | None = None
+    axial_stiffness: Positive | None = None
+    shear_stiffness: PositivePair | None = None
+    torsional_stiffness: Positive | None = None
+    rotary_inertia_per_length: NonNegative | None = None
+    polar_inertia_per_length: NonNegative | None = None
+    damping_ratio: NonNegative | None = None
+    tip: Body | None = None
+
+    @property
+    def rigid(self) -> bool:
+        """Whether the link does not deform."""
+        return self.theory == "rigid"
+
+    @property
+    def direct(self) -> bool:
+        """Whether the beam is given by its stiffnesses, without material and section."""
+        return self.mass_per_length is not None or any(
+            getattr(self, k) is not None for k in _DIRECT
+        )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (problem := self._problem()) is not None:
+            raise fault(problem)
+        return self
+
+    def _problem(self) -> str | None:
+        """The first thing that makes this beam incomplete or contradictory, as a sentence."""
+        if self.direct and (self.material is not None or self.section is not None):
+            return "give either material and section, or mass_per_length and stiffnesses, not both"
+        if (self.material is None) != (self.section is None):
+            absent = "material" if self.material is None else "section"
+            return f"{absent} is missing: a beam needs material and section together"
+        if self.rigid:
+            return None
+        if not self.length:
+            given = "missing" if self.length is None else f"{self.length:g}"
+            return f"length is {given}: a link that bends needs a positive length in metres"
+        if self.direct and self.mass_per_length is None:
+            return "mass_per_length is missing: it goes with the stiffnesses"
+        if self.direct and self.bending_stiffness is None:
+            return "bending_stiffness is missing: give it, or set theory: rigid"
+        if not self.direct and self.material is None:
+            return "material and section are missing (or mass_per_length and bending_stiffness)"
+        if self.theory == "timoshenko" and self.direct and self.shear_stiffness is None:
+            return "theory timoshenko needs shear_stiffness: give it, or use euler-bernoulli"
+        return None
+
+
+class Link(Elastic):
+    """The Joint that moves it, a beam along its local +x, and what sits on its end."""
+
+    name: Annotated[str, Field(min_length=1, pattern=r"^[^.\s]+$")]
+    joint: Joint = Joint()
+    body: Body | None = None
+
+    def _problem(self) -> str | None:
+        if self.body is not None and not self.rigid:
+            return "body is for rigid links: add theory: rigid"
+        if self.body is not None and (self.direct or self.material is not None):
+            return "body stands instead of material, section and mass_per_length: give one of them"
+        if self.joint.type == "prismatic" and not self.length:
+            return "length is missing: a prismatic link needs its total length"
+        return super()._problem()
+
+
+class UpperLink(Elastic):
+    """The three upper arms of a Delta, alike."""
+
+
+class LowerLink(Elastic):
+    """The three lower links of a Delta, alike: one rod each, or parallelograms of two."""
+
+    rods: Literal["single", "twist", "parallelogram"] = "single"
+    spacing: Positive | None = None
+
+    def _problem(self) -> str | None:
+        if (self.rods == "parallelogram") != (self.spacing is not None):
+            return "spacing goes with rods: parallelogram, and is needed there"
+        return super()._problem()

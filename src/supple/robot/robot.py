@@ -1,0 +1,72 @@
+"""Robot: what every robot has, whatever its architecture."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field
+
+from ..editing import edited
+from ..errors import SuppleError
+from ..sections import Section, Shape
+from ..values import Triple
+from .body import Body, Description, Material
+from .link import Elastic
+
+__all__ = ["Robot", "need_robot"]
+
+
+class Robot(Description, ABC):
+    """What every robot has, whatever its architecture."""
+
+    supple: Literal[1] = Field(default=1, description="format version")
+    name: Annotated[str, Field(min_length=1)]
+    source: str = ""
+    gravity: Triple = (0.0, 0.0, 0.0)
+    materials: dict[str, Material] = Field(default_factory=dict)
+    sections: dict[str, Section] = Field(default_factory=dict)
+    payload: Body | None = None
+
+    if TYPE_CHECKING:  # bound in binding.py
+
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
+        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
+
+    def material(self, link: Elastic) -> Material | None:
+        """Return the link's material, looked up when it is a name."""
+        return self.materials[link.material] if isinstance(link.material, str) else link.material
+
+    def section(self, link: Elastic) -> Shape | None:
+        """Return the link's section, looked up when it is a name."""
+        return self.sections[link.section] if isinstance(link.section, str) else link.section
+
+    def with_(self, path: str | Mapping[str, Any], value: Any = None) -> Self:
+        """Return a copy with one field changed, or with several: `with_({path: value, ...})`.
+
+        A path is dotted, `links.link2.section.depth`; a path through a shared name makes a
+        private copy of the shared material or section for that link.
+        """
+        return edited(self, path if isinstance(path, Mapping) else {path: value})
+
+    def _beam_problems(self, link: Elastic) -> list[str]:
+        """What is wrong with a link's references, a sentence each."""
+        problems = []
+        for key, table in (("material", [*self.materials]), ("section", [*self.sections])):
+            given = getattr(link, key)
+            if isinstance(given, str) and given not in table:
+                known = ", ".join(table) or "none is given"
+                problems.append(f"{key} '{given}' is not among {key}s: {known}")
+        lost = isinstance(link.material, str) and link.material not in self.materials
+        material = None if lost else self.material(link)
+        if link.theory == "timoshenko" and material is not None and material.G is None:
+            problems.append("theory timoshenko needs poisson_ratio or shear_modulus in material")
+        return problems
+
+
+def need_robot(given: object) -> None:
+    """Raise a SuppleError unless this is a Robot."""
+    if not isinstance(given, Robot):
+        load = f"supple.load({given!r})" if isinstance(given, str) else "supple.load('arm.yaml')"
+        raise SuppleError(f"robot is {given!r:.60}: give a Robot, such as {load}")

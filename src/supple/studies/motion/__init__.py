@@ -1,0 +1,1 @@
+"""How does it move: questions about motion in time."""

@@ -1,0 +1,217 @@
+"""Where every section of every link is during a motion: what a drawing needs of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...beams.invariants import strains
+from ...beams.theory import Beam, beam_of
+from ...equations.chain import Chain, ChainLink
+from ...equations.closed.coupled_delta import DeltaFunctions
+from ...kernels.spatial import axis_rotation, transport
+from ...path_dynamics.ked import Ked
+from ...path_dynamics.linearised_model import LedModel
+from ...robot import DeltaRobot, Robot
+from ...structure import moving_structure, structure_of
+from .response import Response
+
+if TYPE_CHECKING:
+    from .follow import PathResponse
+
+__all__ = ["Fields", "about", "fields", "path_fields"]
+
+Array = NDArray[np.float64]
+Found = tuple[Array, Array, Array, Array, Array]
+NEAR = 1e-3  # of a sliding link's free length: the step of its slopes and curvatures
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Links in time: T instants, n links, P stations a link.
+
+    Attributes:
+        names: links.  t: (T,).  p: (T, n, 3), roots, base axes.  R: (T, n, 3, 3), link axes in base
+        axes.  L: (T, n).  motion: (T, n, P, 6), elastic displacement and rotation of the sections,
+        link axes.  energy: (T, n, P), strain energy per length, J/m.
+    """
+
+    names: tuple[str, ...]
+    t: Array
+    p: Array
+    R: Array
+    L: Array
+    motion: Array
+    energy: Array
+
+
+def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
+    """Return the links of a Response at about `samples` instants, evenly chosen.
+
+    Roots lie on the bent arm; motion is what each link adds to its own root. A link's end turns the
+    next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
+    is. A Delta's platform is its last link, of no length.
+    """
+    keep, model = _chosen(len(run.t), samples), run.model
+    q, names = run.q[keep], tuple(link.name for link in model.chain.links)
+    if isinstance(model.functions, DeltaFunctions):
+        platform = run.tip[keep, None], run.tip_rotation[keep, None]
+        found = _legs(model.robot, model.functions, q, points, platform)
+        names = (*names, "platform")
+    else:
+        found = _chained(model.chain, _beams(model.robot, run.theta[0]), q, points)
+    return Fields(names, run.t[keep], *found)
+
+
+def _chosen(count: int, samples: int) -> NDArray[np.int64]:
+    return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
+
+
+def _beams(robot: Robot, theta: Array) -> list[Beam]:
+    return [segment.beam for segment in structure_of(robot, theta).segments]
+
+
+def _legs(
+    robot: Robot, functions: DeltaFunctions, q: Array, points: int, platform: tuple[Array, Array]
+) -> Found:
+    """Arms and rods in the order of the model's links, and the platform, base axes."""
+    assert isinstance(robot, DeltaRobot)
+    lower = beam_of(robot, robot.lower)
+    beams = [beam_of(robot, robot.upper), lower, lower]  # the joint between them has no beam
+    sides, out = len(functions.legs.chains), []
+    for k, (axes, chain, x) in enumerate(functions.open_chains(q)):
+        p, R, L, motion, energy = _chained(chain, beams, x, points)
+        part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
+        out.append(
+            (p[:, part] @ axes.T, axes @ R[:, part], L[:, part], motion[:, part], energy[:, part])
+        )
+    T, (place, turn) = len(q), platform
+    out.append(
+        (place, turn, np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points)))
+    )
+    p, R, L, motion, energy = (np.concatenate(parts, axis=1) for parts in zip(*out, strict=True))
+    return p, R, L, motion, energy
+
+
+def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
+    """p, R, L, motion and energy of the links of one chain at states q (T, N)."""
+    T, n = len(q), len(chain.links)
+    p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
+    motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
+    end, turn = np.zeros((T, 3)), np.broadcast_to(np.eye(3), (T, 3, 3))
+    for i, link in enumerate(chain.links):
+        root = end + turn @ link.p_PM
+        axes = turn @ link.R_PM @ _joint(chain, i, q)
+        L[:, i] = link.inv.length if link.slide is None else q[:, chain.theta[i]]
+        bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
+        reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
+        end = root + np.einsum("tij,tj->ti", axes, reach)
+        turn = axes @ _turned(bent[:, -1, 3:])
+        p[:, i], R[:, i] = root, axes @ link.R_SL
+        motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
+    return p, R, L, motion, energy
+
+
+def _joint(chain: Chain, i: int, q: Array) -> Array:
+    """(T, 3, 3) rotation of joint i: its motor and its spring."""
+    axis = chain.links[i].axis
+    if axis is None:
+        return np.broadcast_to(np.eye(3), (len(q), 3, 3))
+    angle = q[:, chain.theta[i]] + (q[:, chain.eps[i]] if i in chain.eps else 0.0)
+    return axis_rotation(axis, angle)
+
+
+def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+    """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
+    if link.slide is not None:
+        return _slid(link, beam, own, points)
+    if link.shapes is None:
+        return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
+    x = np.linspace(0, link.inv.length, points)
+    bent = np.einsum("pck,tk->tpc", link.shapes.at(x), own)
+    energy = np.zeros((len(own), points))
+    for modulus, strain in strains(beam, link.shapes, x):
+        energy += modulus / 2 * (own @ strain.T) ** 2
+    return bent, energy
+
+
+def _slid(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+    """The same of a link that slides, own = [l, eta]: slopes and curvatures by differences."""
+    assert link.slide is not None
+    l, s = own[:, :1], np.linspace(0, 1, points)
+    before, here, after = (
+        np.einsum("tpak,tk->tpa", link.slide.fields(l, s + step), own[:, 1:])
+        for step in (-NEAR, 0.0, NEAR)
+    )
+    h = NEAR * l[..., None]
+    slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
+    turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
+    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (link.EI, beam.GJ))
+    energy = (curved[..., 1:3] ** 2 @ EI + GJ * slope[..., 3] ** 2) / 2
+    return np.concatenate([here, turned], axis=-1), energy
+
+
+def _turned(phi: Array) -> Array:
+    """(T, 3, 3) rotations R_z R_y R_x of the end sections."""
+    x, y, z = (axis_rotation(axis, phi[:, k]) for k, axis in enumerate(np.eye(3)))
+    return z @ y @ x
+
+
+def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fields:
+    """Return the links of a PathResponse at about `samples` instants, evenly chosen.
+
+    p, R, L are those of the rigid motion; motion is the whole elastic motion of each section away
+    from it, X(x) u_root + N(x) w, linear in y, so that it may be drawn larger than it is.
+    """
+    keep = _chosen(len(run.t), samples)
+    model, y = run.model, run.y[keep]
+    if not isinstance(model, Ked):
+        assert isinstance(model, LedModel)
+        return _led_fields(model, run.t[keep], run.position[keep], y, points)
+    wanted = run.path(run.t[keep])
+    roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
+    T, n = len(keep), len(model.meshes)
+    motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
+    for i, (mesh, segment) in enumerate(zip(model.meshes, structure.segments, strict=True)):
+        x = np.linspace(0, mesh.L, points)
+        root = np.einsum("tck,tk->tc", roots[:, i], y)
+        carry, w = np.array([transport(float(at)) for at in x]), y[:, model.inner[i]]
+        bent = np.einsum("pab,tb->tpa", carry, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
+        force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)
+        turned = [bent[..., k : k + 3] @ segment.R_LS.T for k in (0, 3)]
+        motion[:, i], energy[:, i] = np.concatenate(turned, -1), force**2 @ mesh.compliances / 2
+    axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
+    names = tuple(segment.name for segment in structure.segments)
+    return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
+
+
+def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
+    """The same of a Model: its bent arm about the straight one."""
+    chain, beams = led.model.chain, _beams(led.model.robot, x[0])
+    names = tuple(link.name for link in chain.links)
+    rest, bent = (
+        Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)
+    )
+    return about(bent, rest)
+
+
+def about(drawn: Fields, rest: Fields) -> Fields:
+    """Return the same sections as motions about the poses of `rest`, which may be drawn larger."""
+    x = np.linspace(0, 1, drawn.motion.shape[2])[:, None] * np.array([1.0, 0.0, 0.0])
+    bent, straight = (f.L[:, :, None, None] * x for f in (drawn, rest))
+    there = drawn.p[:, :, None] + _times(drawn.R, bent + drawn.motion[..., :3])
+    moved = _times(rest.R.swapaxes(-1, -2), there - rest.p[:, :, None]) - straight
+    R = rest.R.swapaxes(-1, -2) @ drawn.R  # (T, n, 3, 3), small
+    skew = (R - R.swapaxes(-1, -2)) / 2
+    phi = np.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
+    turned = phi[:, :, None] + _times(R, drawn.motion[..., 3:])
+    return replace(rest, motion=np.concatenate([moved, turned], axis=-1), energy=drawn.energy)
+
+
+def _times(R: Array, v: Array) -> Array:
+    """R (T, n, 3, 3) times v (T, n, P, 3)."""
+    turned: Array = np.einsum("tnij,tnpj->tnpi", R, v)
+    return turned

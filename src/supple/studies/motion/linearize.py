@@ -1,0 +1,209 @@
+"""What does it look like close by: a Model linearised at a state, as a StateSpace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...equations.model import Model
+from ...errors import SuppleError
+from .simulate import static_state
+
+if TYPE_CHECKING:
+    import control
+
+__all__ = ["StateSpace", "Strain", "linearize"]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True)
+class Strain:
+    """An output: bending strain in the link's x-y plane at a fraction of its length.
+
+    Attributes:
+        offset: distance from the axis to the gauge, m, along -y; 1 gives the curvature in 1/m.
+    """
+
+    link: str
+    fraction: float = 0.0
+    offset: float = 1.0
+
+
+Output = str | Strain
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """dx/dt = A x + B u, y = C x + D u, for small changes about a state.
+
+    Attributes:
+        A: (2 N, 2 N), x = [q, qd].  B: (2 N, joints).  C: (outputs, 2 N).  D: (outputs, joints).
+        states, inputs, outputs: names.  q, qd, tau: where it was taken.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    q: Array
+    qd: Array
+    tau: Array
+
+    @property
+    def eigenvalues(self) -> Complex:
+        """(2 N,) eigenvalues of A, by rising magnitude."""
+        values = np.linalg.eigvals(self.A).astype(complex)
+        ordered: Complex = values[np.argsort(np.abs(values), kind="stable")]
+        return ordered
+
+    @property
+    def frequencies(self) -> Array:
+        """(k,) natural frequencies |lambda|, rad/s, of the oscillating pairs, rising."""
+        return np.abs(self._pairs())
+
+    @property
+    def damping_ratios(self) -> Array:
+        """(k,) -Re lambda / |lambda| of the oscillating pairs."""
+        pairs = self._pairs()
+        ratio: Array = -pairs.real / np.abs(pairs)
+        return ratio
+
+    def _pairs(self) -> Complex:
+        values = self.eigenvalues
+        scale = np.abs(values).max(initial=0.0)
+        pairs: Complex = values[values.imag > 1e-7 * scale]
+        return pairs
+
+    def transfer(self, s: complex | ArrayLike) -> Complex:
+        """Return G(s) = C (s I - A)^-1 B + D, (outputs, joints), or one for each s."""
+        points = np.atleast_1d(np.asarray(s, complex))
+        eye = np.eye(len(self.A))
+        G = np.array([self.C @ np.linalg.solve(z * eye - self.A, self.B) + self.D for z in points])
+        return G if np.ndim(s) else G[0]
+
+    def transfer_function(self, output: int = 0, effort: int = 0) -> tuple[Array, Array]:
+        """Return numerator and denominator of one entry of G(s), highest power first."""
+        from scipy.signal import ss2tf
+
+        row = slice(output, output + 1)
+        num, den = ss2tf(self.A, self.B, self.C[row], self.D[row], input=effort)
+        return num[0], den
+
+    def to_control(self) -> control.StateSpace:
+        """Return the same system for python-control."""
+        try:
+            import control
+        except ImportError:
+            raise SuppleError(
+                "python-control is not installed: pip install supple[control]"
+            ) from None
+        names: dict[str, Any] = {word: [name.replace(".", "_") for name in getattr(self, word)]
+                                 for word in ("states", "inputs", "outputs")}  # fmt: skip
+        return control.ss(self.A, self.B, self.C, self.D, **names)
+
+
+def linearize(
+    model: Model,
+    q: ArrayLike | None = None,
+    qd: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    outputs: Sequence[Output] = ("joints",),
+) -> StateSpace:
+    """Return a model linearised at a state.
+
+    q None is zero; (joints,) is the static sag at these joint coordinates. tau None is the effort
+    that holds the joints' accelerations at zero. Outputs: `joints`, `rates` (of the joints), `tip`
+    (position), `state`, or a Strain.
+    """
+    state = _state(model, q)
+    speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
+    effort = (
+        model.inverse_dynamics(state, speed, np.zeros(model.size))[: model.joints]
+        if tau is None
+        else np.asarray(tau, float)
+    )
+    dq, dqd, dtau = model.derivatives(state, speed, effort)
+    n = model.size
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
+    B = np.vstack([np.zeros((n, model.joints)), dtau])
+    rows = [_rows(model, state, output) for output in _listed(outputs)]
+    C = np.vstack([block for block, _ in rows])
+    names = tuple(name for _, each in rows for name in each)
+    states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
+    inputs = tuple(f"tau.{model.chain.links[i].name}" for i in model.chain.joints)
+    D = np.zeros((len(C), model.joints))
+    return StateSpace(A, B, C, D, states, inputs, names, state, speed, effort)
+
+
+def _state(model: Model, q: ArrayLike | None) -> Array:
+    if q is None:
+        return np.zeros(model.size)
+    given = np.asarray(q, float)
+    if given.shape == (model.joints,) and model.joints != model.size:
+        return static_state(model, given)
+    return given
+
+
+def _listed(outputs: Any) -> Sequence[Output]:
+    listed = [outputs] if isinstance(outputs, str | Strain) else list(outputs)
+    if not listed:
+        raise SuppleError("outputs is empty: give joints, rates, tip, state or a Strain")
+    return listed
+
+
+def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
+    """Rows of C and their names."""
+    n, k = model.size, model.joints
+    unit = np.eye(2 * n)
+    names = [model.chain.links[i].name for i in model.chain.joints]
+    if isinstance(output, Strain):
+        return _strain_row(model, output), [f"strain.{output.link}.{output.fraction:g}"]
+    if output == "joints":
+        return unit[:k], [f"theta.{name}" for name in names]
+    if output == "rates":
+        return unit[n : n + k], [f"d.theta.{name}" for name in names]
+    if output == "state":
+        return unit, [*model.coordinates, *(f"d.{name}" for name in model.coordinates)]
+    if output == "tip":
+        J = _tip_jacobian(model, q)
+        return np.hstack([J, np.zeros_like(J)]), ["tip.x", "tip.y", "tip.z"]
+    raise SuppleError(f"output '{output}' is not known: give joints, rates, tip, state or a Strain")
+
+
+def _tip_jacobian(model: Model, q: Array) -> Array:
+    def make() -> Any:
+        import casadi as ca
+
+        from ...equations.evaluate import Evaluator, slope
+
+        x = model.functions.symbol("q", model.size)
+        p = model.functions.expression("tip")(x)[0]
+        return Evaluator(slope(ca.Function("tip", [x], [p]), 0))
+
+    J: Array = model.functions.derived("tip jacobian", make)(q)[0]
+    return J
+
+
+def _strain_row(model: Model, output: Strain) -> Array:
+    """offset times the curvature psi_z' of the link, link axes taken as the section's."""
+    i = model.chain.index(output.link)
+    link = model.chain.links[i]
+    if not 0 <= output.fraction <= 1:
+        raise SuppleError(f"fraction is {output.fraction}: give a place from 0 (root) to 1 (end)")
+    if link.slide is not None:
+        raise SuppleError(f"link {output.link} slides: strain at a place of it is not offered")
+    if link.shapes is None:
+        raise SuppleError(f"link {output.link} is rigid: it has no strain")
+    row = np.zeros((1, 2 * model.size))
+    slope = link.shapes.at(output.fraction * link.inv.length, derivative=1)
+    row[0, model.chain.eta[i]] = output.offset * slope[0, 5]
+    return row

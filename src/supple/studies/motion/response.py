@@ -1,0 +1,115 @@
+"""Response: the motion obtained, as named arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...equations.model import Model
+from ...equations.sliders import newton_beta
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["Response"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Response:
+    """A motion of a Model.
+
+    Attributes:
+        model: what moved.  t: (n,).  q, qd: (n, N).  tau: (n, joints), efforts; at a switch the
+        one that follows.  work: (n,), of efforts and tip wrench less what damping took, J, since
+        the start.  method: how it was integrated.  message: empty, or why it ended early.
+        beta: (n, b), of links that slide where the model integrates it beside the states.
+    """
+
+    model: Model
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    work: Array
+    method: str
+    message: str = ""
+    beta: Array | None = None
+    notes: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    if TYPE_CHECKING:  # bound in binding.py
+
+        def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
+        def save_page(self, path: Any) -> Any: ...
+        def to_xarray(self) -> xarray.Dataset: ...
+        def to_pandas(self) -> pandas.DataFrame: ...
+        def save(self, path: Any) -> None: ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end."""
+        return not self.message
+
+    @property
+    def beta_drift(self) -> float:
+        """Largest difference of an integrated beta from Newton's root at the same length."""
+        if self.beta is None:
+            return 0.0
+        return float(np.abs(self.beta - newton_beta(self.model.chain, self.q)).max())
+
+    @property
+    def theta(self) -> Array:
+        """(n, joints) joint coordinates."""
+        return self.q[:, : self.model.joints]
+
+    @cached_property
+    def tip(self) -> Array:
+        """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
+        return self.model.tip(self.q)
+
+    @property
+    def position(self) -> Array:
+        """(n, 3) where a Delta's platform is, an arm's tip."""
+        return self.tip
+
+    @cached_property
+    def closure(self) -> Array:
+        """(n,) how far loops are open, m or 1; zero for a robot without."""
+        if not self.model.functions.closed:
+            return np.zeros(len(self.q))
+        worst: Array = np.abs(self.model.functions.evaluator("closure")(self.q)[0]).max(axis=1)
+        return worst
+
+    @cached_property
+    def tip_rotation(self) -> Array:
+        """(n, 3, 3) axes of the last link's end in base axes."""
+        return self.model.functions.evaluator("tip")(self.q)[1]
+
+    @cached_property
+    def energies(self) -> dict[str, Array]:
+        """Kinetic, elastic and gravitational energy, (n,) each, J."""
+        return self.model.energies(self.q, self.qd)
+
+    @property
+    def energy(self) -> Array:
+        """(n,) total energy, J."""
+        total: Array = np.sum(list(self.energies.values()), axis=0)
+        return total
+
+    @property
+    def balance(self) -> Array:
+        """(n,) power balance residual: energy gained since the start less work done, J."""
+        residual: Array = self.energy - self.energy[0] - (self.work - self.work[0])
+        return residual
+
+    def deflection(self, link: str, fraction: float = 1.0) -> Array:
+        """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes."""
+        return self.model.deflection_at(self.q, link, fraction)

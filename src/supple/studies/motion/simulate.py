@@ -1,0 +1,375 @@
+"""How does it move: a Model under efforts, from a state on, as a Response."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...control.controllers import Controller
+from ...control.trajectories import Trajectory
+from ...equations.equilibrium import static_state
+from ...equations.model import Model
+from ...errors import SuppleError
+from ...integration.closed_loop import (
+    Reference,
+    as_feedback,
+    check_path,
+    path_samples,
+    wanted_motion,
+)
+from ...integration.inputs import Feedback, Input, as_input
+from ...integration.magnus import why_not_magnus
+from ...integration.plan import start_angles
+from ...integration.states import begin
+from ...integration.steppers import STEPPERS, Chunk, Plan, stable_step
+from .response import Response
+
+__all__ = ["SimulationWarning", "simulate", "static_state"]
+
+Array = NDArray[np.float64]
+EVERY = 1e-3  # s between the samples of a run that asks for none
+HUGE = 1e9  # a coordinate beyond this has left every meaning
+
+
+class SimulationWarning(UserWarning):
+    """A run ended before its time; what it had is in the Response."""
+
+
+def simulate(  # noqa: PLR0913 - every choice by keyword
+    model: Model,
+    tau: Any = None,
+    q0: ArrayLike | Literal["static"] | None = None,
+    qd0: ArrayLike | None = None,
+    duration: float | None = None,
+    *,
+    controller: Controller | Callable[..., ArrayLike] | None = None,
+    trajectory: Trajectory | ArrayLike | None = None,
+    path: Trajectory | None = None,
+    position: ArrayLike | None = None,
+    theta0: ArrayLike | None = None,
+    dt: float | None = None,
+    method: str | None = None,
+    wrench: Any = None,
+    tolerance: float = 1e-9,
+    limits: bool = True,
+    progress: bool | None = None,
+    compiled: bool = False,
+) -> Response:
+    """Return the motion of a model over `duration` seconds (default 1), sampled every `dt` (1 ms).
+
+    `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
+    f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
+    last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
+    rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
+    restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
+    `compiled` steps rk4 and generalised-alpha in generated C.
+
+    With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
+    duration unless another is given, starting on it. A controller is a Controller or a function
+    f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
+    `position` says where it starts.
+
+    Two methods are for Controllers only: `magnus`, exponential steps for Decoupling started on its
+    path where the elastic motion is linear, by far the fastest; and `substeps`, rk4 with steps as
+    short as the fastest mode on the path needs. The default (None or `auto`) is generalised-alpha
+    for robots with loops; with a Controller magnus where it applies, else adams; else rk4, or
+    adams where neither method nor dt is given and 1 ms is too long for rk4.
+
+    A run that ends early, by Ctrl-C too, warns and keeps what it has.
+    """
+    wanted = wanted_motion(model, controller, trajectory, path)
+    theta0 = start_angles(model, position, theta0)
+    law = controller if isinstance(controller, Controller) else None
+    if duration is None:
+        duration = 1.0 if wanted is None else wanted.duration
+    every = EVERY if dt is None else dt
+    _check(duration, every, method, tolerance)
+    if wanted is not None:
+        check_path(model, wanted, duration)
+        q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
+    x0 = _start(model, q0, qd0, theta0)
+    efforts = _efforts(model, tau, controller, wanted, duration)
+    load = _load(wrench, duration)
+    grid, starts = _grid(duration, every, efforts, load)
+    plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
+    method = _chosen(plan, x0, _stiffest(model, x0[: model.size], wanted, duration), method, dt)
+    states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
+    return _response(plan, states, method, message)
+
+
+def _efforts(
+    model: Model, tau: Any, controller: Any, path: Trajectory | None, duration: float
+) -> Input | Feedback:
+    """Joint efforts as given; under a Controller the motion wanted instead."""
+    if path is None:
+        if controller is None:
+            return as_input(tau, model.joints, duration)
+    elif tau is not None:
+        raise SuppleError("tau and controller are both given: give one of them")
+    elif isinstance(controller, Controller):
+        controller.check(model)
+        return Reference(path)
+    elif callable(controller):
+        return as_input(as_feedback(controller, path), model.joints, duration)
+    raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
+
+
+def _on_path(
+    model: Model, path: Trajectory, q0: Any, qd0: Any, theta0: ArrayLike | None
+) -> tuple[Any, Any]:
+    """The start on the path, unbent, unless another one is given."""
+    r, rd, _ = path(0.0)
+    rest = np.zeros(model.size - model.joints)
+    if q0 is None and theta0 is None:
+        q0 = np.concatenate([r, rest])
+    elif isinstance(q0, str) and theta0 is None and q0 == "static":
+        q0 = static_state(model, r)
+    return q0, np.concatenate([rd, rest]) if qd0 is None else qd0
+
+
+def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) -> Array:
+    """The start, with links that slide as short as they get on the path."""
+    out = q.copy()
+    if path is not None and model.chain.sliding:
+        shortest = path_samples(path, duration).min(axis=0)
+        for i in model.chain.sliding:
+            out[model.chain.theta[i]] = shortest[model.chain.theta[i]]
+    return out
+
+
+def _chosen(plan: Plan, x0: Array, stiffest: Array, method: str | None, dt: float | None) -> str:
+    """The method asked for, or one that fits: implicit where loops keep stiff rods together."""
+    if method not in (None, "auto"):
+        if method == "rk4":
+            _check_step(plan.model, stiffest, dt or EVERY)
+        return str(method)
+    if plan.model.functions.closed:
+        return "generalised-alpha"
+    if plan.controller is not None:
+        return "adams" if why_not_magnus(plan, x0) else "magnus"
+    if dt is not None or plan.compiled:
+        _check_step(plan.model, stiffest, dt or EVERY)
+    elif stable_step(plan.model, stiffest) < EVERY:
+        return "generalised-alpha" if isinstance(plan.tau, Feedback) else "adams"
+    return "rk4"
+
+
+def _check(duration: float, dt: float, method: str | None, tolerance: float) -> None:
+    for word, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
+        if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+            raise SuppleError(f"{word} is {value}: give a positive number")
+    if duration / dt > 1e8:
+        raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
+    if method not in (None, "auto", *STEPPERS):
+        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
+
+
+def _load(wrench: Any, duration: float) -> Input | None:
+    """The tip wrench as an Input."""
+    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
+    if isinstance(load, Feedback):
+        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
+    return load
+
+
+def _six(wrench: Any) -> Any:
+    """A constant force as a wrench without moment."""
+    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
+        return np.concatenate([np.asarray(wrench, float), np.zeros(3)])
+    return wrench
+
+
+def _check_step(model: Model, q: Array, dt: float) -> None:
+    largest = stable_step(model, q)
+    if dt > largest:
+        digits = 10.0 ** (math.floor(math.log10(largest)) - 2)
+        allowed = math.floor(largest / digits) * digits
+        raise SuppleError(
+            f"dt is {dt:g} s: beyond rk4's stability limit for this model; the largest admissible "
+            f"step is {allowed:.3g} s (use it or a smaller one, fewer modes, or method adams)"
+        )
+
+
+def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None) -> Array:
+    """The state at the start."""
+    n = model.size
+    if isinstance(q0, str):
+        if q0 != "static":
+            raise SuppleError(f"q0 is '{q0}': give an array or 'static'")
+        q = static_state(model, theta0)
+    else:
+        q = np.zeros(n) if q0 is None else _vector("q0", q0, n, model)
+        if theta0 is not None:
+            q = q.copy()
+            q[: model.joints] = _vector("theta0", theta0, model.joints, model)
+    qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
+    model.chain.check_lengths(q)
+    return begin(model, q, qd)
+
+
+def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise SuppleError(f"{word} is not an array of numbers") from None
+    if array.shape != (size,):
+        names = ", ".join(model.coordinates[:size][:12])
+        raise SuppleError(f"{word} has shape {array.shape}: give {size} numbers ({names})")
+    if not np.isfinite(array).all():
+        raise SuppleError(f"{word} holds a value that is not finite")
+    return array
+
+
+def _grid(
+    duration: float, dt: float, tau: Input | Feedback, wrench: Input | None
+) -> tuple[Array, tuple[int, ...]]:
+    """Times of the answer, every switch among them, and the places where integration restarts."""
+    switches = {0.0}
+    for given in (tau, wrench):
+        if isinstance(given, Input):
+            switches.update(given.switches(duration))
+    edges = [*sorted(switches), duration]
+    parts, starts, count = [], [], 0
+    for a, b in pairwise(edges):
+        steps = max(1, math.ceil((b - a) / dt - 1e-9))
+        parts.append(a + (b - a) * np.arange(steps) / steps)
+        starts.append(count)
+        count += steps
+    return np.concatenate([*parts, [duration]]), tuple(starts)
+
+
+def _collect(
+    plan: Plan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
+) -> tuple[Array, str]:
+    """All states until the end, a fault or Ctrl-C, and why it ended early."""
+    kept, message = [x0[None]], ""
+    wanted = len(plan.grid) > 20_000 if progress is None else progress
+    try:
+        for place, states in _shown(chunks, len(plan.grid) - 1, wanted):
+            good, message = _checked(plan, place, states, kept[-1][-1], limits)
+            kept.append(good)
+            if message:
+                break
+    except KeyboardInterrupt:
+        message = f"stopped by the user at t = {plan.grid[_count(kept) - 1]:g} s"
+    except SuppleError as problem:
+        if _count(kept) == 1:
+            raise
+        message = str(problem)
+    except Exception as problem:
+        if type(problem).__name__ != "_StoppedError":
+            raise
+        reason = _reason(plan.model, kept[-1][-1])
+        message = f"the integrator gave up after t = {plan.grid[_count(kept) - 1]:g} s: {reason}"
+    if message:
+        warnings.warn(message, SimulationWarning, stacklevel=3)
+    return np.concatenate(kept), message
+
+
+def _count(kept: list[Array]) -> int:
+    return sum(map(len, kept))
+
+
+def _shown(chunks: Iterator[Chunk], total: int, wanted: bool) -> Iterator[Chunk]:
+    """The same chunks, with a progress bar on the way when one is wanted."""
+    if not wanted:
+        yield from chunks
+        return
+    from rich.progress import Progress
+
+    with Progress(transient=True) as bar:
+        task = bar.add_task("simulating", total=total)
+        for place, states in chunks:
+            bar.update(task, completed=place - 1 + len(states))
+            yield place, states
+
+
+def _checked(
+    plan: Plan, place: int, states: Array, before: Array, limits: bool
+) -> tuple[Array, str]:
+    """The states up to the first fault or limit, whichever comes first, and what it is."""
+    good, message = _sound(plan, place, states, before)
+    kept, reached = _limited(plan, place, good) if limits else (good, "")
+    return kept, reached or message
+
+
+def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array, str]:
+    """The states up to the first fault, and what it is."""
+    n = plan.model.size
+    with np.errstate(invalid="ignore"):
+        bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
+    if plan.model.deflection != "rotation":
+        whole = states[~bad]
+        lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
+        bad[np.flatnonzero(~bad)[lowest <= 0]] = True
+    beyond = _slid_off(plan.model, states)
+    if beyond is not None and not bad[: beyond[0] + 1].any():
+        at = plan.grid[place + beyond[0]]
+        return states[: beyond[0]], f"{beyond[1]} at t = {at:g} s"
+    if bad.any():
+        first = int(bad.argmax())
+        last = states[first - 1] if first else before
+        reason = _reason(plan.model, last)
+        return states[:first], f"the motion blew up at t = {plan.grid[place + first]:g} s: {reason}"
+    return states, ""
+
+
+def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
+    """The first state with a link that has slid off its beam, and which one."""
+    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
+           for low, high in [model.chain.stroke(i)]
+           for free in [states[:, model.chain.theta[i]]]
+           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    if not off:
+        return None
+    first, i = min(off)
+    low, high = model.chain.stroke(i)
+    return first, f"{model.chain.links[i].name} slid off its beam, {low:g} to {high:g} m,"
+
+
+def _reason(model: Model, x: Array) -> str:
+    """Why a motion that was at x went wrong right after."""
+    if model.functions.closed:
+        return "its legs can no longer be closed: they run into a singular pose or out of reach"
+    n = model.size
+    lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
+    if lowest <= 0:
+        return "the mass matrix is no longer positive definite"
+    if model.deflection != "rotation":
+        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
+                f"'{model.deflection}' may; use deflection 'rotation'")  # fmt: skip
+    return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
+
+
+def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
+    """The states up to the first joint that passes its limit."""
+    model = plan.model
+    allowed = [list(motor.limits or (-np.inf, np.inf)) for motor in model.motors]
+    low, high = np.array(allowed).reshape(-1, 2).T
+    beyond = (states[:, : len(low)] < low) | (states[:, : len(low)] > high)
+    if not beyond.any():
+        return states, ""
+    first = int(beyond.any(axis=1).argmax())
+    k = int(beyond[first].argmax())
+    name, at = model.chain.links[model.chain.joints[k]].name, plan.grid[place + first]
+    return states[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
+
+
+def _response(plan: Plan, states: Array, method: str, message: str) -> Response:
+    n, t = plan.model.size, plan.grid[: len(states)]
+    q, qd = states[:, :n], states[:, n : 2 * n]
+    if plan.controller is not None:
+        wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
+        tau = plan.controller.efforts(plan.model, (q, qd), wanted)
+    elif isinstance(plan.tau, Feedback):
+        tau = np.array([plan.tau(float(at), *x) for at, *x in zip(t, q, qd, strict=True)])
+    else:
+        tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
+    beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
+    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta)

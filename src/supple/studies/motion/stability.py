@@ -1,0 +1,324 @@
+"""Does it stay calm: what vibration does while a link slides along a Trajectory.
+
+Frozen eigenvalues, as the paper draws them, beside what decides: energy, action, amplitude, root
+moment, and for periodic motions Floquet's multipliers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...beams.sliding.clamped_mass import integrated
+from ...beams.sliding.modes import SlidingModes
+from ...control.controllers import Controller, Decoupling
+from ...control.trajectories import Trajectory
+from ...equations.link_fields import root_moments
+from ...equations.model import Model
+from ...errors import SuppleError
+from ...integration.closed_loop import as_trajectory, check_path
+from ...integration.held_joints import Flexible, flexible
+from .response import Response
+from .simulate import simulate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["NOTE", "Floquet", "Stability", "floquet", "free_growth", "stability"]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+NOTE = (
+    "Frozen eigenvalues are those of the closed loop held at one instant. Their real parts change "
+    "with how the shapes are scaled along the length (C_i = 1, unit integral, unit tip, unit modal "
+    "mass give different signs for one and the same motion), so they decide neither stability nor "
+    "growth. What decides: the action E/omega of each mode is conserved in slow motion, so energy "
+    "and root moment rise and the tip's amplitude shrinks as the link is drawn in, and all of it "
+    "goes back as it comes out again. A damping ratio above |omega_dot|/(2 omega^2) offsets it."
+)
+STILL = (
+    "Frozen eigenvalues are those of the closed loop held at one instant. Where coefficients "
+    "change with time they are an indication, no proof of growth or decay: look at energy and "
+    "action over time, and for a periodic motion at Floquet's multipliers."
+)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What vibration does along a trajectory, n times, m elastic coordinates.
+
+    Attributes:
+        response: the closed-loop motion it belongs to.  eigenvalues: (n, 2 m), frozen, of the
+        elastic states.  lyapunov, lyapunov_rate: (n,), V = 1/2 (q_f' M_ff q_f' + q_f' K q_f) and
+        its rate along the motion, all terms.  lyapunov_own: (n,), what the change of length does
+        by itself, (42) corrected; the rest of the rate is power that the joints' motion puts in.
+        omega: (n, m) natural frequencies with the joints held.
+        energy, action: (n,), of the vibration about the quasi-static shape, all modes, and sum of
+        E_j/omega_j.  tip: (n, 3) deflection of the last link that bends.  root_moment: (n, 2) at
+        its hub, N m.  offsetting_ratio: (n,), |omega_1'|/(2 omega_1^2).  speed_ratio: (n,), U/U_g,
+        zeros when nothing slides.  root_drift: largest difference along the run between beta by
+        integrating (11), as the paper does, and by Newton's method, which the model uses.
+    """
+
+    response: Response
+    eigenvalues: Complex
+    lyapunov: Array
+    lyapunov_rate: Array
+    lyapunov_own: Array
+    omega: Array
+    energy: Array
+    action: Array
+    tip: Array
+    root_moment: Array
+    offsetting_ratio: Array
+    speed_ratio: Array
+    root_drift: float
+
+    if TYPE_CHECKING:  # bound in binding.py
+
+        def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
+        def save_page(self, path: Any) -> Any: ...
+
+    @property
+    def t(self) -> Array:
+        """(n,) times."""
+        return self.response.t
+
+    @property
+    def text(self) -> str:
+        """What was found and what it means, in plain words."""
+        span = self.eigenvalues.real[_cruise(self.response)]
+        lines = [
+            f"Frozen eigenvalues in cruise: real parts {span.min():.3g} to {span.max():.3g} 1/s."
+        ]
+        if not self.response.model.chain.sliding:
+            return "\n".join([*lines, STILL])
+        return "\n".join([*lines, NOTE, *self._slide_lines])
+
+    @property
+    def _slide_lines(self) -> list[str]:
+        rest = self.lyapunov_rate - self.lyapunov_own
+        return [
+            f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
+            f"length by itself, (42) corrected, makes {_span(self.lyapunov_own)} of it; the rest, "
+            f"{_span(rest)}, is power that the joints' motion puts in and takes out again: "
+            "forcing, Coriolis forces, and terms in the slide's acceleration and in U^2. That (42) "
+            "is positive as a link is drawn in says that energy follows omega, not that the motion "
+            "is unstable.",
+            "Largest damping ratio that offsets the change of length: "
+            f"{100 * self.offsetting_ratio.max():.2g} %.",
+            f"U/U_g is at most {self.speed_ratio.max():.2g}. It tells how fast the beam slides "
+            "against its waves; it matters when it comes near one (then the shapes themselves "
+            "change), and being small is no reason to drop the convective terms, whose effect on "
+            "the amplitude does not depend on the speed.",
+            f"beta by integrating (11) along the motion drifts by {self.root_drift:.1e} from "
+            "Newton's roots.",
+        ]
+
+
+def _span(values: Array) -> str:
+    return f"{values.min():.2g} to {values.max():.2g} W"
+
+
+def _cruise(run: Response) -> NDArray[np.bool_]:
+    """The times with nearly constant joint rates, or all when there are none."""
+    speed = run.qd[:, : run.model.joints]
+    change = np.abs(np.gradient(speed, run.t, axis=0)).max(axis=1)
+    calm = change < 0.05 * max(change.max(), 1e-300)
+    return calm if calm.any() else np.ones(len(run.t), bool)
+
+
+def stability(
+    model: Model,
+    trajectory: Trajectory,
+    controller: Controller | None = None,
+    samples: int | None = None,
+    tolerance: float = 1e-9,
+) -> Stability:
+    """Return what vibration does in a closed loop along a trajectory, at equal steps of time.
+
+    `samples` are twelve a period of the first mode where it is fastest, 201 at least, unless given.
+    The controller is Decoupling(100, 20) unless given; frozen eigenvalues are those of the elastic
+    rows (39), which that law leaves to themselves.
+    """
+    if model.size == model.joints:
+        raise SuppleError("the model has no elastic coordinate: nothing can vibrate")
+    law = Decoupling() if controller is None else controller
+    path = as_trajectory(trajectory, model)
+    system = flexible(model)
+    check_path(model, path, path.duration)
+    samples = _samples(system, path) if samples is None else samples
+    if samples < 3:
+        raise SuppleError(f"samples is {samples}: give three or more")
+    run = simulate(model, controller=law, trajectory=path, dt=path.duration / (samples - 1),
+                   tolerance=tolerance)  # fmt: skip
+    wanted = path(run.t)[2]
+    A = system.matrices(run.q, run.qd, wanted)
+    omega = system.frequencies(run.q)
+    energy, action = _vibration(system, run, wanted)
+    V, rate, own = _lyapunov(system, run)
+    slope = np.gradient(omega[:, 0], run.t)
+    return Stability(run, np.linalg.eigvals(A).astype(complex), V, rate, own, omega, energy, action,
+                     *_end(model, run), np.abs(slope) / (2 * omega[:, 0] ** 2),
+                     _speed_ratio(model, run), _root_drift(model, run, tolerance))  # fmt: skip
+
+
+def _samples(system: Flexible, path: Trajectory) -> int:
+    """Twelve a period of the first mode where it is fastest, from 201 to 5001."""
+    poses = path(np.linspace(0.0, path.duration, 33))[0]
+    fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
+    return int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
+
+
+def _vibration(system: Flexible, run: Response, wanted: Array) -> tuple[Array, Array]:
+    """Energy and action of the vibration about the quasi-static shape, from modal amplitudes."""
+    eta, etad = system.parts(run.q), system.parts(run.qd)
+    E = system.modal_energies(run.q, eta - system.quasi_static(run.q, run.qd, wanted), etad)
+    omega = system.frequencies(run.q)
+    return E.sum(axis=1), (E / omega).sum(axis=1)
+
+
+def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
+    """V of (41), its rate, and 1/2 q_f' K_dot q_f - 1/2 q_fd' M_ff_dot q_fd of (42), corrected.
+
+    The rate has the elastic accelerations in it, so it is that of the motion with every term. For
+    a slide alone, M = int m N'N and V_dot - (42) = -q_fd' (l_tt int m N'N_l + l_t^2 int m N'N_ll)
+    q_f, the end's masses among the integrals.
+
+    Source: [Theodore1997], Eqs. (41)-(43); (42) lacks its second term, and (43) has a term that
+    does not belong there and lacks dK/dbeta beta_dot.
+    """
+    eta, etad = system.parts(run.q), system.parts(run.qd)
+    etadd = system.parts(run.model.forward_dynamics(run.q, run.qd, run.tau))
+    M, K, Md, Kd = system.blocks(run.q, run.qd)
+    V = (_form(M, etad, etad) + _form(K, eta, eta)) / 2
+    turned = _form(M, etad, etadd) + _form(K, etad, eta)
+    rate = turned + (_form(Md, etad, etad) + _form(Kd, eta, eta)) / 2
+    return V, rate, (_form(Kd, eta, eta) - _form(Md, etad, etad)) / 2
+
+
+def _form(A: Array, x: Array, y: Array) -> Array:
+    value: Array = np.einsum("ni,nij,nj->n", x, A, y)
+    return value
+
+
+def _end(model: Model, run: Response) -> tuple[Array, Array]:
+    """Deflection of the end and moment at the root of the last link that bends."""
+    i = max(k for k, link in enumerate(model.chain.links) if link.inv.count)
+    link = model.chain.links[i]
+    tip = model.deflection_at(run.q, link.name)
+    return tip, root_moments(model.chain, run.q, link.name)
+
+
+def _root_drift(model: Model, run: Response, tolerance: float) -> float:
+    """Drift of beta by [Theodore1997] (11), in the run itself or along its lengths."""
+    if run.beta is not None:
+        return run.beta_drift
+    worst = 0.0
+    for i in model.chain.sliding:
+        slide, lengths = model.chain.links[i].slide, run.q[:, model.chain.theta[i]]
+        for law in slide.laws if isinstance(slide, SlidingModes) else ():
+            newton = np.array([law.roots(float(l)) for l in lengths])
+            found = integrated(law, lengths, max(tolerance, 1e-12))
+            worst = max(worst, float(np.abs(found - newton).max()))
+    return worst
+
+
+def _speed_ratio(model: Model, run: Response) -> Array:
+    """|U|/U_g of the fastest slide, U_g = sqrt(EI/rho A)/l.
+
+    Source: [Theodore1997], section II: there at the fully extended length; it is the phase
+    velocity of waves of length 2 pi l, not a group velocity.
+    """
+    out = np.zeros(len(run.t))
+    for i in model.chain.sliding:
+        slide, k = model.chain.links[i].slide, model.chain.theta[i]
+        assert slide is not None
+        EI = min(slide.beam.EI)
+        if math.isfinite(EI):
+            U_g = math.sqrt(EI / slide.beam.m) / run.q[:, k]
+            out = np.maximum(out, np.abs(run.qd[:, k]) / U_g)
+    return out
+
+
+@dataclass(frozen=True)
+class Floquet:
+    """Multipliers of the elastic motion over one period of the joints.
+
+    Attributes:
+        multipliers: (2 m,).  period: s.  monodromy: (2 m, 2 m).
+    """
+
+    multipliers: Complex
+    period: float
+    monodromy: Array
+
+    @property
+    def stable(self) -> bool:
+        """Whether no multiplier lies outside the unit circle (to 1e-6)."""
+        return bool(np.abs(self.multipliers).max() <= 1 + 1e-6)
+
+
+def floquet(model: Model, trajectory: Trajectory) -> Floquet:
+    """Return the multipliers of small vibration over one period of a periodic joint motion."""
+    if not trajectory.periodic:
+        raise SuppleError("Floquet multipliers belong to a periodic motion: wrap the trajectory in "
+                          "Repeated, which goes there and back")  # fmt: skip
+    path = as_trajectory(trajectory, model)
+    check_path(model, path, path.duration)
+    X = flexible(model).transition(path, path.duration)
+    return Floquet(np.linalg.eigvals(X).astype(complex), path.duration, X)
+
+
+def free_growth(
+    model: Model, trajectory: Trajectory, mode: int = 1, phase: float | None = None
+) -> dict[str, float]:
+    """Return by which factors a free mode changes along a joint motion that starts with it alone.
+
+    `tip` and `root_moment` are amplitudes, `energy`, `action` and `omega` their ratios end to
+    start. `phase` of the vibration at the start, rad: 0 is released at rest from the bent shape;
+    None is the mean over the phase.
+    """
+    path = as_trajectory(trajectory, model)
+    check_path(model, path, path.duration)
+    system = flexible(model)
+    if not 1 <= mode <= model.size - model.joints:
+        raise SuppleError(f"mode is {mode}: the model has {model.size - model.joints} elastic ones")
+    X = system.transition(path, path.duration)
+    phases = (0.0, math.pi / 2) if phase is None else (phase,)
+    found = [_grown(system, path, mode - 1, one, X) for one in phases]
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+
+def _grown(system: Flexible, path: Trajectory, j: int, phase: float, X: Array) -> dict[str, float]:
+    """One start of a mode, carried to the end by the transition matrix X."""
+    first, last = (system.state(path(t)[0]) for t in (0.0, path.duration))
+    before, after = (system.modes(q) for q in (first, last))
+    a = before.shapes[:, j]
+    x = np.concatenate([a * math.cos(phase), -before.omega[j] * a * math.sin(phase)])
+    y = X @ x
+    E0, E1 = (system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
+              for q, v in ((first, x), (last, y)))  # fmt: skip
+    w0, w1 = before.omega[j], after.omega[j]
+    alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
+    ratio = E1[alike].sum() / E0.sum()
+    scale = math.sqrt(ratio) * w0 / w1
+    shapes = [(first, a), (last, after.shapes[:, j])]
+    start, stop = (_read(system.model, q, shape) for q, shape in shapes)
+    amplitude = {name: scale * stop[name] / start[name] for name in start}
+    return {**amplitude, "energy": ratio, "action": ratio * w0 / w1, "omega": w1 / w0}
+
+
+def _read(model: Model, q: Array, shape: Array) -> dict[str, float]:
+    """Tip deflection and root moment of the last link that bends, in a shape."""
+    link = [link.name for link in model.chain.links if link.inv.count][-1]
+    bent = np.concatenate([q[: model.joints], shape])
+    found = {"tip": model.deflection_at(bent, link),
+             "root_moment": root_moments(model.chain, bent, link)}  # fmt: skip
+    return {name: float(np.linalg.norm(value)) for name, value in found.items()}

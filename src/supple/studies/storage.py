@@ -1,0 +1,221 @@
+"""Answers as labelled data: to xarray and pandas, to netCDF, and Responses back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import files
+from ..beams.basis import BASES, Basis
+from ..beams.shapes import EndLoad
+from ..equations.damping import GivenDamping
+from ..equations.model import Model, build
+from ..errors import SuppleError
+from ..files.disk import read_dataset, writing
+from .motion.response import Response
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from .motion.follow import PathResponse
+    from .vibration.workspace import FrequencyMap
+
+__all__ = [
+    "load_response",
+    "map_to_xarray",
+    "path_to_pandas",
+    "path_to_xarray",
+    "save_map",
+    "save_path",
+    "save_response",
+    "to_pandas",
+    "to_xarray",
+]
+
+
+def to_xarray(found: Response) -> xarray.Dataset:
+    """Return a Response as a labelled Dataset, with all that is needed to make its Model again."""
+    import xarray
+
+    model = found.model
+    links = [model.chain.links[i].name for i in model.chain.joints]
+    ends = np.stack([found.deflection(link.name) for link in model.chain.links], axis=1)
+    data: dict[str, Any] = {
+        "q": (("t", "coordinate"), found.q),
+        "qd": (("t", "coordinate"), found.qd),
+        "tau": (("t", "joint"), found.tau, {"units": "N m"}),
+        "tip": (("t", "axis"), found.tip, {"units": "m"}),
+        "tip_rotation": (("t", "axis", "axis_"), found.tip_rotation),
+        "end_deflection": (("t", "link", "axis"), ends, {"units": "m"}),
+        "work": (("t",), found.work, {"units": "J"}),
+        "balance": (("t",), found.balance, {"units": "J"}),
+    }
+    data |= {f"energy_{k}": (("t",), v, {"units": "J"}) for k, v in found.energies.items()}
+    if found.beta is not None:
+        data["beta"] = (("t", "root"), found.beta)
+    coords = {"t": ("t", found.t, {"units": "s"}), "coordinate": list(model.coordinates),
+              "joint": links, "axis": list("xyz"), "axis_": list("xyz"),
+              "link": [link.name for link in model.chain.links]}  # fmt: skip
+    return xarray.Dataset(data, coords=coords, attrs=_attributes(found))
+
+
+def _attributes(found: Response) -> dict[str, Any]:
+    model = found.model
+    blocks = [model.functions.ratios(i) if i in model.chain.sliding
+              else model.damping[part, part].tolist()
+              for i, part in enumerate(model.chain.eta)]  # fmt: skip
+    kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
+    return {
+        "robot": files.dump(model.robot),
+        "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
+        "deflection": model.deflection,
+        "stiffening": int(model.stiffening),
+        "velocity": model.functions.velocity,
+        "beta": model.beta,
+        "damping": json.dumps(blocks),
+        "method": found.method,
+        "message": found.message,
+    }
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def to_pandas(found: Response) -> pandas.DataFrame:
+    """Return time, coordinates, speeds, efforts, tip and energies, a row a time."""
+    import pandas
+
+    model = found.model
+    columns: dict[str, Any] = {}
+    for k, name in enumerate(model.coordinates):
+        columns[name], columns[f"d.{name}"] = found.q[:, k], found.qd[:, k]
+    for k, i in enumerate(model.chain.joints):
+        columns[f"tau.{model.chain.links[i].name}"] = found.tau[:, k]
+    columns |= {f"tip.{axis}": found.tip[:, k] for k, axis in enumerate("xyz")}
+    columns |= {f"energy.{name}": value for name, value in found.energies.items()}
+    return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
+
+
+def save_response(found: Response, path: str | Path) -> None:
+    """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
+    _to_netcdf(to_xarray(found), path)
+
+
+def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
+    if Path(path).suffix != ".nc":
+        raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
+    with writing(path) as target:
+        data.to_netcdf(target)
+
+
+def path_to_xarray(found: PathResponse) -> xarray.Dataset:
+    """Return a PathResponse as a labelled Dataset; the last axis of ends: m, then rad."""
+    import xarray
+
+    links = [name for name in found.model.names if found.model.length(name)]
+    ends = [found.deflection(name) for name in links]
+    data: dict[str, Any] = {
+        "position": (("t", "coordinate"), found.position, {"long_name": "what the path wants"}),
+        "displacement": (("t", "axis"), found.tip[:, :3], {"units": "m"}),
+        "rotation": (("t", "axis"), found.tip[:, 3:], {"units": "rad"}),
+        "torque": (("t", "motor"), found.torque, {"units": "N m"}),
+        "rigid_torque": (("t", "motor"), found.rigid_torque, {"units": "N m"}),
+        "y": (("t", "elastic"), found.y),
+        "yd": (("t", "elastic"), found.yd),
+    }
+    if links:
+        data["end_deflection"] = (("t", "link", "motion"), np.stack(ends, axis=1))
+    if found.stopped:
+        residual = found.residual()
+        data["residual"] = (("motion",), residual, {"long_name": "half of peak to peak at rest"})
+    coords = {
+        "t": ("t", found.t, {"units": "s"}),
+        "axis": list("xyz"),
+        "motion": ["x", "y", "z", "about x", "about y", "about z"],
+        "link": links,
+        "motor": np.arange(1, found.torque.shape[1] + 1),
+    }
+    told = {
+        "robot": files.dump(found.robot),
+        "path": repr(found.path),
+        "path_duration": found.path.duration,
+        "largest_deflection": found.largest,
+        "small": int(found.small),
+    }
+    return xarray.Dataset(data, coords=coords, attrs=told)
+
+
+def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
+    """Return time, place wanted, variation of place and attitude, torques, a row a time."""
+    import pandas
+
+    columns: dict[str, Any] = {f"wanted.{k + 1}": x for k, x in enumerate(found.position.T)}
+    words = ("x", "y", "z", "about_x", "about_y", "about_z")
+    columns |= {word: found.tip[:, k] for k, word in enumerate(words)}
+    for k in range(found.torque.shape[1]):
+        columns[f"torque.{k + 1}"] = found.torque[:, k]
+        columns[f"rigid_torque.{k + 1}"] = found.rigid_torque[:, k]
+    return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
+
+
+def save_path(found: PathResponse, path: str | Path) -> None:
+    """Write a PathResponse as netCDF."""
+    _to_netcdf(path_to_xarray(found), path)
+
+
+def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
+    """Return a map of natural frequencies as a labelled Dataset."""
+    import xarray
+
+    names = list(found.axes)
+    count = np.arange(1, found.omega.shape[-1] + 1)
+    return xarray.Dataset(
+        {"omega": ((*names, "mode"), found.omega, {"units": "rad/s"})},
+        coords={**found.axes, "mode": count},
+        attrs={"robot": files.dump(found.robot)},
+    )
+
+
+def save_map(found: FrequencyMap, path: str | Path) -> None:
+    """Write a map of natural frequencies as netCDF."""
+    _to_netcdf(map_to_xarray(found), path)
+
+
+def load_response(path: str | Path) -> Response:
+    """Return a Response written by `save`, its Model built again from what the file says."""
+    data = read_dataset(path, "a response")
+    if "basis" not in data.attrs:
+        raise SuppleError(f"{path} is not a response written by supple: it names no basis")
+    arrays: dict[str, Any] = {
+        name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
+    }
+    t = np.asarray(data["t"].values, float)
+    beta = np.asarray(data["beta"].values, float) if "beta" in data else None
+    return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
+                    message=str(data.attrs["message"]), beta=beta)  # fmt: skip
+
+
+def _model(attributes: Any) -> Model:
+    blocks = json.loads(attributes["damping"])
+    return build(
+        files.loads(attributes["robot"]),
+        _basis(json.loads(attributes["basis"])),
+        deflection=attributes["deflection"],
+        stiffening=bool(attributes["stiffening"]),
+        damping=GivenDamping(tuple(blocks)),
+        velocity=attributes.get("velocity", "material"),
+        beta=attributes.get("beta", "newton"),
+    )
+
+
+def _basis(described: dict[str, Any]) -> Basis:
+    kind = BASES[described.pop("kind")]
+    if isinstance(described.get("ends"), list):
+        described["ends"] = [EndLoad(**load) for load in described["ends"]]
+    return kind(**described)

@@ -1,0 +1,1 @@
+"""How does it vibrate: questions about frequencies and shapes."""

@@ -1,0 +1,98 @@
+"""Natural frequencies by assumed modes: of a Structure, and of a Model and its equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...beams.fixed.assumed import assumed_shapes
+from ...beams.fixed.elements import mesh
+from ...beams.fixed.on_beam import ShapesOnBeam
+from ...beams.shapes import EndLoad
+from ...beams.theory import Beam
+from ...equations.chain import distal_loads
+from ...equations.equilibrium import stiffness_at
+from ...equations.model import Model
+from ...errors import SuppleError
+from ...structure import Joints, Structure
+from .elements import ElementModes, Scaled, modes_on, scaled
+
+__all__ = ["AssumedResult", "assumed_modes", "modes_of_shapes"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AssumedResult:
+    """Elastic modes of a Model at one configuration.
+
+    Attributes:
+        omega: (count,), rad/s, rising.  vectors: (N, count), in the coordinates q, modal mass one.
+        rigid_modes: how many zero frequencies there are beside them.
+    """
+
+    omega: Array
+    vectors: Array
+    rigid_modes: int
+
+
+def assumed_modes(
+    model: Model,
+    theta: ArrayLike | None = None,
+    joints: Joints = "locked",
+    count: int | None = None,
+) -> AssumedResult:
+    """Return the elastic modes of a model at theta: K x = omega^2 M x.
+
+    Free joints carry no force, so their motion follows from the elastic one and M is condensed:
+    M_ee - M_et M_tt^-1 M_te. The zero modes drop out exactly, and small frequencies lose nothing.
+    """
+    from scipy.linalg import cho_factor, cho_solve, eigh
+
+    if joints not in ("locked", "free"):
+        raise SuppleError(f"joints is '{joints}': it must be locked or free")
+    k, n = model.joints, model.size
+    if n == k:
+        raise SuppleError("the model has no elastic coordinate: no mode to find")
+    q = np.zeros(n)
+    if theta is not None:
+        given = np.asarray(theta, float)
+        if given.shape != (k,):
+            raise SuppleError(f"theta has shape {given.shape}: give {k} joint coordinates")
+        q[:k] = given
+    M, K = model.mass_matrix(q), stiffness_at(model, q)
+    follow = np.zeros((k, n - k))
+    if joints == "free" and k:
+        follow = -cho_solve(cho_factor(M[:k, :k]), M[:k, k:])
+    elastic = M[k:, k:] + M[k:, :k] @ follow
+    wanted = n - k if count is None else min(count, n - k)
+    # M x = K x / omega^2: the lowest frequencies are the largest eigenvalues, the accurate ones
+    last = (n - k - wanted, n - k - 1)
+    value, vector = eigh((elastic + elastic.T) / 2, K[k:, k:], subset_by_index=last)
+    omega: Array = 1 / np.sqrt(value[::-1])
+    vector = vector[:, ::-1] * omega
+    return AssumedResult(omega, np.vstack([follow @ vector, vector]), k if joints == "free" else 0)
+
+
+def modes_of_shapes(structure: Structure, count: int, each: int) -> ElementModes:
+    """Return modes of a structure with so many assumed modes in every deformation of a link.
+
+    The shapes carry the rest of the robot at their ends, see `distal_loads`.
+    """
+    if each < 1 or each != int(each):
+        raise SuppleError(f"elements is {each}: by assumed modes give a whole number of 1 or more, "
+                          "the modes in every deformation of a link")  # fmt: skip
+    pairs = zip(structure.segments, structure.L[0], distal_loads(structure), strict=True)
+    return modes_on(structure, count, [_shaped(s.beam, float(L), end, each) for s, L, end in pairs])
+
+
+@lru_cache(maxsize=256)
+def _shaped(beam: Beam, L: float, end: EndLoad, each: int) -> Scaled:
+    """One link with its natural shapes; links alike share their numbers."""
+    if beam.rigid:
+        return scaled(mesh(beam, 1, "cubic", L))
+    beam = replace(beam, L=L)
+    return scaled(ShapesOnBeam(beam, L, assumed_shapes(beam, end, each, each, each)))

@@ -1,0 +1,200 @@
+"""How does it vibrate here, by shape functions on every link: the check of the exact modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...assembly import Coordinates, coordinates
+from ...beams.fixed.elements import mesh
+from ...beams.fixed.on_beam import OnBeam
+from ...beams.theory import Beam
+from ...errors import SuppleError
+from ...kernels.eigen import natural_modes
+from ...kernels.spatial import transport
+from ...structure import Release, Structure
+
+__all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ElementModes:
+    """Natural modes of one configuration by shape functions; everything is in segment axes.
+
+    Attributes:
+        omega: (count,), rad/s, elastic modes only.  rigid: number of zero ones beside them.
+        vectors: (N, count), z' M z = 1, laid out by z.  z: the tree coordinates (`assembly`), with
+        a column of its own for every motor let go behind its spring.  meshes: what each link has.
+
+    Spring k of segment i twists by `vectors[z.releases[i]][k]`.
+    """
+
+    omega: Array
+    vectors: Array
+    rigid: int
+    z: Coordinates
+    meshes: tuple[OnBeam, ...]
+
+    def motion(self, i: int, x: ArrayLike) -> Array:
+        """Return displacement and section rotation of segment i at x, (P, 6, count).
+
+        u(x) = X(x) u_root + N(x) w.
+        """
+        x = np.atleast_1d(np.asarray(x, float))
+        X = np.array([transport(value) for value in x])
+        rigid: Array = X @ (self.z.root[i] @ self.vectors)
+        return rigid + self.meshes[i].field(x) @ self._inner(i)
+
+    def resultants(self, i: int, x: ArrayLike) -> Array:
+        """Return (N, Q_y, Q_z, T, M_y, M_z) of segment i at x, (P, 6, count)."""
+        return self.meshes[i].resultants(x) @ self._inner(i)
+
+    def energies(self, i: int) -> Array:
+        """Return the strain energies of segment i, (6, count): of N, Q_y, Q_z, T, M_y, M_z.
+
+        int N^2 / 2 EA dx and so on, at Gauss points that make it exact; a mode's energies, those of
+        its springs included, add up to omega^2 / 2.
+        """
+        x, weights = self.meshes[i].quadrature()
+        energy: Array = np.einsum("p,pcj->cj", weights / 2, self.resultants(i, x) ** 2)
+        return energy * self.meshes[i].compliances[:, None]
+
+    def twists(self, i: int) -> Array:
+        """Return the angles of the springs of segment i, (releases, count)."""
+        angles: Array = self.vectors[self.z.releases[i]]
+        return angles
+
+    def _inner(self, i: int) -> Array:
+        part: Array = self.vectors[self.z.inner[i]]
+        return part
+
+
+def element_modes(
+    structure: Structure, count: int, n: int | Sequence[int] = 8, order: str = "cubic"
+) -> ElementModes:
+    """Return the first `count` elastic modes of a structure's first configuration by elements.
+
+    n elements on every link, or n[i] on link i; order "cubic" (axial and torsion linear, bending
+    cubic) or "quintic" (cubic and quintic). Frequencies lie above the exact ones. What an element
+    kind claims stands in `beams.elements.ELEMENTS`.
+    """
+    each = [n] * len(structure.segments) if isinstance(n, int) else list(n)
+    if len(each) != len(structure.segments):
+        raise SuppleError(f"{len(each)} numbers of elements: give one, or one for each segment")
+    links = [
+        _meshed(s.beam, k, order, float(L))
+        for s, k, L in zip(structure.segments, each, structure.L[0], strict=True)
+    ]
+    return modes_on(structure, count, links)
+
+
+def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> ElementModes:
+    """Return the first `count` elastic modes of a structure with these functions on its links."""
+    y = coordinates(structure, [link.S for link in links], motors=True)
+    mass = _mass_root(structure, y, links)
+    try:
+        found = natural_modes(_stiffness(structure, y), mass, count, y.closure)
+    except ArithmeticError as problem:
+        raise SuppleError(f"{problem}: ask for fewer, or give each link more") from None
+    vectors = found.vectors.copy()
+    for link, part in zip(links, y.inner, strict=True):
+        vectors[part] = link.B @ found.vectors[part]
+    z = coordinates(structure, [link.part.end for link in links], motors=True)
+    return ElementModes(found.omega, vectors, found.rigid, z, tuple(link.part for link in links))
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A link's functions in coordinates y with K = 1 of which few move the end.
+
+    What hangs on the end then meets these few only, and does not drown the small masses of the
+    others in its rounding.
+
+    Attributes:
+        B: (m, m), w = B y.  S: (6, m), the end's motion per unit y.  root: (6 + m, 6 + m), a root
+        of the mass over (u_root, y).
+    """
+
+    part: OnBeam
+    B: Array
+    S: Array
+    root: Array
+
+
+@lru_cache(maxsize=256)
+def _meshed(beam: Beam, n: int, order: str, L: float) -> Scaled:
+    """Mesh one link; links alike, and the same link in other poses, share their numbers."""
+    return scaled(mesh(beam, n, order, L))
+
+
+def scaled(part: OnBeam) -> Scaled:
+    """Return functions in coordinates with K = 1 of which few move the end.
+
+    B = G^-1 Q with K = G' G and (S G^-1)' = Q R, so S B = R'.
+    """
+    d = np.sqrt(np.diag(part.stiffness))
+    G = np.linalg.cholesky(part.stiffness / np.outer(d, d)).T * d
+    free = part.beam.active()
+    inverse = np.linalg.inv(G)
+    Q, R = np.linalg.qr((part.end[free] @ inverse).T, mode="complete")
+    S = np.zeros((6, part.size))
+    S[free] = R.T
+    B = inverse @ Q
+    root = _triangle(part.mass_root)
+    return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
+
+
+def _stiffness(structure: Structure, y: Coordinates) -> Array:
+    """K (N, N) over y, closures still open: ones, and the springs on their releases.
+
+    A motor let go behind its spring has a column of its own: the release is then the twist of the
+    spring, with k, and the motor is held by nothing.
+    """
+    k = np.zeros(y.size)
+    for segment, releases, inner in zip(structure.segments, y.releases, y.inner, strict=True):
+        k[inner] = 1
+        k[releases] = [r.stiffness for r in segment.releases]
+    return np.diag(k)
+
+
+def _mass_root(structure: Structure, y: Coordinates, links: Sequence[Scaled]) -> Array:
+    """A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor."""
+    blocks = []
+    for i, (segment, link) in enumerate(zip(structure.segments, links, strict=True)):
+        beam = link.root[:, :6] @ y.root[i]
+        beam[:, y.inner[i]] += link.root[:, 6:]
+        bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
+        blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
+    blocks.append(np.zeros((y.size, y.size)))
+    columns = [(y.releases[i].start + k, r) for i, k, r in _releases(structure) if not r.series]
+    columns += [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
+    for column, release in columns:
+        blocks[-1][column, column] = np.sqrt(release.inertia)
+    return np.concatenate(blocks)
+
+
+def _triangle(B: Array) -> Array:
+    """R (N, N) with R' R = B' B: as good a root as B, with fewer rows."""
+    from scipy.linalg import qr
+
+    R: Array = qr(B, mode="r", check_finite=False)[0]
+    return R[: B.shape[1]]
+
+
+def _releases(structure: Structure) -> list[tuple[int, int, Release]]:
+    return [(i, k, r) for i, s in enumerate(structure.segments) for k, r in enumerate(s.releases)]
+
+
+def _root_of(M: Array) -> Array:
+    """A root r (6, 6) of a body's mass, M = r' r, from its scaled eigenvalues."""
+    d = np.sqrt(np.diag(M))
+    d[d == 0] = 1
+    values, V = np.linalg.eigh(M / np.outer(d, d))
+    root: Array = np.sqrt(np.maximum(values, 0))[:, None] * V.T * d
+    return root

@@ -1,0 +1,236 @@
+"""How does it vibrate here: natural frequencies and mode shapes at a Configuration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import SuppleError
+from ...kernels.roots import natural_frequencies
+from ...robot import Robot
+from ...structure import Joints, Structure, carrying_nothing, structure_of
+from ..configuration import where
+from .elements import ElementModes, element_modes
+from .shapes import Shapes, element_shapes, exact_shapes
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["Method", "Modes", "modes"]
+
+Array = NDArray[np.float64]
+Method = Literal["exact", "elements", "assumed"]
+WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, relative
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
+
+    Attributes:
+        robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor
+        angles.  position: of a Delta's platform, (3,) or (B, 3), else None.
+        method, joints: as asked.
+        omega: (count,) or (B, count), rad/s, elastic modes only.  rigid_modes: how many zero ones
+        there are beside them.  width: relative width of the certified bracket around each root,
+        infinite for methods that certify nothing.
+    """
+
+    robot: Robot
+    theta: Array
+    position: Array | None
+    method: str
+    joints: str
+    omega: Array
+    width: Array
+    rigid_modes: int
+    structure: Structure = field(repr=False)
+    parts: tuple[ElementModes, ...] = field(default=(), repr=False)
+
+    if TYPE_CHECKING:  # bound in binding.py
+
+        def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
+        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
+        def to_xarray(self) -> xarray.Dataset: ...
+
+    @property
+    def frequency_hz(self) -> Array:
+        """Natural frequencies in Hz, shaped as omega."""
+        hertz: Array = self.omega / (2 * math.pi)
+        return hertz
+
+    @property
+    def certified(self) -> bool:
+        """Whether the Wittrick-Williams count proves every root to be the one of its number."""
+        return bool((self.width <= WIDTH).all())
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """Mode shapes with 21 stations a link; `shape(points)` gives any number."""
+        return self.shape(21)
+
+    def shape(self, points: int) -> Shapes:
+        """Return the mode shapes at `points` stations along every link, of one configuration."""
+        if self.omega.ndim > 1:
+            raise SuppleError("shapes are of one configuration: ask modes.at(b).shapes")
+        if points < 2:
+            raise SuppleError(f"points is {points}: give 2 or more stations a link")
+        if self.parts:
+            return element_shapes(self.structure, self.parts[0], points)
+        return exact_shapes(self.structure, self.omega, points)
+
+    @property
+    def kind(self) -> list[str]:
+        """What each mode is: where most of its strain energy sits."""
+        return [self.shapes.kind(mode) for mode in range(len(self.omega))]
+
+    def at(self, b: int) -> Modes:
+        """Return configuration b of a batch."""
+        if self.omega.ndim == 1:
+            raise SuppleError("these modes are of one configuration already")
+        return replace(
+            self,
+            theta=self.theta[b],
+            position=None if self.position is None else self.position[b],
+            omega=self.omega[b],
+            width=self.width[b],
+            structure=self.structure.at(b),
+            parts=self.parts[b : b + 1],
+        )
+
+
+def modes(
+    robot: Robot,
+    theta: ArrayLike | None = None,
+    count: int = 10,
+    method: Method = "exact",
+    joints: Joints = "locked",
+    *,
+    position: ArrayLike | None = None,
+    elements: int = 8,
+    order: str = "cubic",
+) -> Modes:
+    """Return the first `count` elastic natural frequencies of a robot.
+
+    A serial arm is asked at theta, (joints,) or (B, joints) for many configurations at once, None
+    meaning all zero; a Delta at the position of its platform, (3,) or (B, 3).
+    `exact` solves the beam equations and certifies every root; `elements` puts that many elements
+    of that order on every link and lies above the exact frequencies, as `assumed` does, which takes
+    that many assumed modes in every deformation of a link. An arm of rigid links has as
+    many modes as sprung joints, and no more are returned.
+    """
+    _check(count, method, joints)
+    asked = where(robot, theta, position)
+    structure = structure_of(robot, asked.at, joints)
+    if not _elastic(structure):
+        raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
+    _check_loose(structure, method)
+    count = min(count, _available(structure))
+    try:
+        omega, width, parts = _METHODS[method](robot, structure, count, elements, order)
+    except ArithmeticError as problem:
+        raise SuppleError(f"{robot.name}: {problem}; ask for a smaller count") from None
+    return Modes(
+        robot,
+        asked.take(asked.theta),
+        None if asked.position is None else asked.take(asked.position),
+        method,
+        joints,
+        asked.take(omega),
+        asked.take(width),
+        structure.rigid_modes,
+        structure,
+        parts,
+    )
+
+
+Found = tuple[Array, Array, tuple[ElementModes, ...]]
+
+
+def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
+    found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
+    if not np.isfinite(found.omega).all():
+        raise SuppleError(
+            f"{robot.name}: its lengths, masses and stiffnesses lie too far apart to compute with; "
+            "look for a value in a wrong unit"
+        )
+    return found.omega, found.width, ()
+
+
+def _by_elements(
+    robot: Robot, structure: Structure, count: int, elements: int, order: str
+) -> Found:
+    return _one_by_one(structure, lambda one: element_modes(one, count, elements, order))
+
+
+def _by_assumed(robot: Robot, structure: Structure, count: int, each: int, order: str) -> Found:
+    from .assumed import modes_of_shapes  # knows Models: not for those who ask for exact modes
+
+    return _one_by_one(structure, lambda one: modes_of_shapes(one, count, each))
+
+
+def _one_by_one(structure: Structure, ask: Callable[[Structure], ElementModes]) -> Found:
+    each = tuple(ask(structure.at(b)) for b in range(structure.size))
+    omega = np.array([part.omega for part in each])
+    return omega, np.full_like(omega, math.inf), each
+
+
+_METHODS: dict[str, Callable[[Robot, Structure, int, int, str], Found]] = {
+    "exact": _exact,
+    "elements": _by_elements,
+    "assumed": _by_assumed,
+}
+
+
+def _check(count: object, method: str, joints: str) -> None:
+    if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
+        raise SuppleError(f"count is {count!r}: give a whole number from 1 to 10000")
+    if method not in get_args(Method):
+        raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
+    if joints not in get_args(Joints):
+        raise SuppleError(f"joints is '{joints}': it must be locked or free")
+
+
+def _check_loose(structure: Structure, method: str) -> None:
+    """Raise where a motion that nothing holds has no inertia: its pivot would count at random."""
+    if structure.closures and method != "exact":
+        return  # what the closures hold needs no inertia there
+    if (name := carrying_nothing(structure)) is None:
+        return
+    if structure.closures:
+        raise SuppleError(f"{name} has no mass or inertia on its joints, which exact modes need: "
+                          "give it some, or ask for method elements")  # fmt: skip
+    raise SuppleError(f"the joint of {name} is let go and turns or moves no inertia here: give it "
+                      "a hub or rotor_inertia, or its link a body with inertia")  # fmt: skip
+
+
+def _elastic(structure: Structure) -> bool:
+    return any(
+        not s.beam.rigid or any(r.stiffness > 0 for r in s.releases) for s in structure.segments
+    )
+
+
+def _available(structure: Structure) -> int:
+    """How many elastic modes there can be: without end, unless nothing but joints is elastic."""
+    if any(not s.beam.rigid for s in structure.segments):
+        return 10_000
+    return sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
+
+
+def _guess(structure: Structure) -> float:
+    """A first frequency to look at, from the robot alone: the softest beam as a cantilever."""
+    guesses = [
+        3.5 * math.sqrt(min(s.beam.EI) / (s.beam.m * s.beam.L**4))
+        for s in structure.segments
+        if math.isfinite(min(s.beam.EI))
+    ]
+    return min(guesses, default=100.0)

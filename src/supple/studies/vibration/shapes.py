@@ -1,0 +1,416 @@
+"""Mode shapes of a Structure of exact beams, as fields along every link, with their energies.
+
+At a natural frequency the dynamic stiffness K(omega) is singular; its null vector moves the nodes,
+and the beam equations carry the motion along every link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
+from ...beams.dynamic_stiffness import carry, exact_form, pieces_needed
+from ...kernels.spatial import transport
+from ...structure import Release, Segment, Structure
+from .elements import ElementModes
+
+__all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes", "strain_density"]
+
+Array = NDArray[np.float64]
+ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
+COINCIDENT = 1e-8  # relative distance of roots whose shapes are found together
+GAUSS = 12
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Mode shapes of one configuration: n links, P stations a link, one entry a mode.
+
+    Attributes:
+        names: link names.  x: (n, P), stations from the root, m.  position: (n, P, 3), undeformed,
+        base axes.  R: (n, 3, 3), link axes in base axes.
+        displacement, rotation: (modes, n, P, 3), of the sections, link axes.
+        share: (modes, n, 7), part of the strain energy per link and kind, in the order of ENERGIES.
+        density: (modes, n, P), strain energy per length, J/m, at the mode's peak.
+        planar: whether the robot moves in x-y only.
+        residual: (modes,), largest mismatch of motion and of section forces where beams meet
+        bodies and joints, relative to the largest in the mode (nan by elements, which meet there by
+        construction).
+
+    Normalisation: the mode's mass is one, the integral of m |u|^2 plus the rotary inertia of
+    sections, bodies and rotors. Sign: of all displacements of link ends in base axes, the largest
+    (the last of equals) is positive.
+    """
+
+    names: tuple[str, ...]
+    x: Array
+    position: Array
+    R: Array
+    displacement: Array
+    rotation: Array
+    share: Array
+    density: Array
+    residual: Array
+    planar: bool
+
+    @property
+    def global_displacement(self) -> Array:
+        """(modes, n, P, 3) displacement in base axes."""
+        turned: Array = np.einsum("nij,mnpj->mnpi", self.R, self.displacement)
+        return turned
+
+    def kind(self, mode: int) -> str:
+        """Say what kind of mode it is: the largest share of strain energy and where it sits."""
+        share = self.share[mode]
+        merged = {
+            "bending x-y": share[:, 1] + share[:, 3],
+            "bending x-z": share[:, 2] + share[:, 4],
+            "axial": share[:, 0],
+            "torsion": share[:, 5],
+            "joint spring": share[:, 6],
+        }
+        name = max(merged, key=lambda key: merged[key].sum())
+        link = int(np.argmax(merged[name] >= (1 - 1e-6) * merged[name].max()))
+        word = name.replace(" x-y", "") if self.planar else name
+        part = round(100 * merged[name].sum())
+        if len(self.names) == 1:
+            return f"{word} {part} %"
+        return f"{word} {part} %, most in {self.names[link]}"
+
+
+def dynamic_spring(release: Release, omega: float) -> float:
+    """Return the dynamic stiffness of a release: k - omega^2 J, or the two in series."""
+    k, inertia = release.stiffness, -omega * omega * release.inertia
+    return k * inertia / (k + inertia) if release.series else k + inertia
+
+
+def refined(structure: Structure, omega: float) -> tuple[Structure, list[list[int]]]:
+    """Cut every beam into pieces shorter than half a wave; also return each link's pieces."""
+    segments: list[Segment] = []
+    owners: list[list[int]] = []
+    R, p, L, mass = [], [], [], []
+    for i, segment in enumerate(structure.segments):
+        length = structure.L[0, i]
+        count = pieces_needed(segment.beam, length, omega)
+        first = len(segments)
+        owners.append(list(range(first, first + count)))
+        parent = owners[segment.parent][-1] if segment.parent >= 0 else -1
+        for k in range(count):
+            segments.append(
+                replace(
+                    segment,
+                    parent=parent if k == 0 else first + k - 1,
+                    releases=segment.releases if k == 0 else (),
+                    tip_mass=segment.tip_mass if k == count - 1 else np.zeros((6, 6)),
+                )
+            )
+            R.append(structure.R[0, i])
+            p.append(structure.p[0, i] + structure.R[0, i][:, 0] * length * k / count)
+            L.append(length / count)
+            mass.append(structure.root_mass[0, i] if k == 0 else np.zeros((6, 6)))
+    closures = tuple(
+        replace(c, a=owners[c.a][-1] if c.a >= 0 else -1, b=owners[c.b][-1] if c.b >= 0 else -1)
+        for c in structure.closures
+    )
+    fine = Structure(
+        tuple(segments),
+        *_batched(R, p, L, mass),
+        planar=structure.planar,
+        gravity=structure.gravity,
+        closures=closures,
+    )
+    return fine, owners
+
+
+def _batched(
+    R: list[Array], p: list[Array], L: list[float], mass: list[Array]
+) -> tuple[Array, Array, Array, Array]:
+    return np.array(R)[None], np.array(p)[None], np.array(L)[None], np.array(mass)[None]
+
+
+def exact_forms(structure: Structure, omega: float) -> list[Array]:
+    """Return the dynamic stiffness of every beam of one configuration, each by itself."""
+    parts = zip(structure.segments, structure.L[0], strict=True)
+    return [exact_form(segment.beam, L, omega) for segment, L in parts]
+
+
+def dynamic_stiffness(
+    structure: Structure, z: Coordinates, omega: float, forms: Sequence[Array] | None = None
+) -> Array:
+    """Return K(omega) (N, N) of one configuration in tree coordinates, closures open."""
+    if forms is None:
+        forms = exact_forms(structure, omega)
+    springs = [[dynamic_spring(r, omega) for r in s.releases] for s in structure.segments]
+    return assemble(structure, z, forms, -omega * omega, springs)
+
+
+def null_vectors(K: Array, K0: Array, closure: Array, multiplicity: int) -> Array:
+    """Return the (N, multiplicity) motions that K leaves without force, closures shut.
+
+    The unknowns are scaled by the larger of static and dynamic stiffness, so that soft bending and
+    stiff stretching count alike.
+    """
+    size = np.maximum(np.diag(K0), np.abs(np.diag(K)))
+    s = 1 / np.sqrt(np.where(size > 0, size, 1.0))
+    scaled = s[:, None] * K * s
+    basis = kept_shut(closure * s, len(K))
+    values, vectors = np.linalg.eigh(basis.T @ scaled @ basis)
+    nearest = np.argsort(np.abs(values))[:multiplicity]
+    motions: Array = s[:, None] * (basis @ vectors[:, nearest])
+    return motions
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """One motion carried along all pieces: states at Gauss points and at stations."""
+
+    gauss: list[Array]  # per piece (GAUSS, 12)
+    stations: Array  # (n, P, 12)
+    root: Array  # (pieces, 6)
+    end: Array  # (pieces, 6)
+    residual: float
+
+
+@cache
+def _gauss() -> tuple[Array, Array]:
+    """Nodes and weights of Gauss and Legendre on (-1, 1)."""
+    nodes, weights = np.polynomial.legendre.leggauss(GAUSS)
+    return nodes, weights
+
+
+class _Carrier:
+    """Carries null vectors of one refined structure along its links."""
+
+    def __init__(self, structure: Structure, omega: float, points: int) -> None:
+        self.omega, self.points = omega, points
+        self.whole = structure
+        self.fine, self.owners = refined(structure, omega)
+        self.z = coordinates(self.fine, exact_ends(self.fine))
+        self.nodes, self.weights = _gauss()
+        self.forms = exact_forms(self.fine, omega)
+        self.K = dynamic_stiffness(self.fine, self.z, omega, self.forms)
+
+    def motions(self, multiplicity: int) -> Array:
+        """Return the null vectors of K(omega)."""
+        K0 = dynamic_stiffness(self.fine, self.z, 0.0)
+        return null_vectors(self.K, K0, self.z.closure, multiplicity)
+
+    def forces(self, vector: Array) -> tuple[Array, Array]:
+        """Return what must push each piece's root and end to drive all that lies beyond, (n, 6)."""
+        n, w2 = len(self.fine.segments), self.omega**2
+        end, root = np.zeros((n, 6)), np.zeros((n, 6))
+        closing = -np.linalg.lstsq(self.z.closure.T, self.K @ vector, rcond=None)[0]
+        at = 0
+        for c in self.fine.closures:
+            rows = closing[at : at + c.rows_a.shape[1]]
+            at += len(rows)
+            for j, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
+                if j >= 0:
+                    end[j] += tied.T @ rows
+        for i in reversed(range(n)):
+            segment = self.fine.segments[i]
+            u0, w = self.z.root[i] @ vector, vector[self.z.inner[i]]
+            end[i] -= w2 * segment.tip_mass @ (self.z.end[i] @ vector)
+            form = self.forms[i]
+            root[i] = form[:6] @ np.concatenate([u0, w]) + transport(self.fine.L[0, i]).T @ end[i]
+            if segment.parent >= 0:
+                onward = root[i] - w2 * self.fine.root_mass[0, i] @ u0
+                end[segment.parent] += self.fine.T[0, i].T @ onward
+        return root, end
+
+    def fields(self, vector: Array) -> _Fields:
+        """Carry one motion along all pieces."""
+        root, end = self.forces(vector)
+        moved, reached = self.z.root @ vector, self.z.end @ vector
+        starts = np.concatenate([moved, -root], axis=1)
+        stops = np.concatenate([reached, -end], axis=1)
+        gauss, misses = [], []
+        stations = np.empty((len(self.owners), self.points, 12))
+        for link, pieces in enumerate(self.owners):
+            owner, x = self._stations(link)
+            for k, i in enumerate(pieces):
+                here, length = owner == k, self.fine.L[0, i]
+                inside = np.append((self.nodes + 1) / 2, 1.0) * length
+                beam, at = self.fine.segments[i].beam, np.append(inside, x[here] - k * length)
+                states = carry(beam, self.omega, at, starts[i])
+                gauss.append(states[:GAUSS])
+                misses.append(states[GAUSS] - stops[i])
+                stations[link, here] = states[GAUSS + 1 :]
+        return _Fields(gauss, stations, moved, reached, _mismatch(np.array(misses), stops, starts))
+
+    def _stations(self, link: int) -> tuple[NDArray[np.int_], Array]:
+        """Which piece of a link holds each of its stations, and where these are."""
+        length, count = self.whole.L[0, link], len(self.owners[link])
+        x = np.linspace(0, length, self.points)
+        each = length / count
+        return np.minimum((x // each if each else x).astype(int), count - 1), x
+
+    def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
+        """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
+        mass, strain = 0.0, np.zeros((len(self.owners), len(ENERGIES)))
+        for link, pieces in enumerate(self.owners):
+            for i in pieces:
+                segment = self.fine.segments[i]
+                weights = self.weights * self.fine.L[0, i] / 2
+                density = weights @ (a.gauss[i] * b.gauss[i])
+                beam = segment.beam
+                inertia = (beam.m, beam.m, beam.m, beam.rIp, beam.rI[1], beam.rI[0])
+                mass += float(density[:6] @ inertia)
+                mass += float(a.root[i] @ self.fine.root_mass[0, i] @ b.root[i])
+                mass += float(a.end[i] @ segment.tip_mass @ b.end[i])
+                soft = (beam.EA, beam.kGA[0], beam.kGA[1], beam.GJ, beam.EI[1], beam.EI[0])
+                N, Qy, Qz, T, My, Mz = density[6:] / np.array(soft)
+                strain[link, :6] += (N, Mz, My, Qy, Qz, T)
+        return mass, strain
+
+    def springs(self, a: Array, b: Array) -> tuple[float, Array]:
+        """Return the rotors' mass (a, b) and twice the springs' energy (a, b) per link, (n,)."""
+        mass, strain = 0.0, np.zeros(len(self.owners))
+        for link, pieces in enumerate(self.owners):
+            segment, columns = self.fine.segments[pieces[0]], self.z.releases[pieces[0]]
+            for r, x, y in zip(segment.releases, a[columns], b[columns], strict=True):
+                k, J = r.stiffness, r.inertia
+                turn = k / (k - self.omega**2 * J) if r.series else 1.0
+                mass += J * turn * turn * x * y
+                left = (1 - turn) if r.series else 1.0
+                strain[link] += k * left * left * x * y
+        return mass, strain
+
+
+def _mismatch(misses: Array, stops: Array, starts: Array) -> float:
+    """Largest jump of motion, rotation, force or moment, relative to the largest of its kind."""
+    ends = np.concatenate([stops, starts])
+    parts = [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)]
+    sizes = [np.abs(ends[:, part]).max() for part in parts]
+    return max(
+        float(np.abs(misses[:, part]).max() / size)
+        for part, size in zip(parts, sizes, strict=True)
+        if size > 0
+    )
+
+
+def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes:
+    """Return the shapes of the modes at the certified roots omega (modes,) of one configuration.
+
+    Roots closer than 1e-8 share a null space; it is split into mass-orthogonal modes that differ
+    most in their in-plane energy.
+    """
+    groups = np.split(
+        np.arange(len(omega)), 1 + np.flatnonzero(np.diff(omega) > COINCIDENT * omega[1:])
+    )
+    displacement, rotation, share, density, residual = [], [], [], [], []
+    for group in groups:
+        carrier = _Carrier(structure, float(omega[group].mean()), points)
+        vectors = _orthogonal(carrier, carrier.motions(len(group)))
+        for vector in vectors.T:
+            fields = carrier.fields(vector)
+            mass, strain = carrier.products(fields, fields)
+            rotors, springs = carrier.springs(vector, vector)
+            strain[:, 6] = springs
+            scale = _sign(structure, fields.stations) / np.sqrt(mass + rotors)
+            motion = _link_axes(structure, fields.stations * scale)
+            displacement.append(motion[..., :3])
+            rotation.append(motion[..., 3:])
+            share.append(strain / strain.sum())
+            density.append(strain_density(structure, fields.stations[..., 6:] * scale))
+            residual.append(fields.residual)
+    return _shapes(structure, displacement, rotation, share, density, residual)
+
+
+def element_shapes(structure: Structure, found: ElementModes, points: int = 21) -> Shapes:
+    """Return the shapes of modes found by elements, normalised and told as exact ones are."""
+    displacement, rotation, share, density = [], [], [], []
+    x = np.linspace(0, 1, points) * structure.L[0][:, None]
+    n, count = len(structure.segments), len(found.omega)
+    stations = np.array([found.motion(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
+    forces = np.array([found.resultants(i, x[i]) for i in range(n)])  # (n, P, 6, modes)
+    energy = np.array([found.energies(i) for i in range(n)])  # (n, 6, modes): N Qy Qz T My Mz
+    for mode in range(count):
+        motion = stations[..., mode]
+        motion = _link_axes(structure, motion * _sign(structure, motion))
+        displacement.append(motion[..., :3])
+        rotation.append(motion[..., 3:])
+        N, Qy, Qz, T, My, Mz = energy[..., mode].T
+        springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
+        strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
+        share.append(strain / strain.sum())
+        density.append(strain_density(structure, forces[..., mode]))
+    return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
+
+
+def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int) -> float:
+    twist = found.twists(i)[:, mode]
+    k = np.array([r.stiffness for r in structure.segments[i].releases])
+    return float((k * twist**2).sum() / 2)
+
+
+def strain_density(structure: Structure, forces: Array) -> Array:
+    """Return the strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA, .."""
+    beams = [s.beam for s in structure.segments]
+    soft = [(b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]) for b in beams]
+    density: Array = (forces**2 / (2 * np.array(soft)[:, None])).sum(axis=-1)
+    return density
+
+
+def _shapes(
+    structure: Structure,
+    displacement: list[Array],
+    rotation: list[Array],
+    share: list[Array],
+    density: list[Array],
+    residual: list[float],
+) -> Shapes:
+    points = displacement[0].shape[1]
+    x = np.linspace(0, 1, points) * structure.L[0][:, None]
+    R = np.array([structure.R[0, i] @ s.R_LS.T for i, s in enumerate(structure.segments)])
+    return Shapes(
+        tuple(s.name for s in structure.segments),
+        x,
+        structure.p[0][:, None] + x[..., None] * R[:, None, :, 0],
+        R,
+        np.array(displacement),
+        np.array(rotation),
+        np.array(share),
+        np.array(density),
+        np.array(residual),
+        structure.planar,
+    )
+
+
+def _orthogonal(carrier: _Carrier, vectors: Array) -> Array:
+    """Split a null space: orthogonal in mass, extreme in bending in x-y."""
+    if vectors.shape[1] == 1:
+        return vectors
+    fields = [carrier.fields(v) for v in vectors.T]
+    m = len(fields)
+    M, U = np.empty((m, m)), np.empty((m, m))
+    for i in range(m):
+        for j in range(m):
+            mass, strain = carrier.products(fields[i], fields[j])
+            rotors, _ = carrier.springs(vectors[:, i], vectors[:, j])
+            M[i, j] = mass + rotors
+            U[i, j] = strain[:, 1].sum()
+    C = np.linalg.inv(np.linalg.cholesky(M))
+    _, turn = np.linalg.eigh(C @ U @ C.T)
+    split: Array = vectors @ (C.T @ turn[:, ::-1])
+    return split
+
+
+def _sign(structure: Structure, stations: Array) -> float:
+    ends = np.einsum("nij,nj->ni", structure.R[0], stations[:, -1, :3]).ravel()[::-1]
+    largest = np.abs(ends).max()
+    first = int(np.argmax(np.abs(ends) >= (1 - 1e-6) * largest))
+    return 1.0 if ends[first] >= 0 else -1.0
+
+
+def _link_axes(structure: Structure, stations: Array) -> Array:
+    """Turn motions (n, P, 6 or 12) from section axes to link axes, (n, P, 6)."""
+    turns = np.array([s.R_LS for s in structure.segments])
+    return np.concatenate(
+        [np.einsum("nij,npj->npi", turns, stations[..., k : k + 3]) for k in (0, 3)], axis=-1
+    )

@@ -1,0 +1,231 @@
+"""Where does a robot vibrate low: natural frequencies over its workspace."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...architectures import delta
+from ...errors import SuppleError
+from ...robot import DeltaRobot, Robot, SerialRobot
+from .modes import Method, modes
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
+
+Array = NDArray[np.float64]
+Range = tuple[float, float] | float
+MOST = 5_000_000  # grid points at which memory, not time, is the limit
+BATCH = 4000  # poses asked at once, so that progress can be told
+
+
+@dataclass(frozen=True)
+class FrequencyMap(ABC):
+    """Natural frequencies on a grid.
+
+    Attributes:
+        omega: (.., count), rad/s, an axis of the grid each; NaN where the robot cannot be.
+    """
+
+    robot: Robot
+    omega: Array
+
+    if TYPE_CHECKING:  # bound in binding.py
+
+        def plot(self, path: Any = None, **options: Any) -> Figure: ...
+        def show(self, host: str = ..., port: int = ...) -> Any: ...
+        def save_page(self, path: Any) -> Any: ...
+        def to_xarray(self) -> xarray.Dataset: ...
+        def save(self, path: Any) -> None: ...
+
+    @property
+    @abstractmethod
+    def axes(self) -> dict[str, Array]:
+        """The axes of the grid by name, in order."""
+
+    @property
+    def reachable(self) -> NDArray[np.bool_]:
+        """Where the robot can be, shape of the grid."""
+        return np.asarray(np.isfinite(self.omega[..., 0]))
+
+    def below(self, bound: float) -> Array:
+        """Return the grid points, (k, axes), whose lowest frequency is below a bound, rad/s."""
+        with np.errstate(invalid="ignore"):
+            low = self.omega[..., 0] < bound
+        return self.points()[low]
+
+    def share_below(self, bound: float) -> float:
+        """Return which part of the reachable grid points is below a bound, rad/s."""
+        return len(self.below(bound)) / max(1, int(self.reachable.sum()))
+
+    @property
+    def lowest(self) -> tuple[Array, float]:
+        """The grid point with the lowest frequency, (axes,), and that frequency, rad/s."""
+        return self._extreme(1.0)
+
+    @property
+    def highest(self) -> tuple[Array, float]:
+        """The grid point whose lowest frequency is highest, (axes,), and that one, rad/s."""
+        return self._extreme(-1.0)
+
+    def _extreme(self, sign: float) -> tuple[Array, float]:
+        if not self.reachable.any():
+            raise SuppleError("no point of this map can be reached: choose another box")
+        flat = np.where(self.reachable, sign * self.omega[..., 0], np.inf)
+        place = np.unravel_index(int(flat.argmin()), flat.shape)
+        return self.points()[place], float(self.omega[place][0])
+
+    def points(self) -> Array:
+        """Return the grid points, (.., axes)."""
+        return np.stack(np.meshgrid(*self.axes.values(), indexing="ij"), axis=-1)
+
+
+@dataclass(frozen=True)
+class WorkspaceMap(FrequencyMap):
+    """Natural frequencies on a grid of platform positions.
+
+    Attributes:
+        omega: (nx, ny, nz, count), rad/s, NaN where the platform cannot be (out of reach, beyond
+        the motors' limits, or singular).  x, y, z: axes of the grid, m.
+    """
+
+    x: Array
+    y: Array
+    z: Array
+
+    @property
+    def axes(self) -> dict[str, Array]:
+        """x, y and z, m."""
+        return {"x": self.x, "y": self.y, "z": self.z}
+
+
+@dataclass(frozen=True)
+class JointMap(FrequencyMap):
+    """Natural frequencies of a serial arm on a grid of joint coordinates.
+
+    Attributes:
+        omega: (n1, n2, .., count), rad/s.  theta: axes of the grid, rad or m, a joint each.
+    """
+
+    theta: tuple[Array, ...]
+
+    @property
+    def axes(self) -> dict[str, Array]:
+        """Joint coordinates by the names of their links, rad or m."""
+        assert isinstance(self.robot, SerialRobot)
+        names = [link.name for link in self.robot.moving]
+        return dict(zip(names, self.theta, strict=True))
+
+
+def workspace(  # noqa: PLR0913 - every choice by keyword
+    robot: Robot,
+    x: Range = (-0.3, 0.3),
+    y: Range = (-0.3, 0.3),
+    z: Range = 0.5,
+    points: int = 25,
+    count: int = 1,
+    method: Method = "exact",
+    *,
+    joints: Sequence[Range] | None = None,
+    progress: bool | None = None,
+) -> WorkspaceMap | JointMap:
+    """Return natural frequencies over the workspace, `points` along each side of a grid.
+
+    A Delta: over a box x, y, z of positions; one value instead of a range makes a slice. A serial
+    arm: over `joints`, a range or one value for each; by default their limits, or a whole turn,
+    or a tenth to the whole of a length that slides. `progress`: a bar; by default on long ones.
+    """
+    if points < 2:
+        raise SuppleError(f"points is {points}: give 2 or more along each side")
+    if isinstance(robot, DeltaRobot):
+        if joints is not None:
+            raise SuppleError(f"{robot.name} is a Delta: its map is over x, y and z, not joints")
+        axes = [_axis(word, side, points) for word, side in (("x", x), ("y", y), ("z", z))]
+        return WorkspaceMap(robot, _asked(robot, axes, count, method, progress), *axes)
+    if not isinstance(robot, SerialRobot) or not robot.moving:
+        raise SuppleError(f"{robot.name} has no joint that moves: there is nothing to map")
+    sides = _sides(robot) if joints is None else list(joints)
+    if len(sides) != len(robot.moving):
+        raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(robot.moving)}")
+    named = zip((link.name for link in robot.moving), sides, strict=True)
+    axes = [_axis(f"joints, {name}", side, points) for name, side in named]
+    return JointMap(robot, _asked(robot, axes, count, method, progress), tuple(axes))
+
+
+def _axis(word: str, side: Range, points: int) -> Array:
+    """One side of the grid: a range, or one value."""
+    ends = np.atleast_1d(np.asarray(side, float))
+    if ends.shape not in ((1,), (2,)) or not np.isfinite(ends).all():
+        raise SuppleError(f"{word} is {side!r}: give a range (from, to), or one value")
+    if len(ends) == 1 or ends[0] == ends[1]:
+        return ends[:1]
+    return np.linspace(ends[0], ends[1], points)
+
+
+def _sides(robot: SerialRobot) -> list[Range]:
+    """Each joint's limits, or all it can do."""
+    out: list[Range] = []
+    for link in robot.moving:
+        if link.joint.limits is not None:
+            out.append((float(link.joint.limits[0]), float(link.joint.limits[1])))
+        elif link.joint.type == "prismatic":
+            out.append((0.1 * (link.length or 0.0), link.length or 0.0))
+        else:
+            out.append((-np.pi, np.pi))
+    return out
+
+
+def _asked(
+    robot: Robot, axes: list[Array], count: int, method: Method, progress: bool | None
+) -> Array:
+    """omega (.., count) on the grid."""
+    shape = tuple(len(axis) for axis in axes)
+    total = int(np.prod([float(n) for n in shape]))
+    if total > MOST:
+        raise SuppleError(
+            f"the grid has {total:,} points: give fewer points, or hold a coordinate at one value"
+        )
+    flat = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    inside = np.ones(len(flat), bool)
+    if isinstance(robot, DeltaRobot):
+        inside = delta.reachable(robot, flat)
+        inside[inside] = _regular(robot, flat[inside])
+    word = "position" if isinstance(robot, DeltaRobot) else "theta"
+    omega = np.full((len(flat), count), np.nan)
+    places = np.flatnonzero(inside)
+    batches = [places[k : k + BATCH] for k in range(0, len(places), BATCH)]
+    for batch in _shown(batches, len(places), progress):
+        asked: dict[str, Any] = {word: flat[batch]}
+        omega[batch] = modes(robot, count=count, method=method, **asked).omega
+    return omega.reshape(*shape, count)
+
+
+def _shown(batches: list[Any], total: int, progress: bool | None) -> Any:
+    """The batches, with a progress bar on the way when one is wanted."""
+    if not (len(batches) > 2 if progress is None else progress):
+        yield from batches
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(transient=True, console=Console(stderr=True)) as bar:
+        task = bar.add_task("poses", total=total)
+        for batch in batches:
+            yield batch
+            bar.update(task, advance=len(batch))
+
+
+def _regular(robot: DeltaRobot, P: Array) -> NDArray[np.bool_]:
+    if not len(P):
+        return np.zeros(0, bool)
+    leg, platform = delta.singularity(robot, P)
+    clear = np.asarray((np.abs(leg) > delta.SINGULAR).all(axis=1))
+    return np.asarray(clear & (np.abs(platform) > delta.SINGULAR))

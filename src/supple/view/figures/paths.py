@@ -1,0 +1,273 @@
+"""Figures of a motion along a path and of a map over the workspace. Nothing is computed here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import SuppleError
+from ...papers.kuo import CircleFrequencies
+from ...robot import DeltaRobot
+from ...studies.motion.follow import PathResponse
+from ...studies.vibration.workspace import JointMap, WorkspaceMap
+from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
+from ..wording import motors_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "plot_circle_frequencies",
+    "plot_link_deflections",
+    "plot_path_in_space",
+    "plot_path_response",
+    "plot_workspace",
+]
+
+
+def plot_path_response(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw the path, the variation of place and attitude along it, and the motor torques.
+
+    As in [Kuo2016], Figs. 12-16.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
+        _draw_wanted(axes[0, 0], response)
+        _draw_three(axes[0, 1], response.t, 1e3 * response.tip[:, :3], "xyz")
+        axes[0, 1].set(title="displacement from the rigid motion", ylabel="mm")
+        _draw_three(axes[1, 1], response.t, np.degrees(response.tip[:, 3:]), "xyz", "about ")
+        axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time (s)")
+        _draw_torques(axes[1, 0], response)
+        for ax in axes.flat:
+            _mark_stop(ax, response)
+        note = "" if response.small else "\nbends more than a linear model can be trusted with"
+        figure.suptitle(wrapped(f"{response.robot.name} along its path{note}", 9.0), fontsize=10)
+        return finish(figure, path)
+
+
+def _draw_three(ax: Axes, t: np.ndarray, values: np.ndarray, names: str, word: str = "") -> None:
+    for name, column, colour in zip(names, values.T, COLOURS, strict=False):
+        ax.plot(t, column, color=colour, label=f"{word}{name}")
+    _legend(ax)
+
+
+def _legend(ax: Axes) -> None:
+    """Names above the curves, with room for them."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.16 * (high - low))
+    ax.legend(loc="upper left", ncols=3, fontsize=8)
+
+
+def _draw_wanted(ax: Axes, response: PathResponse) -> None:
+    moved = response.position - response.position[0]
+    if isinstance(response.robot, DeltaRobot):
+        _draw_three(ax, response.t, 1e3 * moved, "xyz")
+        ax.set(title="path wanted, from its start", ylabel="mm")
+        return
+    names, slides = motors_of(response.robot)
+    for name, slide, column in zip(names, slides, moved.T, strict=True):
+        shown = 100 * column if slide else np.degrees(column)
+        ax.plot(response.t, shown, label=f"{name}, cm" if slide else name)
+    unit = "degrees, cm where it slides" if any(slides) else "degrees"
+    ax.set(title="joints wanted, from their start", ylabel=unit)
+    _legend(ax)
+
+
+def _draw_torques(ax: Axes, response: PathResponse) -> None:
+    names, slides = motors_of(response.robot)
+    for j, name in enumerate(names):
+        colour = COLOURS[j % len(COLOURS)]
+        ax.plot(response.t, response.torque[:, j], color=colour, label=name)
+        ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
+    unit = "N m, N where it slides" if any(slides) else "N m"
+    ax.set(title="motor efforts (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
+    _legend(ax)
+
+
+def _mark_stop(ax: Axes, response: PathResponse) -> None:
+    if not response.path.periodic and response.t[-1] > response.path.duration:
+        ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
+
+
+def plot_workspace(
+    found: WorkspaceMap | JointMap, path: str | Path | None = None, bound: float | None = None
+) -> Figure:
+    """Draw the lowest frequency over horizontal slices; hatched where below `bound`, rad/s.
+
+    Of a serial arm: over the two joints that matter most, the others where it is lowest.
+    """
+    import matplotlib.pyplot as plt
+
+    if isinstance(found, JointMap):
+        return _plot_joints(found, path, bound)
+    heights = np.unique(np.linspace(0, len(found.z) - 1, min(4, len(found.z))).round().astype(int))
+    if not found.reachable.any():
+        raise SuppleError("no point of this map can be reached: choose another box")
+    if len(found.x) < 2 or len(found.y) < 2:
+        raise SuppleError("a picture of the workspace needs ranges of x and y, not one value")
+    values = found.omega[..., 0] / (2 * np.pi)
+    low, high = np.nanmin(values[:, :, heights]), np.nanmax(values[:, :, heights])
+    levels = _levels(low, high)
+    rows, columns = (1, len(heights)) if len(heights) < 3 else (2, 2)
+    with styled():
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(4.4 * columns + 0.8, 4 * rows),
+            squeeze=False,
+            layout="constrained",
+        )
+        for ax in axes.flat[len(heights) :]:
+            ax.remove()
+        for ax, k in zip(axes.flat, heights, strict=False):
+            filled = ax.contourf(found.x, found.y, values[:, :, k].T, levels=levels, cmap="viridis",
+                                 norm=shades(levels[0], levels[-1]))  # fmt: skip
+            if bound is not None and np.nanmin(values[:, :, k]) < bound / (2 * np.pi):
+                under = (-np.inf, bound / (2 * np.pi))
+                ax.contourf(
+                    found.x,
+                    found.y,
+                    values[:, :, k].T,
+                    levels=under,
+                    colors="none",
+                    hatches=["///"],
+                )
+            ax.set(title=f"z = {found.z[k]:.3g} m", xlabel="x (m)", ylabel="y (m)")
+            ax.set_aspect("equal")
+            ax.grid(visible=False)
+        shown = list(axes.flat)[: len(heights)]
+        plain_ticks(figure.colorbar(filled, ax=shown, label="lowest natural frequency (Hz)"))
+        told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        told = f"{found.robot.name}: lowest natural frequency{told}"
+        figure.suptitle(wrapped(told, 4.4 * columns), fontsize=10)
+        return finish(figure, path)
+
+
+def _levels(low: float, high: float) -> np.ndarray:
+    """Steps of colour, in equal ratios where the values differ much; never none."""
+    if high - low < 1e-6 * abs(high):
+        low, high = 0.99 * low, 1.01 * high
+    spread = np.geomspace if high > 10 * low > 0 else np.linspace
+    return spread(low, high + 1e-9 * abs(high), 21)
+
+
+def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) -> Figure:
+    """Draw the lowest frequency over one joint or two, the others where it is lowest."""
+    import matplotlib.pyplot as plt
+
+    values = found.omega[..., 0] / (2 * np.pi)
+    others = [tuple(j for j in range(values.ndim) if j != k) for k in range(values.ndim)]
+    spread = [float(np.ptp(values.min(axis=rest))) for rest in others]
+    moving = [k for k in np.argsort(spread)[::-1] if values.shape[k] > 1]
+    shown = sorted(moving[:2])
+    rest = tuple(k for k in range(values.ndim) if k not in shown)
+    lowest = values.min(axis=rest)
+    named = [_joint_axis(found, k) for k in shown]
+    with styled():
+        figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
+        if len(shown) < 2:
+            (label, along), *_ = named or [("pose", np.zeros(1))]
+            ax.plot(along, np.atleast_1d(lowest), marker=None if len(along) > 1 else "o")
+            ax.set(xlabel=label, ylabel="lowest natural frequency (Hz)")
+            if bound is not None:
+                ax.axhline(bound / (2 * np.pi), color=QUIET, lw=0.8, ls=":")
+        else:
+            (one, x), (two, y) = named
+            levels = _levels(float(lowest.min()), float(lowest.max()))
+            filled = ax.contourf(x, y, lowest.T, levels=levels, cmap="viridis",
+                                 norm=shades(levels[0], levels[-1]))  # fmt: skip
+            if bound is not None and lowest.min() < bound / (2 * np.pi):
+                under = (-np.inf, bound / (2 * np.pi))
+                ax.contourf(x, y, lowest.T, levels=under, colors="none", hatches=["///"])
+            ax.set(xlabel=one, ylabel=two)
+            ax.grid(visible=False)
+            plain_ticks(figure.colorbar(filled, label="lowest natural frequency (Hz)"))
+        left = [name for k, name in enumerate(found.axes) if k in rest and values.shape[k] > 1]
+        told = f"\n{', '.join(left)} where it is lowest" if left else ""
+        told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        told = f"{found.robot.name}: lowest natural frequency{told}"
+        figure.suptitle(wrapped(told, 5.4), fontsize=10)
+        return finish(figure, path)
+
+
+def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
+    """Label and values of one joint's axis."""
+    link = found.robot.moving[k]  # type: ignore[attr-defined]
+    if link.joint.type == "prismatic":
+        return f"length of {link.name} (m)", found.theta[k]
+    return f"joint of {link.name} (deg)", np.degrees(found.theta[k])
+
+
+def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
+    """Draw eight frequencies against the angle on the circle, reading `paper` and right model.
+
+    As in [Kuo2016], Fig. 4, four modes a panel; departure: the right model beside it.
+    """
+    import matplotlib.pyplot as plt
+
+    degrees = np.degrees(found.angle)
+    titles = ("reading `paper` (the printed model, n = 1)", "right model, exact")
+    with styled():
+        figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.4), sharex=True, layout="constrained")
+        for column, omega in enumerate((found.paper, found.right)):
+            for row in range(2):
+                ax = axes[1 - row, column]
+                for j in range(4 * row, 4 * row + 4):
+                    ax.plot(degrees, omega[:, j], color=COLOURS[j % 4], label=f"mode {j + 1}")
+                ax.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+            axes[0, column].set_title(titles[column], pad=24)
+            axes[1, column].set(xlabel="angle on the circle (degrees)", xticks=range(0, 361, 60))
+        for ax in axes[:, 0]:
+            ax.set_ylabel("natural frequency (rad/s)")
+        return finish(figure, path)
+
+
+def plot_path_in_space(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw a Delta's path in space: wanted, and as the flexible robot goes it, z downwards.
+
+    As in [Kuo2016], Fig. 13; departure: the flexible one beside it.
+    """
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure = plt.figure(figsize=(6, 5.2), layout="constrained")
+        ax: Any = figure.add_subplot(projection="3d")
+        gone = response.position + response.tip[:, :3]
+        ax.plot(*response.position.T, color=QUIET, lw=1.2, ls="--", label="wanted")
+        ax.plot(*gone.T, color=COLOURS[0], label="with flexible links")
+        ax.scatter(*response.position[0], color=QUIET, s=16)
+        ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
+        ax.locator_params(nbins=5)
+        ax.invert_zaxis()
+        ax.legend(loc="upper left", fontsize=8)
+        figure.suptitle(f"{response.robot.name}: path of the platform", fontsize=10)
+        return finish(figure, path)
+
+
+def plot_link_deflections(response: PathResponse, path: str | Path | None = None) -> Figure:
+    """Draw stretch, twist and bending of every link at half its length, from its root.
+
+    As in [Kuo2016], Figs. 8-11.
+    """
+    import matplotlib.pyplot as plt
+
+    names = [name for name in response.model.names if response.model.length(name)]
+    kinds = ((0, 1e6, "stretch (µm)"), (3, 180 / np.pi, "twist (degrees)"),
+             (1, 1e3, "bending along y (mm)"), (2, 1e3, "bending along z (mm)"))  # fmt: skip
+    with styled():
+        figure, axes = plt.subplots(4, 2, figsize=(9.5, 9), sharex=True, layout="constrained")
+        for side, word in enumerate(("upper", "lower")):
+            for name in [n for n in names if n.startswith(word)] or names:
+                moved = response.deflection(name, 0.5)
+                for row, (k, scale, label) in enumerate(kinds):
+                    axes[row, side].plot(response.t, scale * moved[:, k], label=name)
+                    axes[row, side].set_ylabel(label)
+            axes[0, side].legend(ncols=3, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1))
+            axes[-1, side].set_xlabel("time (s)")
+        figure.suptitle(f"{response.robot.name}: links at half their length", fontsize=10)
+        return finish(figure, path)

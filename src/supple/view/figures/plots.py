@@ -1,0 +1,267 @@
+"""Figures of answers: mode-shape grids, frequencies along a path, sag. Nothing is computed here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import SuppleError
+from ...robot import Robot, SerialRobot
+from ...studies.statics import Statics
+from ...studies.vibration.modes import Modes
+from ...studies.vibration.shapes import Shapes
+from ..scene.scene import running, told_pose, up_of
+from ..style import COLOURS, QUIET, finish, styled, wrapped
+from ..wording import tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_frequencies", "plot_modes", "plot_statics"]
+
+Array = NDArray[np.float64]
+
+
+def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -> Figure:
+    """Draw every mode of one configuration: undeformed arm, deformed arm, Hz and kind.
+
+    As in [DiCastri2011], Figure 5. The deformation is scaled so that the largest displacement is
+    12 % of the arm's extent; only its form has a meaning.
+    """
+    import matplotlib.pyplot as plt
+
+    if modes.omega.ndim > 1:
+        return plot_frequencies(modes, path=path)
+    shapes, count = modes.shape(points), len(modes.omega)
+    columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
+    rows = math.ceil(count / columns)
+    spatial, box = not shapes.planar, _limits(shapes.position)
+    wide = max(2.8 * columns, 4.2)
+    heading, titles = wrapped(_heading(modes), 0.95 * wide), _titles(modes, shapes, wide / columns)
+    lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
+    tall = (_row_height(box, spatial) + 0.14 * lines[0]) * rows + 0.4 + 0.16 * lines[1]
+    with styled():
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(wide, tall),
+            squeeze=False,
+            subplot_kw={"projection": "3d"} if spatial else {},
+            layout="constrained",
+        )
+        for mode, ax in enumerate(axes.flat):
+            if mode >= count:
+                ax.remove()
+                continue
+            _draw_shape(ax, shapes, mode)
+            if spatial:
+                _frame_spatial(ax, box, modes.robot)
+            else:
+                _frame_planar(ax, box, first=mode % columns == 0, last=mode + columns >= count)
+            ax.set_title(titles[mode])
+        if spatial:  # the layout does not see the labels of axes in space
+            figure.get_layout_engine().set(w_pad=0.16)  # type: ignore[union-attr, call-arg]
+        figure.suptitle(heading, fontsize=10)
+        return finish(figure, path)
+
+
+def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
+    """Number, frequency and kind of every mode, in lines that fit a panel."""
+    told = (f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
+            for mode, hertz in enumerate(modes.frequency_hz))  # fmt: skip
+    return [wrapped(words, inches - 0.4, 9) for words in told]
+
+
+def _hertz(value: float) -> str:
+    return f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
+
+
+def _heading(modes: Modes) -> str:
+    pose = told_pose(modes.robot, modes.theta, modes.position)
+    certified = "certified" if modes.certified else f"by {modes.method}, not certified"
+    return f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
+
+
+EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
+
+
+def _row_height(box: Array, spatial: bool) -> float:
+    """Inches a row of panels needs so that nothing overlaps and little is left empty."""
+    width, height, _ = np.ptp(box, axis=1)
+    return 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
+
+
+def _limits(position: Array) -> Array:
+    """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
+    points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = 1.3 * EXAGGERATION * ((high - low).max() or 1.0)
+    return np.stack([low - room, high + room], axis=1)
+
+
+def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
+    moved = shapes.global_displacement[mode]
+    points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
+    scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
+    _draw_bent(ax, shapes.names, shapes.position, scale * moved, shapes.planar)
+
+
+def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, planar: bool) -> None:
+    """Links (n, P, 3) at rest and moved, a Delta's base and platform; in x-y if planar."""
+    axes = slice(0, 2) if planar else slice(0, 3)
+    bent = position + moved
+    for i, name in enumerate(names):
+        if name == "platform":
+            continue
+        ax.plot(*position[i][:, axes].T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
+        line = bent[i][:, axes].T
+        ax.plot(*line, color=COLOURS[0], linewidth=2.0)
+        ax.plot(*line[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
+        ax.plot(*line[:, -1:], "o", color=COLOURS[1], markersize=3.5)
+    if "platform" in names:
+        upper, lower = (
+            [i for i, name in enumerate(names) if name.startswith(word)]
+            for word in ("upper", "lower")
+        )
+        _draw_plate(ax, bent[upper, 0], QUIET)
+        _draw_plate(ax, bent[lower, -1], COLOURS[1])
+
+
+def _draw_plate(ax: Any, corners: Array, colour: str) -> None:
+    """A rigid body through the points that hold it, (k, 3)."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+    plate = Poly3DCollection([corners], facecolor=colour, edgecolor=colour, alpha=0.35)
+    ax.add_collection3d(plate)
+
+
+def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
+    ax.set_xlim(*box[0])
+    ax.set_ylim(*box[1])
+    ax.set_aspect("equal")
+    unit = _told_lengths((ax.xaxis, ax.yaxis), box)
+    ax.set_xlabel(f"x ({unit})" if last else "")
+    ax.set_ylabel(f"y ({unit})" if first else "")
+
+
+def _told_lengths(axes: Sequence[Any], box: Array) -> str:
+    """Write ticks in a unit that suits the size of what is drawn; return the unit."""
+    extent = float(np.ptp(box, axis=1).max())
+    unit, times = ("µm", 1e6) if extent < 2e-3 else ("mm", 1e3) if extent < 0.2 else ("m", 1.0)
+    for axis in axes if times > 1 else ():
+        axis.set_major_locator(_few(4))
+        axis.set_major_formatter(lambda value, _, times=times: f"{times * value:g}")
+    return unit
+
+
+def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
+    """Limits, few ticks, and z the way the robot stands."""
+    for name, limits in zip("xyz", box, strict=True):
+        getattr(ax, f"set_{name}lim")(*limits)
+        getattr(ax, f"{name}axis").set_major_locator(_few())
+        ax.tick_params(axis=name, pad=-2, labelsize=7)
+    unit = _told_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
+    for name in "xyz":
+        getattr(ax, f"set_{name}label")(f"{name} ({unit})", labelpad=-4, fontsize=8)
+    if up_of(robot)[2] < 0:
+        ax.invert_zaxis()
+    ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)
+
+
+def _few(most: int = 2, integer: bool = False) -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(most, integer=integer)
+
+
+def plot_frequencies(
+    modes: Modes,
+    x: ArrayLike | None = None,
+    label: str | None = None,
+    path: str | Path | None = None,
+) -> Figure:
+    """Draw the frequencies of a batch of configurations, Hz, along x.
+
+    x defaults to the one joint that changes; with several, to the number of the configuration.
+    """
+    import matplotlib.pyplot as plt
+
+    if modes.omega.ndim == 1:
+        raise SuppleError(
+            "frequencies are drawn along many configurations: give theta as (B, joints)"
+        )
+    if x is None:
+        x, name, unit = running(modes)
+        label = f"{name} ({unit})" if unit else name or "configuration"
+    along, name = np.asarray(x, float), label or "x"
+    with styled():
+        figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+        for mode, values in enumerate(modes.frequency_hz.T):
+            mark = "o" if len(along) == 1 else None
+            ax.plot(along, values, marker=mark, color=COLOURS[mode % len(COLOURS)], markersize=4)
+        _number_lines(ax, along[-1], modes.frequency_hz[-1])
+        ax.set_yscale("log")
+        ax.set_xlabel(name)
+        if len(along) == 1:
+            ax.set_xticks(along)
+        elif name == "configuration":
+            ax.xaxis.set_major_locator(_few(8, integer=True))
+        ax.set_ylabel("natural frequency (Hz)")
+        told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
+        ax.set_title(wrapped(told, 5.6, 9))
+        _plain_log(ax)
+        return finish(figure, path)
+
+
+def _number_lines(ax: Axes, x: float, values: Array) -> None:
+    """Write the mode numbers at the right end, apart from one another on the log scale."""
+    gap = 0.03 * math.log(np.max(values) / np.min(values) * 2)
+    height = -math.inf
+    for mode, value in enumerate(values):
+        height = max(math.log(value), height + gap)
+        colour = COLOURS[mode % len(COLOURS)]
+        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
+        ax.annotate(f"{mode + 1}", (x, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
+
+
+def _plain_log(ax: Axes) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = ax.get_ylim()
+    subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
+    ax.yaxis.set_major_locator(LogLocator(subs=subs))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
+    """Draw the arm at rest and sagged, exaggerated so that the sag is 12 % of its extent."""
+    import matplotlib.pyplot as plt
+
+    if sag.tip_displacement.ndim > 1:
+        raise SuppleError("sag is drawn for one configuration: give theta as (joints,)")
+    box, largest = _limits(sag.position), float(np.abs(sag.displacement).max())
+    points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
+    extent = float(np.ptp(points, axis=0).max())
+    scale = EXAGGERATION * extent / largest if largest else 1.0
+    planar = isinstance(sag.robot, SerialRobot) and sag.robot.planar
+    with styled():
+        wide, high, _ = np.ptp(box, axis=1)
+        tall = min(max(5.2 * high / wide, 1.4), 5.0) + 1.0 if planar else 4.8
+        figure = plt.figure(figsize=(5.8, tall), layout="constrained")
+        ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
+        _draw_bent(ax, sag.names, sag.position, scale * sag.displacement, planar)
+        if planar:
+            _frame_planar(ax, box, first=True, last=True)
+        else:
+            _frame_spatial(ax, box, sag.robot)
+        moved = f"tip moves ({', '.join(tidy(1e3 * sag.tip_displacement, 3))}) mm"
+        much = f"drawn {scale:.3g} times larger" if largest else "nothing loads it"
+        ax.set_title(wrapped(f"{sag.robot.name}: {moved}, {much}", 5.4, 9))
+        return finish(figure, path)

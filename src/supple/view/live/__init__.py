@@ -1,0 +1,1 @@
+"""Live in the browser, on a viser server."""

@@ -1,0 +1,153 @@
+"""The studio's panel: everything the reader can set, and where answers are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import SuppleError
+from .questions import AS_GIVEN, MOST_MODES, THEORIES, Question, sliders, turned
+from .stage import COLOURINGS, Stage, add_dark
+from .tables import legend, sentence
+
+if TYPE_CHECKING:
+    import viser
+
+    from ...studies.vibration.modes import Modes
+
+__all__ = ["Controls"]
+
+
+class Controls:
+    """Builds the panel and reads it; `asked` is called when a question changes, `looked` else."""
+
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        found: Modes,
+        stage: Stage,
+        asked: Callable[[], None],
+        looked: Callable[[], None],
+    ) -> None:
+        self.gui, self.robot = server.gui, found.robot
+        self.coordinates = sliders(found.robot)
+        self.gui.set_panel_label(f"supple: {found.robot.name}")
+        self.status = self.gui.add_html(sentence("starting"))
+        self._pose(found, asked)
+        self._modes(found, asked, looked)
+        self._question(found, asked)
+        self._look(stage, looked)
+        self._curves(looked)
+        self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
+        self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
+
+    def _pose(self, found: Modes, asked: Callable[[], None]) -> None:
+        pose = found.theta if found.position is None else found.position
+        self.sliders: list[Any] = []
+        with self.gui.add_folder("Pose", visible=bool(self.coordinates)):
+            for c, value in zip(self.coordinates, pose.tolist(), strict=True):
+                at = math.degrees(value) if c.unit == "°" else value
+                low, high = min(c.low, at), max(c.high, at)
+                step = 0.1 if c.unit == "°" else 0.001
+                low, high = step * math.floor(low / step), step * math.ceil(high / step)
+                slider = self.gui.add_slider(f"{c.name} ({c.unit})", low, high, step, at)
+                slider.on_update(lambda _: asked())
+                self.sliders.append(slider)
+
+    def _modes(self, found: Modes, asked: Callable[[], None], looked: Callable[[], None]) -> None:
+        with self.gui.add_folder("Modes"):
+            self.table = self.gui.add_html("")
+            self.mode: Any = self.gui.add_dropdown("mode", _numbers(found.omega.shape[-1]))
+            self.mode.on_update(lambda _: asked())
+            self.animate = self.gui.add_checkbox("animate", True)
+            self.amplitude = self.gui.add_slider("amplitude", 0.0, 2.0, 0.05, 1.0)
+            for handle in (self.animate, self.amplitude):
+                handle.on_update(lambda _: looked())
+
+    def _question(self, found: Modes, asked: Callable[[], None]) -> None:
+        payload = found.robot.payload
+        with self.gui.add_folder("Robot"):
+            self.theory = self.gui.add_dropdown("theory", THEORIES, initial_value=AS_GIVEN)
+            self.joints = self.gui.add_dropdown(
+                "joints", ("locked", "free"), initial_value=found.joints
+            )
+            self.count = self.gui.add_number(
+                "number of modes", found.omega.shape[-1], step=1, hint=f"1 to {MOST_MODES}"
+            )
+            self.payload = self.gui.add_number(
+                "payload (kg)", payload.mass if payload else 0.0, step=0.01
+            )
+            for handle in (self.theory, self.joints, self.count, self.payload):
+                handle.on_update(lambda _: asked())
+
+    def _look(self, stage: Stage, looked: Callable[[], None]) -> None:
+        with self.gui.add_folder("Look"):
+            self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
+            self.legend = self.gui.add_html(legend("displacement", "0", "largest"))
+            self.key = self.gui.add_html("")
+            self.names = self.gui.add_checkbox("names", False)
+            add_dark(self.gui, stage)
+            for handle in (self.colouring, self.names):
+                handle.on_update(lambda _: looked())
+
+    def _curves(self, looked: Callable[[], None]) -> None:
+        with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
+            names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
+            slides = [c.name for c in self.coordinates if c.name.startswith("length")]
+            first = (slides or names[min(1, len(names) - 1) :])[0]
+            self.along = self.gui.add_dropdown("coordinate", names, initial_value=first)
+            self.along.on_update(lambda _: looked())
+            self.plot = self.gui.add_html("")
+
+    def question(self) -> Question:
+        """Return what the panel asks now."""
+        pose = tuple(
+            turned(float(slider.value), c.unit)
+            for slider, c in zip(self.sliders, self.coordinates, strict=True)
+        )
+        return Question(
+            self.robot,
+            pose,
+            str(self.theory.value),
+            round(_number(self.count, "number of modes")),
+            _number(self.payload, "payload"),
+            str(self.joints.value),
+        )
+
+    @property
+    def picked(self) -> int:
+        """Index of the mode picked."""
+        return int(str(self.mode.value).split()[-1]) - 1
+
+    @property
+    def running(self) -> int:
+        """Index of the coordinate the curves run along."""
+        names = [c.name for c in self.coordinates]
+        return names.index(str(self.along.value)) if names else -1
+
+    def offer(self, count: int) -> None:
+        """Offer that many modes to pick from."""
+        if len(self.mode.options) != count:
+            keep = min(self.picked, count - 1)
+            self.mode.options = _numbers(count)
+            self.mode.value = _numbers(count)[keep]
+
+    def say(self, words: str, wrong: bool = False) -> None:
+        """Write a sentence at the top of the panel."""
+        self.status.content = sentence(words, wrong)
+
+
+def _number(handle: Any, word: str) -> float:
+    """What stands in a field; an empty one is told in a sentence."""
+    try:
+        value = float(handle.value)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise SuppleError(f"{word} is empty: give a number")
+    return value
+
+
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(f"mode {k + 1}" for k in range(count))

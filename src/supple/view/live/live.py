@@ -1,0 +1,147 @@
+"""Live in the browser: a server on this machine that draws a robot, modes or a motion."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from ...errors import SuppleError
+from ...robot import DeltaRobot, Robot
+from ...studies.vibration.modes import Modes, modes
+from ...studies.vibration.neighbourhood import usual_pose
+from ..scene.scene import Scene
+from .stage import dress
+
+if TYPE_CHECKING:
+    import viser
+
+    from ..page.reports import Report
+    from .player import Player
+    from .studio import Studio
+
+__all__ = ["Live", "serve"]
+
+HOST, PORT = "127.0.0.1", 8080
+
+
+class Live:
+    """A running server: `url` to open, `stop()` to end it, `wait()` to serve until Ctrl-C."""
+
+    def __init__(self, server: viser.ViserServer, shown: Studio | Player, asked_port: int) -> None:
+        self.server, self.shown, self.stopped = server, shown, False
+        self.port = server.get_port()
+        self.busy = asked_port if self.port != asked_port else None
+        self.url = f"http://{server.get_host()}:{self.port}"
+
+    def __repr__(self) -> str:
+        return f"Live({self.url})"
+
+    def _repr_html_(self) -> str:
+        frame = f'<iframe src="{self.url}" width="100%" height="620" frameborder="0"></iframe>'
+        return f'{frame}<p><a href="{self.url}">{self.url}</a></p>'
+
+    @property
+    def sentence(self) -> str:
+        """Where it is, and what was in the way."""
+        moved = f"Port {self.busy} is busy, so this one was taken. " if self.busy else ""
+        return f"{moved}Open {self.url} in a browser."
+
+    def stop(self) -> None:
+        """End the server, once."""
+        if self.stopped:
+            return
+        self.stopped = True
+        self.shown.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def wait(self) -> None:
+        """Serve until Ctrl-C, then end cleanly."""
+        try:
+            while True:
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            self.stop()
+
+
+def serve(thing: Any, host: str = HOST, port: int = PORT) -> Live:
+    """Start a server that shows an answer or a Scene; return at once.
+
+    A Robot, or the Modes of one configuration, in the studio; what runs in time or over many
+    configurations in the player.
+
+    It is bound to this machine alone unless another host is given; a busy port gives the next
+    free one.
+    """
+    if not 0 <= port < 65536:
+        raise SuppleError(f"port is {port}: give a number from 0 to 65535")
+    found = _modes(thing) if isinstance(thing, Robot | Modes) else _report(thing)
+    server = _server(host, port)
+    try:
+        shown = _show(server, found, thing)
+    except BaseException:
+        server.stop()
+        raise
+    return Live(server, shown, port or server.get_port())
+
+
+def _modes(thing: Robot | Modes) -> Modes | Report:
+    if isinstance(thing, Modes):
+        return thing if thing.omega.ndim == 1 else _report(thing)
+    pose: dict[str, Any] = usual_pose(thing)
+    return modes(thing, count=6, **pose)
+
+
+def _report(thing: Any) -> Report:
+    """The page of an answer or of a Scene, whose first chapter is shown."""
+    from ..page.page import Chapter
+    from ..page.reports import Report, report
+
+    if isinstance(thing, Scene):
+        return Report(thing.title, [Chapter(scene=thing)])
+    return report(thing)
+
+
+def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studio | Player:
+    from .player import Player
+    from .studio import Studio
+
+    if isinstance(found, Modes):
+        return Studio(server, found)
+    scene = found.chapters[0].scene
+    if scene is None or scene.cloud is None:
+        return Player(server, found)
+    key = "position" if isinstance(thing.robot, DeltaRobot) else "theta"
+    where: dict[str, Any] = {key: thing.lowest[0]}
+    studio = Studio(server, modes(thing.robot, count=len(scene.shapes), **where))
+    studio.map(scene.cloud, scene.extent)
+    return studio
+
+
+def _server(host: str, port: int) -> viser.ViserServer:
+    try:
+        import viser
+    except ImportError:
+        raise SuppleError("the studio needs viser: pip install viser") from None
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            server = viser.ViserServer(host=host, port=port, label="supple", verbose=False)
+    except OSError as problem:
+        raise SuppleError(f"cannot serve on {host}:{port}: {problem.strerror or problem}") from None
+    dress(server.gui)
+    server.gui.main_panel.dock_right()
+    return server
+
+
+def open_browser(url: str) -> bool:
+    """Open a browser where there is a screen."""
+    import webbrowser
+
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return screen and webbrowser.open(url)

@@ -1,0 +1,129 @@
+"""What the studio asks: a robot as the reader set it, and its modes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ...robot import DeltaRobot, Robot, SerialRobot
+from ...studies.vibration.modes import Modes, modes
+from ...studies.vibration.neighbourhood import Coordinate, coordinates_of
+from ...studies.vibration.shapes import COINCIDENT
+
+__all__ = [
+    "AS_GIVEN",
+    "MOST_MODES",
+    "THEORIES",
+    "Question",
+    "along",
+    "ask",
+    "kinds",
+    "only",
+    "sliders",
+    "turned",
+]
+
+Array = NDArray[np.float64]
+AS_GIVEN = "as given"
+THEORIES = (AS_GIVEN, "timoshenko", "euler-bernoulli", "inextensible")
+MOST_MODES = 30
+
+
+@dataclass(frozen=True)
+class Question:
+    """All the reader can set. `pose`: radians, metres, or the platform's place; payload in kg."""
+
+    robot: Robot
+    pose: tuple[float, ...] | Array
+    theory: str = AS_GIVEN
+    count: int = 6
+    payload: float | None = None
+    joints: str = "locked"
+
+
+def ask(question: Question) -> Modes:
+    """Return the modes asked for; bad entries raise a sentence."""
+    if not 1 <= question.count <= MOST_MODES:
+        raise SuppleError(
+            f"number of modes is {question.count}: give a whole number from 1 to {MOST_MODES}"
+        )
+    key = "position" if isinstance(question.robot, DeltaRobot) else "theta"
+    choice: dict[str, Any] = {key: question.pose, "joints": question.joints}
+    return modes(_set(question), count=question.count, **choice)
+
+
+def along(question: Question, k: int, values: Array) -> Array:
+    """Return frequencies (F, count), Hz, at values of coordinate k; NaN out of reach."""
+    poses = np.repeat(np.asarray(question.pose)[None], len(values), axis=0)
+    poses[:, k] = values
+    try:
+        return ask(replace(question, pose=poses)).frequency_hz
+    except SuppleError:
+        if len(values) == 1:
+            return np.full((1, question.count), np.nan)
+    return np.concatenate([along(question, k, values[i : i + 1]) for i in range(len(values))])
+
+
+def _set(question: Question) -> Robot:
+    """The robot with theory and payload as set."""
+    robot = question.robot
+    changes: dict[str, Any] = {}
+    if question.theory != AS_GIVEN:
+        changes |= {f"{path}.theory": question.theory for path in _bending(robot)}
+    own = robot.payload.mass if robot.payload is not None else 0.0
+    if question.payload is not None and question.payload != own:
+        if robot.payload is None:
+            changes["payload"] = {"mass": question.payload}
+        else:
+            changes["payload.mass"] = question.payload
+    return robot.with_(changes) if changes else robot
+
+
+def _bending(robot: Robot) -> list[str]:
+    """Paths of the links that bend."""
+    if isinstance(robot, SerialRobot):
+        return [f"links.{link.name}" for link in robot.links if not link.rigid]
+    assert isinstance(robot, DeltaRobot)
+    return [key for key in ("upper", "lower") if not getattr(robot, key).rigid]
+
+
+def only(found: Modes, mode: int) -> tuple[Modes, int]:
+    """Return one mode with those that coincide with it, and its place among them.
+
+    Its shape alone costs a fraction of all shapes.
+    """
+    near = np.flatnonzero(np.abs(found.omega / found.omega[mode] - 1) <= 2 * COINCIDENT)
+    part = replace(found, omega=found.omega[near], width=found.width[near])
+    return part, int(np.flatnonzero(near == mode)[0])
+
+
+def kinds(found: Modes, moved_on: Callable[[], bool]) -> list[str] | None:
+    """Return the kinds of all modes, or None as soon as the reader has moved on."""
+    told: list[str] = []
+    while len(told) < len(found.omega):
+        if moved_on():
+            return None
+        part, place = only(found, len(told))
+        told += part.kind[place:]
+    return told
+
+
+def sliders(robot: Robot) -> tuple[Coordinate, ...]:
+    """Return the coordinates to slide, angles in degrees."""
+    return tuple(
+        replace(c, unit="°", low=math.degrees(c.low), high=math.degrees(c.high))
+        if c.unit == "rad"
+        else c
+        for c in coordinates_of(robot)
+    )
+
+
+def turned(value: float, unit: str) -> float:
+    """Return a slider's value in SI units."""
+    return math.radians(value) if unit == "°" else value

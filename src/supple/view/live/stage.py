@@ -1,0 +1,304 @@
+"""A Scene on a viser server: links as strips that bend, solids that ride on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, strips
+from ..scene.scene import Cloud, Scene
+from .ground import Ground, add_light
+
+if TYPE_CHECKING:
+    import viser
+
+__all__ = ["COLOURINGS", "Stage", "add_dark", "dress"]
+
+Array = NDArray[np.float64]
+Mesh = tuple[NDArray[np.float32], NDArray[np.uint32]]
+COLOURINGS = ("displacement", "strain energy", "plain")
+PLAIN, RIGID, GHOST, TRACE = (91, 141, 184), (135, 145, 156), (151, 162, 173), (213, 94, 0)
+ROLES = {
+    "mass": (164, 85, 58),
+    "joint": (125, 135, 146),
+    "plate": (185, 137, 74),
+    "base": (154, 165, 176),
+}
+# Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
+MAP = np.array(
+    [[65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112],
+     [122, 209, 81], [189, 223, 38], [253, 231, 37]], float
+)  # fmt: skip
+
+
+def dress(gui: Any, dark: bool = False) -> None:
+    """Give the panel its look."""
+    gui.configure_theme(
+        control_width="large", show_logo=False, show_share_button=False,
+        brand_color=(0, 98, 163), dark_mode=dark,
+    )  # fmt: skip
+
+
+def add_dark(gui: Any, stage: Stage) -> None:
+    """Add the choice between light and dark, for all browsers."""
+    box = gui.add_checkbox("dark", False)
+
+    def changed(_: Any) -> None:
+        dress(gui, bool(box.value))
+        stage.darken(bool(box.value))
+
+    box.on_update(changed)
+
+
+def mapped(values: Array) -> NDArray[np.uint8]:
+    """Return colours (N, 3) of values from 0 to 1."""
+    x = np.clip(values, 0, 1) * (len(MAP) - 1)
+    return np.stack([np.interp(x, range(len(MAP)), channel) for channel in MAP.T], -1).astype(
+        np.uint8
+    )
+
+
+class Stage:
+    """Draws one Scene at a time; a Scene of the same robot only moves what is there.
+
+    Every link is a frame, and what bends and rides on it is drawn in that frame: a browser applies
+    the poses of frames at once and the bending of copies one picture later.
+    """
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self.server = server
+        self.scene: Scene | None = None
+        self.names = False
+        self._ground: Ground | None = None
+        self._frames: list[Any] = []
+        self._rests: list[Any] = []
+        self._labels: list[Any] = []
+        self._strips: list[tuple[int, Any]] = []
+        self._solids: list[tuple[list[int], Any]] = []
+        self._riders = Riders(())
+        self._poses: tuple[Array, ...] = ()
+        self._drawn = (0, 0, 0.0)
+
+    def show(self, scene: Scene) -> None:
+        """Take a Scene; the next `draw` draws it."""
+        rebuilt = self.scene is None or _makeup(self.scene) != _makeup(scene)
+        new = self.scene is None
+        self.scene = scene
+        if rebuilt:
+            self._build(scene)
+        if new:
+            self._frame(scene)
+
+    def _frame(self, scene: Scene) -> None:
+        """Camera, up and ground, once."""
+        server, extent = self.server, scene.extent
+        up = np.asarray(scene.up)
+        server.scene.set_up_direction(up)
+        away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
+        camera, centre = server.initial_camera, np.asarray(scene.centre)
+        camera.position = tuple(centre + extent * away)
+        camera.look_at, camera.up = tuple(centre), tuple(up)
+        self._ground = Ground(server.scene, scene)
+        add_light(server.scene, extent * away + 0.8 * extent * up)
+
+    def _build(self, scene: Scene) -> None:
+        for handle in self._frames:
+            handle.remove()  # with all that is drawn in it
+        world, links = self.server.scene, scene.links
+        self._frames = [world.add_frame("/base", show_axes=False)]
+        self._frames += [world.add_frame(f"/link/{i}", show_axes=False) for i in range(len(links))]
+        pieces = scene.tracks[0].motion.shape[3] - 1
+        self._strips = [
+            (i, self._batch(f"/link/{i}/strips", _prism(link.corners), pieces, not link.round))
+            for i, link in enumerate(links)
+            if len(link.corners)
+        ]
+        self._build_solids(scene)
+        self._labels = [
+            world.add_label(f"/link/{i}/name", link.name, visible=self.names)
+            for i, link in enumerate(links)
+        ]
+        line = np.zeros((1, 2, 3), np.float32)
+        self._rests = [
+            world.add_line_segments(
+                f"/link/{i}/rest", line, GHOST, thickness=1.5, thickness_units="screen"
+            )
+            for i in range(0 if scene.true_scale else len(links))
+        ]
+        self._poses = ()
+
+    def _build_solids(self, scene: Scene) -> None:
+        """One batch of every kind of solid on every link, and on the ground."""
+        self._riders, self._solids = Riders(scene.solids), []
+        meshes = {"ball": _ball(), "cylinder": _cylinder()}
+        for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
+            some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
+            place = "/base" if link < 0 else f"/link/{link}"
+            handle = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
+            handle.batched_scales = self._riders.sizes[some].astype(np.float32)
+            colours = [ROLES[scene.solids[k].role] for k in some]
+            handle.batched_colors = _linear(np.array(colours, float))
+            self._solids.append((some, handle))
+
+    def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
+        """Copies of one mesh."""
+        return self.server.scene.add_batched_meshes_simple(
+            name, *mesh, np.tile([1.0, 0, 0, 0], (count, 1)), np.zeros((count, 3)),
+            batched_scales=np.ones((count, 3)), batched_colors=np.tile(PLAIN, (count, 1)),
+            lod="off", flat_shading=flat,
+        )  # fmt: skip
+
+    def draw(self, swing: float, colouring: str = "plain", v: int = 0, shape: int = 0) -> None:
+        """Draw pose v deformed by `swing` times its usual amplitude."""
+        assert self.scene is not None
+        track = self.scene.tracks[0]
+        motion = track.motion[v, shape]
+        scale = swing * exaggeration(self.scene, motion)
+        bent = bend_in_place(track.L[v], motion, scale)
+        colour = self._colours(motion, track.energy[v, shape], colouring)
+        with self.server.atomic():
+            self._move_frames(track.p[v], track.quaternion[v], track.L[v])
+            self._bend_links(bent, colour)
+            centres, turns = self._riders.places(bent)
+            for some, handle in self._solids:
+                _place(handle, centres[some], turns[some])
+            if self.names:
+                for handle, centre in zip(self._labels, bent.centre, strict=True):
+                    handle.position = centre[len(centre) // 2]
+        self._drawn = (v, shape, scale)
+
+    def _move_frames(self, p: Array, q: Array, L: Array) -> None:
+        """Poses of the links, and their undeformed centre lines; only what changed is sent."""
+        old = self._poses or (np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L))
+        for i, handle in enumerate(self._frames[1:]):
+            if (p[i] != old[0][i]).any():
+                handle.position = p[i]
+            if (q[i] != old[1][i]).any():
+                handle.wxyz = q[i]
+        for i, handle in enumerate(self._rests):
+            if L[i] != old[2][i]:
+                handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
+        self._poses = (p, q, L)
+
+    def _bend_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
+        centres, turns, lengths = strips(bent)
+        scales = np.ones((*lengths.shape, 3), np.float32)
+        scales[..., 0] = 1.02 * lengths
+        for i, handle in self._strips:
+            _place(handle, centres[i], turns[i])
+            handle.batched_scales = scales[i]
+            handle.batched_colors = _linear(np.asarray(colour(i), float))
+
+    @property
+    def tip(self) -> Array:
+        """Where the traced end was last drawn, (3,)."""
+        assert self.scene is not None
+        (v, shape, scale), track = self._drawn, self.scene.tracks[0]
+        place: Array = bend(track, v, track.motion[v, shape], scale).centre[self.scene.tip, -1]
+        return place
+
+    def darken(self, dark: bool) -> None:
+        """Draw the floor for a dark or a light background."""
+        if self._ground is not None:
+            self._ground.darken(dark)
+
+    def name_links(self, on: bool) -> None:
+        """Show or hide the names of the links."""
+        self.names = on
+        for handle in self._labels:
+            handle.visible = on
+
+    def trace(self, path: Array, wanted: bool = False) -> None:
+        """Draw the path of the tip, (N, 3), or the one that is wanted."""
+        if len(path) > 1:
+            pairs = np.stack([path[:-1], path[1:]], axis=1)
+            self.server.scene.add_line_segments(
+                "/wanted" if wanted else "/trace", pairs, GHOST if wanted else TRACE,
+                thickness=1.5 if wanted else 2.0, thickness_units="screen",
+            )  # fmt: skip
+
+    def cloud(self, cloud: Cloud, extent: float) -> None:
+        """Draw places with a value as dots in colours."""
+        low, high = float(cloud.values.min()), float(cloud.values.max())
+        self.server.scene.add_point_cloud(
+            "/cloud", cloud.places, mapped((cloud.values - low) / (high - low or 1.0)),
+            point_size=0.006 * extent, point_shape="circle", point_shading="flat",
+            precision="float32",
+        )  # fmt: skip
+
+    def _colours(self, motion: Array, energy: Array, colouring: str) -> Callable[[int], Any]:
+        assert self.scene is not None
+        links = self.scene.links
+        size = np.linalg.norm(motion[..., :3], axis=-1)
+        sized = self.scene.tracks[0].largest
+        largest = (sized[0] if sized else size.max()) or 1.0
+        values = energy if colouring == "strain energy" else size / largest
+        middle = (values[:, 1:] + values[:, :-1]) / 2
+
+        def colour(i: int) -> Any:
+            if colouring == "plain" or links[i].rigid:
+                return np.tile(RIGID if links[i].rigid else PLAIN, (middle.shape[1], 1))
+            return mapped(middle[i])
+
+        return colour
+
+
+def _place(handle: Any, centre: Array, q: Array) -> None:
+    handle.batched_positions = centre.astype(np.float32)
+    handle.batched_wxyzs = q.astype(np.float32)
+
+
+def _linear(colours: Array) -> NDArray[np.uint8]:
+    """Colours as a batch expects them: without the gamma of the screen."""
+    c = colours / 255
+    return np.round(255 * np.where(c <= 0.04, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)).astype(
+        np.uint8
+    )
+
+
+def _makeup(scene: Scene) -> tuple[Any, ...]:
+    """What must be rebuilt when it changes."""
+    outlines = tuple((link.name, link.corners.tobytes()) for link in scene.links)
+    return outlines, scene.solids, scene.tracks[0].motion.shape[3]
+
+
+def _aside(up: Array) -> Array:
+    side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+    other = np.cross(up, side)
+    return np.asarray(0.6 * up - 1.1 * other + 0.75 * side)
+
+
+def _prism(corners: Array) -> Mesh:
+    """A prism of unit length along x over an outline (K, 2).
+
+    Its ends have corners of their own, or smooth shading would round them off and draw ribs.
+    """
+    K = len(corners)
+    ends = [np.column_stack([np.full(K, x), corners]) for x in (-0.5, 0.5)]
+    k = np.arange(K)
+    n = (k + 1) % K
+    sides = np.concatenate([np.stack([k, n, n + K], 1), np.stack([k, n + K, k + K], 1)])
+    fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
+    faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
+    return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
+
+
+def _cylinder() -> Mesh:
+    """A cylinder of unit length and radius along x."""
+    angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+    return _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+
+
+def _ball(rings: int = 12, sides: int = 24) -> Mesh:
+    """A ball of unit radius."""
+    up = np.linspace(0, np.pi, rings + 1)[:, None]
+    round_ = np.linspace(0, 2 * np.pi, sides, endpoint=False)
+    x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
+    vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(rings), np.arange(sides), indexing="ij")
+    a, b = (i * sides + j).ravel(), (i * sides + (j + 1) % sides).ravel()
+    faces = np.concatenate([np.stack([a, a + sides, b], 1), np.stack([b, a + sides, b + sides], 1)])
+    return vertices.astype(np.float32), faces.astype(np.uint32)

@@ -1,0 +1,210 @@
+"""The live studio of a robot: set it, ask, draw. One worker asks, one animator draws."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ...studies.vibration.modes import Modes
+from ..page.reports import report
+from ..scene.scene import Cloud, modes_scene
+from .controls import Controls
+from .questions import Question, along, ask, kinds, only, turned
+from .sending import send_page, send_picture
+from .stage import Stage
+from .tables import colour_legend, curves_plot, legend, modes_table
+
+if TYPE_CHECKING:
+    import viser
+
+__all__ = ["Studio"]
+
+Array = NDArray[np.float64]
+FRAMES = 25  # a second
+SWING = 0.8  # drawn swings a second, whatever the frequency
+CURVE = 61  # poses of the frequency curves
+HOLD = 0.5  # s after a change in which the shape stands still, so that the picture keeps up
+BREATH = 0.02  # s in which an answer leaves before kinds and curves are computed
+
+
+class Studio:
+    """A robot in the browser. All browsers see and set the same state.
+
+    Attributes:
+        found: the answer on show.  latency: seconds from the last change to its picture.
+    """
+
+    def __init__(self, server: viser.ViserServer, found: Modes) -> None:
+        self.server, self.found, self.latency = server, found, 0.0
+        self.stage = Stage(server)
+        self.kinds: list[str] | None = None
+        self._place, self._lock = 0, threading.RLock()
+        self._wanted, self._stopped = threading.Event(), threading.Event()
+        self._changed = time.perf_counter()
+        self._curve: tuple[Any, Array, Array] | None = None
+        self._seen: Question | None = None
+        self._told = ""
+        self.controls = Controls(server, found, self.stage, self._asked, self._looked)
+        self.controls.picture.on_click(self._save_picture)
+        self.controls.page.on_click(self._save_page)
+        self._answer(self.controls.question())
+        self._threads = [
+            threading.Thread(target=target, daemon=True) for target in (self._work, self._animate)
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._wanted.set()
+
+    def stop(self) -> None:
+        """End the threads, before the server they write to."""
+        self._stopped.set()
+        self._wanted.set()
+        for thread in self._threads:
+            thread.join(timeout=5.0)
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def _asked(self) -> None:
+        self._changed = time.perf_counter()
+        self._wanted.set()
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            self._wanted.wait()
+            if self._stopped.is_set():
+                return
+            self._wanted.clear()
+            try:
+                self._answer(self.controls.question())
+                if not self._wanted.wait(BREATH):
+                    self._elaborate()
+            except SuppleError as problem:
+                self.controls.say(str(problem), wrong=True)
+            except Exception as problem:  # noqa: BLE001 - the studio must live on, and say so
+                self.controls.say(f"This failed inside supple: {problem!r}", wrong=True)
+
+    def _answer(self, question: Question) -> None:
+        """Frequencies and the picked shape: what must follow the slider."""
+        found = self.found if question == self._seen else ask(question)
+        picked = min(self.controls.picked, found.omega.shape[-1] - 1)
+        part, place = only(found, picked)
+        scene = modes_scene(part, points=21)
+        with self._lock:
+            if question != self._seen:
+                self.kinds = None
+            self.found, self._seen, self._place = found, question, place
+            self.stage.show(scene)
+            self._draw(1.0)
+        self.server.flush()  # the picture takes a browser longest: it leaves before the numbers
+        self.controls.offer(found.omega.shape[-1])
+        self._write(picked)
+        self.server.flush()
+        self.latency = time.perf_counter() - self._changed
+        proof = "certified, none is missing" if found.certified else "not certified"
+        self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
+        self.controls.say(self._told)
+
+    def _elaborate(self) -> None:
+        """Kinds and curves, unless the reader has moved on."""
+        if self.kinds is None:
+            self.kinds = kinds(self.found, self._wanted.is_set)
+        if not self._wanted.is_set():
+            self._curves()
+        self._write(self.controls.picked)
+        if not self._wanted.is_set():
+            self.controls.say(self._told)
+
+    def _write(self, picked: int) -> None:
+        hertz = self.found.frequency_hz
+        picked = min(picked, len(hertz) - 1)
+        self.controls.table.content = modes_table(hertz, self.kinds, picked)
+        self._plot(picked)
+
+    def _curves(self) -> None:
+        """Frequencies along one coordinate, kept while only that one moves."""
+        question, k = self._seen, self.controls.running
+        if question is None or k < 0:
+            return
+        rest = (*question.pose[:k], *question.pose[k + 1 :])
+        key = (k, rest, question.theory, question.count, question.payload, question.joints)
+        if self._curve is not None and self._curve[0] == key:
+            return
+        c, slider = self.controls.coordinates[k], self.controls.sliders[k]
+        self.controls.say(f"{self._told}; computing the frequencies along {c.name} ...")
+        x = np.linspace(slider.min, slider.max, CURVE)
+        found = []
+        for part in np.array_split(x, CURVE // 8):
+            found.append(along(question, k, np.array([turned(v, c.unit) for v in part.tolist()])))
+            if self._wanted.is_set():
+                return
+        hertz = np.concatenate(found)
+        reached = np.isfinite(hertz[:, 0])
+        if reached.sum() > 1:
+            self._curve = (key, x[reached], hertz[reached])
+
+    def _plot(self, picked: int) -> None:
+        if self._curve is None:
+            return
+        (k, *_), x, hertz = self._curve
+        if hertz.shape[1] != len(self.found.omega):
+            return
+        c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
+        names = [f"{m + 1}" for m in range(hertz.shape[1])]
+        self.controls.plot.content = curves_plot(
+            x, hertz, names, (f"{c.name} ({c.unit})", "frequency (Hz)"), here, picked, log=True,
+            at=float(self.found.frequency_hz[picked]),
+        )  # fmt: skip
+
+    # -- drawing --------------------------------------------------------------------------------
+
+    def _looked(self) -> None:
+        self.stage.name_links(bool(self.controls.names.value))
+        if self.stage.scene is not None:
+            field = str(self.controls.colouring.value)
+            self.controls.legend.content = colour_legend(field, self.stage.scene)
+        with self._lock:
+            self._draw(1.0)
+        self._asked()
+
+    def _draw(self, swing: float) -> None:
+        amount = swing * float(self.controls.amplitude.value)
+        self.stage.draw(amount, str(self.controls.colouring.value), shape=self._place)
+
+    def _animate(self) -> None:
+        start = time.perf_counter()
+        while not self._stopped.wait(1 / FRAMES):
+            now = time.perf_counter()
+            if not self.controls.animate.value or not self.server.get_clients():
+                continue
+            if now - self._changed < HOLD:
+                start = now - HOLD  # goes on from its largest
+                continue
+            phase = 2 * math.pi * SWING * (now - start)
+            with self._lock:
+                self._draw(math.cos(phase))
+
+    def map(self, cloud: Cloud, extent: float) -> None:
+        """Lay a map's places under the robot."""
+        self.stage.cloud(cloud, extent)
+        low, high = (
+            f"{value:.4g} {cloud.unit}" for value in (cloud.values.min(), cloud.values.max())
+        )
+        self.controls.key.content = legend(f"dots: {cloud.name}", low, high)
+
+    # -- saving ---------------------------------------------------------------------------------
+
+    def _save_picture(self, event: Any) -> None:
+        send_picture(event.client, self.found.robot.name)
+        self.controls.say("The picture was sent to your browser's downloads.")
+
+    def _save_page(self, event: Any) -> None:
+        self.controls.say("Computing the poses around this one for the page ...")
+        found = self.found
+        send_page(event.client, found.robot.name, report(found, nearby=13))
+        self.controls.say("The page was sent to your browser's downloads.")

@@ -1,0 +1,378 @@
+"""Any answer as a page: its Scene, tables and plots, chosen for the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ...robot import DeltaRobot, Robot
+from ...studies.statics import Statics
+from ...studies.vibration.modes import Modes, modes
+from ...studies.vibration.neighbourhood import FINE, Coordinate, around, coordinates_of, usual_pose
+from ..scene.scene import POINTS, Scene, modes_scene, statics_scene, sweep_scene
+from ..wording import motors_of, tidy
+from .page import (
+    LIMIT,
+    Chapter,
+    Heat,
+    Plot,
+    Series,
+    Table,
+    check_page,
+    page_text,
+    pose_bytes,
+    save_page,
+)
+
+if TYPE_CHECKING:
+    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.response import Response
+    from ...studies.motion.stability import Stability
+    from ...studies.vibration.workspace import FrequencyMap
+
+__all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
+
+Array = NDArray[np.float64]
+SAMPLES = 400  # points of a curve over time
+ROOM = 0.9 * LIMIT - 160_000  # bytes of a page for poses, beside its script and what is told
+# Poses along each coordinate and stations a link, from the finest; the first that fits is taken.
+ROOMS = ((21, 13), (15, 13), (11, 13), (9, 11), (7, 11), (5, 11), (5, 9), (3, 9), (3, 7))
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page before it is written."""
+
+    title: str
+    chapters: Sequence[Chapter]
+    lead: Sequence[str] = field(default=())
+
+    def text(self) -> str:
+        """Return the whole page."""
+        return page_text(self.title, self.chapters, self.lead)
+
+
+def save_report(answer: Any, path: str | Path, **options: Any) -> Path:
+    """Write the page of an answer and return its path."""
+    check_page(path)
+    found = report(answer, **options)
+    return save_page(path, found.title, found.chapters, found.lead)
+
+
+def report(answer: Any, **options: Any) -> Report:
+    """Return the page of an answer: a Robot, Modes, Statics, a motion, Stability or a map."""
+    if isinstance(answer, Robot):
+        pose: dict[str, Any] = usual_pose(answer)
+        answer = modes(answer, count=6, **pose)
+    if isinstance(answer, Modes):
+        return _modes(answer, **options)
+    if isinstance(answer, Statics):
+        return _statics(answer)
+    return _moving(answer, **options)
+
+
+def _moving(answer: Any, samples: int = SAMPLES) -> Report:
+    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.response import Response
+    from ...studies.motion.stability import Stability
+    from ...studies.vibration.workspace import FrequencyMap
+
+    if isinstance(answer, Response):
+        return _response(answer, samples)
+    if isinstance(answer, Stability):
+        return _stability(answer, samples)
+    if isinstance(answer, PathResponse):
+        return _path(answer, samples)
+    if isinstance(answer, FrequencyMap):
+        return _workspace(answer)
+    raise SuppleError(f"there is no page of a {type(answer).__name__}")
+
+
+def _modes(found: Modes, nearby: int = 21) -> Report:
+    """Modes, with at most `nearby` poses along each coordinate of one configuration."""
+    source = f"Source: {found.robot.source}. " if found.robot.source else ""
+    lead = [
+        f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
+        "slider to move the robot; drag the picture to turn it."
+    ]
+    scene, shortened = _sweep(found) if found.omega.ndim > 1 else _around(found, nearby)
+    lead += [f"To keep this page small, {shortened}."] * bool(shortened)
+    return Report(f"{found.robot.name}: modes", [Chapter(scene=scene)], lead)
+
+
+def _around(found: Modes, most: int) -> tuple[Scene, str]:
+    """One configuration, with as many poses around it as a page holds."""
+    along = len(coordinates_of(found.robot)) if most > 1 else 0
+    size, links = len(found.omega), len(found.structure.segments)
+    for wanted, points in ROOMS:
+        poses = min(wanted, most)
+        each = pose_bytes(links, size, points) + 20 * FINE * size
+        if along * poses * each < ROOM:
+            parts = around(found, count=poses, points=points) if along else ()
+            told = f"it holds {poses} poses along each coordinate" if poses < most else ""
+            return modes_scene(found, parts), told if along else ""
+    return modes_scene(found), "it holds no other poses"
+
+
+def _sweep(found: Modes) -> tuple[Scene, str]:
+    """Many configurations; where they are too many for a page, some of them, evenly spaced."""
+    count, size = found.omega.shape
+    room = max(2, int(ROOM / pose_bytes(len(found.structure.segments), size, POINTS)))
+    told = f"it holds {room} of {count} configurations" if room < count else ""
+    return sweep_scene(found, most=room), told
+
+
+def _statics(sag: Statics) -> Report:
+    """The bent robot and how its tip moves."""
+    axes, scene = ("x", "y", "z", "about x", "about y", "about z"), statics_scene(sag)
+    moved = [*tidy(sag.tip_displacement, 6), *tidy(sag.tip_rotation, 6)]
+    rows = [(axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3,
+            strict=True)]  # fmt: skip
+    per = tidy(sag.compliance.ravel(), 4)
+    each = (np.linalg.norm(sag.root_force, axis=1), np.linalg.norm(sag.root_moment, axis=1),
+            sag.strain_energy)  # fmt: skip
+    tables = [
+        Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
+        Table("What each link carries",
+              ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
+              list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True)),
+              "Force and moment at the link's root; a sprung joint stores energy of its own."),
+        Table("Compliance of the tip", ("moves", *(f"per {axis}>" for axis in _LOADS)),
+              [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
+              "Motion (m, rad) per unit force (N) and moment (N m) on the tip, base axes."),
+    ]  # fmt: skip
+    lead = (
+        "How the robot bends under its weight and the load on its tip, motors held. The dashed "
+        "robot is at rest. Drag the picture to turn it."
+    )
+    return Report(f"{sag.robot.name}: statics", [Chapter(scene=scene, tables=tables)], [lead])
+
+
+_LOADS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+
+
+def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: str = "") -> Plot:
+    """Curves over time, thinned; those that stay zero are left out beside others."""
+    keep = np.unique(np.linspace(0, len(t) - 1, min(SAMPLES, len(t))).astype(int))
+    sizes = {name: float(np.nanmax(np.abs(values))) for name, values in curves.items()}
+    least = 1e-12 * max(sizes.values())
+    moving = {name: values for name, values in curves.items() if sizes[name] > least} or curves
+    series = [
+        Series(name, t[keep], values[keep], name.split()[-1]) for name, values in moving.items()
+    ]
+    return Plot(title, "time (s)", f"{title.lower()} ({unit})", series, note=note)
+
+
+def _response(run: Response, samples: int) -> Report:
+    """The robot to play, and its joints, tip, deflections and efforts over time."""
+    from ..scene.scenes import response_scene
+
+    chapter = Chapter(scene=response_scene(run, samples), plots=panels(run))
+    lead = (
+        "A computed motion. Drag the time, or slow it down; drag the picture to turn it. Point at "
+        "a curve to read its values."
+    )
+    return Report(f"{run.model.robot.name}: a motion", [chapter], [lead])
+
+
+def _stability(found: Stability, samples: int) -> Report:
+    """Frozen eigenvalues beside what decides, and the motion itself."""
+    from ..scene.scenes import response_scene
+
+    planes = ("x-y", "x-z")
+    real = {f"eigenvalue {k + 1}": row for k, row in enumerate(found.eigenvalues.real.T)}
+    omega = {f"mode {k + 1}": row / (2 * np.pi) for k, row in enumerate(found.omega.T)}
+    plots = [
+        _curves(found.t, "Energy of vibration", "J", {"energy": found.energy}),
+        _curves(found.t, "Action", "J s", {"action": found.action}, "energy over frequency"),
+        _curves(found.t, "Tip deflection", "mm",
+                dict(zip(planes, 1e3 * found.tip[:, 1:].T, strict=True))),
+        _curves(found.t, "Root moment", "N m", dict(zip(planes, found.root_moment.T, strict=True))),
+        _curves(found.t, "Natural frequencies", "Hz", omega),
+        _curves(found.t, "Frozen eigenvalues, real part", "1/s", real,
+                "they depend on how the shapes are scaled along the length: they decide nothing"),
+    ]  # fmt: skip
+    robot = found.response.model.robot
+    chapters = [
+        Chapter("The motion", scene=response_scene(found.response, samples), plots=plots),
+        Chapter("What decides", text=[found.text]),
+    ]
+    lead = (
+        "What vibration does while the robot follows its trajectory. Energy, action, amplitude and "
+        "root moment decide; the frozen eigenvalues are shown because papers show them."
+    )
+    return Report(f"{robot.name}: vibration along a motion", chapters, [lead])
+
+
+def panels(run: Response) -> list[Plot]:
+    """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
+    chain = run.model.chain
+    joints = [chain.links[i].name for i in chain.joints]
+    bent = [link.name for link in chain.links if link.shapes is not None]
+    ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
+    slides = [chain.links[i].slide is not None for i in chain.joints]
+    energies = dict(run.energies)
+    if "gravity" in energies:  # only its change has a meaning
+        energies["gravity"] = energies["gravity"] - energies["gravity"][0]
+    return [
+        *_coordinates(run.t, run.theta, joints, slides),
+        _curves(run.t, "Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
+        *([_curves(run.t, "Deflection of the ends", "mm", ends)] if ends else []),
+        _curves(run.t, "Efforts", "N m and N" if any(slides) else "N m",
+                dict(zip(joints, run.tau.T, strict=True))),
+        _curves(run.t, "Energy", "J", energies,
+                "that of gravity from its start" if "gravity" in energies else ""),
+    ]  # fmt: skip
+
+
+def frequency_plots(scene: Scene) -> list[Plot]:
+    """Return the frequencies along a Scene's first track, where it has them."""
+    track = scene.tracks[0]
+    if len(track.values) < 2:
+        return []
+    label = f"{track.name} ({track.unit})" if track.unit else track.name
+    series = [
+        Series(str(shape.number), track.values, hertz)
+        for shape, hertz in zip(scene.shapes, track.frequency_hz.T, strict=True)
+    ]
+    return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
+
+
+def _path(run: PathResponse, samples: int) -> Report:
+    """The robot on its path, with what leaves the rigid motion, and the torques."""
+    from ..scene.scenes import path_scene
+
+    scene = path_scene(run, samples)
+    motors, slides = motors_of(run.robot)
+    push = "N m and N" if any(slides) else "N m"
+    efforts, more = (
+        dict(zip(motors, torque.T, strict=True))
+        for torque in (run.torque, run.torque - run.rigid_torque)
+    )
+    moved, turned = 1e3 * run.tip[:, :3].T, np.degrees(run.tip[:, 3:]).T
+    plots = [
+        *_wanted(run, motors, slides),
+        _curves(run.t, "Position error", "mm", dict(zip("xyz", moved, strict=True)),
+                "displacement of platform or tip from the rigid motion, base axes"),
+        _curves(run.t, "Attitude error", "deg",
+                {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
+                "small rotation from the rigid motion, base axes"),
+        _curves(run.t, "Efforts" if any(slides) else "Torques", push, efforts),
+        _curves(run.t, "Added by bending", push, more,
+                "beyond what the same motion takes with rigid links"),
+    ]  # fmt: skip
+    much = (
+        "drawn as it is" if scene.scale == 1 else f"drawn {scene.scale:g} times larger than it is"
+    )
+    lead = [
+        "The motors follow the path as if the links were rigid; the links bend. The dashed robot "
+        "and the thin grey line are the rigid motion, the full robot and the strong line the bent "
+        f"one, its bending {much}.",
+        *([] if run.small else [_TOO_LARGE.format(run.largest)]),
+    ]
+    return Report(
+        f"{run.robot.name} along a path",
+        [Chapter(scene=scene, tables=[_errors(run)], plots=plots)],
+        lead,
+    )
+
+
+def _wanted(run: PathResponse, motors: Sequence[str], slides: Sequence[bool]) -> list[Plot]:
+    """What the path prescribes: a platform in mm, or joints in degrees and lengths in m."""
+    if isinstance(run.robot, DeltaRobot):
+        wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
+        return [_curves(run.t, "Path wanted", "mm", wanted)]
+    return _coordinates(run.t, run.position, motors, slides, " wanted")
+
+
+def _coordinates(
+    t: Array, theta: Array, names: Sequence[str], slides: Sequence[bool], word: str = ""
+) -> list[Plot]:
+    """Joint coordinates over time: angles in degrees, and lengths in metres apart from them."""
+    each = list(zip(names, slides, theta.T, strict=True))
+    kinds = (
+        ("Joints", "deg", {name: np.degrees(x) for name, slide, x in each if not slide}),
+        ("Lengths", "m", {name: x for name, slide, x in each if slide}),
+    )
+    return [_curves(t, f"{title}{word}", unit, curves) for title, unit, curves in kinds if curves]
+
+
+_TOO_LARGE = (
+    "Take these numbers with care: links bend by up to {:.2g} (deflection over length, or rad), "
+    "more than a linear model can be trusted with."
+)
+
+
+def _errors(run: PathResponse) -> Table:
+    scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
+    each = {"largest>": run.peak * scale, "at the end>": run.tip[-1] * scale}
+    if not run.path.periodic and run.t[-1] > run.path.duration:
+        each["swings after>"] = run.residual() * scale
+    axes = [f"{axis} (mm)" for axis in "xyz"] + [f"about {axis} (deg)" for axis in "xyz"]
+    columns = [[*tidy(column[:3], 3), *tidy(column[3:], 3)] for column in each.values()]
+    rows = list(zip(axes, *columns, strict=True))
+    note = "Swing after the stop: half of peak to peak." if len(each) > 2 else ""
+    return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
+
+
+def _workspace(found: FrequencyMap) -> Report:
+    """A robot at its softest place, and slices of the map."""
+    from ..scene.scenes import running_pairs, workspace_scene
+
+    (place, omega), top = found.lowest, found.highest[1]
+    each = coordinates_of(found.robot)
+    told = [_told(c, np.array([value])) for c, value in zip(each, place, strict=True)]
+    table = Table(
+        "The map in short",
+        ("", "value>", "unit"),
+        [
+            ("lowest", f"{omega / (2 * np.pi):.6g}", "Hz"),
+            *((f"there, {name}", f"{values[0]:.4g}", unit) for name, unit, values in told),
+            ("highest", f"{top / (2 * np.pi):.6g}", "Hz"),
+            ("grid points in reach", f"{int(found.reachable.sum())} of {found.reachable.size}", ""),
+        ],
+    )
+    lead = (
+        "How low a robot rings depends on where it is. It stands where its lowest frequency is "
+        "lowest; dots show that frequency at other places of platform or tip. The maps go through "
+        "this place."
+    )
+    pairs = [_through(found, running) for running in running_pairs(found)]
+    chapter = Chapter(
+        scene=workspace_scene(found),
+        tables=[table],
+        plots=[part for part in pairs if isinstance(part, Plot)],
+        maps=[part for part in pairs if isinstance(part, Heat)],
+    )
+    return Report(f"{found.robot.name}: frequencies over its workspace", [chapter], [lead])
+
+
+def _told(c: Coordinate, values: Array) -> tuple[str, str, Array]:
+    """Name, unit and values of a coordinate as one reads them."""
+    return (c.name, "°", np.degrees(values)) if c.unit == "rad" else (c.name, c.unit, values)
+
+
+def _through(found: FrequencyMap, running: tuple[int, ...]) -> Plot | Heat:
+    """The lowest frequency along one or two axes, the others where it is lowest."""
+    from ..scene.scenes import slice_through
+
+    hertz = found.omega[slice_through(found, running)][..., 0] / (2 * np.pi)
+    each, axes = coordinates_of(found.robot), list(found.axes.values())
+    told = [_told(each[k], axes[k]) for k in running]
+    title = f"Lowest frequency over {' and '.join(name for name, _, _ in told)}"
+    labels = [f"{name} ({unit})" for name, unit, _ in told]
+    if len(running) == 1:
+        line = Series("lowest frequency", told[0][2], hertz)
+        return Plot(title, labels[0], "frequency (Hz)", [line])
+    known = hertz[np.isfinite(hertz)]
+    flat = known.size > 0 and float(np.ptp(known)) < 1e-6 * float(known.max())
+    note = "the same everywhere in this slice" if flat else ""
+    span = tuple(float(end[1]) / (2 * np.pi) for end in (found.lowest, found.highest))
+    (_, _, x), (_, _, y) = told
+    return Heat(title, labels[0], labels[1], "Hz", x, y, hertz.T, (span[0], span[1]), note)

@@ -1,0 +1,79 @@
+"""The tour as a page: one chapter a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ...papers.cells import MEANING
+from ...papers.tour import Stop
+from ..scene.scene import modes_scene
+from .page import Chapter, Table, save_page
+from .reports import report
+
+__all__ = ["save_tour", "stop_table"]
+
+PER_LINK = 1000  # instants of a motion over its links, so that the page stays small
+TELLING = ("Tip", "Deflection of the ends", "Position error", "Torques")  # plots of a motion
+
+LEAD = (
+    "Robots are usually computed as if their links were rigid. Real links bend, so a light or fast "
+    "arm shakes after every move. supple computes how: at which frequencies, in which shapes, and "
+    "how both change with the posture.",
+    "Below are four robots from published papers. Drag a picture to turn it; click it and scroll, "
+    "or pinch, to zoom. Pick a mode to see how the robot shakes (drawn much larger than it is); "
+    "drag a slider to move the robot. Under each robot, our numbers stand beside those the paper "
+    "printed.",
+)
+
+
+def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
+    """Write index.html into a folder and return its path."""
+    chapters = [part for stop in stops for part in _chapters(stop)]
+    return save_page(Path(folder) / "index.html", "supple: robots whose links bend", chapters, LEAD)
+
+
+def _chapters(stop: Stop) -> list[Chapter]:
+    if stop.motion is None:
+        return [_chapter(stop)]
+    words, run = stop.motion
+    samples = PER_LINK // len(modes_scene(stop.found).links)
+    (drawn,) = report(run, samples=samples).chapters
+    title, plots = f"{stop.title}, moving", [p for p in drawn.plots if p.title in TELLING]
+    return [
+        _chapter(stop),
+        replace(drawn, title=title, short=f"{_short(stop)}, moving", text=(words,), plots=plots),
+    ]
+
+
+def _short(stop: Stop) -> str:
+    return stop.title.removeprefix("A ").removeprefix("An ").capitalize()
+
+
+def _chapter(stop: Stop) -> Chapter:
+    columns, rows = stop_table(stop)
+    tables = [Table(stop.table, columns, rows, stop.note)]
+    if stop.tally:
+        counts = [(verdict, count, MEANING[verdict]) for verdict, count in stop.tally.items()]
+        tables.append(Table("All that was recomputed", ("verdict", "numbers>", "meaning"), counts))
+    return Chapter(
+        stop.title,
+        _short(stop),
+        stop.text,
+        modes_scene(stop.found, stop.nearby),
+        tuple(tables),
+    )
+
+
+def stop_table(stop: Stop) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return columns and rows of our numbers beside the paper's."""
+    columns: tuple[str, ...] = ("", "paper>", "supple>", "unit", "verdict")
+    rows = [
+        (row.quantity, row.printed, f"{row.ours:.7g}", row.unit, row.verdict) for row in stop.rows
+    ]
+    if not any(row.right for row in stop.rows):
+        return columns, list(rows)
+    right = [f"{row.right:.7g}" if row.right else "" for row in stop.rows]
+    columns = ("", "paper>", "its model, by supple>", "unit", "verdict", "right model>")
+    return columns, [(*row, value) for row, value in zip(rows, right, strict=True)]

@@ -1,0 +1,201 @@
+"""What a robot is drawn as: outlines of its links and the solids that sit on them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...robot import Body, DeltaRobot, Elastic, Link, Robot, SerialRobot
+from ...sections import Box, Circle, General, Rectangle, Shape, Tube
+
+__all__ = ["Outline", "Solid", "draw_robot"]
+
+Array = NDArray[np.float64]
+STEEL = 7800.0  # a body is drawn as a steel ball of its mass
+NOMINAL = 0.012  # half thickness of a link whose section is not given, over the robot's size
+THINNEST = 0.004  # half thickness below which a link is drawn thicker than it is, over the size
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A link's cross-section: (K, 2) corners y, z in link axes, m.
+
+    `real` says whether the size is that of the section; `rigid` whether the link bends.
+    """
+
+    name: str
+    corners: Array
+    real: bool
+    rigid: bool
+    round: bool
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A ball or a cylinder that moves with a link's root (end 0) or end (end 1); link -1: ground.
+
+    Attributes:
+        offset: (3,), from that point.  axis: (3,), of a cylinder.  Both in link axes.
+        role: what it stands for: mass, joint, plate or base.
+    """
+
+    name: str
+    kind: Literal["ball", "cylinder"]
+    role: Literal["mass", "joint", "plate", "base"]
+    link: int
+    end: int
+    offset: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    radius: float
+    height: float
+
+
+def draw_robot(
+    robot: Robot, names: tuple[str, ...]
+) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+    """Return the outlines of the links called `names`, and the solids.
+
+    They do not depend on the pose, so that a robot on its way is only moved, not drawn anew.
+    """
+    if isinstance(robot, SerialRobot):
+        return _serial(robot, _size(robot))
+    assert isinstance(robot, DeltaRobot)
+    return _delta(robot, names, _size(robot))
+
+
+def _size(robot: Robot) -> float:
+    """About how large it is, m: an arm's links in a row, sliding ones half out; a leg bent."""
+    if isinstance(robot, DeltaRobot):
+        leg = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
+        return 0.75 * (robot.base_radius + leg)
+    assert isinstance(robot, SerialRobot)
+    out = [0.5 if link.joint.type == "prismatic" else 1.0 for link in robot.links]
+    return sum(k * (link.length or 0.0) for k, link in zip(out, robot.links, strict=True)) or 1.0
+
+
+def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
+    section = robot.section(link)
+    half, is_round = _half_sizes(section) if section else ((NOMINAL * extent,) * 2, True)
+    y, z = (max(value, THINNEST * extent) for value in half)
+    real = section is not None and (y, z) == half
+    angles = np.linspace(0, 2 * np.pi, 10, endpoint=False)
+    square = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
+    corners = np.stack([np.cos(angles), np.sin(angles)], axis=1) if is_round else square
+    c, s = math.cos(link.roll), math.sin(link.roll)
+    turned = (corners * (y, z)) @ np.array([[c, s], [-s, c]])
+    return Outline(name, turned, real, link.rigid, is_round)
+
+
+def _half_sizes(section: Shape) -> tuple[tuple[float, float], bool]:
+    """Half sizes in y and z and whether the section is round."""
+    if isinstance(section, Rectangle | Box):
+        return (section.depth / 2, section.width / 2), False
+    if isinstance(section, Circle | Tube):
+        return (section.diameter / 2, section.diameter / 2), True
+    assert isinstance(section, General)
+    c = section.constants()
+    return (math.sqrt(3 * c.I_z / c.A), math.sqrt(3 * c.I_y / c.A)), False
+
+
+def _ball(name: str, body: Body, link: int, end: int, extent: float) -> Solid:
+    radius = (3 * body.mass / (4 * math.pi * STEEL)) ** (1 / 3)
+    radius = min(max(radius, 0.012 * extent), 0.08 * extent)
+    return Solid(name, "ball", "mass", link, end, body.com, (0.0, 0.0, 1.0), radius, 0.0)
+
+
+def _serial(robot: SerialRobot, extent: float) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+    outlines, solids = [], []
+    for i, link in enumerate(robot.links):
+        outline = _outline(robot, link, link.name, extent)
+        outlines.append(outline)
+        if link.joint.type != "fixed":
+            solids.append(_joint(link, outline, i, extent))
+        if link.tip is not None and link.tip.mass > 0:
+            solids.append(_ball(f"body on {link.name}", link.tip, i, 1, extent))
+    if robot.payload is not None and robot.payload.mass > 0:
+        solids.append(_ball("payload", robot.payload, len(robot.links) - 1, 1, extent))
+    return tuple(outlines), tuple(solids)
+
+
+def _joint(link: Link, outline: Outline, i: int, extent: float) -> Solid:
+    """A pin along the joint's axis a little larger than the section, or the guide of a slide."""
+    y, z = np.abs(outline.corners).max(axis=0)
+    along = np.abs(link.joint.direction)
+    zero = (0.0, 0.0, 0.0)
+    if link.joint.type == "prismatic":
+        thick = max(1.8 * y, 1.8 * z, 0.02 * extent)
+        return Solid(
+            f"guide of {link.name}", "cylinder", "joint", i, 0, zero, (1.0, 0.0, 0.0), thick,
+            4 * thick,
+        )  # fmt: skip
+    across = y if along[2] > 0.7 else z if along[1] > 0.7 else max(y, z)
+    radius = max(1.3 * across, 0.016 * extent)
+    length = max(2.3 * float(along[1:] @ (y, z)), 2 * radius)
+    a, b, c = link.joint.direction.tolist()
+    name = f"joint of {link.name}"
+    return Solid(name, "cylinder", "joint", i, 0, zero, (a, b, c), radius, length)
+
+
+def _delta(
+    robot: DeltaRobot, names: tuple[str, ...], extent: float
+) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+    outlines, solids = [], []
+    thin = 0.004 * extent
+    for i, name in enumerate(names):
+        if name == "platform":
+            plate, point = robot.platform, np.zeros((0, 2))
+            outlines.append(Outline(name, point, True, True, False))
+            solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
+            solids.extend(_rails(robot, i, thin))
+            continue
+        link: Elastic = robot.upper if name.startswith("upper") else robot.lower
+        outline = _outline(robot, link, name, extent)
+        outlines.append(outline)
+        size = max(2.2 * float(np.abs(outline.corners).max()), 0.012 * extent)
+        axis = (0.0, 1.0, 0.0)
+        if name.startswith("upper"):
+            drive = f"motor of {name}"
+            half = size / 2.2
+            wide = max(min(1.5 * size, 0.02 * extent), 1.4 * half)
+            solids.append(
+                Solid(drive, "cylinder", "joint", i, 0, (0.0,) * 3, axis, wide, 2.4 * wide)
+            )
+            if (gap := robot.lower.spacing) is not None:
+                bar, zero = f"crossbar of {name}", (0.0, 0.0, 0.0)
+                solids.append(Solid(bar, "cylinder", "joint", i, 1, zero, axis, thin, gap))
+        else:
+            solids.append(_small(f"joint B of {name}", i, 0, size))
+            solids.append(_small(f"joint D of {name}", i, 1, size))
+    solids.append(_disc("base", "base", -1, robot.base_radius, 3 * thin))
+    if robot.payload is not None and robot.payload.mass > 0:
+        solids.append(_ball("payload", robot.payload, len(names) - 1, 1, extent))
+    return tuple(outlines), tuple(solids)
+
+
+def _rails(robot: DeltaRobot, platform: int, thin: float) -> list[Solid]:
+    """Where the two rods of a parallelogram meet the platform."""
+    rails: list[Solid] = []
+    for k in range(3 if robot.lower.spacing is not None else 0):
+        c, s = math.cos(2 * math.pi * k / 3), math.sin(2 * math.pi * k / 3)
+        along, r = (-s, c, 0.0), robot.platform.radius
+        name, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
+        rails.append(
+            Solid(name, "cylinder", "joint", platform, 0, (r * c, r * s, 0.0), along, thin, long)
+        )
+    return rails
+
+
+def _disc(
+    name: str, role: Literal["plate", "base"], link: int, radius: float, height: float
+) -> Solid:
+    zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    return Solid(name, "cylinder", role, link, 0, zero, up, radius, height)
+
+
+def _small(name: str, link: int, end: int, size: float) -> Solid:
+    zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    return Solid(name, "ball", "joint", link, end, zero, up, 0.6 * size, 0.0)

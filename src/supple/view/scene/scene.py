@@ -1,0 +1,462 @@
+"""Scene: an answer as plain drawable data. What draws Scenes computes nothing else.
+
+A Scene holds the links of a robot, the solids that sit on them, and Tracks. A Track is a run of
+poses along one parameter (a joint, a number, time) with the deformation of every link at each of
+them. A point of a link at the fraction s of its length is drawn at
+    p + R (s L e_x + scale u(s)),
+and its section is turned by R Rot(scale phi(s)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import SuppleError
+from ...robot import DeltaRobot, Robot, SerialRobot
+from ...structure import Structure, structure_of
+from ...studies.statics import Statics
+from ...studies.vibration.modes import Modes
+from ...studies.vibration.neighbourhood import Around, coordinates_of
+from ...studies.vibration.shapes import Shapes
+from ..wording import motors_of, tidy
+from .drawing import Outline, Solid, draw_robot
+
+__all__ = [
+    "Cloud",
+    "ModeLabel",
+    "Poses",
+    "Scene",
+    "Track",
+    "framed",
+    "largest",
+    "modes_scene",
+    "plain",
+    "poses_of",
+    "quaternions",
+    "robot_scene",
+    "running",
+    "statics_scene",
+    "sweep_scene",
+    "told_pose",
+    "track_of",
+    "up_of",
+    "well_seen",
+]
+
+Array = NDArray[np.float64]
+POINTS = 13
+SEEN = 0.1  # drawn size of a motion over the extent, at most; never smaller than it is
+
+
+@dataclass(frozen=True)
+class Track:
+    """Poses along one parameter: V of them, n links, M shapes, P stations a link.
+
+    Attributes:
+        kind: what runs.  name, unit: as one reads them.  at: (V,), parameter.  start: where a
+        reader begins.  p: (V, n, 3), link roots.  quaternion: (V, n, 4), link axes in base axes,
+        w first.  L: (V, n).  motion: (V, M, n, P, 6), displacement and rotation, link axes.
+        energy: (V, M, n, P), strain energy per length over the largest: of its shape, or of all
+        poses where `largest` tells its size.  largest: displacement in m and strain energy per
+        length in J/m that are drawn in the strongest colour; empty for shapes without a size.
+        values, frequency_hz: (F,) and (F, M), on a grid of their own, empty without frequencies.
+        kinds: V x M words, what each shape is.  note: how much to believe what lies between.
+    """
+
+    kind: Literal["pose", "joint", "configuration", "time"]
+    name: str
+    unit: str
+    at: Array
+    start: float
+    p: Array
+    quaternion: Array
+    L: Array
+    motion: Array
+    energy: Array
+    largest: tuple[float, ...] = ()
+    values: Array = field(default_factory=lambda: np.zeros(0))
+    frequency_hz: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    kinds: tuple[tuple[str, ...], ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ModeLabel:
+    """What is written beside a shape: its number, frequency and kind at the starting pose."""
+
+    number: int
+    frequency_hz: float | None
+    kind: str
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Places in space, (N, 3), each with a value, (N,): drawn as dots in colours."""
+
+    places: Array
+    values: Array
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A robot to draw: `to_dict()` is plain data, ready for JSON.
+
+    Attributes:
+        title, subtitle: of the drawing.  centre, extent: of all that is drawn, m.  up: (3,), which
+        way is up on the screen.  planar: whether it lives in x-y.  tip: index of the link whose end
+        is traced.  parents: the link that carries each link, -1 for the ground.
+        true_scale: whether roots lie on the deformed robot, drawn as it is.  scale: otherwise, how
+        many times larger than they are deformations are drawn; None for shapes without a size.
+        moved: what their displacement is measured from.  cloud: places with a value, or None.
+    """
+
+    title: str
+    subtitle: str
+    links: tuple[Outline, ...]
+    solids: tuple[Solid, ...]
+    tracks: tuple[Track, ...]
+    shapes: tuple[ModeLabel, ...]
+    centre: tuple[float, ...]
+    extent: float
+    up: tuple[float, ...]
+    planar: bool
+    tip: int
+    parents: tuple[int, ...]
+    true_scale: bool = False
+    scale: float | None = None
+    moved: str = "displacement"
+    cloud: Cloud | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, numbers and words."""
+        data: dict[str, Any] = plain(asdict(self))
+        return data
+
+
+def plain(value: Any) -> Any:
+    """Return arrays, tuples and NumPy numbers as lists and numbers, None for what is no number."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        whole = value.dtype.kind in "biu" or bool(np.isfinite(value).all())
+        return value.tolist() if whole else plain(value.tolist())
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def quaternions(R: Array) -> Array:
+    """Return unit quaternions (..., 4), w first, of rotations (..., 3, 3).
+
+    The eigenvector of the largest eigenvalue of Bar-Itzhack's matrix, safe at half turns.
+    """
+    K = np.zeros((*R.shape[:-2], 4, 4))
+    xx, yy, zz = (R[..., k, k] for k in range(3))
+    K[..., 0, 0], K[..., 1, 1] = xx + yy + zz, xx - yy - zz
+    K[..., 2, 2], K[..., 3, 3] = yy - xx - zz, zz - xx - yy
+    K[..., 1, 0], K[..., 2, 0] = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0]
+    K[..., 3, 0], K[..., 2, 1] = R[..., 1, 0] - R[..., 0, 1], R[..., 0, 1] + R[..., 1, 0]
+    K[..., 3, 1], K[..., 3, 2] = R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
+    found: Array = np.linalg.eigh(K, UPLO="L")[1][..., -1]
+    return found
+
+
+def _continuous(q: Array) -> Array:
+    """Signs of (V, n, 4) such that neighbours are near; the first has its w positive."""
+    q = q * np.where(q[:1, :, :1] < 0, -1.0, 1.0)
+    for v in range(1, len(q)):
+        q[v] *= np.where((q[v] * q[v - 1]).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
+    return q
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Link frames of V poses: roots p (V, n, 3), axes R (V, n, 3, 3), lengths L (V, n)."""
+
+    p: Array
+    R: Array
+    L: Array
+
+    @property
+    def ends(self) -> Array:
+        """(V, n, 3) undeformed ends."""
+        reached: Array = self.p + self.L[..., None] * self.R[..., 0]
+        return reached
+
+    @property
+    def points(self) -> Array:
+        """Roots, ends and the base, (N, 3)."""
+        return np.concatenate([self.p.reshape(-1, 3), self.ends.reshape(-1, 3), np.zeros((1, 3))])
+
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """Corners of all they reach."""
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+    @property
+    def extent(self) -> float:
+        """The longest side of that box, m."""
+        low, high = self.box
+        return float((high - low).max()) or 1.0
+
+
+def poses_of(structure: Structure) -> Poses:
+    """Link frames, the sections' own turning taken back."""
+    turns = np.array([s.R_LS.T for s in structure.segments])
+    return Poses(structure.p, structure.R @ turns, structure.L)
+
+
+def track_of(poses: Poses, motion: Array, energy: Array, **more: Any) -> Track:
+    """Return a Track of poses, with motion (V, M, n, P, 6) and energy (V, M, n, P) as they are."""
+    q = _continuous(quaternions(poses.R))
+    sized = bool(more.get("largest"))
+    peak = energy.max(axis=None if sized else (2, 3), keepdims=True)
+    energy = energy / np.where(peak > 0, peak, 1.0)
+    return Track(p=poses.p, quaternion=q, L=poses.L, motion=motion, energy=energy, **more)
+
+
+def largest(motion: Array, energy: Array) -> tuple[float, float]:
+    """Return the largest displacement, m, and strain energy per length, J/m, of motions."""
+    moved = np.linalg.norm(motion[..., :3], axis=-1)
+    return float(moved.max(initial=0.0)), float(energy.max(initial=0.0))
+
+
+def well_seen(size: float, extent: float) -> float:
+    """Return 1, 2, 5, 10, .. : how many times larger a motion of some size is drawn to be seen."""
+    if not size > 0:
+        return 1.0
+    room = max(1.0, SEEN * extent / size)
+    power = 10.0 ** math.floor(math.log10(room))
+    return float(max(step * power for step in (1, 2, 5) if step * power <= room * (1 + 1e-12)))
+
+
+def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> Scene:
+    """Return a Scene framed around its poses."""
+    low, high, extent = *poses.box, poses.extent
+    links, solids = draw_robot(robot, names)
+    centre = (low + high) / 2
+    planar = isinstance(robot, SerialRobot) and robot.planar
+    notes = _drawing_notes(links, solids)
+    return Scene(
+        links=links,
+        solids=solids,
+        centre=tuple(centre.tolist()),
+        extent=extent,
+        up=up_of(robot),
+        planar=planar,
+        tip=len(names) - 1,
+        parents=_parents(robot, names),
+        notes=(*more.pop("notes", ()), *notes),
+        **more,
+    )
+
+
+def _parents(robot: Robot, names: tuple[str, ...]) -> tuple[int, ...]:
+    """The link that carries each link; rods of a Delta hang on the upper arm before them."""
+    if isinstance(robot, SerialRobot):
+        return tuple(range(-1, len(names) - 1))
+    uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
+    return tuple(
+        max(k for k in uppers if k < i) if name.startswith("lower") else -1
+        for i, name in enumerate(names)
+    )
+
+
+def up_of(robot: Robot) -> tuple[float, ...]:
+    """Return which way is up on the screen: against gravity, where there is any."""
+    g = np.asarray(robot.gravity)
+    if isinstance(robot, SerialRobot) and robot.planar:
+        return (0.0, 1.0, 0.0)
+    if np.linalg.norm(g) > 0:
+        return tuple((-g / np.linalg.norm(g)).tolist())
+    return (0.0, 0.0, -1.0) if isinstance(robot, DeltaRobot) else (0.0, 0.0, 1.0)
+
+
+def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[str]:
+    notes = []
+    thin = [link.name for link in links if not link.real]
+    if thin:
+        notes.append(f"Drawn thicker than they are, or without a known section: {', '.join(thin)}.")
+    if any(solid.role == "mass" for solid in solids):
+        notes.append("Bodies are drawn as steel balls of their mass.")
+    return notes
+
+
+def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
+    """Return a pose as one reads it: degrees, metres, or the place of a platform."""
+    if position is not None:
+        return "platform at (" + ", ".join(f"{value:.4g}" for value in position) + ") m"
+    each = [
+        f"{value:.4g} m" if slide else f"{math.degrees(value):.4g}°"
+        for value, slide in zip(theta, motors_of(robot)[1], strict=True)
+    ]
+    return "joints at " + ", ".join(each) if each else "its only pose"
+
+
+def robot_scene(
+    robot: Robot, theta: ArrayLike | None = None, position: ArrayLike | None = None
+) -> Scene:
+    """Return a robot at one pose, undeformed."""
+    at = theta if position is None else position
+    structure = structure_of(robot, at)
+    poses, names = poses_of(structure), tuple(s.name for s in structure.segments)
+    still = np.zeros((1, 1, len(names), POINTS, 6))
+    track = track_of(
+        poses, still, still[..., 0], kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0
+    )
+    return framed(
+        robot, poses, names, title=robot.name, subtitle=robot.source, tracks=(track,), shapes=()
+    )
+
+
+def _motion(shapes: Shapes) -> Array:
+    """(M, n, P, 6) displacement and rotation of every mode."""
+    return np.concatenate([shapes.displacement, shapes.rotation], axis=-1)
+
+
+def _labels(modes: Modes, shapes: Shapes) -> tuple[ModeLabel, ...]:
+    return tuple(
+        ModeLabel(i + 1, float(hertz), shapes.kind(i)) for i, hertz in enumerate(modes.frequency_hz)
+    )
+
+
+def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINTS) -> Scene:
+    """Return the modes of one configuration, with what was computed along its coordinates."""
+    if modes.omega.ndim > 1:
+        return sweep_scene(modes)
+    poses, shapes = poses_of(modes.structure), modes.shape(points)
+    still = track_of(
+        poses, _motion(shapes)[None], shapes.density[None], kind="pose", name="pose", unit="",
+        at=np.zeros(1), start=0.0, values=np.zeros(1), frequency_hz=modes.frequency_hz[None],
+    )  # fmt: skip
+    pose = modes.theta if modes.position is None else modes.position
+    tracks = tuple(_nearby(part, float(pose[part.index])) for part in nearby)
+    proof = "certified: no frequency in this range is missing" if modes.certified else "uncertified"
+    return framed(
+        modes.robot,
+        poses,
+        shapes.names,
+        title=modes.robot.name,
+        subtitle=f"{told_pose(modes.robot, modes.theta, modes.position)}, joints {modes.joints}; "
+        f"{proof}",
+        tracks=(still, *tracks),
+        shapes=_labels(modes, shapes),
+    )
+
+
+def _nearby(part: Around, own: float) -> Track:
+    turn = math.degrees(1.0) if part.coordinate.unit == "rad" else 1.0
+    return track_of(
+        poses_of(part.found.structure),
+        _aligned(np.array([_motion(s) for s in part.shapes])),
+        np.array([s.density for s in part.shapes]),
+        kind="joint",
+        name=part.coordinate.name,
+        unit="°" if part.coordinate.unit == "rad" else "m",
+        at=turn * part.at,
+        start=turn * own,
+        values=turn * part.values,
+        frequency_hz=part.frequency_hz,
+        kinds=_kinds(part.shapes),
+        note=_trust(part),
+    )
+
+
+def _trust(part: Around) -> str:
+    """How far frequencies between the computed poses can be believed, in words."""
+    between = f"interpolated between {len(part.values)} computed poses"
+    if part.error < 1e-9:
+        return f"{between}; the frequencies do not change along it"
+    return f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
+
+
+def _kinds(each: Iterable[Shapes]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(s.kind(m) for m in range(len(s.share))) for s in each)
+
+
+def _aligned(motion: Array) -> Array:
+    """Signs of (V, M, n, P, 6) such that each shape is near the one before it."""
+    motion = motion.copy()
+    for v in range(1, len(motion)):
+        alike = np.einsum("mnpi,mnpi->m", motion[v, ..., :3], motion[v - 1, ..., :3])
+        motion[v] *= np.where(alike < 0, -1.0, 1.0)[:, None, None, None]
+    return motion
+
+
+def sweep_scene(
+    modes: Modes,
+    x: ArrayLike | None = None,
+    name: str = "",
+    unit: str = "",
+    most: int | None = None,
+) -> Scene:
+    """Return many configurations as one track, or `most` of them, evenly spaced.
+
+    x defaults to the one coordinate that changes, or else to the number of the configuration.
+    """
+    if modes.omega.ndim == 1:
+        return modes_scene(modes)
+    at, name, unit = running(modes) if x is None else (np.asarray(x, float), name, unit)
+    total = len(modes.omega)
+    if at.shape != (total,):
+        raise SuppleError(f"x has shape {at.shape}: give one value for each configuration")
+    kept = np.linspace(0, total - 1, min(total, most or total)).round().astype(int)
+    each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
+    every = poses_of(modes.structure)
+    poses, at = Poses(every.p[kept], every.R[kept], every.L[kept]), at[kept]
+    track = track_of(
+        poses, _aligned(np.array([_motion(s) for s in each])), np.array([s.density for s in each]),
+        kind="configuration", name=name or "configuration", unit=unit, at=at, start=float(at[0]),
+        values=at, frequency_hz=modes.frequency_hz[kept], kinds=_kinds(each),
+        note=f"interpolated between {len(at)} computed configurations",
+    )  # fmt: skip
+    told = f"{total}" if len(at) == total else f"{len(at)} of {total}"
+    return framed(
+        modes.robot, poses, each[0].names, title=modes.robot.name,
+        subtitle=f"{told} configurations, joints {modes.joints}",
+        tracks=(track,), shapes=_labels(modes.at(0), each[0]),
+    )  # fmt: skip
+
+
+def running(modes: Modes) -> tuple[Array, str, str]:
+    """Return values, name and unit of the one coordinate that rises; else numbers from 1 on."""
+    pose = modes.theta if modes.position is None else modes.position
+    changing = np.flatnonzero(np.ptp(pose, axis=0) > 0)
+    values = pose[:, changing[0]] if len(changing) == 1 else np.zeros(len(pose))
+    if len(changing) != 1 or np.any(np.diff(values) <= 0):
+        return np.arange(1.0, len(pose) + 1), "", ""
+    c = coordinates_of(modes.robot)[int(changing[0])]
+    return (np.degrees(values), c.name, "°") if c.unit == "rad" else (values, c.name, c.unit)
+
+
+def statics_scene(sag: Statics) -> Scene:
+    """Return the sagged robot of one configuration."""
+    if sag.tip_displacement.ndim > 1:
+        raise SuppleError("sag is drawn for one configuration: ask for one")
+    delta = isinstance(sag.robot, DeltaRobot)
+    structure = structure_of(sag.robot, sag.position[-1, 0] if delta else sag.theta)
+    poses = poses_of(structure)
+    local = [np.einsum("nji,npj->npi", poses.R[0], u) for u in (sag.displacement, sag.rotation)]
+    motion, energy = np.concatenate(local, axis=-1)[None, None], sag.energy[None, None]
+    moves = ", ".join(tidy(1e3 * sag.tip_displacement, 4))
+    size = largest(motion, energy)
+    track = track_of(
+        poses, motion, energy, kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0,
+        largest=size,
+    )  # fmt: skip
+    return framed(
+        sag.robot, poses, sag.names, title=sag.robot.name,
+        subtitle=f"sag: the tip moves ({moves}) mm",
+        tracks=(track,), shapes=(ModeLabel(1, None, "sag"),), moved="displacement from rest",
+        scale=well_seen(size[0], poses.extent),
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+"""Scenes of motions and maps, and the one door to the Scene of any answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ...robot import DeltaRobot, Robot
+from ...structure import structure_of
+from ...studies.motion.fields import Fields, about, fields, path_fields
+from ...studies.motion.response import Response
+from ...studies.statics import Statics
+from ...studies.vibration.modes import Modes, modes
+from ...studies.vibration.neighbourhood import around, usual_pose
+from .scene import (
+    Cloud,
+    Poses,
+    Scene,
+    framed,
+    largest,
+    modes_scene,
+    poses_of,
+    robot_scene,
+    statics_scene,
+    track_of,
+    well_seen,
+)
+
+if TYPE_CHECKING:
+    from ...studies.motion.follow import PathResponse
+    from ...studies.vibration.workspace import FrequencyMap
+
+__all__ = [
+    "path_scene",
+    "response_scene",
+    "running_pairs",
+    "scene_of",
+    "slice_through",
+    "time_scene",
+    "workspace_scene",
+]
+
+Array = NDArray[np.float64]
+STATIONS = 9  # a link in time; pages draw cubics between them
+
+
+def response_scene(run: Response, samples: int = 400, scale: float | None = None) -> Scene:
+    """Return a Response as a motion in time, drawn at about `samples` instants.
+
+    Bending too small to be seen is drawn larger by a round factor, about the straight links at the
+    same joint coordinates; a `scale` of 1 draws it as it is.
+    """
+    drawn, robot = fields(run, samples, STATIONS), run.model.robot
+    ended = f"; {run.message}" if run.message else ""
+    words = f"{run.t[-1] - run.t[0]:.4g} s by {run.method}"
+    straight = run.q * (np.arange(run.q.shape[1]) < run.model.joints)
+    rest = fields(replace(run, q=straight), samples, STATIONS)
+    moved = about(drawn, rest)
+    size = largest(moved.motion, moved.energy)[0]
+    scale = well_seen(size, Poses(rest.p, rest.R, rest.L).extent) if scale is None else scale
+    if scale == 1:
+        return time_scene(robot, drawn, f"{words}, drawn true to scale{ended}")
+    words = f"{words}; bending moves sections by up to {1e3 * size:.3g} mm{ended}"
+    return time_scene(robot, moved, words, scale=scale, moved="displacement by bending")
+
+
+def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> Scene:
+    """Return links in time as a Scene, by default true to scale: roots lie on the deformed robot.
+
+    With `scale` the roots are those of the rigid motion, and motion is what is added to all of it.
+    """
+    poses, motion = Poses(drawn.p, drawn.R, drawn.L), drawn.motion[:, None]
+    track = track_of(
+        poses, motion, drawn.energy[:, None], kind="time", name="time", unit="s", at=drawn.t,
+        start=float(drawn.t[0]), largest=largest(motion, drawn.energy),
+    )  # fmt: skip
+    looks = {
+        "true_scale": "scale" not in more,
+        "moved": "displacement from the link's root",
+        **more,
+    }
+    return framed(
+        robot, poses, drawn.names, title=robot.name, subtitle=subtitle, tracks=(track,), shapes=(),
+        **looks,
+    )  # fmt: skip
+
+
+def path_scene(run: PathResponse, samples: int = 400) -> Scene:
+    """Return a motion along a path: the rigid motion, with the elastic one drawn larger."""
+    drawn = path_fields(run, samples, STATIONS)
+    size = largest(drawn.motion, drawn.energy)[0]
+    scale = well_seen(size, Poses(drawn.p, drawn.R, drawn.L).extent)
+    words = f"{run.t[-1]:.4g} s along its path; sections leave the rigid motion by up to "
+    words += f"{1e3 * size:.3g} mm"
+    if not run.small:
+        words += "; bends more than a linear model can be trusted with"
+    moved = "displacement from the rigid motion"
+    return time_scene(run.robot, drawn, words, scale=scale, moved=moved)
+
+
+def workspace_scene(found: FrequencyMap, nearby: int = 13) -> Scene:
+    """Return a robot where its lowest frequency is lowest, in the slice of the map it lies in."""
+    delta = isinstance(found.robot, DeltaRobot)
+    where: dict[str, Any] = {"position" if delta else "theta": found.lowest[0]}
+    here = modes(found.robot, count=max(4, found.omega.shape[-1]), **where)
+    scene = modes_scene(here, around(here, count=nearby) if nearby > 1 else ())
+    pairs = running_pairs(found)
+    part = slice_through(found, pairs[0 if delta else -1] if pairs else ())
+    hertz = found.omega[part][..., 0].ravel() / (2 * np.pi)
+    known = np.isfinite(hertz)
+    places = found.points()[part].reshape(len(hertz), -1)[known]
+    if not delta:  # where the tip is
+        placed = poses_of(structure_of(found.robot, places))
+        places = placed.ends[:, -1]
+    cloud = Cloud(places, hertz[known], "lowest frequency, place by place", "Hz")
+    return replace(scene, cloud=cloud)
+
+
+def running_pairs(found: FrequencyMap) -> list[tuple[int, ...]]:
+    """Return the pairs of axes that hold more than one value, or the single one, or none."""
+    running = [k for k, values in enumerate(found.axes.values()) if len(values) > 1]
+    pairs: list[tuple[int, ...]] = list(combinations(running, 2))
+    return pairs or [tuple(running)] * bool(running)
+
+
+def slice_through(found: FrequencyMap, running: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the index of the slice along some axes, the others where the frequency is lowest."""
+    values = zip(found.axes.values(), found.lowest[0], strict=True)
+    at = [int(np.argmin(np.abs(axis - own))) for axis, own in values]
+    return tuple(slice(None) if k in running else i for k, i in enumerate(at))
+
+
+def _pose(robot: Robot) -> Scene:
+    return robot_scene(robot, **usual_pose(robot))
+
+
+def scene_of(answer: Any) -> Scene:
+    """Return any answer as a Scene: a Robot, Modes, Statics, a motion or a map."""
+    if isinstance(answer, Scene):
+        return answer
+    for kind, make in _makers().items():
+        if isinstance(answer, kind):
+            return make(answer)
+    known = ", ".join(kind.__name__ for kind in _makers())
+    raise SuppleError(f"{type(answer).__name__} cannot be drawn: give one of {known}")
+
+
+def _makers() -> Mapping[type, Callable[[Any], Scene]]:
+    from ...studies.motion.follow import PathResponse
+    from ...studies.vibration.workspace import FrequencyMap
+
+    return {
+        Robot: _pose,
+        Modes: modes_scene,
+        Statics: statics_scene,
+        Response: response_scene,
+        PathResponse: path_scene,
+        FrequencyMap: workspace_scene,
+    }
