@@ -11,7 +11,7 @@ from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
 from ..robot import SerialRobot
 
-__all__ = ["Placement", "configuration", "place"]
+__all__ = ["Placement", "configuration", "place", "resolve"]
 
 Array = NDArray[np.float64]
 
@@ -41,6 +41,14 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
 
     A prismatic joint has no zero position, so it must be given.
     """
+    given, reason = resolve(robot, theta)
+    for sentence in reason[reason != ""][:1]:
+        raise SuppleError(sentence)
+    return given
+
+
+def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
+    """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
     moving = robot.moving
     if theta is None:
         if any(link.joint.type == "prismatic" for link in moving):
@@ -52,12 +60,20 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
         raise SuppleError(f"theta is not an array of numbers: give {_wanted(robot)}") from None
     if given.ndim != 2 or given.shape[1] != len(moving):
         raise SuppleError(f"theta has {given.shape[-1]} entries: give {_wanted(robot)}")
-    if not np.isfinite(given).all():
-        raise SuppleError("theta holds a value that is not finite: give plain numbers in radians")
+    reason = np.full(len(given), "", object)
+    reason[~np.isfinite(given).all(axis=1)] = (
+        "theta holds a value that is not finite: give plain numbers in radians"
+    )
     for j, link in enumerate(moving):
-        if link.joint.type == "prismatic":
-            _check_stroke(link.name, given[:, j], link.length or 0.0)
-    return given
+        if link.joint.type != "prismatic":
+            continue
+        total = link.length or 0.0
+        for b in np.flatnonzero((given[:, j] <= 0) | (given[:, j] > total)):
+            reason[b] = (
+                f"the free length of {link.name} is {given[b, j]:g} m: it must lie above 0 and at "
+                f"most at the beam's length {total:g} m; give its joint coordinate"
+            )
+    return given, reason
 
 
 def _wanted(robot: SerialRobot) -> str:
@@ -66,20 +82,6 @@ def _wanted(robot: SerialRobot) -> str:
         for link in robot.moving
     )
     return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
-
-
-def _check_stroke(name: str, free: Array, total: float) -> None:
-    if (free <= 0).any() or (free > total).any():
-        raise SuppleError(
-            f"the free length of {name} is {_span(free)} m: it must lie above 0 and at most at the "
-            f"beam's length {total:g} m; give its joint coordinate"
-        )
-
-
-def _span(values: Array) -> str:
-    """The values as one reads them: one number, or from least to greatest."""
-    least, greatest = float(values.min()), float(values.max())
-    return f"{least:g}" if least == greatest else f"{least:g} to {greatest:g}"
 
 
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:

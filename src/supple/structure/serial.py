@@ -106,7 +106,7 @@ def _root_mass(link: Link, beam: Beam, L: Array, R_LS: Array) -> Array:
     joint = link.joint
     if joint.type == "prismatic":
         inside = [rod_mass(beam.m, beam.rI, beam.rIp, x - beam.L, 0.0) for x in L]
-        return np.array(inside)
+        return np.array(inside).reshape(-1, 6, 6)
     M = np.zeros((6, 6))
     if joint.hub is not None:
         axis = tuple(joint.direction)
