@@ -115,6 +115,7 @@ class FrozenTable(dict[str, Part]):
     """Parts by name that cannot be changed: a dict that reads, compares, pickles and hashes."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse any change: a robot is what it was made."""
         raise SuppleError(
             "the tables of a robot cannot be changed: make a changed copy, such as "
             "robot.with_('materials.steel.density', 7850)"
