@@ -39,7 +39,7 @@ class Placement:
 def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     """Return theta as a (B, joints) array, checked; None means all joints at zero.
 
-    A prismatic joint has no zero position, so it must be given.
+    A prismatic joint whose beam bends has no zero position, so it must be given.
     """
     given, reason = resolve(robot, theta)
     for sentence in reason[reason != ""][:1]:
@@ -51,7 +51,7 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
     moving = robot.moving
     if theta is None:
-        if any(link.joint.type == "prismatic" for link in moving):
+        if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {_wanted(robot)}")
         theta = np.zeros(len(moving))
     try:
@@ -67,11 +67,12 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     for j, link in enumerate(moving):
         if link.joint.type != "prismatic":
             continue
-        total = link.length or 0.0
-        for b in np.flatnonzero((given[:, j] <= 0) | (given[:, j] > total)):
+        total, free = link.length or 0.0, given[:, j]
+        least = "" if link.rigid else "above 0 and "  # a rigid carriage may stand anywhere
+        for b in np.flatnonzero((free > total) | ((free <= 0) & (not link.rigid))):
             reason[b] = (
-                f"the free length of {link.name} is {given[b, j]:g} m: it must lie above 0 and at "
-                f"most at the beam's length {total:g} m; give its joint coordinate"
+                f"the free length of {link.name} is {free[b]:g} m: it must lie {least}at most at "
+                f"the beam's length {total:g} m; give its joint coordinate"
             )
     return given, reason
 

@@ -127,7 +127,7 @@ class Structure:
         if not self.closures or not loose or not B:
             return np.full(B, loose, np.int64)
         ends = np.zeros((len(self.segments), B, 6, loose))
-        unit = np.max(self.L, axis=1)
+        unit = np.abs(self.L).max(axis=1)
         for i, segment in enumerate(self.segments):
             if segment.parent >= 0:
                 ends[i] = self.T[:, i] @ ends[segment.parent]
