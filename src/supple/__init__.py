@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
@@ -97,6 +99,7 @@ __all__ = [
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
@@ -112,6 +115,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -146,7 +150,9 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
     "ked",
     "linearize",
     "load",
@@ -175,6 +181,8 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
