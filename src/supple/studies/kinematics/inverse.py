@@ -70,8 +70,8 @@ def inverse(
 
     position: (3,), or (2,) in the plane of a planar arm. rotation: (3, 3), axes of the tip in base
     axes; or roll, pitch, yaw; or one angle in the plane; None leaves the attitude open. start:
-    joint coordinates to be near to, zero or the middle of the limits without. Many poses, (B, 3) with
-    (B, 3, 3), cost little more than one and give a list.
+    joint coordinates to be near to, zero or the middle of the limits without. Many poses, (B, 3)
+    with (B, 3, 3), cost little more than one and give a list.
 
     In closed form for a Delta and for arms of two parallel turning joints (three with `rotation`);
     else Newton's method on the squared distance from several starts, inside the joints' limits. A
