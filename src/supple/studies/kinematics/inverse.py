@@ -227,7 +227,8 @@ def _attitudes(rotation: ArrayLike, single: bool, count: int) -> Array:
 
 def _start(robot: SerialRobot, start: ArrayLike | None) -> Array:
     if start is not None:
-        return serial.configuration(robot, _numbers(start, "start", (len(robot.moving),)))[0]
+        given = _numbers(start, "start", (len(robot.moving),))
+        return np.asarray(serial.configuration(robot, given)[0])
     low, high = _span(robot)
     return np.asarray(np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2))
 
