@@ -46,6 +46,23 @@ Out = Annotated[
     typer.Option("--out", metavar="OUT.csv", help="Where to write it: .csv, .json or .yaml."),
 ]
 
+Modes = Annotated[int, typer.Option("--modes", help="Modes of the robot to calm.")]
+Gains = Annotated[
+    str | None,
+    typer.Option(
+        "--gains", metavar="Kp,Kv", help="The robot's joints held by this PD, not locked."
+    ),
+]
+Rate = Annotated[
+    float | None, typer.Option("--rate", help="Samples a second, if not those of the file.")
+]
+SpeedLimit = Annotated[
+    float | None, typer.Option("--speed-limit", help="Slow it down to this, rad/s or m/s.")
+]
+AccelerationLimit = Annotated[
+    float | None, typer.Option("--acceleration-limit", help="The same for acceleration.")
+]
+
 
 def shape(
     file: In,
@@ -53,13 +70,8 @@ def shape(
     damping: Damping = None,
     kind: Kind = "zvd",
     robot: RobotFile = None,
-    modes: Annotated[int, typer.Option("--modes", help="Modes of the robot to calm.")] = 1,
-    gains: Annotated[
-        str | None,
-        typer.Option(
-            "--gains", metavar="Kp,Kv", help="The robot's joints held by this PD, not locked."
-        ),
-    ] = None,
+    modes: Modes = 1,
+    gains: Gains = None,
     rate: Annotated[
         float | None, typer.Option("--rate", help="Samples a second, if not those of the file.")
     ] = None,
@@ -77,22 +89,18 @@ def shape(
     """Shape a joint trajectory so that it leaves chosen modes at rest."""
     from ... import files
     from ...files.disk import check_place
-    from ...files.joint_trajectories import (
-        WRITABLE,
-        read_joint_trajectory,
-        write_joint_trajectory,
-    )
+    from ...files import joint_trajectories as moves
     from ...studies.drive.shape import shape as ask
 
     check_places(plot, None)
     if out is not None:
-        if not out.lower().endswith(WRITABLE):
-            raise SuppleError(f"--out {out}: it must end in {', '.join(WRITABLE)}")
+        if not out.lower().endswith(moves.WRITABLE):
+            raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
         check_place(out)
     if (robot is None) == (frequency is None):
         raise SuppleError("give --frequency in Hz, or --robot to take the frequencies from")
-    given: dict[str, Any] = {"rate": rate, "speed_limit": speed_limit}
-    given["acceleration_limit"] = acceleration_limit
+    limits = {"speed_limit": speed_limit, "acceleration_limit": acceleration_limit}
+    given: dict[str, Any] = {"rate": rate, **limits}
     if frequency is not None:
         given["frequency_hz"] = values(frequency, "--frequency")
     if damping is not None:
@@ -100,9 +108,9 @@ def shape(
         given["damping_ratio"] = found[0] if len(found) == 1 else found
     if robot is not None:
         given |= {"robot": files.load(robot), "modes": modes, "servo": _servo(gains)}
-    answer = ask(read_joint_trajectory(file), kind, **given)
+    answer = ask(moves.read_joint_trajectory(file), kind, **given)
     if out is not None:
-        write_joint_trajectory(out, answer.after)
+        moves.write_joint_trajectory(out, answer.after)
     if plot is not None:
         from ...view.figures.shaping import plot_shaped
 
