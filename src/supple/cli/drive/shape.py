@@ -88,8 +88,8 @@ def shape(
 ) -> None:
     """Shape a joint trajectory so that it leaves chosen modes at rest."""
     from ... import files
-    from ...files.disk import check_place
     from ...files import joint_trajectories as moves
+    from ...files.disk import check_place
     from ...studies.drive.shape import shape as ask
 
     check_places(plot, None)
