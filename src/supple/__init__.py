@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.shapers import Shaper, shaper
+    from .control.shaping import shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
@@ -128,6 +131,8 @@ __all__ = [
     "Robot",
     "RobotError",
     "SerialRobot",
+    "ShapedMove",
+    "Shaper",
     "SimulationWarning",
     "SmallRangeWarning",
     "Stability",
@@ -163,7 +168,11 @@ __all__ = [
     "regressor",
     "reproduce",
     "scaled_to",
+    "scheduled",
     "schema",
+    "shape",
+    "shaped",
+    "shaper",
     "simulate",
     "stability",
     "statics",
@@ -201,6 +210,9 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("shaped",),
+    "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
