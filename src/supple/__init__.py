@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.shapers import Shaper, shaper
+    from .control.shaping import shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -63,6 +65,9 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.drive.shape import ShapedMove, scheduled, shape
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
@@ -104,6 +109,7 @@ __all__ = [
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
@@ -122,6 +128,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -134,6 +141,8 @@ __all__ = [
     "Robot",
     "RobotError",
     "SerialRobot",
+    "ShapedMove",
+    "Shaper",
     "SimulationWarning",
     "SmallRangeWarning",
     "Stability",
@@ -156,7 +165,9 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
     "ked",
     "linearize",
     "load",
@@ -167,7 +178,11 @@ __all__ = [
     "regressor",
     "reproduce",
     "scaled_to",
+    "scheduled",
     "schema",
+    "shape",
+    "shaped",
+    "shaper",
     "simulate",
     "stability",
     "statics",
@@ -186,6 +201,8 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
@@ -204,6 +221,9 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("shaped",),
+    "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
