@@ -13,7 +13,7 @@ exact = Extension(
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,
     # No fused multiply-add and no fast-math: the same bits on every machine of one architecture.
-    extra_compile_args=["-O3", "-std=c11", "-ffp-contract=off"],
+    extra_compile_args=["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno"],
     libraries=["m"],
 )
 
