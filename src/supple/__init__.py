@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
@@ -96,6 +97,7 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
@@ -152,6 +154,7 @@ __all__ = [
     "floquet",
     "follow",
     "free_growth",
+    "invert",
     "ked",
     "linearize",
     "load",
@@ -204,6 +207,7 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
