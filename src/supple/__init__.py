@@ -46,11 +46,16 @@ if TYPE_CHECKING:
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
         Body,
+        Closure,
+        ClosureEnd,
         DeltaRobot,
         Joint,
         Link,
         LowerLink,
         Material,
+        MechanismJoint,
+        MechanismLink,
+        MechanismRobot,
         Motor,
         Mount,
         Platform,
@@ -62,6 +67,8 @@ if TYPE_CHECKING:
     from .studies.closed_form import closed_form
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
@@ -86,6 +93,8 @@ __all__ = [
     "Chirp",
     "Circle",
     "CirclePath",
+    "Closure",
+    "ClosureEnd",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -102,11 +111,15 @@ __all__ = [
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
     "LowerLink",
     "Material",
+    "MechanismJoint",
+    "MechanismLink",
+    "MechanismRobot",
     "ModalDamping",
     "Model",
     "Modes",
@@ -117,6 +130,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -153,7 +167,9 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
     "invert",
     "ked",
     "linearize",
@@ -180,13 +196,16 @@ __all__ = [
 _CORE = {
     "errors": ("RobotError", "SuppleError"),
     "robot": (
-        *("Body", "DeltaRobot", "Joint", "Link", "LowerLink", "Material", "Motor", "Mount"),
+        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {

@@ -15,6 +15,7 @@ from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
 from .catalogue.view import view
 from .drive.shape import shape
+from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
@@ -37,6 +38,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
+    "forward": (forward, "Where is the tip, at given joint coordinates."),
+    "inverse": (inverse, "Which joint coordinates put the tip there."),
     "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
     "workspace": (workspace, "Where does it vibrate low: a map over all its poses."),
     "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
