@@ -185,6 +185,11 @@ class _Rows:
         m, B = self.count, len(x)
         G, W = self._force(x, np.zeros((B, m)), y, yd, ydd)
         G, W = G.reshape(B, m), W.reshape(B, m, m)
+        if not (np.linalg.cond(W) < 1e13).all():
+            raise SuppleError(
+                "at a pose near the path the efforts do not reach the chord angles in finite "
+                "proportion (a zero passes infinity): take another number of modes, or another path"
+            )
         a = np.linalg.solve(W, -G[..., None])[..., 0]
         Gx = self._slope(x, a, y, yd, ydd)[0].reshape(B, m, 2 * m)
         J = np.concatenate(
