@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,8 @@ def chord_matrix(model: Model) -> Array:
     k, n = model.joints, model.size
     C = np.zeros((k, n - k))
     row = 0
-    for link in model.robot.links:
+    robot: Any = model.robot
+    for link in robot.links:
         if link.joint.type == "fixed":
             continue
         if link.joint.type != "revolute":
@@ -190,7 +192,7 @@ class _Rows:
                 "at a pose near the path the efforts do not reach the chord angles in finite "
                 "proportion (a zero passes infinity): take another number of modes, or another path"
             )
-        a = np.linalg.solve(W, -G[..., None])[..., 0]
+        a: Array = np.linalg.solve(W, -G[..., None])[..., 0]
         Gx = self._slope(x, a, y, yd, ydd)[0].reshape(B, m, 2 * m)
         J = np.concatenate(
             [np.broadcast_to(np.eye(m, 2 * m, m), (B, m, 2 * m)), -np.linalg.solve(W, Gx)], axis=1
@@ -212,7 +214,8 @@ class _Rows:
         """(2m, 2m): the elastic rows linearised at rest."""
         m, y = self.count, rest[None, 2 * self.count :]
         still = np.zeros_like(y)
-        return self.rate(rest[None, : 2 * m], y, still, still)[1][0]
+        J: Array = self.rate(rest[None, : 2 * m], y, still, still)[1][0]
+        return J
 
     def solve(self, path: Trajectory, t: Array, ends: list[Array]) -> Array:
         """(N, 2m): the bounded solution on the grid."""
