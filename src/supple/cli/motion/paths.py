@@ -38,15 +38,11 @@ def along_path(
         warnings.simplefilter("always", SmallRangeWarning)
         found = follow(robot, path, **options)
     if plot is not None:
-        from ...view.figures.paths import plot_path_response
-
-        save_plot(plot_path_response, found, plot)
+        save_plot(found, plot)
     if save is not None:
-        from ...studies.storage import save_path
-
-        save_answer(found, save, save_path)
+        save_answer(found, save)
     if json:
-        print_json(_document(found, name))
+        print_json(_document(found, name), found)
         return
     _print(found, name)
     for warning in seen:

@@ -206,15 +206,11 @@ def _show(
     from ...robot import DeltaRobot
 
     if plot is not None:
-        from ...view.figures.motion import plot_response
-
-        save_plot(plot_response, found, plot)
+        save_plot(found, plot)
     if save is not None:
-        from ...studies.storage import save_response
-
-        save_answer(found, save, save_response)
+        save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
     elif isinstance(found.model.robot, DeltaRobot):
         from .paths import print_coupled
 

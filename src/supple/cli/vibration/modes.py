@@ -78,13 +78,11 @@ def modes(
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
-        from ...view.figures.plots import plot_modes
-
-        save_plot(plot_modes, found, plot)
+        save_plot(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, where))
+        print_json(_document(found, where), found)
         return
     _print(found, where)
     tell_places(plot, save)

@@ -54,13 +54,11 @@ def statics(
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], **where)
     if plot is not None:
-        from ...view.figures.plots import plot_statics
-
-        save_plot(plot_statics, found, plot)
+        save_plot(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, where))
+        print_json(_document(found, where), found)
         return
     _print(found, where)
     tell_places(plot, save)
