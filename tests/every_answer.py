@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import supple
+from supple.papers.cells import Cell, Claim
 
 
 @cache
@@ -50,7 +51,12 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Stability": lambda: supple.stability(sliding_model(), _there_and_back().there, samples=11),  # type: ignore[attr-defined]
     "Floquet": lambda: supple.floquet(sliding_model(), _there_and_back()),
     "Regressor": lambda: supple.regressor(small_model()),
-    "Reproduction": lambda: supple.reproduce("di-castri"),
+    "Reproduction": lambda: supple.Reproduction(
+        "made-up",
+        "[Nobody]",
+        (Cell("Table 1", "0,0", "T", 1, "12.3", 12.3123, "agrees"),),
+        (Claim("Figure 1", "it rings", "it does", "agrees"),),
+    ),
 }
 
 

@@ -118,7 +118,7 @@ class Held:
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is of the same class with the same content."""
-        if type(self) is not type(other) or not is_dataclass(self):
+        if type(self) is not type(other) or not is_dataclass(type(self)):
             return self is other
         return same(self, other)
 

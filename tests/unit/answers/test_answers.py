@@ -1,5 +1,6 @@
 """What every answer does: it holds still, compares, fits a screen, and leaves as labelled data."""
 
+import contextlib
 import copy
 import importlib
 import inspect
@@ -12,12 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_answer import MAKERS, answer, arm
 
 import supple
+from every_answer import MAKERS, answer, arm
 from supple.answers.answer import Answer
 from supple.answers.held import same, sealed, short
 from supple.answers.registry import KINDS, called
+
 
 def kinds_of_answer() -> set[type]:
     """Every concrete class of answer in the package."""
@@ -56,7 +58,8 @@ def arrays_of(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:
 def check_that_nothing_can_be_changed(found: Any) -> None:
     for attribute in dir(type(found)):  # cached ones too
         if not attribute.startswith("_"):
-            getattr(found, attribute)
+            with contextlib.suppress(supple.SuppleError):  # shapes of many configurations
+                getattr(found, attribute)
     for place, array in arrays_of(vars(found)):
         assert not array.flags.writeable, place
 
@@ -87,7 +90,7 @@ def check_that_it_is_labelled_data(found: Any, place: Path) -> None:
     assert len(table) > 0
     for field in found.dims:  # by name, nothing lost on the way
         value = getattr(found, field)
-        if value is not None:
+        if isinstance(value, np.ndarray):
             floats = data[field].dtype.kind == "f"
             assert np.array_equal(data[field].values, value, equal_nan=floats)
     assert len(pandas.read_csv(io.StringIO(found.to_csv()))) == len(table)

@@ -58,6 +58,7 @@ class Modes(Answer):
         "width": ("mode",),
         "theta": ("joint",),
         "position": ("axis",),
+        "certified": (),
     }
     table_rows: ClassVar = ("configuration", "mode")
     columns: ClassVar = ("theta", "position", "frequency_hz", "omega", "width")
