@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.shapers import Shaper, shaper
+    from .control.shaping import shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -44,11 +46,16 @@ if TYPE_CHECKING:
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
         Body,
+        Closure,
+        ClosureEnd,
         DeltaRobot,
         Joint,
         Link,
         LowerLink,
         Material,
+        MechanismJoint,
+        MechanismLink,
+        MechanismRobot,
         Motor,
         Mount,
         Platform,
@@ -58,6 +65,9 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.drive.shape import ShapedMove, scheduled, shape
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
@@ -82,6 +92,8 @@ __all__ = [
     "Chirp",
     "Circle",
     "CirclePath",
+    "Closure",
+    "ClosureEnd",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -97,11 +109,15 @@ __all__ = [
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
     "LowerLink",
     "Material",
+    "MechanismJoint",
+    "MechanismLink",
+    "MechanismRobot",
     "ModalDamping",
     "Model",
     "Modes",
@@ -112,6 +128,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -124,6 +141,8 @@ __all__ = [
     "Robot",
     "RobotError",
     "SerialRobot",
+    "ShapedMove",
+    "Shaper",
     "SimulationWarning",
     "SmallRangeWarning",
     "Stability",
@@ -146,7 +165,9 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
     "ked",
     "linearize",
     "load",
@@ -157,7 +178,11 @@ __all__ = [
     "regressor",
     "reproduce",
     "scaled_to",
+    "scheduled",
     "schema",
+    "shape",
+    "shaped",
+    "shaper",
     "simulate",
     "stability",
     "statics",
@@ -168,13 +193,16 @@ __all__ = [
 _CORE = {
     "errors": ("RobotError", "SuppleError"),
     "robot": (
-        *("Body", "DeltaRobot", "Joint", "Link", "LowerLink", "Material", "Motor", "Mount"),
+        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
@@ -193,6 +221,9 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("shaped",),
+    "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),

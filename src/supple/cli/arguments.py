@@ -25,6 +25,7 @@ __all__ = [
     "numbers",
     "pulled",
     "refuse",
+    "values",
 ]
 
 File = Annotated[
@@ -84,6 +85,15 @@ def numbers(text: str, option: str, count: int | None = None) -> list[float]:
         raise SuppleError(f"{option} {text}: give {such}, such as 0,0,-10") from None
     if count is not None and len(found) != count:
         raise SuppleError(f"{option} {text}: {len(found)} numbers are given, {count} are needed")
+    return _finite(found, text, option)
+
+
+def values(text: str, option: str) -> list[float]:
+    """Return the numbers of a list such as `7.2,19`, however many."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SuppleError(f"{option} {text}: give numbers, such as 7.2 or 7.2,19") from None
     return _finite(found, text, option)
 
 
