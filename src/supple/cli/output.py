@@ -24,6 +24,7 @@ __all__ = [
     "check_places",
     "columns_of",
     "digits",
+    "draw_answer",
     "print_json",
     "print_table",
     "save_answer",
@@ -129,7 +130,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=1000).print(table)
 
 
-def save_plot(found: Answer, path: str, **options: Any) -> None:
+def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
+    """Draw into a file, without a screen."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    draw(found, path)
+
+
+def draw_answer(found: Answer, path: str, **options: Any) -> None:
     """Draw an answer into a file, without a screen."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     found.plot(path, **options)
@@ -157,11 +164,12 @@ def check_places(plot: str | None, save: str | None, stored: bool = False) -> No
         check_place(save)
 
 
-def save_answer(found: Answer, save: str) -> None:
-    """Save an answer by the ending: a page, or as netCDF."""
+def save_answer(found: Any, save: str, store: Callable[[Any, str], Any] | None = None) -> None:
+    """Save an answer by the ending: a page, or by `store`, as netCDF unless given."""
     from ..view.page.page import is_page
+    from ..view.page.reports import save_report
 
-    (found.save_page if is_page(save) else found.save)(save)
+    (save_report if is_page(save) else store or type(found).save)(found, save)
 
 
 def tell_places(plot: str | None, save: str | None) -> None:

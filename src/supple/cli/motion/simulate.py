@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
-from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+from ..output import check_places, draw_answer, print_json, print_table, save_answer, tell_places
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -206,7 +206,7 @@ def _show(
     from ...robot import DeltaRobot
 
     if plot is not None:
-        save_plot(found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:

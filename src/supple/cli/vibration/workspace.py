@@ -12,10 +12,10 @@ from ..arguments import File, Json, Plot, refuse
 from ..output import (
     check_places,
     digits,
+    draw_answer,
     print_json,
     print_table,
     save_answer,
-    save_plot,
     tell_places,
 )
 
@@ -82,7 +82,7 @@ def workspace(
         options["joints"] = [_range(part, "--joints") for part in joints.split(",")]
     found = ask(robot, progress=False if json else None, **options)
     if plot is not None:
-        save_plot(found, plot, bound=bound)
+        draw_answer(found, plot, bound=bound)
     if save is not None:
         save_answer(found, save)
     if json:
