@@ -20,7 +20,7 @@ LINES = 20  # of one object
 
 def sealed(value: Any) -> Any:
     """Return a value whose arrays nobody can change: copies, unless they are read-only already."""
-    if isinstance(value, np.ndarray) and value.dtype != object:
+    if isinstance(value, np.ndarray):
         owner: Any = value
         while isinstance(owner, np.ndarray) and not owner.flags.writeable:
             owner = owner.base

@@ -29,7 +29,7 @@ def dataset(answer: Any) -> xarray.Dataset:
     data, told = {}, {}
     for name in dict.fromkeys([*vars(answer), *answer.dims]):
         value = getattr(answer, name)
-        if isinstance(value, np.ndarray | list):
+        if isinstance(value, np.ndarray | np.generic | list):
             array = np.asarray(value)
             own = tuple(f"{name}_{k}" for k in range(array.ndim))
             dims = answer.dims.get(name, own)
