@@ -256,11 +256,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:
