@@ -192,7 +192,7 @@ class _Rows:
                 "at a pose near the path the efforts do not reach the chord angles in finite "
                 "proportion (a zero passes infinity): take another number of modes, or another path"
             )
-        a: Array = np.linalg.solve(W, -G[..., None])[..., 0]
+        a = np.asarray(np.linalg.solve(W, -G[..., None])[..., 0], float)
         Gx = self._slope(x, a, y, yd, ydd)[0].reshape(B, m, 2 * m)
         J = np.concatenate(
             [np.broadcast_to(np.eye(m, 2 * m, m), (B, m, 2 * m)), -np.linalg.solve(W, Gx)], axis=1
