@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -142,6 +143,7 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "Sensitivities",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -183,6 +185,7 @@ __all__ = [
     "scaled_to",
     "scheduled",
     "schema",
+    "sensitivities",
     "shape",
     "shaped",
     "shaper",
@@ -226,6 +229,7 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
