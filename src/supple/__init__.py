@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -153,6 +153,7 @@ __all__ = [
     "StateSpace",
     "Statics",
     "Step",
+    "StepWarning",
     "StiffnessRoot",
     "Strain",
     "SuppleError",
@@ -217,7 +218,7 @@ _PATHS = {
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
