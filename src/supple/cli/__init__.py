@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import SuppleError
+from ..errors import RobotWarning, SuppleError
+from .catalogue.imports import import_, materials
 from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
@@ -37,6 +39,8 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
+    "materials": (materials, "List common materials with their sources."),
+    "import": (import_, "Make a robot file of a URDF, some of its links bending."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
     "forward": (forward, "Where is the tip, at given joint coordinates."),
     "inverse": (inverse, "Which joint coordinates put the tip there."),
@@ -84,7 +88,10 @@ def main() -> None:
         os.environ.setdefault(name, "1")
     arguments = sys.argv[1:] or ["--help"]
     try:
-        code = app(arguments, prog_name="supple", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RobotWarning)
+            warnings.showwarning = _told(warnings.showwarning)
+            code = app(arguments, prog_name="supple", standalone_mode=False)
     except SuppleError as problem:
         typer.echo(str(problem), err=True)
         code = 2
@@ -96,6 +103,18 @@ def main() -> None:
         typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
         code = 2
     sys.exit(code)
+
+
+def _told(usual: Callable[..., None]) -> Callable[..., None]:
+    """Notes about a robot as plain sentences on the error stream; other warnings as usual."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, RobotWarning):
+            typer.echo(f"note: {message}", err=True)
+        else:
+            usual(message, category, *rest)
+
+    return show
 
 
 def _asked() -> str:

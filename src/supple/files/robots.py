@@ -16,9 +16,10 @@ from .disk import write_text
 from .reading import Document, read
 from .sidecar import Sidecar
 from .urdf import urdf_robot
+from .urdf_text import read_urdf
 from .writing import write
 
-__all__ = ["ARCHITECTURES", "dump", "load", "loads"]
+__all__ = ["ARCHITECTURES", "dump", "load", "loads", "urdf_links"]
 
 BYTES_LIMIT = 1_000_000
 VERSION = 1
@@ -36,7 +37,7 @@ def load(
     """Return the Robot of a robot file, of the library by its name, or of a URDF.
 
     A file of that name wins over the library. A URDF's sidecar says which of its links bend; a
-    sidecar that names its `urdf` may be given alone. Raises RobotError with every fault of the file.
+    sidecar that names its `urdf` may be given alone. RobotError tells every fault of the file.
     """
     if not isinstance(source, str | os.PathLike):
         raise SuppleError(f"source is {source!r}: give the path of a robot file or a library name")
@@ -58,6 +59,11 @@ def load(
     if sidecar is not None:
         raise SuppleError(f"sidecar is for a URDF: {name} is a robot file, which says it all")
     return _robot(document, name)
+
+
+def urdf_links(source: str) -> list[str]:
+    """Return the names of the links of a URDF file, in its order."""
+    return [link.name for link in read_urdf(_text(source), source)[1]]
 
 
 def _sidecar(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> Sidecar:

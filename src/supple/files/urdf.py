@@ -36,9 +36,9 @@ class _Tree:
 def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
     """Return the chain of a URDF from base to tip as a serial robot, bending as the sidecar says.
 
-    Each link keeps its URDF frame: root = parent frame . origin . motion. What is left out or lumped
-    is told by a RobotWarning; a loop, a mimic joint that would move the chain, a floating or planar
-    joint in it and an unphysical inertia are refused.
+    Each link keeps its URDF frame: root = parent frame . origin . motion. What is left out or
+    lumped is told by a RobotWarning; a loop, a mimic joint that would move the chain, a floating or
+    planar joint in it and an unphysical inertia are refused.
     """
     name, links, joints = read_urdf(text, where)
     tree = _tree(links, joints, where)
@@ -60,7 +60,8 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
         if bends is None:
             carried = _rigid(parts, joint, body, carried)
         else:
-            rest = _lumped(tree, joint.child, following and following.child, own=False)
+            after = None if following is None else following.child
+            rest = _lumped(tree, joint.child, after, own=False)
             _tell_mass(tree.links[joint.child], joint.child)
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
     if not np.array_equal(carried, np.eye(4)):
@@ -176,7 +177,9 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
     light = [joint.child for joint in chain if not tree.links[joint.child].mass]
     if light:
         _warn(f"without an inertial, and massless here: {', '.join(light)}")
-    branches = [j.child for n in (base, *(j.child for j in chain)) for j in tree.below[n] if j not in chain]
+    branches = [
+        j.child for n in (base, *(j.child for j in chain)) for j in tree.below[n] if j not in chain
+    ]
     if branches:
         told = ", ".join(branches)
         _warn(f"side branches are lumped to the chain, their joints at zero: {told}")
@@ -197,8 +200,8 @@ def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> 
                 continue
             open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
     mass = sum(m for m, _, _ in bodies)
-    if not mass:
-        return None
+    if not mass or len(bodies) == 1:
+        return _body(*bodies[0]) if bodies else None
     com = sum((m * c for m, c, _ in bodies), np.zeros(3)) / mass
     tensor = np.zeros((3, 3))
     for m, c, inertia in bodies:
@@ -271,7 +274,9 @@ def _beam(
     beam[:3, :3], beam[:3, 3] = _axes(stop - start, bends.y), start
     end[:3, :3], end[:3, 3] = beam[:3, :3], stop
     T = carried @ joint.origin
-    off = np.linalg.norm(np.cross(joint.axis, start)) / max(float(np.linalg.norm(joint.axis)), 1e-300)
+    off = np.linalg.norm(np.cross(joint.axis, start)) / max(
+        float(np.linalg.norm(joint.axis)), 1e-300
+    )
     name = joint.child
     if joint.type == "prismatic" or (joint.type != "fixed" and off > 1e-12 * length):
         carried = _rigid(parts, joint, None, carried)
@@ -285,7 +290,9 @@ def _beam(
     part: dict[str, Any] = {"name": name, "joint": place, **own, "length": length}
     tips = [body for body in (bends.end,) if body is not None]
     if rest is not None:  # what hangs from it is carried by its end
-        moved = Body(mass=rest.mass, com=tuple((np.asarray(rest.com) - stop).tolist()), inertia=rest.inertia)
+        moved = Body(
+            mass=rest.mass, com=tuple((np.asarray(rest.com) - stop).tolist()), inertia=rest.inertia
+        )
         tips.append(moved)
     if tips:
         part["tip"] = _turned(_sum(tips), beam[:3, :3])
@@ -332,14 +339,15 @@ def _joint(joint: UrdfJoint, T: Array, R: Array) -> dict[str, Any]:
 
 
 def _mount(T: Array) -> dict[str, Any]:
-    """A transform as xyz and rpy: yaw first, then the others of what it leaves, well-conditioned."""
+    """A transform as xyz and rpy: yaw first, then what it leaves, which is well-conditioned."""
     R = T[:3, :3]
     yaw = np.arctan2(R[1, 0], R[0, 0])
     c, s = np.cos(yaw), np.sin(yaw)
     left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
     pitch, roll = np.arctan2(-left[2, 0], left[0, 0]), np.arctan2(-left[1, 2], left[1, 1])
     rpy = [0.0 if abs(angle) < 1e-15 else float(angle) for angle in (roll, pitch, yaw)]
-    return {"xyz": tuple((T[:3, 3] + 0.0).tolist()), "rpy": tuple(rpy)}
+    xyz = [0.0 if abs(x) < 1e-15 else float(x) for x in T[:3, 3]]
+    return {"xyz": tuple(xyz), "rpy": tuple(rpy)}
 
 
 def _axes(x: Array, y: Any) -> Array:
@@ -355,9 +363,7 @@ def _axes(x: Array, y: Any) -> Array:
 
 def _tell_mass(link: UrdfLink, name: str) -> None:
     if link.mass:
-        _warn(
-            f"link {name}: its beam, hub and end replace the inertial of {link.mass:g} kg in the URDF"
-        )
+        _warn(f"link {name}: its beam, hub and end replace {link.mass:g} kg of the URDF's inertial")
 
 
 def _warn(sentence: str) -> None:

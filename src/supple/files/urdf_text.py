@@ -1,7 +1,7 @@
 """URDF text to links and joints: checked element by element, then read by yourdfpy.
 
-The text is first scanned by the standard library's parser, which refuses document types and entities
-before any is expanded and tells every fault with its line; only then it is handed to yourdfpy.
+The text is first scanned by the standard library's parser, which refuses document types and
+entities before any is expanded and tells every fault with its line; then yourdfpy reads it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def read_urdf(text: str, where: str = "") -> tuple[str, list[UrdfLink], list[Urd
         scan.count += 1
         if tag.startswith("xacro:") or any("${" in v or "$(" in v for v in attributes.values()):
             raise refuse(
-                f"this is a xacro file (<{tag}>): expand it first, as by `xacro arm.xacro > arm.urdf`"
+                f"this is a xacro file (<{tag}>): expand it first, `xacro arm.xacro > arm.urdf`"
             )
         if len(scan.stack) >= DEPTH or scan.count > ELEMENTS:
             raise refuse(f"the file is nested deeper than {DEPTH} levels or has too many elements")
