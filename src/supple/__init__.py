@@ -66,10 +66,12 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -106,6 +108,7 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
@@ -142,6 +145,7 @@ __all__ = [
     "Robot",
     "RobotError",
     "RobotWarning",
+    "Sensitivities",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -151,6 +155,7 @@ __all__ = [
     "StateSpace",
     "Statics",
     "Step",
+    "StepWarning",
     "StiffnessRoot",
     "Strain",
     "SuppleError",
@@ -170,6 +175,7 @@ __all__ = [
     "forward",
     "free_growth",
     "inverse",
+    "invert",
     "ked",
     "linearize",
     "load",
@@ -183,6 +189,7 @@ __all__ = [
     "scaled_to",
     "scheduled",
     "schema",
+    "sensitivities",
     "shape",
     "shaped",
     "shaper",
@@ -215,7 +222,7 @@ _PATHS = {
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
@@ -227,6 +234,8 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
@@ -256,11 +265,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:
