@@ -28,5 +28,6 @@ class RobotError(SuppleError):
         """Say how it is made again: of its faults, not of its text."""
         return type(self), (self.faults, self.where)
 
+
 class RobotWarning(UserWarning):
     """What was read otherwise than written: lumped, left out or assumed; one sentence."""
