@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import check_place, writing
+from ..files.disk import check_place, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,9 +95,10 @@ def finish(figure: Figure, path: str | Path | None) -> Figure:
     import matplotlib.pyplot as plt
 
     if path is not None:
-        with writing(check_picture(path)) as place:
-            figure.savefig(place)
+        place, drawn = check_picture(path), BytesIO()
+        figure.savefig(drawn, format=place.suffix[1:].lower())
         plt.close(figure)
+        write_bytes(place, drawn.getbuffer())
     elif plt.isinteractive():
         plt.show(block=False)
     return figure
