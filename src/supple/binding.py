@@ -40,13 +40,17 @@ def _plot_statics(self: Statics, path: str | Path | None = None) -> Figure:
     return plot_statics(self, path)
 
 
-def _show(self: Any, host: str = "127.0.0.1", port: int = 8080) -> Live:
-    """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C."""
+def _show(self: Any, host: str = "127.0.0.1", port: int = 8080, **door: Any) -> Live:
+    """Show it live in the browser; returns at once where one can go on typing, else at Ctrl-C.
+
+    `listen_on_network=True` is needed for a host that other machines reach; `allow_origin` names
+    pages that may use it too, such as https://hub.example.org.
+    """
     import sys
 
     from .view.live.live import open_browser, serve
 
-    live = serve(self, host, port)
+    live = serve(self, host, port, **door)
     print(live.sentence)  # noqa: T201 - the reader must know where to look
     open_browser(live.url)
     if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:

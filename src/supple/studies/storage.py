@@ -255,8 +255,8 @@ def _response(data: xarray.Dataset) -> Response:
         raise SuppleError("its times do not increase")
     if not all(np.isfinite(x).all() for x in arrays.values()):
         raise SuppleError("it holds values that are not finite")
-    words = {word: str(data.attrs[word]) for word in ("method", "message")}
-    return Response(model, **arrays, **words)
+    method, message = (str(data.attrs[word]) for word in ("method", "message"))
+    return Response(model, method=method, message=message, **arrays)
 
 
 def _model(attributes: Any, basis: Basis) -> Model:
