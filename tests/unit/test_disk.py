@@ -266,10 +266,8 @@ def test_damage_without_a_seal_is_met_by_a_process_of_its_own(
 def test_attributes_that_describe_no_run(
     tmp_path: Path, run: supple.Response, change: dict[str, str], told: str
 ) -> None:
-    from supple.studies.storage import _to_netcdf
-
     changed = run.to_xarray().assign_attrs(change)
-    _to_netcdf(changed, tmp_path / "odd.nc")
+    data.write_dataset(changed, tmp_path / "odd.nc")
     if "stiffening" in change:
         return  # any text is true
     with pytest.raises(SuppleError, match=told):
@@ -277,12 +275,10 @@ def test_attributes_that_describe_no_run(
 
 
 def test_times_and_shapes_are_checked(tmp_path: Path, run: supple.Response) -> None:
-    from supple.studies.storage import _to_netcdf
-
-    _to_netcdf(run.to_xarray().isel(t=slice(None, None, -1)), tmp_path / "back.nc")
+    data.write_dataset(run.to_xarray().isel(t=slice(None, None, -1)), tmp_path / "back.nc")
     with pytest.raises(SuppleError, match="times do not increase"):
         supple.load_response(tmp_path / "back.nc")
-    _to_netcdf(run.to_xarray().isel(coordinate=[0, 1]), tmp_path / "thin.nc")
+    data.write_dataset(run.to_xarray().isel(coordinate=[0, 1]), tmp_path / "thin.nc")
     with pytest.raises(SuppleError, match=r"q has the shape \(21, 2\), the model needs \(21, 4\)"):
         supple.load_response(tmp_path / "thin.nc")
 

@@ -1,4 +1,4 @@
-"""Reading by name: bytes, tables and netCDF, bounded in size and time, with sentences."""
+"""Data by name: bytes and tables in, netCDF in and out; bounded in size and in time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
+from .disk import check_place, writing
 
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["read_bytes", "read_dataset", "read_table", "seal"]
+__all__ = ["netcdf_names", "read_bytes", "read_dataset", "read_table", "write_dataset"]
 
 TABLE_LIMIT = 200_000_000  # bytes of a CSV file
 PATIENCE = 10.0  # s in which a pipe or a terminal must give something
@@ -70,6 +72,41 @@ def read_table(path: str | Path, what: str, form: str) -> NDArray[np.float64]:
         why = str(getattr(problem, "strerror", None) or problem).rstrip(".")
         raise SuppleError(f"cannot read {what} from {path}: {why}; give {form}") from None
     return rows
+
+
+def write_dataset(data: xarray.Dataset, path: str | Path) -> None:
+    """Write a Dataset as netCDF, sealed, whole or not at all."""
+    with writing(check_place(path)) as aside:
+        try:
+            data.to_netcdf(aside, engine="netcdf4")
+        except RuntimeError as problem:  # how netCDF tells of a full disk
+            raise SuppleError(f"cannot write {path}: {problem}; is the disk full?") from None
+        seal(aside)
+
+
+def netcdf_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Return names that netCDF can hold, none of them twice or among those that are taken.
+
+    Slashes, percent signs, what cannot be printed and what is not the usual form of its letters
+    (NFC) are written with percent signs, as in web addresses; a name that then begins strangely,
+    or is taken, gets a line before it. Source: netCDF user's guide, "Permitted characters".
+    """
+    from unicodedata import is_normalized
+    from urllib.parse import quote
+
+    out = list(taken)
+    for name in names:
+        plain = is_normalized("NFC", name) and len(name.encode(errors="replace")) <= 80
+        word = "".join(
+            c if plain and c.isprintable() and c not in "/%" else quote(c, "", None, "replace")
+            for c in name
+        )[:240]
+        if not (word[:1].isalnum() or word[:1] == "_"):
+            word = "_" + word
+        while word in out:
+            word = "_" + word
+        out.append(word)
+    return out[len(taken) :]
 
 
 def seal(path: Path) -> None:

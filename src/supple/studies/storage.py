@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import files
+from ..answers.answer import Answer
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
 from ..equations.damping import GivenDamping
 from ..equations.model import Model, build
 from ..errors import SuppleError
-from ..files.data import read_dataset, seal
-from ..files.disk import writing
+from ..files.data import netcdf_names, read_dataset, write_dataset
 from .motion.response import Response
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ __all__ = [
     "map_to_xarray",
     "path_to_pandas",
     "path_to_xarray",
-    "save_map",
-    "save_path",
-    "save_response",
+    "save",
     "to_pandas",
     "to_xarray",
 ]
@@ -104,20 +101,15 @@ def to_pandas(found: Response) -> pandas.DataFrame:
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 
-def save_response(found: Response, path: str | Path) -> None:
-    """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
-    _to_netcdf(to_xarray(found), path)
-
-
-def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
+def save(found: Answer, path: str | Path) -> None:
+    """Write an answer as netCDF; `load_response` reads a Response again."""
     if Path(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
-    with writing(path) as aside:
-        try:
-            data.to_netcdf(aside, engine="netcdf4")
-        except RuntimeError as problem:  # how netCDF tells of a full disk
-            raise SuppleError(f"cannot write {path}: {problem}; is the disk full?") from None
-        seal(aside)
+    data = found.to_xarray()
+    for name in [str(name) for name, part in data.items() if part.dtype.kind == "c"]:
+        data[f"{name}_real"], data[f"{name}_imag"] = data[name].real, data[name].imag
+        data = data.drop_vars(name)
+    write_dataset(data, path)
 
 
 def path_to_xarray(found: PathResponse) -> xarray.Dataset:
@@ -170,11 +162,6 @@ def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 
-def save_path(found: PathResponse, path: str | Path) -> None:
-    """Write a PathResponse as netCDF."""
-    _to_netcdf(path_to_xarray(found), path)
-
-
 def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     """Return a map of natural frequencies as a labelled Dataset."""
     import xarray
@@ -189,36 +176,6 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
         coords={**axes, "mode": np.arange(1, found.omega.shape[-1] + 1)},
         attrs={"robot": files.dump(found.robot)},
     )
-
-
-def netcdf_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Return names that netCDF can hold, none of them twice or among those that are taken.
-
-    Slashes, percent signs, what cannot be printed and what is not the usual form of its letters
-    (NFC) are written with percent signs, as in web addresses; a name that then begins strangely,
-    or is taken, gets a line before it. Source: netCDF user's guide, "Permitted characters".
-    """
-    from unicodedata import is_normalized
-    from urllib.parse import quote
-
-    out = list(taken)
-    for name in names:
-        plain = is_normalized("NFC", name) and len(name.encode(errors="replace")) <= 80
-        word = "".join(
-            c if plain and c.isprintable() and c not in "/%" else quote(c, "", None, "replace")
-            for c in name
-        )[:240]
-        if not (word[:1].isalnum() or word[:1] == "_"):
-            word = "_" + word
-        while word in out:
-            word = "_" + word
-        out.append(word)
-    return out[len(taken) :]
-
-
-def save_map(found: FrequencyMap, path: str | Path) -> None:
-    """Write a map of natural frequencies as netCDF."""
-    _to_netcdf(map_to_xarray(found), path)
 
 
 def load_response(path: str | Path) -> Response:
