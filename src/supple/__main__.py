@@ -1,4 +1,4 @@
-"""`python -m supple` and `supple`: the command line, quiet about Ctrl-C from the first import on."""
+"""`supple` and `python -m supple`: the command line, quiet about Ctrl-C from its first import."""
 
 import signal
 import sys
@@ -9,7 +9,7 @@ STOPPED = 130  # what shells report of a program that was ended by Ctrl-C
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it with one line, while it imports and while it computes."""
+    """Run the command line; Ctrl-C ends it with one line, even while it still imports."""
     try:
         from .cli import main as run
 

@@ -87,13 +87,17 @@ def check_picture(path: str | Path) -> Path:
     return check_place(path)
 
 
-def finish(figure: Figure, path: str | Path | None) -> Figure:
+def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -> Figure:
     """Save the figure when a path is given, by its ending; else show it without blocking.
+
+    mathematics: whether dollars in its texts are ours and mean formulas; those of names do not.
 
     A saved figure is let go of, so that a thousand of them can be saved in one run.
     """
     import matplotlib.pyplot as plt
 
+    if not mathematics:
+        _as_written(figure)
     if path is not None:
         place, drawn = check_picture(path), BytesIO()
         figure.savefig(drawn, format=place.suffix[1:].lower())
@@ -102,3 +106,23 @@ def finish(figure: Figure, path: str | Path | None) -> Figure:
     elif plt.isinteractive():
         plt.show(block=False)
     return figure
+
+
+def _as_written(figure: Figure) -> None:
+    """Draw every text as it is written: a name may hold dollars, which would mean mathematics.
+
+    Ticks that matplotlib writes itself keep theirs: powers of ten on logarithmic axes.
+    """
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    ticks = {
+        id(label)
+        for axis in figure.findobj(Axis)
+        if not isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter)
+        for label in [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True), axis.offsetText]
+    }
+    for text in figure.findobj(Text):
+        if id(text) not in ticks:
+            text.set_parse_math(False)

@@ -210,8 +210,8 @@ def test_wrong_messages_change_and_print_nothing(
     live: Live, capfd: pytest.CaptureFixture[str]
 ) -> None:
     slider = live.shown.controls.sliders[0]  # type: ignore[union-attr]
-    before = {key: handle._impl.value for key, handle in
-              live.server.gui._gui_input_handle_from_uuid.items()}  # fmt: skip
+    handles = live.server.gui._gui_input_handle_from_uuid
+    before = {key: handle._impl.value for key, handle in handles.items()}
     with knock(live) as page:
         for message in wrong_messages(live):
             page.send(packed(message))
@@ -224,9 +224,7 @@ def test_wrong_messages_change_and_print_nothing(
             time.sleep(0.1)
     assert slider.value == 0.5
     before[slider._impl.uuid] = 0.5
-    after = {key: handle._impl.value for key, handle in
-             live.server.gui._gui_input_handle_from_uuid.items()}  # fmt: skip
-    assert after == before
+    assert {key: handle._impl.value for key, handle in handles.items()} == before
     raw = socket.create_connection(("127.0.0.1", live.port))
     raw.sendall(b"\x00\xff GET nothing\r\n\r\n")
     raw.recv(1000)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..arguments import At, File, Json, Position, Save, asked
-from ..output import print_json
+from ..output import print_json, say
 
 if TYPE_CHECKING:
     from ...studies.vibration.modes import Modes
@@ -74,7 +74,7 @@ def _save(found: Modes, path: str, json: bool) -> None:
     if json:
         print_json({"robot": found.robot.name, "page": str(page), "bytes": size})
     else:
-        typer.echo(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
+        say(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
 
 
 def _serve(
@@ -87,7 +87,7 @@ def _serve(
         if json:
             print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
         else:
-            typer.echo(f"{live.sentence} Ctrl-C ends it.")
+            say(f"{live.sentence} Ctrl-C ends it.")
         if browser:
             open_browser(live.url)
         live.wait()

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -200,10 +201,10 @@ class Door:
         `controls` receives the server when it is made, for the values that pages may set.
         """
         import viser
-        from viser.infra import _infra
 
+        _infra: Any = import_module("viser.infra._infra")
         used: list[bool] = []
-        real: Any = _infra.websockets
+        real = _infra.websockets
 
         def serve(handler: Any, host: str, port: int, **options: Any) -> Any:
             used.append(True)

@@ -146,7 +146,8 @@ def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer
     except ImportError:
         raise SuppleError("the studio needs viser: pip install viser") from None
     listening = bound(host, port)
-    door, made = Door(host, listening.getsockname()[1], origins), []
+    door = Door(host, listening.getsockname()[1], origins)
+    made: list[viser.ViserServer] = []
     try:
         with contextlib.redirect_stdout(io.StringIO()), door.guarding(listening, made):
             server = viser.ViserServer(host=host, port=door.port, label="supple", verbose=False)
