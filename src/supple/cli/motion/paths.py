@@ -106,8 +106,8 @@ def _print(found: PathResponse, name: str) -> None:
     import numpy as np
 
     say(
-        f"{plain(found.robot.name)} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns, steps "
-        f"of {1e3 * found.step:.3g} ms;"
+        f"{plain(found.robot.name)} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns, "
+        f"steps of {1e3 * found.step:.3g} ms;"
     )
     say("variation of place and attitude from the rigid motion\n")
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
