@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import SuppleError
 
-__all__ = ["check_place", "make_folder", "partial_place", "write_bytes", "write_text", "writing"]
+__all__ = ["check_place", "fill", "make_folder", "partial_place", "write_text", "writing"]
 
 ASIDE = ".supple-"  # how names of unfinished files begin
 STALE = 86400.0  # s after which an unfinished file belongs to nobody: its process was killed
@@ -130,14 +130,14 @@ def partial_place(path: str | PathLike[str]) -> Path:
 
 def write_text(path: str | PathLike[str], text: str) -> Path:
     """Write text as UTF-8 and return its place."""
-    return write_bytes(path, text.encode())
-
-
-def write_bytes(path: str | PathLike[str], data: bytes | memoryview) -> Path:
-    """Write bytes and return their place."""
     with writing(path) as aside:
-        aside.write_bytes(data)
+        fill(aside, text.encode())
     return Path(path)
+
+
+def fill(aside: Path, data: bytes | memoryview) -> None:
+    """Put bytes into the place that `writing` gives."""
+    aside.write_bytes(data)
 
 
 def make_folder(path: str | Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import check_place, write_bytes
+from ..files.disk import check_place, fill, writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,10 +99,11 @@ def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -
     if not mathematics:
         _as_written(figure)
     if path is not None:
-        place, drawn = check_picture(path), BytesIO()
-        figure.savefig(drawn, format=place.suffix[1:].lower())
+        with writing(check_picture(path)) as aside:
+            drawn = BytesIO()  # a disk that fills up must not interrupt matplotlib halfway
+            figure.savefig(drawn, format=aside.suffix[1:].lower())
+            fill(aside, drawn.getbuffer())
         plt.close(figure)
-        write_bytes(place, drawn.getbuffer())
     elif plt.isinteractive():
         plt.show(block=False)
     return figure
