@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import Json, numbers
-from ..output import print_json, print_table
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -71,12 +71,12 @@ def import_(
     if json:
         print_json(_document(robot, out, text))
     elif out is None:
-        typer.echo(text, nl=False)
+        say(text, nl=False)
     else:
         told = _document(robot, out, text)
         bends = ", ".join(told["flexible"]) or "none"
-        typer.echo(f"{robot.name}: {len(told['joints'])} joints; links that bend: {bends}")
-        typer.echo(f"Saved: {out}")
+        say(f"{robot.name}: {len(told['joints'])} joints; links that bend: {bends}")
+        say(f"Saved: {out}")
 
 
 def _document(robot: Robot, out: str | None, text: str) -> dict[str, Any]:
