@@ -77,7 +77,7 @@ def test_dask_loses_a_worker(robot: supple.Robot) -> None:
         address = cluster.scheduler_address
         with Client(address, set_as_default=False) as client:
             pids = [info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()]
-                threading.Timer(0.6, os.kill, (pids[0], signal.SIGKILL)).start()
+        threading.Timer(0.6, os.kill, (pids[0], signal.SIGKILL)).start()
         found = supple.sweep(robot, "modes", over, count=6, scheduler=address, chunk=20)
     assert wanted.identical(found)
 
