@@ -60,7 +60,8 @@ class Chunks:
     def save(self, index: int, values: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk, whole or not at all."""
         data = io.BytesIO()
-        np.savez(data, key=np.array(self.key), **values)
+        held: dict[str, Any] = {**values, "key": np.array(self.key)}
+        np.savez(data, **held)
         self._write(self.place(index), data.getvalue())
 
     def load(self, index: int) -> dict[str, NDArray[Any]] | None:

@@ -83,8 +83,8 @@ def sweep(
     if save is not None:
         from ...files.disk import writing
 
-        with writing(save) as place:
-            found.to_netcdf(place)
+        with writing(save) as aside:
+            found.to_netcdf(aside)
     if plot is not None:
         from ...view.figures.sweeps import plot_sweep
 
@@ -133,7 +133,8 @@ def _document(found: xarray.Dataset) -> dict[str, Any]:
 
     def plain(values: Any) -> Any:
         array = np.asarray(values)
-        return np.where(np.isfinite(array), array, None) if array.dtype.kind == "f" else array
+        gaps = array.dtype.kind == "f" and not np.isfinite(array).all()
+        return np.where(np.isfinite(array), array.astype(object), [None]) if gaps else array
 
     return {
         "robot": _name(found),

@@ -29,14 +29,14 @@ MOST = 10**8  # values in memory at most
 SAMPLERS = ("random", "latin", "sobol")
 
 
-def _modes(robot: Robot, place: Mapping[str, Array], **options: Any) -> dict[str, Array]:
+def _modes(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
     from ..vibration.modes import modes
 
     found = modes(robot, **place, **options)
     return {"omega": found.omega, "width": found.width, "valid": found.valid}
 
 
-def _statics(robot: Robot, place: Mapping[str, Array], **options: Any) -> dict[str, Array]:
+def _statics(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
     from ..statics import statics
 
     found = statics(robot, **place, **options)

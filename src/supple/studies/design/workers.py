@@ -63,11 +63,12 @@ def _by_dask(
     compute: Callable[[int], Any], tasks: Sequence[int], address: str
 ) -> Iterator[tuple[int, Any]]:
     try:
-        from distributed import Client, as_completed
+        import distributed
     except ImportError:
         raise SuppleError("a Dask scheduler needs the extra: pip install supple[dask]") from None
+    dask: Any = distributed
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client = dask.Client(address, timeout="10s", set_as_default=False)
     except (OSError, TimeoutError) as problem:
         raise SuppleError(f"no Dask scheduler answers at {address}: {problem}") from None
     try:
@@ -75,7 +76,7 @@ def _by_dask(
         names = [f"sweep-{run}-{task}" for task in tasks]
         futures = client.map(compute, tasks, key=names, retries=5)
         owners = dict(zip(names, tasks, strict=True))
-        for done in as_completed(futures, loop=client.loop):
+        for done in dask.as_completed(futures, loop=client.loop):
             yield owners[done.key], done.result()
             done.release()
     finally:
