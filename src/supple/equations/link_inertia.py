@@ -159,7 +159,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class SectionRates:
-    """Angular velocity of a section; its (linear, angular) acceleration without root's and eta's."""
+    """Angular velocity of a section; its acceleration (6,) without those of root and eta."""
 
     w: Vector
     bias: Vector
@@ -207,7 +207,7 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
 
 
 def _between(link: Numbers, before: Section | None, s: Scalar) -> Matrix:
-    """R = (rotation of the carrying section) R_PM Rot(axis, s); turns about one z are added first."""
+    """R = (turn of the carrying section) R_PM Rot(axis, s); turns about one z are added first."""
     if link.axis is None:
         return matmul(before.turn, link.R_PM) if before else link.R_PM
     upright = known(link.axis, [0.0, 0.0, 1.0]) and known(link.R_PM, identity(3))

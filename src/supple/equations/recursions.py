@@ -89,7 +89,7 @@ def _shift_map(offset: Vector) -> Matrix:
 
 
 def _offset_bias(pose: Pose, before: SectionRates) -> Vector:
-    """Acceleration of this root beyond the carrying section's, w x (w x offset), its link's axes."""
+    """Acceleration of this root beyond the carrying section's, w x (w x offset)."""
     return cross(before.w, cross(before.w, pose.offset))
 
 
@@ -171,8 +171,10 @@ def _accelerations(
 
 def _section_accelerations(pose: Pose, rate: Rates, motion: Vector) -> list[Vector]:
     """Accelerations (6,) of the sections of a link, given those of its root and eta."""
-    return [vadd(matvec(_end_map(section), motion), own.bias)
-            for section, own in zip(pose.sections, rate.sections, strict=True)]
+    return [
+        vadd(matvec(_end_map(section), motion), own.bias)
+        for section, own in zip(pose.sections, rate.sections, strict=True)
+    ]
 
 
 def _root_acceleration(
