@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from .errors import SuppleError
+
 __all__ = [
     "Angle",
+    "FrozenTable",
     "NonNegative",
     "Number",
     "Pair",
     "Positive",
+    "Table",
     "Triple",
     "Vector",
     "as_tuple",
@@ -103,3 +107,34 @@ Angle = Annotated[
 Pair = Annotated[tuple[Number, Number], BeforeValidator(as_tuple)]
 Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(as_tuple)]
 Vector = Annotated[tuple[Number, ...], BeforeValidator(as_tuple)]
+
+Part = TypeVar("Part")
+
+
+class FrozenTable(dict[str, Part]):
+    """Parts by name that cannot be changed: a dict that reads, compares, pickles and hashes."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse any change: a robot is what it was made."""
+        raise SuppleError(
+            "the tables of a robot cannot be changed: make a changed copy, such as "
+            "robot.with_('materials.steel.density', 7850)"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
+
+    def __copy__(self) -> FrozenTable[Part]:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> FrozenTable[Part]:
+        return self  # parts are frozen too
+
+
+Table = Annotated[dict[str, Part], AfterValidator(FrozenTable)]

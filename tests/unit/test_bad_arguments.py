@@ -99,6 +99,10 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: supple.modes(robot("theodore-rrp"), [[0, 0, -0.5], [0, 0, 5.0]]),
         "the free length of link3 is -0.5 to 5 m",
     ),
+    "box of an arm": (
+        lambda: supple.workspace(robot(), x=(-0.1, 0.1)),
+        "a serial arm is mapped over joints=",
+    ),
     "unknown link": (lambda: robot().with_("links.link9.length", 1), "unknown key 'link9'"),
     "unknown key": (lambda: robot().with_("links.link1.lenght", 1), "did you mean 'length'?"),
     "negative length": (lambda: robot().with_("links.link1.length", -1), "length is -1"),

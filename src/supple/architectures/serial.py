@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
-from ..robot import SerialRobot
+from ..robot import Link, SerialRobot
 
 __all__ = ["Placement", "configuration", "place"]
 
@@ -39,11 +39,11 @@ class Placement:
 def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     """Return theta as a (B, joints) array, checked; None means all joints at zero.
 
-    A prismatic joint has no zero position, so it must be given.
+    A prismatic joint whose beam bends has no zero position, so it must be given.
     """
     moving = robot.moving
     if theta is None:
-        if any(link.joint.type == "prismatic" for link in moving):
+        if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {_wanted(robot)}")
         theta = np.zeros(len(moving))
     try:
@@ -56,7 +56,7 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
         raise SuppleError("theta holds a value that is not finite: give plain numbers in radians")
     for j, link in enumerate(moving):
         if link.joint.type == "prismatic":
-            _check_stroke(link.name, given[:, j], link.length or 0.0)
+            _check_stroke(link, given[:, j])
     return given
 
 
@@ -68,10 +68,13 @@ def _wanted(robot: SerialRobot) -> str:
     return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
 
 
-def _check_stroke(name: str, free: Array, total: float) -> None:
-    if (free <= 0).any() or (free > total).any():
+def _check_stroke(link: Link, free: Array) -> None:
+    """A beam that bends has a part outside; a rigid carriage may stand at zero and below."""
+    total = link.length or 0.0
+    if (free > total).any() or (not link.rigid and (free <= 0).any()):
+        least = "" if link.rigid else "above 0 and "
         raise SuppleError(
-            f"the free length of {name} is {_span(free)} m: it must lie above 0 and at most at the "
+            f"the free length of {link.name} is {_span(free)} m: it must lie {least}at most at the "
             f"beam's length {total:g} m; give its joint coordinate"
         )
 

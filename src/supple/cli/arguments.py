@@ -75,13 +75,14 @@ def angles(text: str, option: str) -> list[float]:
     return _finite(found, text, option)
 
 
-def numbers(text: str, option: str, count: int) -> list[float]:
-    """Return `count` numbers from a list such as `0,0,-9.81`."""
+def numbers(text: str, option: str, count: int | None = None) -> list[float]:
+    """Return `count` plain numbers, or as many as there are, from a list such as `0,0,-9.81`."""
     try:
         found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise SuppleError(f"{option} {text}: give {count} numbers, such as 0,0,-10") from None
-    if len(found) != count:
+        such = "plain numbers" if count is None else f"{count} numbers"
+        raise SuppleError(f"{option} {text}: give {such}, such as 0,0,-10") from None
+    if count is not None and len(found) != count:
         raise SuppleError(f"{option} {text}: {len(found)} numbers are given, {count} are needed")
     return _finite(found, text, option)
 

@@ -21,6 +21,7 @@ from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
 from ..robot import Link, Robot, SerialRobot, need_robot
 from ..structure import Structure, structure_of
+from ..structure.serial import link_beam
 
 __all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
 
@@ -190,15 +191,20 @@ class Chain:
             low, high = float(free.min(initial=most)), float(free.max(initial=least))
             if low < least or high > most:
                 bad = low if low < least else high
+                span = f"between {least:g} m and" if math.isfinite(least) else "at most at"
                 raise SuppleError(
-                    f"the free length of {self.links[i].name} is {bad:g} m: it must lie between "
-                    f"{least:g} m and the beam's length {most:g} m; give its joint coordinate"
+                    f"the free length of {self.links[i].name} is {bad:g} m: it must lie {span} "
+                    f"the beam's length {most:g} m; give its joint coordinate"
                 )
 
     def stroke(self, i: int) -> tuple[float, float]:
-        """Return the least and largest free length of a link that slides."""
+        """Return the least and largest free length of a link that slides.
+
+        A rigid carriage has no part that bends, so it may stand at zero and below.
+        """
         whole = self.links[i].inv.length
-        return SHORTEST * whole, whole * (1 + 1e-12)
+        bends = self.links[i].shapes is not None
+        return SHORTEST * whole if bends else -math.inf, whole * (1 + 1e-12)
 
     @property
     def size(self) -> int:
@@ -344,7 +350,8 @@ def _link(
     beam, slide = segment.beam, None
     root_mass = structure.root_mass[0, i]
     if joint.type == "prismatic":
-        beam, root_mass = replace(beam, EA=math.inf), np.zeros((6, 6))
+        beam = replace(link_beam(robot, robot.links[i]), EA=math.inf)
+        root_mass = np.zeros((6, 6))
         slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None

@@ -71,8 +71,8 @@ class Slider:
         A run that slides off is ended there by `simulate`; until it looks, the integrator must find
         numbers beyond the beam.
         """
-        if isinstance(l, int | float | np.ndarray):
-            return l
+        if isinstance(l, int | float | np.ndarray) or not self.shapes.kinds:
+            return l  # a number that was checked, or a rigid carriage, good anywhere
         import casadi as ca
 
         whole = self.shapes.beam.L

@@ -127,9 +127,10 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
         if link.slide is not None:
             least, most = model.chain.stroke(i)
             if low < least or high > most:
+                span = f"between {least:g} m and" if np.isfinite(least) else "below"
                 raise SuppleError(
                     f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
-                    f"stay between {least:g} m and the beam's {most:g} m"
+                    f"stay {span} the beam's {most:g} m"
                 )
         if allowed is not None and not (allowed[0] <= low and high <= allowed[1]):
             raise SuppleError(f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "

@@ -11,7 +11,7 @@ from pydantic import Field
 from ..editing import edited
 from ..errors import SuppleError
 from ..sections import Section, Shape
-from ..values import Triple
+from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
 from .link import Elastic
 
@@ -25,8 +25,8 @@ class Robot(Description, ABC):
     name: Annotated[str, Field(min_length=1)]
     source: str = ""
     gravity: Triple = (0.0, 0.0, 0.0)
-    materials: dict[str, Material] = Field(default_factory=dict)
-    sections: dict[str, Section] = Field(default_factory=dict)
+    materials: Table[Material] = Field(default_factory=FrozenTable)
+    sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
 
     if TYPE_CHECKING:  # bound in binding.py

@@ -16,7 +16,7 @@ from ..robot import Link, SerialRobot
 from .moving import MovingStructure
 from .parts import Joints, Release, Segment, Structure
 
-__all__ = ["moving_serial", "serial_structure"]
+__all__ = ["link_beam", "moving_serial", "serial_structure"]
 
 Array = NDArray[np.float64]
 
@@ -34,10 +34,12 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
         if following is not None and following.joint.type == "prismatic":
             masses.append(_hub_before(following))
         tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
-        beam = _planar_beam(robot, link) if robot.planar else beam_of(robot, link)
+        beam = link_beam(robot, link)
         releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
-        segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
         roots.append(_root_mass(link, beam, placement.L[:, i], R_LS))
+        if link.joint.type == "prismatic" and beam.rigid:
+            beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
+        segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
     root = np.stack(np.broadcast_arrays(*roots), axis=1)
     return Structure(
         tuple(segments), R, placement.p, placement.L, root, robot.planar, robot.gravity
@@ -63,9 +65,11 @@ def _section_axes(robot: SerialRobot, link: Link) -> Array:
     return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
-def _planar_beam(robot: SerialRobot, link: Link) -> Beam:
-    """The beam as the plane sees it: bending in x-y only, planes swapped by a quarter turn."""
+def link_beam(robot: SerialRobot, link: Link) -> Beam:
+    """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
     beam = beam_of(robot, link)
+    if not robot.planar:
+        return beam
     i = round(link.roll / (math.pi / 2)) % 2
     return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
                 math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
@@ -102,11 +106,15 @@ def _hub_before(link: Link) -> Array:
 
 
 def _root_mass(link: Link, beam: Beam, L: Array, R_LS: Array) -> Array:
-    """(1 or B, 6, 6) what moves with the root: hub, body, and a prismatic beam's part inside."""
+    """(1 or B, 6, 6) what moves with the root: hub, body, a prismatic beam's part inside.
+
+    Of a rigid prismatic beam it is the whole.
+    """
     joint = link.joint
     if joint.type == "prismatic":
-        inside = [rod_mass(beam.m, beam.rI, beam.rIp, x - beam.L, 0.0) for x in L]
-        return np.array(inside)
+        out = L if beam.rigid else np.zeros_like(L)
+        rods = zip(L - beam.L, out, strict=True)
+        return np.array([rod_mass(beam.m, beam.rI, beam.rIp, a, b) for a, b in rods])
     M = np.zeros((6, 6))
     if joint.hub is not None:
         axis = tuple(joint.direction)

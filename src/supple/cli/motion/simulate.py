@@ -354,7 +354,7 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
         near = nearest(name, INPUTS)
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--input {name}: give {', '.join(INPUTS)} or a .csv file{hint}")
-    values = angles(amplitude, "--amplitude")
+    values = numbers(amplitude, "--amplitude")
     size: Any = values[0] if len(values) == 1 else tuple(values)
     if name == "bang-bang":
         return BangBang(size, half)

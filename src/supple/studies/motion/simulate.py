@@ -330,7 +330,8 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
         return None
     first, i = min(off)
     low, high = model.chain.stroke(i)
-    return first, f"{model.chain.links[i].name} slid off its beam, {low:g} to {high:g} m,"
+    span = f"{low:g} to {high:g} m" if np.isfinite(low) else f"at most {high:g} m"
+    return first, f"{model.chain.links[i].name} slid off its beam, {span},"
 
 
 def _reason(model: Model, x: Array) -> str:
