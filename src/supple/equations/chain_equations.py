@@ -107,12 +107,8 @@ def _bodies(
     if len(chain.body) == len(chain.bodies):
         return found
     out: list[Numbers] = []
-    for link, part in zip(found, chain.links, strict=True):
-        up = (
-            link.parent
-            if link.parent is not None
-            else len(chain.body[: chain.links.index(part)]) - 1
-        )
+    for i, (link, part) in enumerate(zip(found, chain.links, strict=True)):
+        up = i - 1 if link.parent is None else link.parent
         carrying = (chain.body[up] if up >= 0 else -1, link.carrier)
         R_PM, p_PM = link.R_PM, link.p_PM
         for axis in part.leading:
