@@ -42,7 +42,8 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
     if is_element(place):
         return [Fault(place[:-2], _of_element(error, model, data, place), place[-2])]
     if isinstance(place[-1], int):
-        return [Fault(place, f"this link is {shown(error['input'])}: {_allowed(error)}")]
+        what = "closure" if place[0] == "closures" else "link"
+        return [Fault(place, f"this {what} is {shown(error['input'])}: {_allowed(error)}")]
     return [Fault(place[:-1], _of_key(error, model, data, place), place[-1])]
 
 
@@ -77,8 +78,8 @@ def place_of(error: Any, data: Any) -> Place:
 
 
 def is_element(place: Place) -> bool:
-    """Whether a place is one element of a list of numbers, not a link."""
-    return isinstance(place[-1], int) and place[:-1] != ("links",)
+    """Whether a place is one element of a list of numbers, not a link or a closure."""
+    return isinstance(place[-1], int) and place[:-1] not in (("links",), ("closures",))
 
 
 def _of_element(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:

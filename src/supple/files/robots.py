@@ -11,7 +11,7 @@ from .. import library
 from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
-from ..robot import DeltaRobot, Robot, SerialRobot, need_robot
+from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, need_robot
 from .disk import write_text
 from .reading import Document, read
 from .writing import write
@@ -20,7 +20,11 @@ __all__ = ["ARCHITECTURES", "dump", "load", "loads"]
 
 BYTES_LIMIT = 1_000_000
 VERSION = 1
-ARCHITECTURES: dict[str, type[Robot]] = {"serial": SerialRobot, "delta": DeltaRobot}
+ARCHITECTURES: dict[str, type[Robot]] = {
+    "serial": SerialRobot,
+    "delta": DeltaRobot,
+    "mechanism": MechanismRobot,
+}
 
 
 def load(source: str | os.PathLike[str]) -> Robot:
@@ -79,6 +83,9 @@ def _model(document: Document, where: str) -> type[Robot]:
         raise RobotError([told + hint + _at(document, "architecture")], where)
     if "architecture" not in data and "links" not in data and {"upper", "lower"} & set(data):
         raise RobotError(["architecture is missing: for this robot add architecture: delta"], where)
+    if "architecture" not in data and "closures" in data:
+        told = "architecture is missing: for a robot with closures add architecture: mechanism"
+        raise RobotError([told], where)
     return ARCHITECTURES[architecture]
 
 

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from ..faults import MEANINGS
-from ..robot import DeltaRobot, SerialRobot
+from ..robot import DeltaRobot, MechanismRobot, SerialRobot
 
 __all__ = ["schema"]
 
-AnyRobot = Annotated[SerialRobot | DeltaRobot, Field(discriminator="architecture")]
+AnyRobot = Annotated[SerialRobot | DeltaRobot | MechanismRobot, Field(discriminator="architecture")]
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a robot file, serial or delta, each key with its meaning."""
+    """Return the JSON schema of robot files of every architecture, each key with its meaning."""
     found = TypeAdapter(AnyRobot).json_schema(mode="validation")
     _bounded(found)
     for part in found["$defs"].values():

@@ -63,13 +63,18 @@ def schema(json: Json = False) -> None:
 
 
 def _summary(robot: Robot) -> dict[str, Any]:
-    from ...robot import SerialRobot
+    from ...robot import MechanismRobot, SerialRobot
 
-    serial = isinstance(robot, SerialRobot)
+    joints = 3
+    if isinstance(robot, SerialRobot):
+        joints = len(robot.moving)
+    elif isinstance(robot, MechanismRobot):
+        joints = len(robot.motors)
+    described: Any = robot
     return {
         "name": robot.name,
-        "architecture": "serial" if serial else "delta",
-        "planar": isinstance(robot, SerialRobot) and robot.planar,
-        "joints": len(robot.moving) if isinstance(robot, SerialRobot) else 3,
+        "architecture": described.architecture,
+        "planar": getattr(robot, "planar", False),
+        "joints": joints,
         "source": robot.source,
     }
