@@ -19,11 +19,11 @@ from ..beams.sliding.shapes import SlidingShapes, StiffRod
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
-from ..robot import Link, Robot, SerialRobot, need_robot
+from ..robot import JointedLink, Link, Robot, SerialRobot, need_robot
 from ..structure import Structure, structure_of
 from ..structure.serial import link_beam
 
-__all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
+__all__ = ["Chain", "ChainLink", "chain_of", "check_slide", "denoised", "distal_loads"]
 
 Array = NDArray[np.float64]
 
@@ -82,6 +82,7 @@ class Chain:
         tip: the link whose end is the tip.  lengths: names of motors that move no joint but the
         length of a closure; theta has them after the joints'.  followers: places, among the
         coordinates of the whole tree, of those that loops determine: they are left out of q.
+        start: (N,), q of the assembled pose, unbent; empty: zero.
     """
 
     links: tuple[ChainLink, ...]
@@ -90,6 +91,7 @@ class Chain:
     tip: int = -1
     lengths: tuple[str, ...] = ()
     followers: tuple[int, ...] = ()
+    start: tuple[float, ...] = ()
 
     @cached_property
     def joints(self) -> tuple[int, ...]:
@@ -287,7 +289,7 @@ def outstretched(robot: SerialRobot) -> Array:
 def _check_joint(link: Link, beam: Beam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
-        _check_slide(link, beam)
+        check_slide(link, beam)
     if joint.stiffness is not None and joint.rotor_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
@@ -295,7 +297,8 @@ def _check_joint(link: Link, beam: Beam) -> None:
         )
 
 
-def _check_slide(link: Link, beam: Beam) -> None:
+def check_slide(link: JointedLink, beam: Beam) -> None:
+    """Raise a SuppleError unless a link that slides is one that the equations know."""
     where = f"links.{link.name}"
     if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
         raise SuppleError(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.sliding.shapes import Velocity
+from .chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 
@@ -53,6 +54,13 @@ class Functions(Mapping[str, Any], ABC):
     def ratios(self, i: int) -> list[float]:
         """Return the damping ratios of a link that slides."""
         return []
+
+    def spread(self, q: Array) -> tuple[Chain | None, Array]:
+        """Return the tree whose loops were closed and its coordinates at states (.., N).
+
+        None and q itself where no coordinate was left out.
+        """
+        return None, q
 
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
