@@ -38,7 +38,16 @@ from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import forward, inverse, mass_matrix
 from .sliders import Slider, resolved
 
-__all__ = ["Laws", "first_moment", "joint_side", "laws_of", "numbers", "rubbing"]
+__all__ = [
+    "Frames",
+    "Laws",
+    "first_moment",
+    "joint_side",
+    "laws_of",
+    "numbers",
+    "rubbing",
+    "section_frame",
+]
 
 Array = NDArray[np.float64]
 Frames = list[tuple[Vector, list[Vector], Pose]]
@@ -298,16 +307,7 @@ class Laws:
 
     def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
         """Position (3,) and axes (3, 3) of the tip in base axes."""
-        return self.section(self.frames(q), self.chain.tip)
-
-    def section(self, frames: Frames, i: int, k: int = 0) -> tuple[Vector, list[Vector]]:
-        """Position and link axes (3, 3) of section k of link i, given `frames`, base axes."""
-        p, R, pose = frames[i]
-        at = pose.sections[k]
-        back = transpose(_clean(self.chain.links[i].R_SL))
-        turned = [matvec(R, column) for column in transpose(at.turn)]
-        axes = [vadd(*(scale(b[k], turned[k]) for k in range(3))) for b in back]
-        return vadd(p, matvec(R, at.arm)), transpose(axes)
+        return section_frame(self.chain, self.frames(q), self.chain.tip)
 
     def frames(self, q: Vector) -> Frames:
         """Root position and axes in base axes of every link, and its pose."""
@@ -354,6 +354,16 @@ class Laws:
             mass = total([link.mass, root[0][0], tip[0][0]])
             out = sub(out, add(mul(mass, dot(g, p)), dot(g, matvec(R, moment))))
         return out
+
+
+def section_frame(chain: Chain, frames: Frames, i: int, k: int = 0) -> tuple[Vector, list[Vector]]:
+    """Return place and link axes (3, 3) of section k of link i, given all frames, base axes."""
+    p, R, pose = frames[i]
+    at = pose.sections[k]
+    back = transpose(_clean(chain.links[i].R_SL))
+    turned = [matvec(R, column) for column in transpose(at.turn)]
+    axes = [vadd(*(scale(b[k], turned[k]) for k in range(3))) for b in back]
+    return vadd(p, matvec(R, at.arm)), transpose(axes)
 
 
 def first_moment(M: list[Vector]) -> Vector:

@@ -41,7 +41,7 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
     if plan.model.beta != "newton":
         raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
     system, scheme = _System(plan, x), scheme_of(radius)
-    n, work = plan.model.size, float(x[-1])
+    n, work = plan.model.size, float(x[2 * plan.model.size])
     q, qd = x[:n].copy(), x[n : 2 * n].copy()
     qdd = system.first(q, qd)
     a, before = qdd, system.power(q, qd)

@@ -21,7 +21,7 @@ from ...kernels.scalars import (
 )
 from ...kernels.spatial import rpy_rotation
 from ...robot import Closure, ClosureEnd, MechanismRobot
-from ..chain_equations import Frames, Laws
+from ..chain_equations import Frames, Laws, section_frame
 from ..tree import Sections, sections_of
 
 __all__ = ["closure_rows"]
@@ -57,7 +57,7 @@ def _end(
     p: Vector = [0.0] * 3
     R: Matrix = np.eye(3).tolist()
     if i >= 0:
-        p, R = laws.section(frames, i, sections[i, end.at])
+        p, R = section_frame(laws.chain, frames, i, sections[i, end.at])
     mount = _listed(rpy_rotation(end.mount.rpy))
     return vadd(p, matvec(R, [float(x) for x in end.mount.xyz])), matmul(R, mount)
 

@@ -16,7 +16,7 @@ from ...kernels.spatial import motion_transform, turn
 from ...robot import MechanismRobot
 from ...structure.serial import link_beam
 from ..chain import Chain
-from ..chain_equations import Laws, laws_of
+from ..chain_equations import Laws, laws_of, section_frame
 from ..tree import passive_values, rigid_tree, tree_chain
 from .closures import closure_rows
 
@@ -169,7 +169,7 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     chain = laws.chain
     given = [basis.end(i) for i in range(len(chain.links))]
     frames = laws.frames(z.tolist())
-    ends = [laws.section(frames, i)[0] for i in range(len(chain.links))]
+    ends = [section_frame(chain, frames, i)[0] for i in range(len(chain.links))]
     heavy = [np.zeros((6, 6)) for _ in chain.links]  # about the root, base axes
     beyond = []  # about the end, base axes
     for link, (_, R, _) in zip(chain.links, frames, strict=True):
