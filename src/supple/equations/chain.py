@@ -186,6 +186,13 @@ class Chain:
         """Return the place in q of the free length of a link that slides."""
         return self.passive[i][0] if self.links[i].passive else self.theta[i]
 
+    def pose(self, theta: Array | None = None) -> Array:
+        """Return q unbent with the motors at theta; None: where the robot is assembled."""
+        q = np.array(self.start) if self.start else np.zeros(self.size)
+        if theta is not None:
+            q[: len(self.motors)] = theta
+        return q
+
     def check_lengths(self, q: Array) -> None:
         """Raise a SuppleError unless every free length in q lies on its beam."""
         for i in self.sliding:

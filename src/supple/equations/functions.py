@@ -14,7 +14,7 @@ from .chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "still_open"]
 
 Array = NDArray[np.float64]
 
@@ -98,3 +98,11 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
+
+
+def still_open(name: str) -> str:
+    """Return the sentence of a robot whose loops stay open."""
+    return (
+        f"the loops of {name} cannot be closed at this q: out of reach, or at a singular pose; try "
+        "joint coordinates nearer to where it is assembled, or less deflection"
+    )

@@ -30,7 +30,7 @@ from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
 from .closed.loops import assembled_tree, loops_of
 from .damping import Damping, GivenDamping, ModalDamping, damping_of
-from .functions import Functions
+from .functions import Functions, still_open
 from .link_fields import link_deflection, on_chord
 from .link_inertia import Numbers
 from .readings.de_luca import PlanarLaws
@@ -89,17 +89,6 @@ class Model:
     def motors(self) -> tuple[Joint | Motor, ...]:
         """What moves each entry of theta, as the robot describes it."""
         return _motors(self.robot, self.chain)
-
-    def pose(self, theta: ArrayLike | None = None) -> Array:
-        """Return q unbent with the motors at theta; None: where the robot is assembled."""
-        q = np.array(self.chain.start) if self.chain.start else np.zeros(self.size)
-        if theta is not None:
-            q[: self.joints] = np.asarray(theta, float)
-        return q
-
-    def followers(self, q: ArrayLike) -> Array:
-        """Return the coordinates that loops determine at q, (W,) or (B, W)."""
-        return self._call("followers", q=q)[0]
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q), (N, N) or (B, N, N)."""
@@ -201,11 +190,7 @@ class Model:
     def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
         """The same, unless loops stayed open."""
         if self.functions.closed and not all(np.isfinite(out).all() for out in found):
-            raise SuppleError(
-                f"the loops of {self.robot.name} cannot be closed at this q: it is out of reach or "
-                "at a singular pose; try joint coordinates nearer to where it is assembled, or "
-                "less deflection"
-            )
+            raise SuppleError(still_open(self.robot.name))
         return found
 
     def _array(self, word: str, value: ArrayLike) -> Array:
@@ -338,16 +323,17 @@ def _mechanism(
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan
-    arrays = [K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], friction[: len(motors)]]
+    rubs = friction[: len(motors)]
     functions: Functions = ChainFunctions(laws, compiled)
     if loops is not None:
         functions = ClosedFunctions(loops, compiled)
     elif len(friction) > len(motors):
-        arrays[2] = friction
+        rubs = friction
+    arrays = (K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
     for array in arrays:
         array.setflags(write=False)
     model = Model(robot, basis, book, "rotation", stiffening, *arrays, functions)
-    check_inertia(book.names, model.mass_matrix(model.pose()))
+    check_inertia(book.names, model.mass_matrix(book.pose()))
     return model
 
 

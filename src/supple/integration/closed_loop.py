@@ -140,7 +140,7 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
 
 def _check_regular(model: Model, theta: Array) -> None:
     """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
-    q = np.array([*(model.pose(r) for r in theta[::8]), model.pose()])
+    q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
     if not model.chain.start:  # a pose with nothing special, to compare with
         chain, q[-1] = model.chain, q[0]
         turning = [k for k, i in enumerate(chain.joints) if i not in chain.sliding]
@@ -170,7 +170,7 @@ def substep_counts(
     if first == model.size:
         return np.ones(len(grid) - 1, np.int64)
     times = np.linspace(grid[0], grid[-1], 17)
-    q = np.array([model.pose(r) for r in trajectory(times)[0]])
+    q = np.array([model.chain.pose(r) for r in trajectory(times)[0]])
     M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
     squares = np.array([eigvalsh(k, m) for k, m in zip(K, M, strict=True)])
     low = np.array([min(row[row > 1e-9 * row[-1]]) for row in squares])

@@ -31,7 +31,8 @@ def begin(model: Model, q: Array, qd: Array) -> Array:
     if model.beta == "integrated":
         beside = newton_beta(model.chain, q)
     elif isinstance(model.functions, ClosedFunctions):
-        beside = model.followers(q)
+        z = model.functions.spread(q)[1]
+        beside = z[list(model.functions.loops.followers)]
     return np.concatenate([q, qd, [0.0], beside])
 
 
@@ -45,7 +46,7 @@ def symbols(model: Model) -> tuple[Any, Model, Any]:
     n, functions = model.size, model.functions
     if isinstance(functions, ClosedFunctions):
         count = len(functions.loops.followers)
-        x = (ca.SX if functions.small else ca.MX).sym("x", 2 * n + 1 + count)
+        x = (ca.SX if functions.loops.small else ca.MX).sym("x", 2 * n + 1 + count)
         near = functions.beside(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift

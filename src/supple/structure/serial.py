@@ -12,7 +12,7 @@ from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import Beam, beam_of, rod_mass
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
-from ..robot import Link, SerialRobot
+from ..robot import JointedLink, Link, MechanismRobot, SerialRobot
 from .moving import MovingStructure
 from .parts import Joints, Release, Segment, Structure
 
@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+Listed = SerialRobot | MechanismRobot
 
 
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
@@ -66,13 +67,13 @@ def moving_serial(
     return MovingStructure(structure, replace(links, R=structure.R))
 
 
-def section_axes(robot: SerialRobot, link: Link) -> Array:
+def section_axes(robot: Listed, link: JointedLink) -> Array:
     """Segment axes in link axes: turned by roll about x; a planar arm swaps planes instead."""
     flat = robot.planar or link.roll == 0
     return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
-def link_beam(robot: SerialRobot, link: Link) -> Beam:
+def link_beam(robot: Listed, link: JointedLink) -> Beam:
     """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
     beam = beam_of(robot, link)
     if not robot.planar:
@@ -102,7 +103,7 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
 
 
-def hub_before(link: Link) -> Array:
+def hub_before(link: JointedLink) -> Array:
     """(6, 6) mass of the hub a prismatic link slides through, about the previous end."""
     hub, mount = link.joint.hub, link.joint.mount
     if hub is None:
@@ -112,7 +113,7 @@ def hub_before(link: Link) -> Array:
     return mass
 
 
-def root_mass(link: Link, beam: Beam, L: Array, R_LS: Array) -> Array:
+def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
     """(1 or B, 6, 6) what moves with the root: hub, body, a prismatic beam's part inside.
 
     Of a rigid prismatic beam it is the whole.

@@ -22,6 +22,7 @@ from ...kernels.scalars import (
 from ...kernels.spatial import rpy_rotation
 from ...robot import Closure, ClosureEnd, MechanismRobot
 from ..chain_equations import Frames, Laws, section_frame
+from ..evaluate import casadi
 from ..tree import Sections, sections_of
 
 __all__ = ["closure_rows"]
@@ -129,6 +130,5 @@ def _planar(closure: Closure, a: Frame, b: Frame, length: Scalar) -> list[Scalar
 
 
 def _root(x: Scalar) -> Scalar:
-    import casadi as ca
-
+    ca = casadi()
     return ca.sqrt(x)

@@ -17,6 +17,7 @@ from ...robot import MechanismRobot
 from ...structure.serial import link_beam
 from ..chain import Chain
 from ..chain_equations import Laws, laws_of, section_frame
+from ..evaluate import casadi
 from ..tree import passive_values, rigid_tree, tree_chain
 from .closures import closure_rows
 
@@ -24,6 +25,7 @@ __all__ = ["AssembledTree", "Loops", "assembled_tree", "closed_at", "loops_of"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
+SMALL = 8  # followers up to which linear equations are written out
 SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing new
 
 
@@ -49,6 +51,11 @@ class Loops:
         """Places in z of q."""
         return tuple(k for k in range(self.laws.chain.size) if k not in self.followers)
 
+    @property
+    def small(self) -> bool:
+        """Whether its linear equations are written out, so that functions are scalar ones."""
+        return len(self.followers) <= SMALL
+
     @cached_property
     def order(self) -> list[int]:
         """Places of z in [q, w]."""
@@ -67,8 +74,7 @@ class Loops:
 
 def _residual(robot: MechanismRobot, laws: Laws) -> Any:
     """c and dc/dz over z, all rows, as a CasADi function."""
-    import casadi as ca
-
+    ca = casadi()
     z = ca.SX.sym("z", laws.chain.size)
     rows = [row for rows in closure_rows(robot, laws, ca.vertsplit(z)) for row in rows]
     c = ca.vertcat(*[ca.SX(row) for row in rows]) if rows else ca.SX(0, 1)

@@ -146,7 +146,7 @@ def linearize(
 
 def _state(model: Model, q: ArrayLike | None) -> Array:
     if q is None:
-        return model.pose()
+        return model.chain.pose()
     given = np.asarray(q, float)
     if given.shape == (model.joints,) and model.joints != model.size:
         return static_state(model, given)

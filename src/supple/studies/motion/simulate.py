@@ -127,7 +127,7 @@ def _on_path(
     r, rd, _ = path(0.0)
     rest = np.zeros(model.size - model.joints)
     if q0 is None and theta0 is None:
-        q0 = model.pose(r)
+        q0 = model.chain.pose(r)
     elif isinstance(q0, str) and theta0 is None and q0 == "static":
         q0 = static_state(model, r)
     return q0, np.concatenate([rd, rest]) if qd0 is None else qd0
@@ -204,7 +204,7 @@ def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | Non
             raise SuppleError(f"q0 is '{q0}': give an array or 'static'")
         q = static_state(model, theta0)
     else:
-        q = model.pose() if q0 is None else _vector("q0", q0, n, model)
+        q = model.chain.pose() if q0 is None else _vector("q0", q0, n, model)
         if theta0 is not None:
             q = q.copy()
             q[: model.joints] = _vector("theta0", theta0, model.joints, model)
