@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.shapers import Shaper, shaper
+    from .control.shaping import shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -63,6 +65,10 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.drive.invert import Inversion, invert
+    from .studies.drive.shape import ShapedMove, scheduled, shape
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
@@ -100,10 +106,12 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
@@ -122,6 +130,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -134,6 +143,8 @@ __all__ = [
     "Robot",
     "RobotError",
     "SerialRobot",
+    "ShapedMove",
+    "Shaper",
     "SimulationWarning",
     "SmallRangeWarning",
     "Stability",
@@ -156,7 +167,10 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
+    "invert",
     "ked",
     "linearize",
     "load",
@@ -167,7 +181,11 @@ __all__ = [
     "regressor",
     "reproduce",
     "scaled_to",
+    "scheduled",
     "schema",
+    "shape",
+    "shaped",
+    "shaper",
     "simulate",
     "stability",
     "statics",
@@ -186,6 +204,8 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
@@ -204,6 +224,10 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("shaped",),
+    "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
@@ -232,11 +256,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:
