@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.shapers import Shaper, shaper
+    from .control.shaping import shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -63,7 +65,12 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.drive.invert import Inversion, invert
+    from .studies.drive.shape import ShapedMove, scheduled, shape
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -100,10 +107,12 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
@@ -122,6 +131,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -133,13 +143,17 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "Sensitivities",
     "SerialRobot",
+    "ShapedMove",
+    "Shaper",
     "SimulationWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
     "Statics",
     "Step",
+    "StepWarning",
     "StiffnessRoot",
     "Strain",
     "SuppleError",
@@ -156,7 +170,10 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
+    "invert",
     "ked",
     "linearize",
     "load",
@@ -167,7 +184,12 @@ __all__ = [
     "regressor",
     "reproduce",
     "scaled_to",
+    "scheduled",
     "schema",
+    "sensitivities",
+    "shape",
+    "shaped",
+    "shaper",
     "simulate",
     "stability",
     "statics",
@@ -186,6 +208,8 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
@@ -194,7 +218,7 @@ _PATHS = {
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
@@ -204,6 +228,11 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("shaped",),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
@@ -232,11 +261,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:

@@ -14,9 +14,12 @@ from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
 from .catalogue.view import view
+from .drive.shape import shape
+from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
+from .output import with_csv
 from .vibration.modes import modes
 from .vibration.statics import statics
 from .vibration.workspace import workspace
@@ -36,18 +39,21 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
+    "forward": (forward, "Where is the tip, at given joint coordinates."),
+    "inverse": (inverse, "Which joint coordinates put the tip there."),
     "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
     "workspace": (workspace, "Where does it vibrate low: a map over all its poses."),
     "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
     "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),
+    "shape": (shape, "Make a joint trajectory end without vibration."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),
     "view": (view, "Show a robot and its modes live in the browser."),
 }
 for name, (command, line) in COMMANDS.items():
-    app.command(name, short_help=line)(command)
+    app.command(name, short_help=line)(with_csv(command))
 
 # Our matrices are small: threads of the linear algebra cost more than they give (a Delta's page
 # takes 4 s with two, 1.8 s with one). Read when NumPy is imported, so set before any command runs.

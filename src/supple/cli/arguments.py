@@ -25,6 +25,7 @@ __all__ = [
     "numbers",
     "pulled",
     "refuse",
+    "values",
 ]
 
 File = Annotated[
@@ -87,6 +88,15 @@ def numbers(text: str, option: str, count: int | None = None) -> list[float]:
     return _finite(found, text, option)
 
 
+def values(text: str, option: str) -> list[float]:
+    """Return the numbers of a list such as `7.2,19`, however many."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SuppleError(f"{option} {text}: give numbers, such as 7.2 or 7.2,19") from None
+    return _finite(found, text, option)
+
+
 def _finite(found: list[float], text: str, option: str) -> list[float]:
     if not all(map(math.isfinite, found)):
         raise SuppleError(f"{option} {text}: every number must be finite")
@@ -112,16 +122,11 @@ def pulled(robot: Robot, gravity: str | None) -> Robot:
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
-    """Return where a question is asked: theta of a serial arm, position of a Delta's platform.
-
-    Motor angles of a Delta mean the platform's usual position there.
-    """
+    """Return where a question is asked: theta, or the position of a Delta's platform."""
     from ..robot import DeltaRobot, SerialRobot
 
     if isinstance(robot, DeltaRobot) and at is not None and position is None:
-        from ..architectures.delta import direct
-
-        return {"position": direct(robot, angles(at, "--at"))[0].tolist()}
+        return {"theta": angles(at, "--at")}
     if not isinstance(robot, SerialRobot):
         if at is not None or position is None:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")

@@ -38,6 +38,11 @@ class Functions(Mapping[str, Any], ABC):
         self._expressions: dict[str, Any] = {}
         self._derived: dict[Any, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the functions made so far, which are made again."""
+        made = ("_made", "_expressions", "_derived")
+        return {key: {} if key in made else value for key, value in vars(self).items()}
+
     @abstractmethod
     def make(self, name: str) -> Any:
         """Return the function of this name, made afresh."""
@@ -82,7 +87,8 @@ class Functions(Mapping[str, Any], ABC):
         if name not in self._made:
             function = self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            self._made[name] = Evaluator(function if as_it_is else as_c(function))
+            square = name in ("mass_matrix", "stiffness", "derivatives")
+            self._made[name] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[name]
 
     def expression(self, name: str) -> Any:

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
-from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+from ..output import check_places, draw_answer, print_json, print_table, save_answer, tell_places
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -168,8 +168,8 @@ def simulate(
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
-                "periodic" if steady else "static"}  # fmt: skip
+        told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
+        told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
@@ -206,15 +206,11 @@ def _show(
     from ...robot import DeltaRobot
 
     if plot is not None:
-        from ...view.figures.motion import plot_response
-
-        save_plot(plot_response, found, plot)
+        draw_answer(found, plot)
     if save is not None:
-        from ...studies.storage import save_response
-
-        save_answer(found, save, save_response)
+        save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
     elif isinstance(found.model.robot, DeltaRobot):
         from .paths import print_coupled
 

@@ -11,10 +11,10 @@ from ..arguments import At, File, Json, Plot, Position, Save, asked, refuse
 from ..output import (
     check_places,
     digits,
+    draw_answer,
     print_json,
     print_table,
     save_answer,
-    save_plot,
     tell_places,
     told_configuration,
 )
@@ -78,13 +78,11 @@ def modes(
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
-        from ...view.figures.plots import plot_modes
-
-        save_plot(plot_modes, found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, where))
+        print_json(_document(found), found)
         return
     _print(found, where)
     tell_places(plot, save)
@@ -119,7 +117,7 @@ def _theory(robot: Robot) -> str | list[str]:
     return used[0] if len(set(used)) == 1 else list(used)
 
 
-def _document(found: Modes, where: dict[str, Any]) -> dict[str, Any]:
+def _document(found: Modes) -> dict[str, Any]:
     """The contract's document, with what else is known."""
     return {
         "robot": found.robot.name,
@@ -127,7 +125,7 @@ def _document(found: Modes, where: dict[str, Any]) -> dict[str, Any]:
         "theory": _theory(found.robot),
         "joints": found.joints,
         "configuration": found.theta,
-        **{key: value for key, value in where.items() if key == "position"},
+        **({} if found.position is None else {"position": found.position}),
         "frequency_hz": found.frequency_hz,
         "omega": found.omega,
         "kind": found.kind,
