@@ -67,6 +67,10 @@ class Functions(Mapping[str, Any], ABC):
         """
         return None, q
 
+    def alongside(self, other: Functions) -> Functions:
+        """Return the same functions for symbols of another Model's, whose loops are near these."""
+        return self
+
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         import casadi as ca
