@@ -67,6 +67,10 @@ class Functions(Mapping[str, Any], ABC):
         """
         return None, q
 
+    def alongside(self, other: Functions) -> Functions:
+        """Return the same functions for symbols of another Model's, whose loops are near these."""
+        return self
+
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         import casadi as ca
@@ -87,7 +91,8 @@ class Functions(Mapping[str, Any], ABC):
         if name not in self._made:
             function = self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            self._made[name] = Evaluator(function if as_it_is else as_c(function))
+            square = name in ("mass_matrix", "stiffness", "derivatives")
+            self._made[name] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[name]
 
     def expression(self, name: str) -> Any:

@@ -15,7 +15,6 @@ from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import (
     DeltaRobot,
-    Elastic,
     Joint,
     MechanismJoint,
     MechanismRobot,
@@ -30,7 +29,7 @@ from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
 from .closed.loops import assembled_tree, loops_of
-from .damping import Damping, GivenDamping, ModalDamping, damping_of
+from .damping import Damping, GivenDamping, ModalDamping, damping_of, file_ratio
 from .functions import Functions, still_open
 from .link_fields import link_deflection, on_chord
 from .link_inertia import Numbers
@@ -384,22 +383,8 @@ def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
         D[k, k] = motor.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i, link.name)))
+            D[part, part] = denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
     return D
-
-
-def _ratio(robot: Robot, i: int, name: str) -> float | None:
-    """The damping ratio that the robot file gives a link, itself or by its material."""
-    described: Elastic
-    if isinstance(robot, DeltaRobot):
-        described = robot.upper if name.startswith("upper") else robot.lower
-    else:
-        assert isinstance(robot, SerialRobot | MechanismRobot)
-        described = robot.links[i]
-    material = robot.material(described)
-    if described.damping_ratio is None and material is not None:
-        return material.damping_ratio
-    return described.damping_ratio
 
 
 def slide_ratios(
@@ -413,7 +398,7 @@ def slide_ratios(
         elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
             out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
         elif isinstance(law, ModalDamping):
-            out.append(law.ratios(i, link.slide.count, _ratio(robot, i, link.name)).tolist())
+            out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
         else:
             raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
                               "matrix would change with its length")  # fmt: skip

@@ -20,7 +20,7 @@ from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
 from ..equations.sliders import beta_count, beta_rates, newton_beta
 
-__all__ = ["begin", "symbols"]
+__all__ = ["begin", "near_symbols", "symbols"]
 
 Array = NDArray[np.float64]
 
@@ -36,6 +36,15 @@ def begin(model: Model, q: Array, qd: Array) -> Array:
     return np.concatenate([q, qd, [0.0], beside])
 
 
+def near_symbols(model: Model) -> tuple[Model, Any]:
+    """Return the model with expressions that look for followers near symbols, and these."""
+    functions = model.functions
+    if not isinstance(functions, ClosedFunctions):
+        return model, functions.symbol("near", 0)
+    near = functions.loops.symbol("near", len(functions.loops.followers))
+    return replace(model, functions=functions.beside(near)), near
+
+
 def symbols(model: Model) -> tuple[Any, Model, Any]:
     """Return x as symbols, the model whose expressions take what is beside it, and its rate.
 
@@ -46,7 +55,7 @@ def symbols(model: Model) -> tuple[Any, Model, Any]:
     n, functions = model.size, model.functions
     if isinstance(functions, ClosedFunctions):
         count = len(functions.loops.followers)
-        x = (ca.SX if functions.loops.small else ca.MX).sym("x", 2 * n + 1 + count)
+        x = functions.loops.symbol("x", 2 * n + 1 + count)
         near = functions.beside(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift

@@ -38,10 +38,10 @@ class ClosedFunctions(Functions):
     closed = True
     plain = ("derivatives",)
 
-    def __init__(self, loops: Loops, compile_: bool, near: Any = None) -> None:
+    def __init__(self, loops: Loops, compile_: bool, near: Any = None, rounds: int = 1) -> None:
         super().__init__(compile_)
         self.loops, self.names, self.near = loops, tuple(_MAKERS), near
-        self.solved = Followers(loops)
+        self.solved = Followers(loops, rounds)
 
     def ends(self) -> Array:
         """Return B (N, N) of `forward_dynamics_ends`: coordinates as they are."""
@@ -53,9 +53,17 @@ class ClosedFunctions(Functions):
         written = self.loops.small and self.near is not None
         return (ca.SX if written else ca.MX).sym(word, size)
 
-    def beside(self, near: Any) -> ClosedFunctions:
+    def beside(self, near: Any, rounds: int = 1) -> ClosedFunctions:
         """Return the functions whose followers are looked for near given ones, expressions."""
-        return ClosedFunctions(self.loops, False, near)
+        return ClosedFunctions(self.loops, False, near, rounds)
+
+    def alongside(self, other: Functions) -> Functions:
+        """Return the functions whose followers are looked for near those of another Model."""
+        if not isinstance(other, ClosedFunctions) or other.near is None:
+            return self
+        named = [other.loops.laws.chain.names[k] for k in other.loops.followers]
+        mine = [self.loops.laws.chain.names[k] for k in self.loops.followers]
+        return self.beside(other.near[[named.index(name) for name in mine]], 2)
 
     def make(self, name: str) -> Any:
         """Return one function, its inputs by name; bound to `near` it is no more than a call."""

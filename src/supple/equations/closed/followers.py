@@ -22,10 +22,10 @@ STEPS = 24  # from the assembled pose to any other
 
 
 class Followers:
-    """w(q) of loops, with c(q, w) = 0."""
+    """w(q) of loops, with c(q, w) = 0; `rounds` of two steps each find it from nearby."""
 
-    def __init__(self, loops: Loops) -> None:
-        self.loops = loops
+    def __init__(self, loops: Loops, rounds: int = 1) -> None:
+        self.loops, self.rounds = loops, rounds
 
     @cached_property
     def closures(self) -> dict[str, Any]:
@@ -64,7 +64,9 @@ class Followers:
     def checked(self, q: Any, guess: Any) -> Any:
         """The same, NaN where the loops stay open."""
         ca = casadi()
-        w = self.near(q, guess)
+        w = guess
+        for _ in range(self.rounds):
+            w = self.near(q, w)
         off = ca.norm_inf(self.closures["c"](q, w))
         return ca.if_else(off < OPEN, w, w + np.nan)
 

@@ -56,6 +56,11 @@ class Loops:
         """Whether its linear equations are written out, so that functions are scalar ones."""
         return len(self.followers) <= SMALL
 
+    def symbol(self, word: str, size: int) -> Any:
+        """Return a symbol of the kind that its functions are written in."""
+        ca = casadi()
+        return (ca.SX if self.small else ca.MX).sym(word, size)
+
     @cached_property
     def order(self) -> list[int]:
         """Places of z in [q, w]."""
