@@ -133,8 +133,11 @@ def _document(found: xarray.Dataset) -> dict[str, Any]:
 
     def plain(values: Any) -> Any:
         array = np.asarray(values)
-        gaps = array.dtype.kind == "f" and not np.isfinite(array).all()
-        return np.where(np.isfinite(array), array.astype(object), [None]) if gaps else array
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            told = array.astype(object)
+            told[~np.isfinite(array)] = None
+            return told
+        return array
 
     return {
         "robot": _name(found),
