@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..evaluate import casadi
-from .closures import closure_rows
 from .loops import Loops
 
 __all__ = ["Followers", "inverse"]
@@ -37,8 +36,7 @@ class Followers:
             ca.SX.sym(s, k) for s, k in zip(("q", "w", "qd", "wd"), (n, m, n, m), strict=True)
         )
         z = ca.vertcat(q, w)[loops.order]
-        every = closure_rows(loops.robot, loops.laws, ca.vertsplit(z))
-        whole = ca.vertcat(*[ca.SX(row) for rows in every for row in rows])
+        whole = ca.substitute(loops.symbols.c, loops.symbols.z, z)
         c = whole[list(loops.rows)]
         both, rate = ca.vertcat(q, w), ca.vertcat(qd, wd)
         second = ca.jtimes(ca.jtimes(c, both, rate), both, rate)
