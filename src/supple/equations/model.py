@@ -20,7 +20,7 @@ from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
 from .damping import Damping, GivenDamping, ModalDamping, damping_of, file_ratio
 from .functions import Functions
-from .link_fields import slide_deflection
+from .link_fields import bent_deflection, slide_deflection
 from .link_inertia import Numbers
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws
@@ -128,7 +128,10 @@ class Model(Held):
         return self._call("tip", q=q)[0]
 
     def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
-        """Return the elastic displacement (3,) of a link at a fraction of its length, link axes."""
+        """Return the elastic displacement (3,) of a link at a fraction of its length, link axes.
+
+        Under `stiffening` the shortening of the bent beam is part of it, as it is of `tip`.
+        """
         i = self.chain.index(link)
         part, shapes = self.chain.links[i], self.chain.links[i].shapes
         q = self._array("q", q)
@@ -137,7 +140,10 @@ class Model(Held):
         if shapes is None:
             return np.zeros((*q.shape[:-1], 3))
         if part.slide is not None:
-            return slide_deflection(part, q[..., self.chain.own(i)], fraction)
+            own = q[..., self.chain.own(i)]
+            return slide_deflection(part, own, fraction, self.stiffening)
+        if self.stiffening:
+            return bent_deflection(part, q[..., self.chain.eta[i]], fraction)
         field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
         displacement: Array = q[..., self.chain.eta[i]] @ field_.T
         return displacement
