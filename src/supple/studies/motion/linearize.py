@@ -181,8 +181,7 @@ def _holding(model: Model, q: Array, qd: Array) -> Array:
     k = model.joints
     free = model.forward_dynamics(q, qd, np.zeros(k))
     P = model.derivatives(q, qd, np.zeros(k))[2]
-    held: Array = -np.linalg.solve(P[:k], free[:k])
-    return held
+    return np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
 
 
 def _state(model: Model, q: ArrayLike | None) -> Array:
