@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
-    from .errors import RobotError, SuppleError
+    from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
+    from .library import material
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -142,6 +144,8 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "RobotWarning",
+    "Sensitivities",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -178,12 +182,14 @@ __all__ = [
     "load_response",
     "loads",
     "lqr",
+    "material",
     "modes",
     "regressor",
     "reproduce",
     "scaled_to",
     "scheduled",
     "schema",
+    "sensitivities",
     "shape",
     "shaped",
     "shaper",
@@ -195,13 +201,14 @@ __all__ = [
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "SuppleError"),
+    "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
@@ -227,6 +234,7 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
