@@ -240,10 +240,10 @@ def _newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
 def _least_open(m: Mechanism, x: Array) -> Array:
     """Open the closures as little as possible, in the mean square, where they cannot be shut."""
     z = m.tree.passive
-    for _ in range(60 if len(z) and len(x) else 0):
+    for _ in range(100 if len(z) and len(x) else 0):
         g, J = m.openings(x)
         A = J[:, :, z]
-        normal = A.swapaxes(1, 2) @ A + 1e-3 * np.eye(len(z))
+        normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
         x[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
     return x
 
