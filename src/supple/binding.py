@@ -94,6 +94,8 @@ def _modes_to_xarray(self: Modes) -> xarray.Dataset:
             "frequency_hz": ((*lead, "mode"), self.frequency_hz, {"units": "Hz"}),
             "width": ((*lead, "mode"), self.width, {"long_name": "relative certified bracket"}),
             "theta": ((*lead, "joint"), self.theta, {"units": "rad or m"}),
+            "rigid_modes": (lead, self.rigid_modes),
+            "valid": (lead, self.valid),
             **where,
         },
         coords={"mode": np.arange(1, self.omega.shape[-1] + 1), "joint": joints},
@@ -101,7 +103,6 @@ def _modes_to_xarray(self: Modes) -> xarray.Dataset:
             "robot": self.robot.name,
             "method": self.method,
             "joints": self.joints,
-            "rigid_modes": self.rigid_modes,
             "certified": int(self.certified),
         },
     )

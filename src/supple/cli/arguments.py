@@ -122,16 +122,11 @@ def pulled(robot: Robot, gravity: str | None) -> Robot:
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
-    """Return where a question is asked: theta of a serial arm, position of a Delta's platform.
-
-    Motor angles of a Delta mean the platform's usual position there.
-    """
+    """Return where a question is asked: theta, or the position of a Delta's platform."""
     from ..robot import DeltaRobot, SerialRobot
 
     if isinstance(robot, DeltaRobot) and at is not None and position is None:
-        from ..architectures.delta import direct
-
-        return {"position": direct(robot, angles(at, "--at"))[0].tolist()}
+        return {"theta": angles(at, "--at")}
     if not isinstance(robot, SerialRobot):
         if at is not None or position is None:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")

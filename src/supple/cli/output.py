@@ -98,6 +98,8 @@ def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
     """Where an answer holds, as one reads it: degrees, metres where something slides."""
     if "position" in where:
         return ", ".join(f"{value:g}" for value in where["position"]) + " m"
+    if not hasattr(found.robot, "moving"):  # a Delta, asked by its motor angles
+        return ", ".join(f"{math.degrees(value):g} deg" for value in found.theta)
     told = [
         f"{value:g} m" if link.joint.type == "prismatic" else f"{math.degrees(value):g} deg"
         for link, value in zip(found.robot.moving, found.theta, strict=True)

@@ -121,7 +121,9 @@ def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
     if joint.type == "prismatic":
         out = L if beam.rigid else np.zeros_like(L)
         rods = zip(L - beam.L, out, strict=True)
-        return np.array([rod_mass(beam.m, beam.rI, beam.rIp, a, b) for a, b in rods])
+        return np.array([rod_mass(beam.m, beam.rI, beam.rIp, a, b) for a, b in rods]).reshape(
+            -1, 6, 6
+        )
     M = np.zeros((6, 6))
     if joint.hub is not None:
         axis = tuple(joint.direction)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Statics", "statics"]
 
 Array = NDArray[np.float64]
+LOOSE = 1e13  # condition of the scaled stiffness beyond which fewer than three digits would be left
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Statics:
         displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
         energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
         (n, 3), what each link's root carries, link axes: force on the link and moment about its
-        root.
+        root.  valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why
+        not, (B,) words; its rows are NaN. One that is asked alone raises instead.
     """
 
     robot: Robot
@@ -57,6 +59,8 @@ class Statics:
     strain_energy: Array
     root_force: Array
     root_moment: Array
+    valid: Any
+    reason: Any
 
     if TYPE_CHECKING:  # bound in binding.py
 
@@ -85,14 +89,45 @@ def statics(
     load = np.concatenate([_vector(force, "force"), _vector(moment, "moment")])
     g = _vector(robot.gravity if gravity is None else gravity, "gravity")
     asked = where(robot, theta, position)
+    reason, each = asked.reason.copy(), []
     structure = structure_of(robot, asked.at)
-    each = [_sagged(structure.at(b), load, g, points) for b in range(structure.size)]
+    for row, b in enumerate(np.flatnonzero(reason == "")):
+        try:
+            each.append(_sagged(structure.at(row), load, g, points))
+        except SuppleError as problem:
+            if asked.single:
+                raise
+            reason[b] = str(problem)
+    good, B = np.flatnonzero(reason == ""), len(reason)
+    found: dict[str, Array] = {}
+    for key, shape in _shapes(len(structure.segments), points).items():
+        found[key] = np.full((B, *shape), np.nan)
+        for b, sag in zip(good, each, strict=True):
+            found[key][b] = sag[key]
     return Statics(
         robot,
         asked.take(asked.theta),
         tuple(s.name for s in structure.segments),
-        **{key: asked.take(np.array([sag[key] for sag in each])) for key in each[0]},
+        **{key: asked.take(value) for key, value in found.items()},
+        valid=asked.take(reason == ""),
+        reason=asked.take(reason),
     )
+
+
+def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays of one sagged arm of n links."""
+    along = dict.fromkeys(("position", "displacement", "rotation"), (n, points, 3))
+    return {
+        "tip_displacement": (3,),
+        "tip_rotation": (3,),
+        "compliance": (6, 6),
+        "x": (n, points),
+        **along,
+        "energy": (n, points),
+        "strain_energy": (n,),
+        "root_force": (n, 3),
+        "root_moment": (n, 3),
+    }
 
 
 def _vector(value: ArrayLike, name: str) -> Array:
@@ -163,10 +198,12 @@ def _solve(K: Array, z: Coordinates, loads: Array) -> Array:
     s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
     basis = s[:, None] * kept_shut(z.closure * s, z.size)
     inner = basis.T @ K @ basis
-    try:
-        solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)
-    except np.linalg.LinAlgError:
-        raise SuppleError("the arm is not held: a joint without spring lets it fall") from None
+    if len(inner) and np.linalg.cond(inner) > LOOSE:
+        raise SuppleError(
+            "the robot is not held here: a joint without spring lets it fall, or the pose is "
+            "singular; hold it, or ask at another pose"
+        )
+    solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)
     return solution
 
 

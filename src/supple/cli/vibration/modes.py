@@ -84,7 +84,7 @@ def modes(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, where))
+        print_json(_document(found))
         return
     _print(found, where)
     tell_places(plot, save)
@@ -119,7 +119,7 @@ def _theory(robot: Robot) -> str | list[str]:
     return used[0] if len(set(used)) == 1 else list(used)
 
 
-def _document(found: Modes, where: dict[str, Any]) -> dict[str, Any]:
+def _document(found: Modes) -> dict[str, Any]:
     """The contract's document, with what else is known."""
     return {
         "robot": found.robot.name,
@@ -127,7 +127,7 @@ def _document(found: Modes, where: dict[str, Any]) -> dict[str, Any]:
         "theory": _theory(found.robot),
         "joints": found.joints,
         "configuration": found.theta,
-        **{key: value for key, value in where.items() if key == "position"},
+        **({} if found.position is None else {"position": found.position}),
         "frequency_hz": found.frequency_hz,
         "omega": found.omega,
         "kind": found.kind,

@@ -60,17 +60,17 @@ def statics(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, where))
+        print_json(_document(found))
         return
     _print(found, where)
     tell_places(plot, save)
 
 
-def _document(found: Statics, where: dict[str, Any]) -> dict[str, Any]:
+def _document(found: Statics) -> dict[str, Any]:
     return {
         "robot": found.robot.name,
         "configuration": found.theta,
-        **{key: value for key, value in where.items() if key == "position"},
+        **({"position": found.position[-1, 0]} if hasattr(found.robot, "platform") else {}),
         "gravity": found.robot.gravity,
         "tip_displacement": found.tip_displacement,
         "tip_rotation": found.tip_rotation,
