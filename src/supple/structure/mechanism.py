@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.mechanism import Mechanism, mechanism_of, placed, resolve
+from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.tree import TreeMotion
 from ..beams.theory import Beam
 from ..errors import SuppleError

@@ -143,8 +143,8 @@ def _vector(value: ArrayLike, name: str) -> Array:
 def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:
     z = coordinates(structure, exact_ends(structure))
     weights = _weights(structure, g)
-    turn = np.kron(np.eye(2), structure.R[0, -1])
-    tip = turn @ z.end[-1]
+    turn = np.kron(np.eye(2), structure.R[0, structure.tip])
+    tip = turn @ z.end[structure.tip]
     K = dynamic_stiffness(structure, z, 0.0)
     f = tip.T @ load + sum(
         (z.root[i].T @ w[0] + _at(z, i, w[1]) + z.end[i].T @ w[2] for i, w in enumerate(weights)),
@@ -153,7 +153,7 @@ def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[st
     solution = _solve(K, z, np.column_stack([f, tip.T]))
     moved, flexibility = solution[:, 0], tip @ solution[:, 1:]
     ends = [w[2] for w in weights]
-    ends[-1] = ends[-1] + turn.T @ load
+    ends[structure.tip] = ends[structure.tip] + turn.T @ load
     carried = _carried(structure, z, K, moved, weights, ends)
     fields = _fields(structure, z, moved, carried, g, points)
     turns = [s.R_LS for s in structure.segments]
