@@ -136,11 +136,10 @@ class Delta(Architecture):
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """In reach, within the motors' limits, and not singular."""
         inside = delta.reachable(self.robot, poses)
-        leg, platform = (
-            delta.singularity(self.robot, poses[inside]) if inside.any() else (np.ones((0, 3)),) * 2
-        )
-        clear = (np.abs(leg) > delta.SINGULAR).all(axis=1)
-        inside[inside] = clear & (np.abs(platform.reshape(len(clear), -1)[:, 0]) > delta.SINGULAR)
+        if inside.any():
+            leg, platform = delta.singularity(self.robot, poses[inside])
+            clear = np.abs(np.column_stack([leg, platform])) > delta.SINGULAR
+            inside[inside] = clear.all(axis=1)
         return inside
 
     def parents(self, names: tuple[str, ...]) -> tuple[int, ...]:

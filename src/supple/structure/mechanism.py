@@ -7,6 +7,7 @@ segments one after the other, the first with the link's name, the others with th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +64,7 @@ def mechanism_structure(
         if link.joint.type == "prismatic" and beam.rigid:
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
         borders = [np.zeros_like(free), *(np.full_like(free, s) for s in cuts[i].places), free]
-        for k, (a, b) in enumerate(zip(borders[:-1], borders[1:], strict=True)):
+        for k, (a, b) in enumerate(pairwise(borders)):
             part = beam if len(borders) == 2 else replace(beam, L=float((b - a).max()))
             parent = cuts[i].first + k - 1
             if k == 0:

@@ -49,12 +49,7 @@ def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
 
 def _rows(structure: Structure, b: int) -> Array:
     """(r, N) closure rows of one configuration over releases and allowed deformations."""
-    each = [
-        np.concatenate([[r.toward(b) for r in s.releases], np.zeros((0, 6))]).T
-        if s.releases
-        else np.zeros((6, 0))
-        for s in structure.segments
-    ]
+    each = [np.reshape([r.toward(b) for r in s.releases], (-1, 6)).T for s in structure.segments]
     inner = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
     N = sum(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))
     ends, at = np.zeros((len(each), 6, N)), 0
@@ -68,8 +63,8 @@ def _rows(structure: Structure, b: int) -> Array:
     rows = [np.zeros((0, N))]
     for c in structure.closures:
         row = np.zeros((c.rows_a.shape[1], N))
-        for segment, tied in ((c.a, c.rows_a), (c.b, c.rows_b)):
-            if segment >= 0:
-                row += tied[b] @ ends[segment]
+        for i, tied in ((c.a, c.rows_a), (c.b, c.rows_b)):
+            if i >= 0:
+                row += tied[b] @ ends[i]
         rows.append(row)
     return np.concatenate(rows)
