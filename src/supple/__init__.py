@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -105,6 +106,7 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
@@ -168,6 +170,7 @@ __all__ = [
     "forward",
     "free_growth",
     "inverse",
+    "invert",
     "ked",
     "linearize",
     "load",
@@ -223,6 +226,7 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
@@ -252,11 +256,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:

@@ -23,3 +23,7 @@ class RobotError(SuppleError):
         self.where = where
         prefix = f"{where}: " if where else ""
         super().__init__("\n".join(prefix + fault for fault in self.faults))
+
+    def __reduce__(self) -> tuple[type[RobotError], tuple[tuple[str, ...], str]]:
+        """Say how it is made again: of its faults, not of its text."""
+        return type(self), (self.faults, self.where)

@@ -19,6 +19,7 @@ from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
+from .output import with_csv
 from .vibration.modes import modes
 from .vibration.statics import statics
 from .vibration.workspace import workspace
@@ -52,7 +53,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "view": (view, "Show a robot and its modes live in the browser."),
 }
 for name, (command, line) in COMMANDS.items():
-    app.command(name, short_help=line)(command)
+    app.command(name, short_help=line)(with_csv(command))
 
 # Our matrices are small: threads of the linear algebra cost more than they give (a Delta's page
 # takes 4 s with two, 1.8 s with one). Read when NumPy is imported, so set before any command runs.

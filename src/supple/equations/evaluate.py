@@ -35,6 +35,10 @@ class Evaluator:
         self._local = threading.local()
         self._lent: list[Any] = []
 
+    def __reduce__(self) -> tuple[type[Evaluator], tuple[Any]]:
+        """Say how it is made again: its memory belongs to this process alone."""
+        return type(self), (self.function,)
+
     def __call__(self, *args: Array) -> tuple[Array, ...]:
         """Return the outputs at one state, or at B states."""
         batch = args[0].shape[0] if args[0].ndim > 1 else None

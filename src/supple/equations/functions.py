@@ -37,6 +37,11 @@ class Functions(Mapping[str, Any], ABC):
         self._expressions: dict[str, Any] = {}
         self._derived: dict[Any, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the functions made so far, which are made again."""
+        made = ("_made", "_expressions", "_derived")
+        return {key: {} if key in made else value for key, value in vars(self).items()}
+
     @abstractmethod
     def make(self, name: str) -> Any:
         """Return the function of this name, made afresh."""

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held, short
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
@@ -33,7 +34,7 @@ DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Held):
     """The equations of motion M(q) qdd + h(q, qd) + D qd + K q + g(q) = B tau of one robot.
 
     q = [theta, eps, eta], see `coordinates`. Every function takes one state, (N,), or many, (B, N).
@@ -48,7 +49,7 @@ class Model:
 
     robot: SerialRobot | DeltaRobot
     basis: Basis
-    chain: Chain
+    chain: Chain = field(repr=False)
     deflection: Deflection
     stiffening: bool
     stiffness: Array
@@ -56,6 +57,9 @@ class Model:
     friction: Array
     functions: Functions = field(repr=False, compare=False)
     beta: Literal["newton", "integrated"] = "newton"
+
+    def _told(self) -> list[tuple[str, str]]:
+        return [("coordinates", short(self.coordinates)), *super()._told()]
 
     @property
     def size(self) -> int:

@@ -7,11 +7,12 @@ weight of a beam enters by the work it does on the beam's static shapes, which i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.answer import Answer
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, uniform_load
 from ..errors import SuppleError
@@ -21,9 +22,6 @@ from ..structure import Structure, structure_of
 from .configuration import where
 from .vibration.shapes import dynamic_stiffness, strain_density
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["Statics", "statics"]
 
 Array = NDArray[np.float64]
@@ -31,7 +29,7 @@ LOOSE = 1e13  # condition of the scaled stiffness beyond which fewer than three 
 
 
 @dataclass(frozen=True)
-class Statics:
+class Statics(Answer):
     """The sagged arm at one configuration, or many (a leading axis B on every array but names).
 
     Attributes:
@@ -62,11 +60,45 @@ class Statics:
     valid: Any
     reason: Any
 
-    if TYPE_CHECKING:  # bound in binding.py
+    dims: ClassVar = {
+        "theta": ("joint",),
+        "tip_displacement": ("axis",),
+        "tip_rotation": ("axis",),
+        "moved": ("motion",),
+        "compliance": ("motion", "load"),
+        "x": ("link", "station"),
+        "position": ("link", "station", "axis"),
+        "displacement": ("link", "station", "axis"),
+        "rotation": ("link", "station", "axis"),
+        "energy": ("link", "station"),
+        "strain_energy": ("link",),
+        "root_force": ("link", "axis"),
+        "root_moment": ("link", "axis"),
+        "valid": (),
+        "reason": (),
+    }
+    table_rows: ClassVar = ("motion",)
+    units: ClassVar = {
+        "tip_displacement": "m",
+        "tip_rotation": "rad",
+        "x": "m",
+        "position": "m",
+        "displacement": "m",
+        "rotation": "rad",
+        "energy": "J/m",
+        "strain_energy": "J",
+        "root_force": "N",
+        "root_moment": "N m",
+    }
 
-        def plot(self, path: Any = None) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
+    @property
+    def moved(self) -> Array:
+        """(6,) how the tip moves: displacement, then rotation, base axes, m and rad."""
+        return np.concatenate([self.tip_displacement, self.tip_rotation], axis=-1)
+
+    def labels(self) -> dict[str, Any]:
+        """Return links, and the loads to which the compliance belongs."""
+        return {"link": list(self.names), "load": ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]}
 
 
 def statics(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import files
+from ..answers.answer import Answer
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
 from ..equations.damping import GivenDamping
@@ -30,9 +31,7 @@ __all__ = [
     "map_to_xarray",
     "path_to_pandas",
     "path_to_xarray",
-    "save_map",
-    "save_path",
-    "save_response",
+    "save",
     "to_pandas",
     "to_xarray",
 ]
@@ -102,14 +101,14 @@ def to_pandas(found: Response) -> pandas.DataFrame:
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 
-def save_response(found: Response, path: str | Path) -> None:
-    """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
-    _to_netcdf(to_xarray(found), path)
-
-
-def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
+def save(found: Answer, path: str | Path) -> None:
+    """Write an answer as netCDF; `load_response` reads a Response again."""
     if Path(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
+    data = found.to_xarray()
+    for name in [str(name) for name, part in data.items() if part.dtype.kind == "c"]:
+        data[f"{name}_real"], data[f"{name}_imag"] = data[name].real, data[name].imag
+        data = data.drop_vars(name)
     with writing(path) as target:
         data.to_netcdf(target)
 
@@ -164,11 +163,6 @@ def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 
-def save_path(found: PathResponse, path: str | Path) -> None:
-    """Write a PathResponse as netCDF."""
-    _to_netcdf(path_to_xarray(found), path)
-
-
 def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     """Return a map of natural frequencies as a labelled Dataset."""
     import xarray
@@ -180,11 +174,6 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
         coords={**found.axes, "mode": count},
         attrs={"robot": files.dump(found.robot)},
     )
-
-
-def save_map(found: FrequencyMap, path: str | Path) -> None:
-    """Write a map of natural frequencies as netCDF."""
-    _to_netcdf(map_to_xarray(found), path)
 
 
 def load_response(path: str | Path) -> Response:

@@ -35,7 +35,12 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
     written = [path for one in found for path in _write(one, out)] if out else []
     if json:
         ok = all(one.ok for one in found)
-        print_json({"ok": ok, "papers": [one.to_dict() for one in found]})
+        rows = [
+            {"paper": one.paper, **row}
+            for one in found
+            for row in one.to_pandas().to_dict("records")
+        ]
+        print_json({"ok": ok, "papers": [one.to_dict() for one in found]}, rows=rows)
     else:
         for one in found:
             _print(one)

@@ -23,7 +23,7 @@ def robots(json: Json = False) -> None:
     texts = [library.path(name).read_text(encoding="utf-8") for name in library.names()]
     rows = [_summary(files.loads(text)) for text in texts]
     if json:
-        print_json({"robots": rows})
+        print_json({"robots": rows}, rows=rows)
         return
     print_table(
         ("name", "architecture", "joints>", "source"),
@@ -58,8 +58,13 @@ def schema(json: Json = False) -> None:
     import json as text
 
     from ... import files
+    from ...faults import MEANINGS
 
-    typer.echo(text.dumps(files.schema(), indent=None if json else 2))
+    if json:
+        keys = [{"key": key, "meaning": meaning} for key, meaning in MEANINGS.items()]
+        print_json(files.schema(), rows=keys)
+        return
+    typer.echo(text.dumps(files.schema(), indent=2))
 
 
 def _summary(robot: Robot) -> dict[str, Any]:

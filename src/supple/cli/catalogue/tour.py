@@ -36,7 +36,9 @@ def tour(out: Out = "tour", json: Json = False) -> None:
             _print(visited[-1])
     page = save_tour(visited, out)
     if json:
-        print_json({"page": str(page.resolve()), "stops": [_document(stop) for stop in visited]})
+        rows = [{"robot": stop.name, **vars(row)} for stop in visited for row in stop.rows]
+        stops_told = [_document(stop) for stop in visited]
+        print_json({"page": str(page.resolve()), "stops": stops_told}, rows=rows)
         return
     seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
     typer.echo(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")

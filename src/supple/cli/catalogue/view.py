@@ -47,9 +47,7 @@ def view(
 
 
 def _save(found: Modes, path: str, json: bool) -> None:
-    from ...view.page.reports import save_report
-
-    page = save_report(found, path)
+    page = found.save_page(path)
     size = page.stat().st_size
     if json:
         print_json({"robot": found.robot.name, "page": str(page), "bytes": size})

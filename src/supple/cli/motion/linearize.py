@@ -66,7 +66,7 @@ def linearize(
         theta = [0.0] * model.joints
     found = ask(model, theta, outputs=[_output(word) for word in outputs.split(",")])
     if json:
-        print_json(_document(robot.name, found))
+        print_json(_document(robot.name, found), found)
     else:
         _print(robot.name, found)
 

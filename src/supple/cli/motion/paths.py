@@ -11,7 +11,7 @@ import typer
 from ...errors import SuppleError
 from ...view.wording import motors_of, tidy
 from ..arguments import angles, numbers
-from ..output import print_json, print_table, save_answer, save_plot, tell_places
+from ..output import draw_answer, print_json, print_table, save_answer, tell_places
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -38,15 +38,11 @@ def along_path(
         warnings.simplefilter("always", SmallRangeWarning)
         found = follow(robot, path, **options)
     if plot is not None:
-        from ...view.figures.paths import plot_path_response
-
-        save_plot(plot_path_response, found, plot)
+        draw_answer(found, plot)
     if save is not None:
-        from ...studies.storage import save_path
-
-        save_answer(found, save, save_path)
+        save_answer(found, save)
     if json:
-        print_json(_document(found, name))
+        print_json(_document(found, name), found)
         return
     _print(found, name)
     for warning in seen:

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
-from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+from ..output import check_places, draw_answer, print_json, print_table, save_answer, tell_places
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -206,15 +206,11 @@ def _show(
     from ...robot import DeltaRobot
 
     if plot is not None:
-        from ...view.figures.motion import plot_response
-
-        save_plot(plot_response, found, plot)
+        draw_answer(found, plot)
     if save is not None:
-        from ...studies.storage import save_response
-
-        save_answer(found, save, save_response)
+        save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
     elif isinstance(found.model.robot, DeltaRobot):
         from .paths import print_coupled
 

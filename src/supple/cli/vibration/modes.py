@@ -11,10 +11,10 @@ from ..arguments import At, File, Json, Plot, Position, Save, asked, refuse
 from ..output import (
     check_places,
     digits,
+    draw_answer,
     print_json,
     print_table,
     save_answer,
-    save_plot,
     tell_places,
     told_configuration,
 )
@@ -78,13 +78,11 @@ def modes(
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
-        from ...view.figures.plots import plot_modes
-
-        save_plot(plot_modes, found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
         return
     _print(found, where)
     tell_places(plot, save)

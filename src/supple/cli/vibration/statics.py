@@ -10,10 +10,10 @@ from ...view.wording import tidy
 from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
 from ..output import (
     check_places,
+    draw_answer,
     print_json,
     print_table,
     save_answer,
-    save_plot,
     tell_places,
     told_configuration,
 )
@@ -54,13 +54,11 @@ def statics(
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], **where)
     if plot is not None:
-        from ...view.figures.plots import plot_statics
-
-        save_plot(plot_statics, found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
         return
     _print(found, where)
     tell_places(plot, save)

@@ -12,10 +12,10 @@ from ..arguments import File, Json, Plot, refuse
 from ..output import (
     check_places,
     digits,
+    draw_answer,
     print_json,
     print_table,
     save_answer,
-    save_plot,
     tell_places,
 )
 
@@ -82,15 +82,11 @@ def workspace(
         options["joints"] = [_range(part, "--joints") for part in joints.split(",")]
     found = ask(robot, progress=False if json else None, **options)
     if plot is not None:
-        from ...view.figures.paths import plot_workspace
-
-        save_plot(lambda one, path: plot_workspace(one, path, bound), found, plot)
+        draw_answer(found, plot, bound=bound)
     if save is not None:
-        from ...studies.storage import save_map
-
-        save_answer(found, save, save_map)
+        save_answer(found, save)
     if json:
-        print_json(_document(found, bound))
+        print_json(_document(found, bound), found)
         return
     _print(robot, found, bound)
     tell_places(plot, save)

@@ -6,11 +6,12 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...beams.basis import FiniteElements
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
@@ -21,11 +22,6 @@ from ...path_dynamics.ked import Loads, ked
 from ...path_dynamics.linearised_model import LedModel
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
-    from matplotlib.figure import Figure
 
 __all__ = ["PathResponse", "SmallRangeWarning", "follow"]
 
@@ -39,7 +35,7 @@ class SmallRangeWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class PathResponse:
+class PathResponse(Answer):
     """The elastic motion of a robot whose motors follow a path.
 
     Attributes:
@@ -62,15 +58,6 @@ class PathResponse:
     rigid_torque: Array
     largest: float
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def to_xarray(self) -> xarray.Dataset: ...
-        def to_pandas(self) -> pandas.DataFrame: ...
-        def save(self, path: Any) -> None: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
 
     @property
     def robot(self) -> Robot:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
 from ...equations.model import Model
 from ...errors import SuppleError
 from .simulate import static_state
@@ -39,7 +40,7 @@ Output = str | Strain
 
 
 @dataclass(frozen=True)
-class StateSpace:
+class StateSpace(Answer):
     """dx/dt = A x + B u, y = C x + D u, for small changes about a state.
 
     Attributes:
@@ -57,6 +58,23 @@ class StateSpace:
     q: Array
     qd: Array
     tau: Array
+
+    dims: ClassVar = {
+        "A": ("state", "from_state"),
+        "B": ("state", "input"),
+        "C": ("output", "from_state"),
+        "D": ("output", "input"),
+        "q": ("coordinate",),
+        "qd": ("coordinate",),
+        "tau": ("input",),
+    }
+    table_rows: ClassVar = ("state",)
+
+    def labels(self) -> dict[str, Any]:
+        """Return the names of states, inputs and outputs."""
+        states = list(self.states)
+        names = {"state": states, "from_state": states, "coordinate": states[: len(self.q)]}
+        return names | {"input": list(self.inputs), "output": list(self.outputs)}
 
     @property
     def eigenvalues(self) -> Complex:

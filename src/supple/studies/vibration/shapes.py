@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
 from ...beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ...kernels.spatial import transport
@@ -28,7 +30,7 @@ GAUSS = 12
 
 
 @dataclass(frozen=True)
-class Shapes:
+class Shapes(Answer):
     """Mode shapes of one configuration: n links, P stations a link, one entry a mode.
 
     Attributes:
@@ -57,6 +59,22 @@ class Shapes:
     density: Array
     residual: Array
     planar: bool
+
+    dims: ClassVar = {
+        "x": ("link", "station"),
+        "position": ("link", "station", "axis"),
+        "R": ("link", "axis", "own_axis"),
+        "displacement": ("mode", "link", "station", "axis"),
+        "rotation": ("mode", "link", "station", "axis"),
+        "share": ("mode", "link", "energy"),
+        "density": ("mode", "link", "station"),
+        "residual": ("mode",),
+    }
+    table_rows: ClassVar = ("mode", "link", "station")
+
+    def labels(self) -> dict[str, Any]:
+        """Return the links, and the kinds of strain energy."""
+        return {"link": list(self.names), "energy": list(ENERGIES)}
 
     @property
     def global_displacement(self) -> Array:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...architectures import delta
 from ...errors import SuppleError
 from ...robot import DeltaRobot, Robot, SerialRobot
 from .modes import Method, modes
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
 
@@ -28,7 +25,7 @@ BATCH = 4000  # poses asked at once, so that progress can be told
 
 
 @dataclass(frozen=True)
-class FrequencyMap(ABC):
+class FrequencyMap(Answer, ABC):
     """Natural frequencies on a grid.
 
     Attributes:
@@ -38,18 +35,17 @@ class FrequencyMap(ABC):
     robot: Robot
     omega: Array
 
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
-        def to_xarray(self) -> xarray.Dataset: ...
-        def save(self, path: Any) -> None: ...
+    units: ClassVar = {"omega": "rad/s"}
 
     @property
     @abstractmethod
     def axes(self) -> dict[str, Array]:
         """The axes of the grid by name, in order."""
+
+    @property
+    def table_rows(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A table has a row for each place of the grid."""
+        return tuple(self.axes)
 
     @property
     def reachable(self) -> NDArray[np.bool_]:
