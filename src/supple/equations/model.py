@@ -12,13 +12,13 @@ from ..answers.held import Held, short
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot
+from ..robot import DeltaRobot, Joint, Motor, Robot, SerialRobot
 from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
 from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
-from .damping import Damping, GivenDamping, ModalDamping, damping_of
+from .damping import Damping, GivenDamping, ModalDamping, damping_of, file_ratio
 from .functions import Functions
 from .link_fields import slide_deflection
 from .link_inertia import Numbers
@@ -305,22 +305,8 @@ def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
         D[k, k] = motor.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i, link.name)))
+            D[part, part] = denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
     return D
-
-
-def _ratio(robot: Robot, i: int, name: str) -> float | None:
-    """The damping ratio that the robot file gives a link, itself or by its material."""
-    described: Elastic
-    if isinstance(robot, DeltaRobot):
-        described = robot.upper if name.startswith("upper") else robot.lower
-    else:
-        assert isinstance(robot, SerialRobot)
-        described = robot.links[i]
-    material = robot.material(described)
-    if described.damping_ratio is None and material is not None:
-        return material.damping_ratio
-    return described.damping_ratio
 
 
 def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[float]]:
@@ -332,7 +318,7 @@ def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[fl
         elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
             out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
         elif isinstance(law, ModalDamping):
-            out.append(law.ratios(i, link.slide.count, _ratio(robot, i, link.name)).tolist())
+            out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
         else:
             raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
                               "matrix would change with its length")  # fmt: skip

@@ -168,7 +168,7 @@ def _pick(robot: Robot) -> tuple[str, PathResponse]:
         "paper's speed. Its weight alone bends the legs; the stroke makes them swing. The dashed "
         "robot and the thin grey line are where rigid legs would be."
     )
-    return words, follow(robot, path, damping=0.05, step=2e-3, after=0.4)
+    return words, follow(robot, path, modal_damping=0.05, dt=2e-3, after=0.4)
 
 
 def _theodore() -> Stop:

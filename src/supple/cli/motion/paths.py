@@ -32,10 +32,11 @@ def along_path(
     save: str | None = None,
 ) -> None:
     """Follow a path and print variations, residual vibration and torques."""
-    from ...studies.motion.follow import SmallRangeWarning, follow
+    from ...studies.motion.follow import SmallRangeWarning, StepWarning, follow
 
     with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always", SmallRangeWarning)
+        for kind in (SmallRangeWarning, StepWarning):
+            warnings.simplefilter("always", kind)
         found = follow(robot, path, **options)
     if plot is not None:
         draw_answer(found, plot)
@@ -88,6 +89,7 @@ def _document(found: PathResponse, name: str) -> dict[str, Any]:
         "rigid_torque": found.rigid_torque,
         "largest_deflection": found.largest,
         "small": found.small,
+        "step": found.step,
     }
     if found.stopped:
         out["residual"] = found.residual()
@@ -97,7 +99,10 @@ def _document(found: PathResponse, name: str) -> dict[str, Any]:
 def _print(found: PathResponse, name: str) -> None:
     import numpy as np
 
-    typer.echo(f"{found.robot.name} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns;")
+    typer.echo(
+        f"{found.robot.name} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns, steps "
+        f"of {1e3 * found.step:.3g} ms;"
+    )
     typer.echo("variation of place and attitude from the rigid motion\n")
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
     columns = {"largest": found.peak, "at the end": found.tip[-1]}

@@ -168,8 +168,8 @@ def simulate(
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
-                "periodic" if steady else "static"}  # fmt: skip
+        told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
+        told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
