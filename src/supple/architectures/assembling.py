@@ -416,7 +416,7 @@ def redundancy(m: Mechanism, x: Array) -> list[tuple[str, int, int]]:
         for row in J[0][at : at + loop.rows]:
             left = row - kept.T @ (kept @ row)
             left -= kept.T @ (kept @ left)
-            if np.linalg.norm(left) > 1e-8 * np.linalg.norm(row):
+            if np.linalg.norm(left) > 1e-8:
                 kept = np.vstack([kept, left / np.linalg.norm(left)])
         out.append((loop.name, loop.rows, loop.rows - (len(kept) - before)))
         at += loop.rows

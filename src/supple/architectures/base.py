@@ -63,7 +63,7 @@ class Architecture(ABC):
     6. `described(name)`: the part behind a segment of its Structure
     7. `motors()`: names of the entries of theta and whether they slide
     8. `reachable(poses)`: which poses of a grid it may stand at
-    9. `parents(names)`, `tip(names)`, `up()`: how it hangs together and stands on a page
+    9. `hangs(names)`, `up()`: how it hangs together, where its tip is, how it stands on a page
     10. `told()`: what `supple check` says of it
     """
 
@@ -96,8 +96,8 @@ class Architecture(ABC):
         """Return name and whether it slides of each entry of theta."""
 
     @abstractmethod
-    def parents(self, names: tuple[str, ...]) -> tuple[int, ...]:
-        """Return which of the drawn links carries each, -1 for the ground."""
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+        """Return which drawn link carries each, -1 for the ground, and which one has the tip."""
 
     @abstractmethod
     def told(self) -> str:
@@ -110,10 +110,6 @@ class Architecture(ABC):
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Return which poses (B, k) of a grid it may stand at."""
         return np.ones(len(poses), bool)
-
-    def tip(self, names: tuple[str, ...]) -> int:
-        """Return which of the drawn links ends at the tip."""
-        return len(names) - 1
 
     def up(self) -> tuple[float, ...]:
         """Return which way is up on a page: against gravity, where there is any."""

@@ -58,9 +58,9 @@ class Serial(Architecture):
         """Every joint that is not fixed."""
         return tuple((link.name, link.joint.type == "prismatic") for link in self.robot.moving)
 
-    def parents(self, names: tuple[str, ...]) -> tuple[int, ...]:
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
         """Each link hangs on the one before."""
-        return tuple(range(-1, len(names) - 1))
+        return tuple(range(-1, len(names) - 1)), len(names) - 1
 
     def told(self) -> str:
         """Planar arm or serial robot, and its joints."""
@@ -130,8 +130,8 @@ class Delta(Architecture):
         return self.parts().get(name.rstrip("ab").rstrip("123"))
 
     def motors(self) -> tuple[tuple[str, bool], ...]:
-        """The three upper arms."""
-        return tuple((f"upper{leg}", False) for leg in (1, 2, 3))
+        """The three motors."""
+        return tuple((f"motor {leg}", False) for leg in (1, 2, 3))
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """In reach, within the motors' limits, and not singular."""
@@ -142,13 +142,14 @@ class Delta(Architecture):
             inside[inside] = clear.all(axis=1)
         return inside
 
-    def parents(self, names: tuple[str, ...]) -> tuple[int, ...]:
-        """Rods hang on the upper arm before them."""
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+        """Rods hang on the upper arm before them; the platform comes last."""
         uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
-        return tuple(
+        parents = tuple(
             max(k for k in uppers if k < i) if name.startswith("lower") else -1
             for i, name in enumerate(names)
         )
+        return parents, len(names) - 1
 
     def up(self) -> tuple[float, ...]:
         """Against gravity, where there is any; z points down."""
@@ -223,7 +224,7 @@ class Mechanism(Architecture):
                 inside &= (found.at[:, k] >= limits[0]) & (found.at[:, k] <= limits[1])
         return inside
 
-    def parents(self, names: tuple[str, ...]) -> tuple[int, ...]:
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
         """As in the tree; parts of a link hang on one another."""
         own = {link.name: i for i, link in enumerate(self.robot.links)}
         last: dict[str, int] = {}
@@ -234,12 +235,7 @@ class Mechanism(Architecture):
             before = self.robot.links[parent].name if parent >= 0 else ""
             out.append(last.get(link, last.get(before, -1)))
             last[link] = i
-        return tuple(out)
-
-    def tip(self, names: tuple[str, ...]) -> int:
-        """The last part of the link that the file names."""
-        tip = self.robot.links[self.robot.tip_index].name
-        return max(i for i, name in enumerate(names) if name.partition("@")[0] == tip)
+        return tuple(out), last[self.robot.links[self.robot.tip_index].name]
 
     def told(self) -> str:
         """Its links, loops, motors, and the rows that repeat what others hold."""

@@ -13,7 +13,7 @@ from .parts import Structure
 __all__ = ["independent"]
 
 Array = NDArray[np.float64]
-REPEATED = 1e-9  # what is left of a unit row beside the others
+REPEATED = 1e-9  # what is left of a unit row beside the others, of its possible size
 
 
 def independent(structure: Structure) -> Structure:
@@ -41,14 +41,17 @@ def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
         left = row - basis.T @ (basis @ row)
         left -= basis.T @ (basis @ left)
         size = float(np.linalg.norm(left))
-        kept.append(size > REPEATED * max(float(np.linalg.norm(row)), 1e-300))
+        kept.append(size > REPEATED)
         if kept[-1]:
             basis = np.vstack([basis, left / size])
     return np.array(kept, bool)
 
 
 def _rows(structure: Structure, b: int) -> Array:
-    """(r, N) closure rows of one configuration over releases and allowed deformations."""
+    """(r, N) closure rows of one configuration over releases and allowed deformations.
+
+    Each is divided by the size that its two ends could give it, so that what cancels is zero.
+    """
     each = [np.reshape([r.toward(b) for r in s.releases], (-1, 6)).T for s in structure.segments]
     inner = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
     N = sum(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))
@@ -62,9 +65,10 @@ def _rows(structure: Structure, b: int) -> Array:
         at += inner[i].shape[1]
     rows = [np.zeros((0, N))]
     for c in structure.closures:
-        row = np.zeros((c.rows_a.shape[1], N))
+        row, size = np.zeros((2, c.rows_a.shape[1], N))
         for i, tied in ((c.a, c.rows_a), (c.b, c.rows_b)):
             if i >= 0:
                 row += tied[b] @ ends[i]
-        rows.append(row)
+                size += np.abs(tied[b]) @ np.abs(ends[i])
+        rows.append(row / np.maximum(np.linalg.norm(size, axis=1, keepdims=True), 1e-300))
     return np.concatenate(rows)
