@@ -359,7 +359,8 @@ def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object
     k = 2 if m.robot.planar else 3
     if m.motors != k:
         raise SuppleError(
-            f"position has {k} coordinates and {m.robot.name} {m.motors} motors: position is for "
+            f"position has {k} coordinates and {m.robot.name} {m.motors} "
+            f"motor{'' if m.motors == 1 else 's'}: position is for "
             "mechanisms that have as many motors; give theta"
         )
     try:
