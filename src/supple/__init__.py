@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
-    from .errors import RobotError, SuppleError
+    from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
+    from .library import material
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -143,6 +144,7 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "RobotWarning",
     "Sensitivities",
     "SerialRobot",
     "ShapedMove",
@@ -180,6 +182,7 @@ __all__ = [
     "load_response",
     "loads",
     "lqr",
+    "material",
     "modes",
     "regressor",
     "reproduce",
@@ -198,13 +201,14 @@ __all__ = [
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "SuppleError"),
+    "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import SuppleError
+from ..errors import RobotError, RobotWarning, SuppleError
+from .catalogue.imports import import_, materials
 from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
@@ -19,7 +22,7 @@ from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
-from .output import with_csv
+from .output import plain, say, with_csv
 from .vibration.modes import modes
 from .vibration.statics import statics
 from .vibration.workspace import workspace
@@ -38,6 +41,8 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
+    "materials": (materials, "List common materials with their sources."),
+    "import": (import_, "Make a robot file of a URDF, some of its links bending."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
     "forward": (forward, "Where is the tip, at given joint coordinates."),
     "inverse": (inverse, "Which joint coordinates put the tip there."),
@@ -66,7 +71,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"supple {version('supple')}")
+        say(f"supple {version('supple')}")
         raise typer.Exit
 
 
@@ -79,24 +84,49 @@ def _options(
     """Robots whose links bend: how do they vibrate, sag and move?"""
 
 
-def main() -> None:
-    """Run the command line; bad input ends with one sentence a fault and exit code 2."""
+def main() -> int:
+    """Run the command line and return its exit code; bad input ends with one sentence a fault."""
     for name in THREADS:
         os.environ.setdefault(name, "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names that it cannot write are escaped, not lost
+            stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] or ["--help"]
     try:
-        code = app(arguments, prog_name="supple", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RobotWarning)
+            warnings.showwarning = _told(warnings.showwarning)
+            return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+    except RobotError as problem:
+        for line in str(problem).split("\n"):
+            say(line, err=True)
     except SuppleError as problem:
-        typer.echo(str(problem), err=True)
-        code = 2
+        say(plain(str(problem)), err=True)
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
-        typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
-        code = 2
+        say(plain(f"{text.rstrip('.')} (see `{_asked()} --help`)"), err=True)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:  # who read our output has gone, as in `supple robots | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as problem:
-        typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
-        code = 2
-    sys.exit(code)
+        say(plain(f"{problem.filename or 'supple'}: {problem.strerror or problem}"), err=True)
+    except MemoryError:
+        say("this needs more memory than there is: ask for less", err=True)
+    return 2
+
+
+def _told(usual: Callable[..., None]) -> Callable[..., None]:
+    """Notes about a robot as plain sentences on the error stream; other warnings as usual."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, RobotWarning):
+            say(f"note: {message}", err=True)
+        else:
+            usual(message, category, *rest)
+
+    return show
 
 
 def _asked() -> str:

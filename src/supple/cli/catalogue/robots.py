@@ -8,7 +8,12 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import File, Json
-from ..output import print_json, print_table
+from ..output import (
+    plain,
+    print_json,
+    print_table,
+    say,
+)
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -48,7 +53,7 @@ def check(file: File, json: Json = False) -> None:
         print_json({"file": file, "valid": True, "faults": [], **_summary(robot)})
         return
     found = _summary(robot)
-    typer.echo(f"{file}: no fault; {found['name']} is {found['told']}")
+    say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
 
 
 def schema(json: Json = False) -> None:
@@ -62,7 +67,7 @@ def schema(json: Json = False) -> None:
         keys = [{"key": key, "meaning": meaning} for key, meaning in MEANINGS.items()]
         print_json(files.schema(), rows=keys)
         return
-    typer.echo(text.dumps(files.schema(), indent=2))
+    say(text.dumps(files.schema(), indent=2))
 
 
 def _summary(robot: Robot) -> dict[str, Any]:
