@@ -114,8 +114,7 @@ def inverse(
 def _print(robot: Robot, found: JointSolutions) -> None:
     from ...architectures.kinds import architecture_of
 
-    say(f"{plain(robot.name)}: {found}
-")
+    say(f"{plain(robot.name)}: {found}\n")
     motors = architecture_of(robot).motors()
     names, slides = [name for name, _ in motors], [slides for _, slides in motors]
     told = found.solutions if found.reached else found.theta[None]
