@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+Listed = SerialRobot | MechanismRobot
 
 
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
@@ -66,13 +67,13 @@ def moving_serial(
     return MovingStructure(structure, replace(links, R=structure.R))
 
 
-def section_axes(robot: SerialRobot | MechanismRobot, link: JointedLink) -> Array:
+def section_axes(robot: Listed, link: JointedLink) -> Array:
     """Segment axes in link axes: turned by roll about x; a planar arm swaps planes instead."""
     flat = robot.planar or link.roll == 0
     return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
-def link_beam(robot: SerialRobot | MechanismRobot, link: JointedLink) -> Beam:
+def link_beam(robot: Listed, link: JointedLink) -> Beam:
     """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
     beam = beam_of(robot, link)
     if not robot.planar:

@@ -210,10 +210,11 @@ def stability_report(found: Stability, samples: int = SAMPLES) -> Report:
 def panels(run: Response) -> list[Plot]:
     """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
     chain = run.model.chain
-    joints = [chain.links[i].name for i in chain.joints]
+    joints = list(chain.motors)
     bent = [link.name for link in chain.links if link.shapes is not None]
     ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
     slides = [chain.links[i].slide is not None for i in chain.joints]
+    slides += [True] * len(chain.lengths)
     energies = dict(run.energies)
     if "gravity" in energies:  # only its change has a meaning
         energies["gravity"] = energies["gravity"] - energies["gravity"][0]
