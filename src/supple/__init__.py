@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.shapers import Shaper, shaper
+    from .control.shaping import shaped
     from .control.trajectories import (
         CirclePath,
         Hold,
@@ -36,19 +38,25 @@ if TYPE_CHECKING:
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
-    from .errors import RobotError, SuppleError
+    from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
+    from .library import material
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
         Body,
+        Closure,
+        ClosureEnd,
         DeltaRobot,
         Joint,
         Link,
         LowerLink,
         Material,
+        MechanismJoint,
+        MechanismLink,
+        MechanismRobot,
         Motor,
         Mount,
         Platform,
@@ -58,7 +66,12 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.drive.invert import Inversion, invert
+    from .studies.drive.shape import ShapedMove, scheduled, shape
+    from .studies.kinematics.forward import Pose, forward
+    from .studies.kinematics.inverse import JointSolutions, inverse
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -82,6 +95,8 @@ __all__ = [
     "Chirp",
     "Circle",
     "CirclePath",
+    "Closure",
+    "ClosureEnd",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -93,15 +108,20 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
     "JointPD",
+    "JointSolutions",
     "Ked",
     "Link",
     "Loads",
     "LowerLink",
     "Material",
+    "MechanismJoint",
+    "MechanismLink",
+    "MechanismRobot",
     "ModalDamping",
     "Model",
     "Modes",
@@ -112,6 +132,7 @@ __all__ = [
     "Platform",
     "PlatformPath",
     "PointToPoint",
+    "Pose",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -123,13 +144,18 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "RobotWarning",
+    "Sensitivities",
     "SerialRobot",
+    "ShapedMove",
+    "Shaper",
     "SimulationWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
     "Statics",
     "Step",
+    "StepWarning",
     "StiffnessRoot",
     "Strain",
     "SuppleError",
@@ -146,18 +172,27 @@ __all__ = [
     "dump",
     "floquet",
     "follow",
+    "forward",
     "free_growth",
+    "inverse",
+    "invert",
     "ked",
     "linearize",
     "load",
     "load_response",
     "loads",
     "lqr",
+    "material",
     "modes",
     "regressor",
     "reproduce",
     "scaled_to",
+    "scheduled",
     "schema",
+    "sensitivities",
+    "shape",
+    "shaped",
+    "shaper",
     "simulate",
     "stability",
     "statics",
@@ -166,15 +201,19 @@ __all__ = [
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "SuppleError"),
+    "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "robot": (
-        *("Body", "DeltaRobot", "Joint", "Link", "LowerLink", "Material", "Motor", "Mount"),
+        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.kinematics.forward": ("Pose", "forward"),
+    "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
@@ -183,7 +222,7 @@ _PATHS = {
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
@@ -193,6 +232,11 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.shapers": ("Shaper", "shaper"),
+    "control.shaping": ("shaped",),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
@@ -221,11 +265,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:

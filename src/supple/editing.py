@@ -20,6 +20,7 @@ __all__ = ["dumped", "edited"]
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 _ORDER = {key: i for i, key in enumerate(MEANINGS)}
+_AMOUNTS = ("start", "rest", "stiffness", "damping", "friction")  # one value, or several
 _ALWAYS = ("supple", "architecture", "shape")  # kept though they have defaults: they tell the kind
 
 
@@ -51,6 +52,8 @@ def dumped(part: Any) -> Any:
 
 def _short(key: str, value: Any) -> Any:
     """One number for an inertia about z, or for a pair of alike values in both bending planes."""
+    if isinstance(value, list) and len(value) == 1 and key in _AMOUNTS:
+        return value[0]
     alike = key == "inertia" and len(value) == 1
     if key in ("shear_coefficient", "bending_stiffness", "shear_stiffness"):
         alike = value is not None and value[0] == value[1]

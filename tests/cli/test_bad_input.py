@@ -82,6 +82,10 @@ WORDS = {
     "stroke too long": ("modes theodore-rrp --at 0,0,2", "free length of link3"),
     "two forces": ("statics industrial-3 --force 1,2", "2 numbers are given, 3 are needed"),
     "force no number": ("statics industrial-3 --force a,b,c", "give 3 numbers"),
+    "effort as an angle": (
+        "simulate de-luca-two-link --input step --amplitude 45deg",
+        "--amplitude 45deg: give plain numbers",
+    ),
     "picture format": ("modes industrial-3 --count 1 --plot x.unknown", "picture ending"),
     "no such folder": ("modes industrial-3 --count 1 --plot /nowhere/x.png", "/nowhere"),
     "folder not to be made": ("tour --out /dev/null/x", "cannot make /dev/null/x"),

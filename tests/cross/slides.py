@@ -6,6 +6,7 @@ import supple
 from supple.beams.basis import FiniteElements
 from supple.equations.equilibrium import stiffness_at
 from supple.structure import structure_of
+from supple.structure.serial import link_beam
 
 
 def segments(robot):
@@ -97,8 +98,8 @@ def pinocchio_twin(robot):
         turning = pin.JointModelRevoluteUnaligned(np.array(joint.direction))
         kind = pin.JointModelPX() if slides else turning
         parent = twin.addJoint(parent, kind, place * mount, link.name)
-        length, m = link.length, segment.beam.m * link.length
-        own = segment.beam
+        own = link_beam(robot, link)
+        length, m = link.length, own.m * link.length
         about = np.diag([own.rIp, own.rI[1], own.rI[0]]) * length
         beam = segment.R_LS @ about @ segment.R_LS.T + np.diag([0, 1, 1]) * m * length**2 / 12
         centre = pin.SE3(np.eye(3), np.array([-length / 2 if slides else length / 2, 0, 0]))

@@ -95,9 +95,9 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: supple.modes(robot("theodore-rrp"), [0, 0, 5.0]),
         "the free length of link3 is 5 m: it must lie above 0 and at most at the beam's length 1.3",
     ),
-    "many beyond the beam": (
-        lambda: supple.modes(robot("theodore-rrp"), [[0, 0, -0.5], [0, 0, 5.0]]),
-        "the free length of link3 is -0.5 to 5 m",
+    "box of an arm": (
+        lambda: supple.workspace(robot(), x=(-0.1, 0.1)),
+        "a serial arm is mapped over joints=",
     ),
     "unknown link": (lambda: robot().with_("links.link9.length", 1), "unknown key 'link9'"),
     "unknown key": (lambda: robot().with_("links.link1.lenght", 1), "did you mean 'length'?"),

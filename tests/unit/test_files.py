@@ -125,7 +125,7 @@ def test_degrees_where_an_angle_is_meant() -> None:
     link = loads(text).links[0]
     assert link.roll == math.pi / 2
     assert link.joint.limits == (-math.pi / 4, 1)
-    assert "it must be a number without a unit" in one_fault_of(
+    assert "'1deg' is given: it must be in m, or in what converts to it" in one_fault_of(
         text.replace("{name: a, length: 1", "{name: a, length: 1deg")
     )
 
@@ -364,7 +364,7 @@ def test_numbers_are_numbers_for_readers_of_yaml_1_1() -> None:
 def test_library_robots_load_and_survive(name: str) -> None:
     robot = load(name)
     assert robot.name == name
-    assert robot.source.startswith("[")
+    assert robot.source.startswith(("[", "example"))  # a published robot, or one made up
     assert loads(dump(robot)) == robot
 
 

@@ -36,7 +36,7 @@ def test_a_core_name_loads_the_whole_core_and_nothing_heavy(name: str) -> None:
     assert loaded_by(code, ("numpy", "pydantic", *HEAVY)) == ["numpy", "pydantic"]
     wanted = (
         *("supple.files", "supple.studies.vibration.modes"),
-        *("supple.studies.statics", "supple.binding"),
+        *("supple.studies.statics", "supple.papers.reproduce"),
     )
     assert loaded_by(code, wanted) == list(wanted)
 
@@ -74,8 +74,10 @@ def test_commands_use_one_thread_of_linear_algebra_unless_told(
 
 @pytest.mark.parametrize("words", [("-c", "import supple"), ("-m", "supple", "--help")])
 def test_start_takes_less_than_a_third_of_a_second(words: tuple[str, ...]) -> None:
-    best = min(_seconds(words) for _ in range(5))
-    assert best < 0.3
+    """Or 15 starts of a bare interpreter, which take longer where cores are shared."""
+    each = [(_seconds(words), _seconds(("-c", "pass"))) for _ in range(5)]
+    best, bare = (min(side) for side in zip(*each, strict=True))
+    assert best < max(0.3, 15 * bare)
 
 
 def _seconds(words: tuple[str, ...]) -> float:

@@ -30,10 +30,12 @@ __all__ = [
     "inverse",
     "place",
     "reachable",
+    "resolve",
     "singularity",
 ]
 
 Array = NDArray[np.float64]
+Reasons = NDArray[np.object_]
 Elbow = Literal["out", "in", "all"]
 SINGULAR = 1e-6  # of the sine of an angle or the volume of a unit parallelepiped: 1e-6 of 1
 
@@ -140,14 +142,20 @@ def _too_far(robot: DeltaRobot, P: Array, out: NDArray[np.bool_]) -> str:
 def _angles(robot: DeltaRobot, d: Array, outward: bool) -> Array:
     """phi1, phi2, phi3 (B, 3, 3) with the elbow out or in."""
     L1, L2 = _lengths(robot)
-    dx, dy, dz = np.moveaxis(d, -1, 0)
+    dx, _, dz = np.moveaxis(d, -1, 0)
     K = ((d**2).sum(axis=-1) + L1**2 - L2**2) / (2 * L1)
     middle, spread = -np.arctan2(dz, dx), np.arccos(K / np.hypot(dx, dz))
     plus = np.cos(middle + spread) >= np.cos(middle - spread)
     phi1 = middle + np.where(plus == outward, spread, -spread)
-    phi3 = np.arcsin(dy / L2)
+    return _remaining(robot, d, (phi1 + np.pi) % (2 * np.pi) - np.pi)
+
+
+def _remaining(robot: DeltaRobot, d: Array, phi1: Array) -> Array:
+    """phi1, phi2, phi3 (B, 3, 3) at motor angles phi1 (B, 3) that reach the wrists d."""
+    L1, L2 = _lengths(robot)
+    dx, dy, dz = np.moveaxis(d, -1, 0)
+    phi3 = np.arcsin(np.clip(dy / L2, -1, 1))
     phi12 = np.arctan2(-(dz + L1 * np.sin(phi1)), dx - L1 * np.cos(phi1))
-    phi1 = (phi1 + np.pi) % (2 * np.pi) - np.pi
     return np.stack([phi1, phi12 - phi1, phi3], axis=-1)
 
 
@@ -159,31 +167,89 @@ def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] =
     (larger z) is usual; "all" returns (B, 2, 3), the usual one first.
     Source: [Kuo2016], Eqs. (5), (6); their intersection is derived here.
     """
-    given = _motor_angles(theta)
+    both, reason = _assembled(robot, _motor_angles(theta))
+    for sentence in reason[reason != ""][:1]:
+        raise SuppleError(sentence)
+    return both[:, 0] if which == "usual" else both
+
+
+def _assembled(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons]:
+    """Both platform positions (B, 2, 3) at motor angles (B, 3), and why there are none (B,)."""
     C = _sphere_centres(robot, given)
     L2 = _lengths(robot)[1]
     a, b = C[:, 1] - C[:, 0], C[:, 2] - C[:, 0]
     n = np.cross(a, b)
     area = np.linalg.norm(n, axis=-1)
-    if (area < SINGULAR * L2**2).any():
-        k = int(np.flatnonzero(area < SINGULAR * L2**2)[0])
-        raise SuppleError(
+    reason = np.full(len(given), "", object)
+    for k in np.flatnonzero(area < SINGULAR * L2**2):
+        reason[k] = (
             f"theta {given[k].tolist()} is singular: the three rods hang from one line, so the "
             "platform may swing about it; try other motor angles"
         )
     a2, b2 = (a * a).sum(-1, keepdims=True), (b * b).sum(-1, keepdims=True)
-    middle = np.cross(a2 * b - b2 * a, n) / (2 * area**2)[:, None]
-    height2 = L2**2 - (middle**2).sum(-1)
-    if (height2 < 0).any():
-        k = int(np.flatnonzero(height2 < 0)[0])
-        raise SuppleError(
-            f"theta {given[k].tolist()} cannot be assembled: the elbows are so far apart that rods "
-            f"of {L2:g} m do not meet at the platform; try angles nearer to each other"
-        )
-    up = n / area[:, None]
-    down = np.where(up[:, 2:] >= 0, up, -up) * np.sqrt(height2)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.cross(a2 * b - b2 * a, n) / (2 * area**2)[:, None]
+        height2 = L2**2 - (middle**2).sum(-1)
+        for k in np.flatnonzero((height2 < 0) & (reason == "")):
+            reason[k] = (
+                f"theta {given[k].tolist()} cannot be assembled: the elbows are so far apart that "
+                f"rods of {L2:g} m do not meet at the platform; try angles nearer to each other"
+            )
+        up = n / area[:, None]
+        down = np.where(up[:, 2:] >= 0, up, -up) * np.sqrt(height2)[:, None]
     centre = C[:, 0] + middle
-    return centre + down if which == "usual" else np.stack([centre + down, centre - down], axis=1)
+    return np.stack([centre + down, centre - down], axis=1), reason
+
+
+def resolve(
+    robot: DeltaRobot, theta: ArrayLike | None = None, position: ArrayLike | None = None
+) -> tuple[Array, Reasons]:
+    """Return what `place` takes, (B, 6): position and motor angles; and why a pose has none, (B,).
+
+    Motor angles mean the usual platform position of their direct kinematics, and the elbows that
+    they were given for; a position means elbows out. The reason of a good pose is empty; a pose
+    whose platform the motors cannot hold is not one.
+    """
+    if theta is not None:
+        angles = _table(theta, "theta of a Delta must be three motor angles, or an array (B, 3)")
+        reason = _not_finite(angles, "theta")
+        good = reason == ""
+        P = np.full((len(angles), 3), np.nan)
+        both, reason[good] = _assembled(robot, angles[good])
+        P[good] = both[:, 0]
+    else:
+        P = _table(position, "position must be three numbers x, y, z, or an array (B, 3)")
+        reason, angles = _not_finite(P, "position"), np.full((len(P), 3), np.nan)
+        good = np.flatnonzero(reason == "")
+        out = ~_in_reach(robot, _from_hips(robot, P[good]))
+        for b, legs in zip(good[out.any(axis=1)], out[out.any(axis=1)], strict=True):
+            reason[b] = _too_far(robot, P[b : b + 1], legs[None])
+        good = reason == ""
+        angles[good] = inverse(robot, P[good])[..., 0] if good.any() else angles[good]
+    at = np.concatenate([P, angles], axis=1)
+    good = np.flatnonzero(reason == "")
+    if len(good):
+        volume = np.linalg.det(place(robot, at[good]).R_lower[..., 0])
+        for b in good[np.abs(volume) < SINGULAR]:
+            reason[b] = _flat(P[b])
+    return at, reason
+
+
+def _table(given: ArrayLike | None, wanted: str) -> Array:
+    try:
+        table = np.atleast_2d(np.asarray(given, float))
+    except (TypeError, ValueError):
+        raise SuppleError(wanted) from None
+    if table.ndim != 2 or table.shape[1] != 3:
+        raise SuppleError(wanted)
+    return table
+
+
+def _not_finite(table: Array, word: str) -> Reasons:
+    reason = np.full(len(table), "", object)
+    for b in np.flatnonzero(~np.isfinite(table).all(axis=1)):
+        reason[b] = f"{word} {table[b].tolist()} holds a value that is not finite: give numbers"
+    return reason
 
 
 def _motor_angles(theta: ArrayLike) -> Array:
@@ -238,16 +304,28 @@ def check_regular(robot: DeltaRobot, position: ArrayLike) -> None:
             "cannot move the platform along the rod; stay clear of the workspace's edge"
         )
     for b in np.flatnonzero(np.abs(platform) < SINGULAR)[:1]:
-        raise SuppleError(
-            f"position {P[b].tolist()} is singular: the three rods lie in one plane or meet in "
-            "one line, the motors cannot hold the platform; try a point farther down"
-        )
+        raise SuppleError(_flat(P[b]))
 
 
-def place(robot: DeltaRobot, position: ArrayLike) -> DeltaPlacement:
-    """Return where every part of the Delta is at platform positions (3,) or (B, 3)."""
-    P = positions(position)
-    phi = inverse(robot, P)
+def _flat(P: Array) -> str:
+    return (
+        f"position {P.tolist()} is singular: the three rods lie in one plane or meet in one line, "
+        "the motors cannot hold the platform; try a point farther down"
+    )
+
+
+def place(robot: DeltaRobot, at: ArrayLike) -> DeltaPlacement:
+    """Return where every part of the Delta is at platform positions (3,) or (B, 3), elbows out.
+
+    With six entries the last three are the motor angles, whose elbows may be in.
+    """
+    given = np.atleast_2d(np.asarray(at, float))
+    if given.ndim == 2 and given.shape[1] == 6:
+        P = positions(given[:, :3])
+        phi = _remaining(robot, _from_hips(robot, P), given[:, 3:])
+    else:
+        P = positions(at)
+        phi = inverse(robot, P)
     R_leg = leg_axes(robot)
     R_upper = R_leg @ axis_rotation((0, 1, 0), phi[..., 0])
     R_lower = (

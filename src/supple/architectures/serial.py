@@ -11,7 +11,7 @@ from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
 from ..robot import SerialRobot
 
-__all__ = ["Placement", "configuration", "place"]
+__all__ = ["Placement", "configuration", "place", "resolve"]
 
 Array = NDArray[np.float64]
 
@@ -39,11 +39,19 @@ class Placement:
 def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     """Return theta as a (B, joints) array, checked; None means all joints at zero.
 
-    A prismatic joint has no zero position, so it must be given.
+    A prismatic joint whose beam bends has no zero position, so it must be given.
     """
+    given, reason = resolve(robot, theta)
+    for sentence in reason[reason != ""][:1]:
+        raise SuppleError(sentence)
+    return given
+
+
+def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
+    """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
     moving = robot.moving
     if theta is None:
-        if any(link.joint.type == "prismatic" for link in moving):
+        if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {_wanted(robot)}")
         theta = np.zeros(len(moving))
     try:
@@ -52,12 +60,21 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
         raise SuppleError(f"theta is not an array of numbers: give {_wanted(robot)}") from None
     if given.ndim != 2 or given.shape[1] != len(moving):
         raise SuppleError(f"theta has {given.shape[-1]} entries: give {_wanted(robot)}")
-    if not np.isfinite(given).all():
-        raise SuppleError("theta holds a value that is not finite: give plain numbers in radians")
+    reason = np.full(len(given), "", object)
+    reason[~np.isfinite(given).all(axis=1)] = (
+        "theta holds a value that is not finite: give plain numbers in radians"
+    )
     for j, link in enumerate(moving):
-        if link.joint.type == "prismatic":
-            _check_stroke(link.name, given[:, j], link.length or 0.0)
-    return given
+        if link.joint.type != "prismatic":
+            continue
+        total, free = link.length or 0.0, given[:, j]
+        least = "" if link.rigid else "above 0 and "  # a rigid carriage may stand anywhere
+        for b in np.flatnonzero((free > total) | ((free <= 0) & (not link.rigid))):
+            reason[b] = (
+                f"the free length of {link.name} is {free[b]:g} m: it must lie {least}at most at "
+                f"the beam's length {total:g} m; give its joint coordinate"
+            )
+    return given, reason
 
 
 def _wanted(robot: SerialRobot) -> str:
@@ -66,20 +83,6 @@ def _wanted(robot: SerialRobot) -> str:
         for link in robot.moving
     )
     return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
-
-
-def _check_stroke(name: str, free: Array, total: float) -> None:
-    if (free <= 0).any() or (free > total).any():
-        raise SuppleError(
-            f"the free length of {name} is {_span(free)} m: it must lie above 0 and at most at the "
-            f"beam's length {total:g} m; give its joint coordinate"
-        )
-
-
-def _span(values: Array) -> str:
-    """The values as one reads them: one number, or from least to greatest."""
-    least, greatest = float(values.min()), float(values.max())
-    return f"{least:g}" if least == greatest else f"{least:g} to {greatest:g}"
 
 
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:

@@ -25,6 +25,7 @@ __all__ = [
     "numbers",
     "pulled",
     "refuse",
+    "values",
 ]
 
 File = Annotated[
@@ -75,14 +76,24 @@ def angles(text: str, option: str) -> list[float]:
     return _finite(found, text, option)
 
 
-def numbers(text: str, option: str, count: int) -> list[float]:
-    """Return `count` numbers from a list such as `0,0,-9.81`."""
+def numbers(text: str, option: str, count: int | None = None) -> list[float]:
+    """Return `count` plain numbers, or as many as there are, from a list such as `0,0,-9.81`."""
     try:
         found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise SuppleError(f"{option} {text}: give {count} numbers, such as 0,0,-10") from None
-    if len(found) != count:
+        such = "plain numbers" if count is None else f"{count} numbers"
+        raise SuppleError(f"{option} {text}: give {such}, such as 0,0,-10") from None
+    if count is not None and len(found) != count:
         raise SuppleError(f"{option} {text}: {len(found)} numbers are given, {count} are needed")
+    return _finite(found, text, option)
+
+
+def values(text: str, option: str) -> list[float]:
+    """Return the numbers of a list such as `7.2,19`, however many."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SuppleError(f"{option} {text}: give numbers, such as 7.2 or 7.2,19") from None
     return _finite(found, text, option)
 
 
@@ -111,16 +122,11 @@ def pulled(robot: Robot, gravity: str | None) -> Robot:
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
-    """Return where a question is asked: theta of a serial arm, position of a Delta's platform.
-
-    Motor angles of a Delta mean the platform's usual position there.
-    """
+    """Return where a question is asked: theta, or the position of a Delta's platform."""
     from ..robot import DeltaRobot, SerialRobot
 
     if isinstance(robot, DeltaRobot) and at is not None and position is None:
-        from ..architectures.delta import direct
-
-        return {"position": direct(robot, angles(at, "--at"))[0].tolist()}
+        return {"theta": angles(at, "--at")}
     if not isinstance(robot, SerialRobot):
         if at is not None or position is None:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")

@@ -233,7 +233,8 @@ class ComputedTorque(Controller):
         k = model.joints
         stiff = model.functions.derived("rigid twin", lambda: rigid_model(model))
         u = _wanted_acceleration((self.position_gain, self.velocity_gain), k, q, qd, wanted)
-        return stiff.functions.expression("inverse_dynamics")(q[:k], qd[:k], u)
+        functions = stiff.functions.alongside(model.functions)
+        return functions.expression("inverse_dynamics")(q[:k], qd[:k], u)
 
 
 def rigid_model(model: Model) -> Model:

@@ -99,6 +99,6 @@ def _named(place: Place, data: Any) -> str:
     parts: list[str] = []
     for key in place:
         data = get(data, key)
-        name = get(data, "name") if parts == ["links"] else None
+        name = get(data, "name") if parts in (["links"], ["closures"]) else None
         parts.append(name if isinstance(name, str) and name.strip() else str(key))
     return ".".join(parts)

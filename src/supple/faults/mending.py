@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..values import Place
-from .known import at, known_keys
+from .known import at, get, known_keys
 from .meanings import MEANINGS
 from .sentences import is_element, literals, nearest, place_of
 
@@ -83,6 +83,8 @@ def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
         return _sound_link(given, place)
     if key == "name":
         return f"_{''.join(map(str, place))}"
+    if place[0] == "closures":
+        return _sound_closure(data, place)
     return 1.0 if key in _ONES else _SOUND.get(str(key))
 
 
@@ -103,3 +105,14 @@ def _sound_link(given: Any, place: Place) -> dict[str, Any]:
         link["name"] = name if isinstance(name, str) else f"_{place[-1]}"
         link["joint"] = given.get("joint", {})
     return link
+
+
+def _sound_closure(data: dict[str, Any], place: Place) -> Any:
+    """Harmless ends, a harmless closure, or none of them; other keys are left out."""
+    links = data.get("links")
+    named = [get(link, "name") for link in links] if isinstance(links, list) else []
+    ends = [[name for name in named if isinstance(name, str)][-1:] or ["_"], ["base"]]
+    tied = {"ends": ends[0] + ends[1], "type": "distance", "length": 1.0}
+    if len(place) < 3:
+        return [] if len(place) == 1 else tied
+    return {"ends": tied["ends"], "length": 1.0}.get(str(place[2]))

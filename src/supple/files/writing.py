@@ -34,7 +34,7 @@ def _block(data: Mapping[str, Any], indent: str) -> list[str]:
 
 def _fits(head: str, flow: str, key: str) -> bool:
     """Whether a part may stand on one line; tables and links never do."""
-    tables = ("materials", "sections", "links")
+    tables = ("materials", "sections", "links", "closures")
     return key not in tables and len(head) + len(flow) < _WIDTH
 
 

@@ -86,9 +86,10 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
         if link.slide is not None:
             least, most = model.chain.stroke(i)
             if low < least or high > most:
+                span = f"between {least:g} m and" if np.isfinite(least) else "below"
                 raise SuppleError(
                     f"the trajectory takes {link.name} from {low:g} to {high:g} m outside: it must "
-                    f"stay between {least:g} m and the beam's {most:g} m"
+                    f"stay {span} the beam's {most:g} m"
                 )
         if allowed is not None and not (allowed[0] <= low and high <= allowed[1]):
             raise SuppleError(f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
@@ -98,11 +99,11 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
 
 def _check_regular(model: Model, theta: Array) -> None:
     """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
-    q = np.zeros((len(theta[::8]) + 1, model.size))
-    q[:-1, : model.joints] = theta[::8]
-    q[-1] = q[0]  # and a pose with nothing special, to compare with
-    turning = [k for k in range(model.joints) if model.chain.joints[k] not in model.chain.sliding]
-    q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
+    q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
+    if not model.chain.start:  # a pose with nothing special, to compare with
+        chain, q[-1] = model.chain, q[0]
+        turning = [k for k, i in enumerate(chain.joints) if i not in chain.sliding]
+        q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
     M = model.mass_matrix(q)
     usual = np.sqrt(np.diag(M[-1]))
     unit = M[:-1] / np.outer(usual, usual)

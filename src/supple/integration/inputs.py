@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..files.disk import read_table
+from ..files.data import read_table
 
 __all__ = [
     "INPUTS",

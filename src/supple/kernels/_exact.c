@@ -10,6 +10,9 @@
 #include "_beam.h"
 
 #define MAX_CLOSURE 64
+#define MAX_SEGMENTS 1000000
+#define MAX_BATCH ((int64_t)1 << 32)
+#define MAX_COUNT 1000000
 #define NEAR 1e-2      /* a beam this near to a pole of its stiffness is cut, */
 #define CUT 0.38196601 /* at this part of its length, */
 #define PIECES 6       /* as often as this; */
@@ -170,6 +173,12 @@ static Value evaluate(const Problem *P, int64_t b, double omega)
     return f;
 }
 
+/* A determinant that is not finite says nothing, and its count is never used. */
+static int counts(Value f)
+{
+    return isfinite(f.m) && f.m != 0 && f.J >= 0;
+}
+
 #include "_roots.h"
 
 /* ---- Python ---- */
@@ -215,6 +224,47 @@ static void find_twins(Problem *P, const double *numbers)
     }
 }
 
+static int refuse(const char *words)
+{
+    PyErr_SetString(PyExc_ValueError, words);
+    return 0;
+}
+
+/* Whether a buffer holds so many items of one kind ('d' or 'i') and size, in one piece. */
+static int holds(const Py_buffer *x, int64_t items, size_t size)
+{
+    return items >= 0 && (int64_t)x->len == items * (int64_t)size &&
+           (uintptr_t)x->buf % size == 0;
+}
+
+/* Whether the structure is a tree whose parents come first, with slices and ends inside it. */
+static int sound(const Input *x)
+{
+    const Problem *P = &x->P;
+    const int64_t n = P->n, R = P->R, B = P->B, c = P->c, each = R * R;
+    if ((R != 3 && R != 6) || n < 1 || n > MAX_SEGMENTS || B < 0 || B > MAX_BATCH || c < 0 ||
+        c > MAX_CLOSURE || (P->root_stride | P->release_stride) >> 1)
+        return refuse("malformed structure: a size is out of bounds");
+    if (!holds(&x->in[PARENTS], n, 4) || !holds(&x->in[START], n + 1, 4) ||
+        !holds(&x->in[END_A], c, 4) || !holds(&x->in[END_B], c, 4))
+        return refuse("malformed structure: a table of integers has another size");
+    if (P->start[0] != 0)
+        return refuse("malformed structure: start must rise from 0");
+    for (int64_t i = 0; i < n; ++i)
+        if (P->parents[i] < -1 || P->parents[i] >= i || P->start[i + 1] < P->start[i])
+            return refuse("malformed structure: parents must come first, start must rise");
+    for (int64_t k = 0; k < c; ++k)
+        if (P->end_a[k] < -1 || P->end_a[k] >= n || P->end_b[k] < -1 || P->end_b[k] >= n)
+            return refuse("malformed structure: a closure ties a segment that is not there");
+    const int64_t r = P->start[n], own = P->root_stride ? B : 1, let = P->release_stride ? B : 1;
+    if (r > MAX_SEGMENTS || !holds(&x->in[BEAMS], 10 * n, 8) || !holds(&x->in[LENGTHS], B * n, 8) ||
+        !holds(&x->in[TRANSFORMS], B * n * each, 8) || !holds(&x->in[ROOT], own * n * each, 8) ||
+        !holds(&x->in[TIP], n * each, 8) || !holds(&x->in[RELEASES], let * r * (R + 3), 8) ||
+        !holds(&x->in[ROWS_A], B * c * R, 8) || !holds(&x->in[ROWS_B], B * c * R, 8))
+        return refuse("malformed structure: a table of numbers has another size");
+    return 1;
+}
+
 /* Read the structure: a tuple (R, n, B, c, root_stride, release_stride, twelve arrays). */
 static int take(PyObject *tuple, Input *x)
 {
@@ -224,10 +274,8 @@ static int take(PyObject *tuple, Input *x)
     if (!PyArg_ParseTuple(tuple, "LLLLLLO!", &P->R, &P->n, &P->B, &P->c, &P->root_stride,
                           &P->release_stride, &PyTuple_Type, &arrays))
         return 0;
-    if (PyTuple_Size(arrays) != INPUTS || P->c > MAX_CLOSURE || (P->R != 3 && P->R != 6)) {
-        PyErr_SetString(PyExc_ValueError, "malformed structure");
-        return 0;
-    }
+    if (PyTuple_Size(arrays) != INPUTS)
+        return refuse("malformed structure: it has twelve arrays");
     for (; x->held < INPUTS; ++x->held)
         if (PyObject_GetBuffer(PyTuple_GetItem(arrays, x->held), &x->in[x->held], PyBUF_SIMPLE) < 0)
             return 0;
@@ -236,6 +284,8 @@ static int take(PyObject *tuple, Input *x)
     P->L = x->in[LENGTHS].buf, P->T = x->in[TRANSFORMS].buf;
     P->root = x->in[ROOT].buf, P->tip = x->in[TIP].buf, P->releases = x->in[RELEASES].buf;
     P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf;
+    if (!sound(x))
+        return 0;
     P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
     P->work = malloc(sizeof(double) * (size_t)(P->n * P->R * (P->R + P->c) + P->c * P->c + 1));
     P->twins = malloc(sizeof(int) * (size_t)(P->n + 1));
@@ -248,19 +298,28 @@ static int take(PyObject *tuple, Input *x)
     return 1;
 }
 
-/* solve(structure, count, skip, guess, tolerance, omega, width, evaluations): fill (B, count). */
+/* solve(structure, count, skip, guess, tolerance, omega, width, evaluations): fill (B, count); rows
+   that cannot be counted become NaN. skip (B,). */
 static PyObject *solve(PyObject *self, PyObject *args)
 {
     Input x;
     PyObject *structure;
-    Py_buffer omega, width, evals;
-    long long count, skip;
+    Py_buffer skip, omega, width, evals;
+    long long count;
     double guess, tolerance;
-    if (!PyArg_ParseTuple(args, "O!LLddw*w*w*", &PyTuple_Type, &structure, &count, &skip, &guess,
+    if (!PyArg_ParseTuple(args, "O!Ly*ddw*w*w*", &PyTuple_Type, &structure, &count, &skip, &guess,
                           &tolerance, &omega, &width, &evals))
         return NULL;
-    int64_t bad = -1;
     int ok = take(structure, &x);
+    const int64_t B = x.P.B;
+    if (ok && (count < 1 || count > MAX_COUNT || !(guess > 0) || isinf(guess) || !(tolerance > 0)))
+        ok = refuse("count, guess and tolerance must be positive, and count at most 1000000");
+    if (ok && (!holds(&skip, B, 8) || !holds(&omega, B * count, 8) ||
+               !holds(&width, B * count, 8) || !holds(&evals, B, 8)))
+        ok = refuse("skip, omega, width or evaluations has another size");
+    for (int64_t b = 0; ok && b < B; ++b)
+        if (((int64_t *)skip.buf)[b] < 0 || ((int64_t *)skip.buf)[b] > MAX_COUNT)
+            ok = refuse("skip must not be negative, and at most 1000000");
     Point *points = ok ? malloc(sizeof(Point) * 2 * (size_t)count) : NULL;
     if (ok && !points) {
         PyErr_NoMemory();
@@ -268,22 +327,25 @@ static PyObject *solve(PyObject *self, PyObject *args)
     }
     if (ok) {
         Py_BEGIN_ALLOW_THREADS
-        for (int64_t b = 0; b < x.P.B && bad < 0; ++b) {
-            Search s = {&x.P, b, skip, count, 0, points, points + count};
-            if (!search(&s, guess, tolerance, (double *)omega.buf + b * count,
-                        (double *)width.buf + b * count))
-                bad = b;
+        for (int64_t b = 0; b < B; ++b) {
+            Search s = {&x.P, b, ((int64_t *)skip.buf)[b], count, 0, 0, points, points + count};
+            double *roots = (double *)omega.buf + b * count, *around = (double *)width.buf + b * count;
+            if (!search(&s, guess, tolerance, roots, around))
+                for (int64_t k = 0; k < count; ++k)
+                    roots[k] = around[k] = NAN;
             ((int64_t *)evals.buf)[b] = s.evaluations;
         }
         Py_END_ALLOW_THREADS
     }
     free(points);
     drop(&x);
-    PyBuffer_Release(&omega), PyBuffer_Release(&width), PyBuffer_Release(&evals);
-    return ok ? PyLong_FromLongLong(bad) : NULL;
+    PyBuffer_Release(&skip), PyBuffer_Release(&omega), PyBuffer_Release(&width);
+    PyBuffer_Release(&evals);
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* count(structure, omega, J, mantissa, exponent): evaluate configuration b at omega[b]. */
+/* count(structure, omega, J, mantissa, exponent): evaluate configuration b at omega[b]. J is -1 where
+   the determinant is not finite. */
 static PyObject *count(PyObject *self, PyObject *args)
 {
     Input x;
@@ -292,9 +354,12 @@ static PyObject *count(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!y*w*w*w*", &PyTuple_Type, &structure, &omega, &J, &m, &e))
         return NULL;
     int ok = take(structure, &x);
-    for (int64_t b = 0; ok && b < x.P.B; ++b) {
+    const int64_t B = x.P.B;
+    if (ok && (!holds(&omega, B, 8) || !holds(&J, B, 8) || !holds(&m, B, 8) || !holds(&e, B, 8)))
+        ok = refuse("omega, J, mantissa or exponent has another size");
+    for (int64_t b = 0; ok && b < B; ++b) {
         Value f = evaluate(&x.P, b, ((double *)omega.buf)[b]);
-        ((int64_t *)J.buf)[b] = f.J;
+        ((int64_t *)J.buf)[b] = counts(f) ? f.J : -1;
         ((double *)m.buf)[b] = f.J & 1 ? -fabs(f.m) : fabs(f.m);
         ((int64_t *)e.buf)[b] = f.e;
     }
@@ -310,6 +375,10 @@ static PyObject *beam(PyObject *self, PyObject *args)
     double L, omega;
     if (!PyArg_ParseTuple(args, "y*ddw*", &numbers, &L, &omega, &out))
         return NULL;
+    if (!holds(&numbers, 10, 8) || !holds(&out, 144, 8)) {
+        PyBuffer_Release(&numbers), PyBuffer_Release(&out);
+        return refuse("a beam has ten numbers, and its stiffness 144"), NULL;
+    }
     Beam *b = unpack_beams(numbers.buf, 1);
     Stiffness6 s;
     double *K = out.buf;

@@ -3,13 +3,13 @@ from typing import Any
 def solve(
     structure: tuple[Any, ...],
     count: int,
-    skip: int,
+    skip: Any,
     guess: float,
     tolerance: float,
     omega: Any,
     width: Any,
     evaluations: Any,
     /,
-) -> int: ...
+) -> None: ...
 def count(structure: tuple[Any, ...], omega: Any, J: Any, m: Any, e: Any, /) -> None: ...
 def beam(numbers: Any, length: float, omega: float, out: Any, /) -> int: ...

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     const Problem *P;
     int64_t b, skip, count, evaluations;
+    int lost;       /* whether an evaluation was not finite */
     Point *lo, *hi; /* per wanted root: the closest points known below and above it */
 } Search;
 
@@ -23,6 +24,10 @@ static Point look(Search *s, double w)
 {
     Point p = {w, evaluate(s->P, s->b, w)};
     s->evaluations++;
+    if (!counts(p.f)) {
+        s->lost = 1;
+        return p;
+    }
     for (int64_t k = 0; k < s->count; ++k) {
         if (p.f.J > s->skip + k) {
             if (w < s->hi[k].w)
@@ -55,7 +60,7 @@ static double converge(Search *s, int64_t k, double tolerance)
     const int64_t below = s->skip + k;
     double fa = relative(a.f, reference, below), fb = relative(b.f, reference, below), fc = fa;
     double t = 0.5;
-    for (int step = 0; step < 200; ++step) {
+    for (int step = 0; step < 200 && !s->lost; ++step) {
         double best = fabs(fa) < fabs(fb) ? a.w : b.w;
         double half = tolerance * best / fabs(b.w - a.w);
         if (half > 0.5)
@@ -86,7 +91,7 @@ static double converge(Search *s, int64_t k, double tolerance)
 /* Root k (from 0) after the skipped ones; *width is the certified bracket around it, relative. */
 static double root(Search *s, int64_t k, double tolerance, double *width)
 {
-    for (int step = 0; step < 400; ++step) {
+    for (int step = 0; step < 400 && !s->lost; ++step) {
         double lo = s->lo[k].w, hi = s->hi[k].w;
         if (hi - lo <= tolerance * hi)
             break;
@@ -108,13 +113,13 @@ static int search(Search *s, double guess, double tolerance, double *omega, doub
     for (int64_t k = 0; k < s->count; ++k)
         s->lo[k] = none, s->hi[k] = far;
     double w = guess;
-    for (int step = 0; step < 400 && isinf(s->hi[s->count - 1].w); ++step, w *= 2)
+    for (int step = 0; step < 400 && !s->lost && isinf(s->hi[s->count - 1].w); ++step, w *= 2)
         look(s, w);
-    if (isinf(s->hi[s->count - 1].w))
+    if (s->lost || isinf(s->hi[s->count - 1].w))
         return 0;
-    for (int64_t k = 0; k < s->count; ++k)
+    for (int64_t k = 0; k < s->count && !s->lost; ++k)
         omega[k] = root(s, k, tolerance, width + k);
-    return 1;
+    return !s->lost;
 }
 
 #endif

@@ -43,6 +43,34 @@ class BeamTree:
     ends: NDArray[np.int32]
     rows: Array
 
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not fit one another: the compiled kernel reads them as they are."""
+        n, R, c = len(self.parents), self.T.shape[-1], self.ends.shape[-1]
+        B, r = len(self.L), int(self.start[-1]) if len(self.start) else -1
+        several = {1, B}
+        fits = (
+            R in (3, 6)
+            and self.L.shape == (B, n)
+            and self.T.shape == (B, n, R, R)
+            and self.beams.shape == (n, 10)
+            and self.root.shape[1:] == (n, R, R)
+            and self.tip.shape == (n, R, R)
+            and self.start.shape == (n + 1,)
+            and self.releases.shape[1:] == (r, R + 3)
+            and {len(self.root), len(self.releases)} <= several
+            and self.ends.shape == (2, c)
+            and self.rows.shape == (2, B, c, R)
+        )
+        if not fits:
+            raise ValueError("the arrays of a BeamTree do not fit one another")
+        order = np.arange(n)
+        if (self.parents < -1).any() or (self.parents >= order).any():
+            raise ValueError("parents of a BeamTree must come before their children, or be -1")
+        if (np.diff(self.start) < 0).any() or self.start[0] != 0:
+            raise ValueError("start of a BeamTree must rise from 0")
+        if (self.ends < -1).any() or (self.ends >= n).any():
+            raise ValueError("ends of a BeamTree must be segments, or -1")
+
     def packed(self, part: slice = slice(None)) -> tuple[Any, ...]:
         """Return the tuple the compiled kernel takes, for a part of the batch."""
         R, n = self.T.shape[-1], len(self.parents)
@@ -69,26 +97,30 @@ class Roots:
 
 
 def natural_frequencies(
-    tree: BeamTree, count: int, skip: int, guess: float, tolerance: float = TOLERANCE
+    tree: BeamTree,
+    count: int,
+    skip: int | NDArray[np.int64],
+    guess: float,
+    tolerance: float = TOLERANCE,
 ) -> Roots:
     """Return the first `count` natural frequencies after `skip` zero ones, for every configuration.
 
     J(omega) = sum J_0 + s(K(omega)) - c counts the natural frequencies below omega; a root is
-    reported only between a point where J = k - 1 and a point where J >= k.
-    Source: [Wittrick1971]. The answer of one configuration does not depend on the others.
+    reported only between a point where J = k - 1 and a point where J >= k. A configuration whose
+    roots cannot be counted has a row of NaN. Source: [Wittrick1971]. `skip` is one number or one a
+    configuration; the answer of one configuration does not depend on the others.
     """
     B = len(tree.L)
-    omega, width = np.empty((B, count)), np.empty((B, count))
+    omega, width = np.full((B, count), np.nan), np.full((B, count), np.nan)
     evaluations = np.zeros(B, np.int64)
-    bad = _exact.solve(tree.packed(), count, skip, guess, tolerance, omega, width, evaluations)
-    if bad >= 0:
-        raise ArithmeticError(f"configuration {bad} has fewer than {count} natural frequencies")
+    skips = np.ascontiguousarray(np.broadcast_to(skip, (B,)), np.int64)
+    _exact.solve(tree.packed(), count, skips, guess, tolerance, omega, width, evaluations)
     return Roots(omega, width, evaluations)
 
 
 def count_below(tree: BeamTree, omega: Array) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
     """Return J at omega[b] of configuration b, and the determinant's mantissa and exponent."""
-    omega = np.ascontiguousarray(omega, float)
+    omega = np.ascontiguousarray(np.broadcast_to(omega, (len(tree.L),)), float)
     J, m, e = np.empty(len(omega), np.int64), np.empty(len(omega)), np.empty(len(omega), np.int64)
     _exact.count(tree.packed(), omega, J, m, e)
     return J, m, e

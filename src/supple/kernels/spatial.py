@@ -11,9 +11,11 @@ __all__ = [
     "cross",
     "cross_matrix",
     "motion_transform",
+    "rotation_vector",
     "rpy_rotation",
     "transport",
     "turn",
+    "vector_rotation",
 ]
 
 Array = NDArray[np.float64]
@@ -67,6 +69,40 @@ def rpy_rotation(rpy: ArrayLike) -> Array:
         @ axis_rotation((1, 0, 0), roll)
     )
     return rotation
+
+
+def rotation_vector(R: Array) -> Array:
+    """Return phi (..., 3) with R = exp([phi]), |phi| <= pi, for rotations (..., 3, 3).
+
+    Through the unit quaternion (w, v), from the row of 4 q q' with the largest diagonal, so that
+    neither small turns nor half turns lose digits: phi = 2 atan2(|v|, w) v / |v|.
+    """
+    Q = np.empty((*R.shape[:-2], 4, 4))
+    trace = np.trace(R, axis1=-2, axis2=-1)
+    odd = R - np.swapaxes(R, -1, -2)
+    Q[..., 1:, 1:] = R + np.swapaxes(R, -1, -2) + (1 - trace)[..., None, None] * np.eye(3)
+    Q[..., 0, 0] = 1 + trace
+    Q[..., 0, 1:] = Q[..., 1:, 0] = np.stack(
+        [odd[..., 2, 1], odd[..., 0, 2], odd[..., 1, 0]], axis=-1
+    )
+    best = np.argmax(np.diagonal(Q, axis1=-2, axis2=-1), axis=-1)
+    q = np.take_along_axis(Q, best[..., None, None], axis=-2)[..., 0, :]
+    q = q * (np.where(q[..., :1] < 0, -1, 1) / np.linalg.norm(q, axis=-1, keepdims=True))
+    size = np.linalg.norm(q[..., 1:], axis=-1)
+    factor = 2 * np.arctan2(size, q[..., 0]) / np.where(size > 0, size, 1.0)
+    phi: Array = np.where(size > 0, factor, 2.0)[..., None] * q[..., 1:]
+    return phi
+
+
+def vector_rotation(phi: ArrayLike) -> Array:
+    """Return exp([phi]), (..., 3, 3), for rotation vectors (..., 3)."""
+    phi = np.asarray(phi, float)
+    angle = np.linalg.norm(phi, axis=-1)[..., None, None]
+    S = cross_matrix(phi)
+    R: Array = (
+        np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S)
+    )
+    return R
 
 
 def motion_transform(R_BA: Array, p_AB: Array) -> Array:

@@ -1,24 +1,35 @@
-"""Robot, Link, Joint, Material, Body: descriptions only, frozen, SI, validated when made.
+"""Robot, Link, Joint, Closure, Material, Body: descriptions only, frozen, SI, validated when made.
 
 A Robot says what is there. It knows no basis, no mesh and no study; `beams.theory` turns one of its
 links into numbers and `structure` turns the whole of it, at a configuration, into beams and bodies.
 """
 
 from .body import Body, Material, Mount
+from .closure import CLOSURES, Closure, ClosureEnd
 from .delta import DeltaRobot, Platform
-from .joint import Joint, Motor
-from .link import Elastic, Link, LowerLink, Theory, UpperLink
+from .joint import BaseJoint, Joint, MechanismJoint, Motor
+from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Theory, UpperLink
+from .mechanism import BASE, MechanismRobot
 from .robot import Robot, need_robot
 from .serial import SerialRobot
 
 __all__ = [
+    "BASE",
+    "CLOSURES",
+    "BaseJoint",
     "Body",
+    "Closure",
+    "ClosureEnd",
     "DeltaRobot",
     "Elastic",
     "Joint",
+    "JointedLink",
     "Link",
     "LowerLink",
     "Material",
+    "MechanismJoint",
+    "MechanismLink",
+    "MechanismRobot",
     "Motor",
     "Mount",
     "Platform",

@@ -1,53 +1,145 @@
-"""Joint, Motor: what moves a link, and what drives a Delta."""
+"""Joint, MechanismJoint, Motor: what moves a link, and what drives a Delta."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from abc import ABC
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ..values import Angle, NonNegative, Positive, Triple, as_tuple, fault
 from .body import Body, Description, Mount
 
-__all__ = ["Joint", "Motor"]
+__all__ = ["BaseJoint", "Joint", "MechanismJoint", "Motor", "unit"]
 
 
-class Joint(Description):
-    """What moves a link: its type, axis, place, drive and hub.
+def unit(vector: Any) -> np.ndarray:
+    """Return a direction (3,) scaled to length one, whatever its size."""
+    a = np.asarray(vector, float)
+    a = a / np.abs(a).max()  # else the square of a small number is zero
+    return np.asarray(a / np.linalg.norm(a))
 
-    With `stiffness` (N m/rad, in series) theta is the motor side and the link turns by theta + eps.
-    """
 
-    type: Literal["revolute", "prismatic", "fixed"] = "revolute"
+class BaseJoint(Description, ABC):
+    """What joints share in every architecture: axis, place, rotor and hub."""
+
+    type: str = "revolute"
     axis: Triple | None = None
     mount: Mount = Mount()
-    stiffness: Positive | None = None
     rotor_inertia: NonNegative = 0.0
-    damping: NonNegative = 0.0
-    friction: NonNegative = 0.0
     limits: Annotated[tuple[Angle, Angle], BeforeValidator(as_tuple)] | None = None
     hub: Body | None = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _axis_and_limits(self) -> Self:
         if self.axis is not None and self.type == "prismatic":
             raise fault("axis is not for a prismatic joint: the beam slides along its own x")
         if self.axis is not None and not any(self.axis):
             raise fault("axis is [0, 0, 0]: give a direction, such as [0, 0, 1]")
         if self.limits is not None and self.limits[0] >= self.limits[1]:
             raise fault(f"limits {list(self.limits)}: the lower one must be below the upper one")
-        if self.stiffness is not None and self.type != "revolute":
-            raise fault(f"stiffness is for revolute joints, not for a {self.type} one")
         return self
 
     @property
     def direction(self) -> np.ndarray:
         """Unit vector of the axis, mounted axes, (3,): z unless given, x for a prismatic joint."""
         default = (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
-        a = np.asarray(self.axis or default)
-        a = a / np.abs(a).max()  # else the square of a small number is zero
-        return np.asarray(a / np.linalg.norm(a))
+        return unit(self.axis or default)
+
+
+class Joint(BaseJoint):
+    """What moves a link: its type, axis, place, drive and hub.
+
+    With `stiffness` (N m/rad, in series) theta is the motor side and the link turns by theta + eps.
+    """
+
+    type: Literal["revolute", "prismatic", "fixed"] = "revolute"
+    stiffness: Positive | None = None
+    damping: NonNegative = 0.0
+    friction: NonNegative = 0.0
+
+    @model_validator(mode="after")
+    def _spring_turns(self) -> Self:
+        if self.stiffness is not None and self.type != "revolute":
+            raise fault(f"stiffness is for revolute joints, not for a {self.type} one")
+        return self
+
+
+def _several(value: Any) -> Any:
+    """Read one value as a list of one."""
+    value = as_tuple(value)
+    return (value,) if isinstance(value, int | float | str) and value is not True else value
+
+
+Amounts = Annotated[
+    tuple[NonNegative, ...],
+    BeforeValidator(_several, json_schema_input_type=NonNegative | tuple[NonNegative, ...]),
+]
+Starts = Annotated[
+    tuple[Angle, ...],
+    BeforeValidator(_several, json_schema_input_type=Angle | tuple[Angle, ...]),
+]
+Axes = Annotated[tuple[Triple, Triple], BeforeValidator(as_tuple)]
+
+
+class MechanismJoint(BaseJoint):
+    """What moves a link of a mechanism: driven by a motor, or passive, held by loops or springs.
+
+    `stiffness`, `damping`, `friction`, `start` and `rest` hold one value, or one per coordinate.
+    A universal joint turns about `axes` (mounted axes, default y then z, the second carried by the
+    first turn), a spherical one by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
+    """
+
+    type: Literal["revolute", "prismatic", "fixed", "universal", "spherical"] = "revolute"
+    axes: Axes | None = None
+    passive: Annotated[bool, Field(strict=True)] | None = None
+    start: Starts = (0.0,)
+    rest: Starts | None = None
+    stiffness: Amounts | None = None
+    damping: Amounts = (0.0,)
+    friction: Amounts = (0.0,)
+
+    @property
+    def driven(self) -> bool:
+        """Whether a motor moves it, one entry of theta."""
+        return self.type in ("revolute", "prismatic") and not self.passive
+
+    @model_validator(mode="after")
+    def _motor_or_not(self) -> Self:
+        if (problem := self._problem()) is not None:
+            raise fault(problem)
+        return self
+
+    def _problem(self) -> str | None:
+        """The first contradiction, as a sentence."""
+        many = self.type in ("universal", "spherical")
+        if self.passive is False and many:
+            return f"passive is false: a {self.type} joint has no motor, leave the key out"
+        if self.passive and self.type == "fixed":
+            return "passive is for joints that move, not for a fixed one"
+        if self.axis is not None and many:
+            other = "give axes, two directions" if self.type == "universal" else "leave it out"
+            return f"axis is not for a {self.type} joint: {other}"
+        if self.axes is not None and self.type != "universal":
+            return f"axes are for universal joints: a {self.type} one has axis"
+        if self.axes is not None and not all(map(any, self.axes)):
+            return "axes hold [0, 0, 0]: give two directions, such as [[0, 1, 0], [0, 0, 1]]"
+        if self.axes is not None and abs(unit(self.axes[0]) @ unit(self.axes[1])) > 1 - 1e-12:
+            return f"axes {[list(a) for a in self.axes]} are parallel: a universal joint needs two"
+        if self.type == "fixed" and (self.stiffness is not None or self.rest is not None):
+            return "stiffness and rest are for joints that move, not for a fixed one"
+        if self.driven:
+            if self.rest is not None:
+                return "rest is for the spring of a passive joint: this one has a motor"
+            if self.stiffness is not None and (self.type != "revolute" or 0 in self.stiffness):
+                return "stiffness of a motor's joint is for revolute ones, and must be positive"
+        elif self.rotor_inertia or (self.limits is not None and many):
+            key = "rotor_inertia" if self.rotor_inertia else "limits"
+            return f"{key} is for joints with a motor, not for a passive or fixed one"
+        if self.rest is not None and self.stiffness is None:
+            return "rest goes with stiffness: it is where the joint's spring is unloaded"
+        return None
 
 
 class Motor(Description):

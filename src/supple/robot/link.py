@@ -1,4 +1,4 @@
-"""Elastic, Link, UpperLink, LowerLink: beams and what sits on their ends."""
+"""Elastic, Link, MechanismLink, UpperLink, LowerLink: beams and what sits on their ends."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from ..sections import Section
 from ..values import Angle, NonNegative, Positive, as_tuple, fault
 from .body import Body, Description, Material
-from .joint import Joint
+from .joint import BaseJoint, Joint, MechanismJoint
 
-__all__ = ["Elastic", "Link", "LowerLink", "Theory", "UpperLink"]
+__all__ = ["Elastic", "JointedLink", "Link", "LowerLink", "MechanismLink", "Theory", "UpperLink"]
 
 Theory = Literal["timoshenko", "euler-bernoulli", "inextensible", "rigid"]
 
@@ -104,11 +104,11 @@ class Elastic(Description, ABC):
         return None
 
 
-class Link(Elastic):
-    """The Joint that moves it, a beam along its local +x, and what sits on its end."""
+class JointedLink(Elastic, ABC):
+    """What links share in every architecture that lists them: name, joint, and a body instead."""
 
     name: Annotated[str, Field(min_length=1, pattern=r"^[^.\s]+$")]
-    joint: Joint = Joint()
+    joint: BaseJoint
     body: Body | None = None
 
     def _problem(self) -> str | None:
@@ -119,6 +119,34 @@ class Link(Elastic):
         if self.joint.type == "prismatic" and not self.length:
             return "length is missing: a prismatic link needs its total length"
         return super()._problem()
+
+
+class Link(JointedLink):
+    """The Joint that moves it, a beam along its local +x, and what sits on its end."""
+
+    joint: Joint = Joint()
+
+
+def _a_body(value: Any) -> Any:
+    if isinstance(value, str):
+        raise fault(
+            f"tip is '{value}': a link's tip is a body, such as {{mass: 1}}; the link whose "
+            "end is the tip is named by tip at the top of the file"
+        )
+    return value
+
+
+class MechanismLink(JointedLink):
+    """A link of a mechanism: a Link that says which one carries it, and where.
+
+    The joint sits at the end of `parent` (default the link before; `base`), or `at` metres from
+    the parent's root.
+    """
+
+    joint: MechanismJoint = MechanismJoint()
+    tip: Annotated[Body | None, BeforeValidator(_a_body)] = None
+    parent: Annotated[str, Field(min_length=1)] | None = None
+    at: NonNegative | None = None
 
 
 class UpperLink(Elastic):

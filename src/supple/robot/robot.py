@@ -4,35 +4,31 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from ..answers.answer import Shown
 from ..editing import edited
 from ..errors import SuppleError
 from ..sections import Section, Shape
-from ..values import Triple
+from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
 from .link import Elastic
 
 __all__ = ["Robot", "need_robot"]
 
 
-class Robot(Description, ABC):
+class Robot(Description, Shown, ABC):
     """What every robot has, whatever its architecture."""
 
     supple: Literal[1] = Field(default=1, description="format version")
     name: Annotated[str, Field(min_length=1)]
     source: str = ""
     gravity: Triple = (0.0, 0.0, 0.0)
-    materials: dict[str, Material] = Field(default_factory=dict)
-    sections: dict[str, Section] = Field(default_factory=dict)
+    materials: Table[Material] = Field(default_factory=FrozenTable)
+    sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
-
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""

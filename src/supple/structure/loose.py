@@ -15,16 +15,16 @@ Array = NDArray[np.float64]
 NOTHING = 1e-13  # beside the inertia that the same masses could have
 
 
-def carrying_nothing(structure: Structure) -> str | None:
-    """Return the name of a segment whose loose release moves no inertia, or None.
+def carrying_nothing(structure: Structure) -> NDArray[np.object_]:
+    """Return the names of segments whose loose release moves no inertia, (B,), "" where all do.
 
-    With the beams rigid, the mass matrix of the loose releases must be positive definite at every
+    With the beams rigid, the mass matrix of the loose releases must be positive definite in each
     configuration: else a motion has neither stiffness nor mass, and no frequency means anything.
     Closures are left open, as the exact solver does when it lets the releases go.
     """
     loose = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if r.floating]
     if not loose or (structure.closures and all(map(_heavy, structure.segments))):
-        return None
+        return np.full(structure.size, "", object)
     rotors = np.array([release.inertia for _, release in loose])
     M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors
     root = np.zeros((len(structure.segments), structure.size, 6, len(loose)))
@@ -38,15 +38,14 @@ def carrying_nothing(structure: Structure) -> str | None:
         M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
         heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
         most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
-    light = np.diagonal(M, axis1=1, axis2=2) <= NOTHING * most
-    if not light.any():
-        d = np.sqrt(np.diagonal(M, axis1=1, axis2=2))
-        values, vectors = np.linalg.eigh(M / (d[:, :, None] * d[:, None, :]))
-        worst = int(np.argmin(values[:, 0]))
-        if values[worst, 0] > NOTHING:
-            return None
-        light = np.abs(vectors[worst : worst + 1, :, 0]) > 0.5
-    return structure.segments[loose[int(np.argmax(light.any(axis=0)))][0]].name
+    own = np.diagonal(M, axis1=1, axis2=2)
+    light = own <= NOTHING * most
+    d = np.sqrt(np.where(light, 1.0, own))
+    values, vectors = np.linalg.eigh(M / (d[:, :, None] * d[:, None, :]))
+    rest = ~light.any(axis=1) & (values[:, 0] <= NOTHING)
+    light[rest] = np.abs(vectors[rest, :, 0]) > 0.5
+    names = np.array([structure.segments[i].name for i, _ in loose], object)
+    return np.where(light.any(axis=1), names[np.argmax(light, axis=1)], "")
 
 
 def _heavy(segment: Segment) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -40,6 +41,13 @@ class Release:
     def floating(self) -> bool:
         """Whether nothing holds it at rest, so that it brings a rigid-body mode."""
         return self.stiffness == 0.0 or self.series
+
+    def part(self, rows: NDArray[np.int64]) -> Release:
+        """Return the release in some configurations."""
+        direction = np.asarray(self.direction, float)
+        if direction.ndim == 1:
+            return self
+        return replace(self, direction=direction[rows] if len(rows) > 1 else direction[rows[0]])
 
     def toward(self, b: slice | int) -> Array:
         """Return the direction at configuration b, (6,), or of a part of the batch, (B, 6)."""
@@ -108,27 +116,42 @@ class Structure:
         return PLANAR if self.planar else tuple(range(6))
 
     @cached_property
-    def rigid_modes(self) -> int:
-        """Number of zero natural frequencies: motions of loose releases that keep closures shut.
+    def rigid_modes(self) -> NDArray[np.int64]:
+        """(B,) zero natural frequencies: motions of loose releases that keep closures shut.
 
         What the closures already hold by the beams alone takes none away; their rank on the loose
-        motions of the first configuration counts.
+        motions counts, with lengths measured in the longest link's.
         """
-        loose = sum(r.floating for s in self.segments for r in s.releases)
-        if not self.closures or not loose:
-            return loose
-        ends, column = np.zeros((len(self.segments), 6, loose)), 0
+        floating = [(i, r) for i, s in enumerate(self.segments) for r in s.releases if r.floating]
+        loose, B = len(floating), self.size
+        if not self.closures or not loose or not B:
+            return np.full(B, loose, np.int64)
+        ends = np.zeros((len(self.segments), B, 6, loose))
+        unit = np.abs(self.L).max(axis=1)
         for i, segment in enumerate(self.segments):
             if segment.parent >= 0:
-                ends[i] = self.T[0, i] @ ends[segment.parent]
-            for release in (r for r in segment.releases if r.floating):
-                ends[i][:, column] += release.toward(0)
-                column += 1
-            ends[i][1] += self.L[0, i] * ends[i][5]
-            ends[i][2] -= self.L[0, i] * ends[i][4]
-        held = [c.rows_a[0] @ ends[c.a] * (c.a >= 0) + c.rows_b[0] @ ends[c.b] * (c.b >= 0)
-                for c in self.closures]  # fmt: skip
-        return loose - int(np.linalg.matrix_rank(np.concatenate(held), tol=1e-10))
+                ends[i] = self.T[:, i] @ ends[segment.parent]
+            for k, (owner, release) in enumerate(floating):
+                if owner == i:
+                    toward = np.broadcast_to(release.toward(slice(None)), (B, 6))
+                    slides = np.abs(toward[:, :3]).max(axis=1) > 0
+                    ends[i, :, :, k] += toward * np.where(slides, unit, 1.0)[:, None]
+            ends[i, :, 1] += self.L[:, i, None] * ends[i, :, 5]
+            ends[i, :, 2] -= self.L[:, i, None] * ends[i, :, 4]
+        tied = [(c.a, c.rows_a, c.b, c.rows_b) for c in self.closures]
+        rows, size = (
+            np.concatenate(
+                [
+                    f(p) @ f(ends[a]) * (a >= 0) + f(q) @ f(ends[b]) * (b >= 0)
+                    for a, p, b, q in tied
+                ],
+                axis=1,
+            )
+            for f in (np.asarray, np.abs)
+        )
+        scale = np.linalg.norm(size, axis=2, keepdims=True)
+        rank = np.linalg.matrix_rank(rows / np.where(scale > 0, scale, 1.0), tol=1e-10)
+        return loose - np.asarray(rank, np.int64)
 
     @cached_property
     def T(self) -> Array:
@@ -184,20 +207,22 @@ class Structure:
 
     def at(self, b: int) -> Structure:
         """Return the structure of one configuration."""
-        part = slice(b, b + 1)
+        return self.part(range(self.size)[b : b + 1 or None])
+
+    def part(self, rows: Sequence[int] | NDArray[np.int64]) -> Structure:
+        """Return the structure of some configurations."""
+        keep = np.asarray(rows, int)
         segments = tuple(
-            replace(s, releases=tuple(replace(r, direction=r.toward(b)) for r in s.releases))
-            for s in self.segments
+            replace(s, releases=tuple(r.part(keep) for r in s.releases)) for s in self.segments
         )
-        mass = self.root_mass[part] if len(self.root_mass) > 1 else self.root_mass
-        closures = tuple(Closure(c.a, c.b, c.rows_a[part], c.rows_b[part]) for c in self.closures)
-        return Structure(
-            segments,
-            self.R[part],
-            self.p[part],
-            self.L[part],
-            mass,
-            self.planar,
-            self.gravity,
-            closures,
+        mass = self.root_mass[keep] if len(self.root_mass) > 1 else self.root_mass
+        closures = tuple(Closure(c.a, c.b, c.rows_a[keep], c.rows_b[keep]) for c in self.closures)
+        return replace(
+            self,
+            segments=segments,
+            R=self.R[keep],
+            p=self.p[keep],
+            L=self.L[keep],
+            root_mass=mass,
+            closures=closures,
         )

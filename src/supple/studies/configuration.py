@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,39 +22,50 @@ class Where:
     """The configurations asked about.
 
     Attributes:
-        at: what `structure_of` takes, (B, joints) or (B, 3).  theta: (B, joints), for a Delta its
-        motor angles.  position: (B, 3) of a Delta's platform, else None.  single: whether one
-        configuration was given without a leading axis.
+        at: what `structure_of` takes, of the good configurations only.  theta: (B, joints), for a
+        Delta its motor angles.  position: (B, 3) of a Delta's platform, else None.  reason: (B,),
+        why a configuration is none, empty where it is one.  single: whether one configuration was
+        given without a leading axis.
     """
 
     at: Array
     theta: Array
     position: Array | None
+    reason: NDArray[np.object_]
     single: bool
 
-    def take(self, batch: Array) -> Array:
+    def take(self, batch: Any) -> Any:
         """Return a batch of answers, or the only one where one was asked for."""
-        answer: Array = batch[0] if self.single else batch
-        return answer
+        return batch[0] if self.single else batch
+
+    def spread(self, good: Array) -> Any:
+        """Return answers of the good configurations as a batch of all, NaN where there is none."""
+        batch = np.full((len(self.reason), *good.shape[1:]), np.nan)
+        batch[self.reason == ""] = good
+        return self.take(batch)
 
 
 def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = None) -> Where:
     """Check and complete what was given: theta of a serial arm, position or theta of a Delta.
 
-    Motor angles of a Delta mean the usual platform position of its direct kinematics.
+    Motor angles of a Delta mean the usual platform position of its direct kinematics. One bad
+    configuration of a batch has its reason told; one that is asked alone raises it.
     """
     need_robot(robot)
     if isinstance(robot, SerialRobot):
         if position is not None:
             raise SuppleError(f"position is for a Delta: {robot.name} is a serial arm, give theta")
-        angles = serial.configuration(robot, theta)
-        return Where(angles, angles, None, theta is None or np.ndim(theta) == 1)
-    if not isinstance(robot, DeltaRobot) or (theta is None) == (position is None):
-        raise SuppleError(
-            f"{robot.name} is a Delta: give position=[x, y, z] of its platform, or its three motor "
-            "angles theta"
-        )
-    given: ArrayLike = delta.direct(robot, theta) if theta is not None else position  # type: ignore[assignment]
-    placed = delta.place(robot, given)
-    single = np.ndim(given if theta is None else theta) == 1
-    return Where(placed.position, placed.phi[..., 0], placed.position, single)
+        angles, reason = serial.resolve(robot, theta)
+        place, single, at = None, theta is None or np.ndim(theta) == 1, angles
+    else:
+        if not isinstance(robot, DeltaRobot) or (theta is None) == (position is None):
+            raise SuppleError(
+                f"{robot.name} is a Delta: give position=[x, y, z] of its platform, or its three "
+                "motor angles theta"
+            )
+        at, reason = delta.resolve(robot, theta, position)
+        place, angles = at[:, :3], at[:, 3:]
+        single = np.ndim(np.asarray(position if theta is None else theta)) == 1
+    if single and reason[0]:
+        raise SuppleError(reason[0])
+    return Where(at[reason == ""], angles, place, reason, single)

@@ -7,11 +7,12 @@ weight of a beam enters by the work it does on the beam's static shapes, which i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.answer import Answer
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, uniform_load
 from ..errors import SuppleError
@@ -21,16 +22,14 @@ from ..structure import Structure, structure_of
 from .configuration import where
 from .vibration.shapes import dynamic_stiffness, strain_density
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 __all__ = ["Statics", "statics"]
 
 Array = NDArray[np.float64]
+LOOSE = 1e13  # condition of the scaled stiffness beyond which fewer than three digits would be left
 
 
 @dataclass(frozen=True)
-class Statics:
+class Statics(Answer):
     """The sagged arm at one configuration, or many (a leading axis B on every array but names).
 
     Attributes:
@@ -40,7 +39,8 @@ class Statics:
         displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
         energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
         (n, 3), what each link's root carries, link axes: force on the link and moment about its
-        root.
+        root.  valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why
+        not, (B,) words; its rows are NaN. One that is asked alone raises instead.
     """
 
     robot: Robot
@@ -57,12 +57,48 @@ class Statics:
     strain_energy: Array
     root_force: Array
     root_moment: Array
+    valid: Any
+    reason: Any
 
-    if TYPE_CHECKING:  # bound in binding.py
+    dims: ClassVar = {
+        "theta": ("joint",),
+        "tip_displacement": ("axis",),
+        "tip_rotation": ("axis",),
+        "moved": ("motion",),
+        "compliance": ("motion", "load"),
+        "x": ("link", "station"),
+        "position": ("link", "station", "axis"),
+        "displacement": ("link", "station", "axis"),
+        "rotation": ("link", "station", "axis"),
+        "energy": ("link", "station"),
+        "strain_energy": ("link",),
+        "root_force": ("link", "axis"),
+        "root_moment": ("link", "axis"),
+        "valid": (),
+        "reason": (),
+    }
+    table_rows: ClassVar = ("motion",)
+    units: ClassVar = {
+        "tip_displacement": "m",
+        "tip_rotation": "rad",
+        "x": "m",
+        "position": "m",
+        "displacement": "m",
+        "rotation": "rad",
+        "energy": "J/m",
+        "strain_energy": "J",
+        "root_force": "N",
+        "root_moment": "N m",
+    }
 
-        def plot(self, path: Any = None) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
+    @property
+    def moved(self) -> Array:
+        """(6,) how the tip moves: displacement, then rotation, base axes, m and rad."""
+        return np.concatenate([self.tip_displacement, self.tip_rotation], axis=-1)
+
+    def labels(self) -> dict[str, Any]:
+        """Return links, and the loads to which the compliance belongs."""
+        return {"link": list(self.names), "load": ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]}
 
 
 def statics(
@@ -85,14 +121,45 @@ def statics(
     load = np.concatenate([_vector(force, "force"), _vector(moment, "moment")])
     g = _vector(robot.gravity if gravity is None else gravity, "gravity")
     asked = where(robot, theta, position)
+    reason, each = asked.reason.copy(), []
     structure = structure_of(robot, asked.at)
-    each = [_sagged(structure.at(b), load, g, points) for b in range(structure.size)]
+    for row, b in enumerate(np.flatnonzero(reason == "")):
+        try:
+            each.append(_sagged(structure.at(row), load, g, points))
+        except SuppleError as problem:
+            if asked.single:
+                raise
+            reason[b] = str(problem)
+    good, B = np.flatnonzero(reason == ""), len(reason)
+    found: dict[str, Array] = {}
+    for key, shape in _shapes(len(structure.segments), points).items():
+        found[key] = np.full((B, *shape), np.nan)
+        for b, sag in zip(good, each, strict=True):
+            found[key][b] = sag[key]
     return Statics(
         robot,
         asked.take(asked.theta),
         tuple(s.name for s in structure.segments),
-        **{key: asked.take(np.array([sag[key] for sag in each])) for key in each[0]},
+        **{key: asked.take(value) for key, value in found.items()},
+        valid=asked.take(reason == ""),
+        reason=asked.take(reason),
     )
+
+
+def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays of one sagged arm of n links."""
+    along = dict.fromkeys(("position", "displacement", "rotation"), (n, points, 3))
+    return {
+        "tip_displacement": (3,),
+        "tip_rotation": (3,),
+        "compliance": (6, 6),
+        "x": (n, points),
+        **along,
+        "energy": (n, points),
+        "strain_energy": (n,),
+        "root_force": (n, 3),
+        "root_moment": (n, 3),
+    }
 
 
 def _vector(value: ArrayLike, name: str) -> Array:
@@ -163,10 +230,12 @@ def _solve(K: Array, z: Coordinates, loads: Array) -> Array:
     s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
     basis = s[:, None] * kept_shut(z.closure * s, z.size)
     inner = basis.T @ K @ basis
-    try:
-        solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)
-    except np.linalg.LinAlgError:
-        raise SuppleError("the arm is not held: a joint without spring lets it fall") from None
+    if len(inner) and np.linalg.cond(inner) > LOOSE:
+        raise SuppleError(
+            "the robot is not held here: a joint without spring lets it fall, or the pose is "
+            "singular; hold it, or ask at another pose"
+        )
+    solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)
     return solution
 
 

@@ -233,3 +233,18 @@ def test_a_map_over_joints_has_its_dots_where_the_tip_is() -> None:
     theta = found.points().reshape(-1, 3)
     np.testing.assert_allclose(cloud.places, place(robot, theta).tip, atol=1e-12)
     np.testing.assert_allclose(cloud.values, found.omega[..., 0].ravel() / (2 * math.pi))
+
+
+def test_rails_stand_where_the_legs_do() -> None:
+    """Each rail is centred on its leg's D and lies along the leg's y, whatever the angles."""
+    angles = [0.3, 2.0, 4.5]
+    robot = supple.load("kuo-delta").with_(
+        {"lower.rods": "parallelogram", "lower.spacing": 0.06, "angles": angles}
+    )
+    shapes = supple.modes(robot, position=[0, 0, 0.5], count=1)
+    rails = [x for x in scene_of(shapes).solids if x.name.startswith("rail")]
+    assert len(rails) == 3
+    for rail, angle in zip(rails, angles, strict=True):
+        c, s = np.cos(angle), np.sin(angle)
+        assert rail.offset == pytest.approx((0.05 * c, 0.05 * s, 0.0))
+        assert rail.axis == pytest.approx((-s, c, 0.0))

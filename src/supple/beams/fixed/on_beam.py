@@ -64,6 +64,8 @@ class OnBeam(ABC):
 
         K = int R' C R dx, R the resultants per unit w and C = diag(1/EA, 1/kGA, .., 1/EI).
         """
+        if not self.size:
+            return np.zeros((0, 0))
         x, weights = self.quadrature()
         root_weights = np.sqrt(weights)[:, None, None]
         R = root_weights * np.sqrt(self.compliances)[:, None] * self.resultants(x)

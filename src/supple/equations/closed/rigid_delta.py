@@ -153,7 +153,7 @@ class RigidDelta:
         Pd = np.broadcast_to(np.asarray(velocity, float), P.shape)
         kinetic = np.einsum("bi,bij,bj->b", Pd, self.mass_matrix(P), Pd) / 2
         at = delta.place(self.robot, P)
-        moment = P * self.bodies.platform[0, 0]
+        moment = P * self.bodies.platform[0, 0] + first_moment(self.bodies.platform)
         for mass, R, root in (
             (self.bodies.upper, at.R_upper, at.A),
             (self.bodies.lower, at.R_lower, at.B),

@@ -22,6 +22,7 @@ from ..closed_loop import Reference
 from ..inputs import Feedback
 from ..plan import Chunk, Plan, wrench_power
 from ..spectrum import Spectrum
+from ..states import near_symbols
 from .stepper import Stepper
 
 __all__ = ["GeneralisedAlpha"]
@@ -59,7 +60,8 @@ class GeneralisedAlpha(Stepper):
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield state after state."""
-        n, work, scheme = plan.model.size, float(x[-1]), scheme_of(RADIUS)
+        n, scheme = plan.model.size, scheme_of(RADIUS)
+        work = float(x[2 * n])
         system = _System(plan, x)
         q, qd = x[:n].copy(), x[n : 2 * n].copy()
         starts = set(plan.starts)
@@ -77,11 +79,12 @@ class GeneralisedAlpha(Stepper):
                 t = end if dt == rest else t + dt
                 guess = scheme.predict(dt, q, qd, qdd, a)
                 at = min(t, end - 1e-9 * dt)  # a hair inside: a switch acts from its own side
+                system.lead(q, qd, dt)
                 q, qd, qdd = system.step(at, dt, (guess[0], guess[1], qdd), scheme)
                 a = guess[2] + scheme.weight * qdd
                 after = system.power(q, qd)
                 work, before = work + dt * (before + after) / 2, after
-            here = np.concatenate([q, qd, [work]])[None]
+            here = np.concatenate([q, qd, [work], system.near])[None]
             given = isinstance(plan.tau, Feedback)
             yield Chunk(k + 1, here, *((applied[None], system.tau.copy()) if given else ()))
 
@@ -98,6 +101,7 @@ class _System:
             ("alpha", plan.controller, self.led, plan.width, plan.compiled),
             lambda: _Equations(plan, self.led),
         )
+        self.near = x[2 * plan.model.size + 1 :].copy()
         self._inverse: Array | None = None
         self._dt = 0.0
         self._answer: list[Array] | None = None
@@ -116,6 +120,12 @@ class _System:
         qdd = qdd - A @ self._rest(q, qd, qdd, u)
         self._rest(q, qd, qdd, u)  # for the efforts
         return np.asarray(qdd)
+
+    def lead(self, q: Array, qd: Array, dt: float) -> None:
+        """Take the followers of loops from where they belong at q to about the end of a step."""
+        if len(self.near):
+            found, rate = self.equations.followers(q, qd, self.near)
+            self.near = found + dt * rate
 
     def step(
         self, t: float, dt: float, start: tuple[Array, Array, Array], scheme: Scheme
@@ -180,7 +190,7 @@ class _System:
     def _rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
         """The residual; the efforts are kept."""
         r: Array
-        r, self.tau, power = self.equations.residual(q, qd, qdd, u)
+        r, self.tau, power = self.equations.residual(q, qd, qdd, u, self.near)
         self.given_power = float(power[0])
         return r
 
@@ -195,13 +205,13 @@ class _System:
         """
         (q, qd, _), (b, c), k = state, weights, self.k
         if exact:
-            M, C, K = (part(*state, u)[0] for part in self.equations.slopes)
+            M, C, K = (part(*state, u, self.near)[0] for part in self.equations.slopes)
             A = M + c * C + b * K
         else:
             A = self.model.mass_matrix(q) + c * self.model.damping + b * self.model.stiffness
             if self.equations.answer is not None:
                 if self._answer is None:  # kept while it serves, like the matrix
-                    self._answer = [part(q, qd, u)[0] for part in self.equations.answer]
+                    self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
                 A[:k] += b * self._answer[0] + c * self._answer[1]
         if self.equations.free and not exact:
             A[:k] = 0.0
@@ -240,7 +250,7 @@ class _Equations:
     def __init__(self, plan: Plan, led: bool) -> None:
         import casadi as ca
 
-        model, law = plan.model, plan.controller
+        (model, near), law = near_symbols(plan.model), plan.controller
         n, k, symbol = model.size, model.joints, model.functions.symbol
         q, qd, qdd, x = (symbol(w, s) for w, s in zip("qvax", (n, n, n, plan.width), strict=True))
         u = x[: plan.driven]
@@ -255,18 +265,22 @@ class _Equations:
             tau = u
             if law is not None:
                 tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
-                alone = ca.Function("answer", [q, qd, x], [ca.densify(-tau)])
-                self.answer = [Evaluator(slope(alone, i)) for i in (0, 1)]
+                alone = ca.Function("answer", [q, qd, x, near], [ca.densify(-tau)])
+                self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
             first = force[:k] - tau
         rows, power = ca.densify(ca.vertcat(first, force[k:])), ca.DM.zeros(1)
         if plan.wrench is not None:
             power = wrench_power(model, q, qd, x[plan.driven :])
             rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)
-        self._rows = ca.Function("rows", [q, qd, qdd, x], [rows])
-        whole = ca.Function("residual", [q, qd, qdd, x], [rows, ca.densify(tau), power])
+        self._rows = ca.Function("rows", [q, qd, qdd, x, near], [rows])
+        whole = ca.Function("residual", [q, qd, qdd, x, near], [rows, ca.densify(tau), power])
+        if near.numel():
+            parts = [model.functions.expression(name) for name in ("followers", "drift")]
+            found = [parts[0](q), parts[1](q, qd)]
+            self.followers = Evaluator(ca.Function("followers", [q, qd, near], found))
         self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
 
     @cached_property
     def slopes(self) -> list[Evaluator]:
         """Slopes of the residual by qdd, qd and q."""
-        return [Evaluator(slope(self._rows, i)) for i in (2, 1, 0)]
+        return [Evaluator(slope(self._rows, i), True) for i in (2, 1, 0)]

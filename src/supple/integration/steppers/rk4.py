@@ -59,7 +59,8 @@ class RungeKutta4(Stepper):
             yield from follow_function(plan, plan.tau, x, step)
             return
         n, width, grid = plan.model.size, plan.width, plan.grid
-        ends = plan.wrench is None and plan.controller is None and not plan.model.chain.sliding
+        plain = plan.wrench is None and plan.controller is None and not plan.model.chain.sliding
+        ends = plain and not plan.model.functions.closed
         one = _stepped(plan, ends)
         T = np.eye(len(x))
         if ends:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
 from ...equations.model import Model
 from ...errors import SuppleError
 from .simulate import static_state
@@ -39,7 +40,7 @@ Output = str | Strain
 
 
 @dataclass(frozen=True)
-class StateSpace:
+class StateSpace(Answer):
     """dx/dt = A x + B u, y = C x + D u, for small changes about a state.
 
     Attributes:
@@ -57,6 +58,23 @@ class StateSpace:
     q: Array
     qd: Array
     tau: Array
+
+    dims: ClassVar = {
+        "A": ("state", "from_state"),
+        "B": ("state", "input"),
+        "C": ("output", "from_state"),
+        "D": ("output", "input"),
+        "q": ("coordinate",),
+        "qd": ("coordinate",),
+        "tau": ("input",),
+    }
+    table_rows: ClassVar = ("state",)
+
+    def labels(self) -> dict[str, Any]:
+        """Return the names of states, inputs and outputs."""
+        states = list(self.states)
+        names = {"state": states, "from_state": states, "coordinate": states[: len(self.q)]}
+        return names | {"input": list(self.inputs), "output": list(self.outputs)}
 
     @property
     def eigenvalues(self) -> Complex:
@@ -139,14 +157,14 @@ def linearize(
     C = np.vstack([block for block, _ in rows])
     names = tuple(name for _, each in rows for name in each)
     states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
-    inputs = tuple(f"tau.{model.chain.links[i].name}" for i in model.chain.joints)
+    inputs = tuple(f"tau.{name}" for name in model.chain.motors)
     D = np.zeros((len(C), model.joints))
     return StateSpace(A, B, C, D, states, inputs, names, state, speed, effort)
 
 
 def _state(model: Model, q: ArrayLike | None) -> Array:
     if q is None:
-        return np.zeros(model.size)
+        return model.chain.pose()
     given = np.asarray(q, float)
     if given.shape == (model.joints,) and model.joints != model.size:
         return static_state(model, given)
@@ -164,7 +182,7 @@ def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
     """Rows of C and their names."""
     n, k = model.size, model.joints
     unit = np.eye(2 * n)
-    names = [model.chain.links[i].name for i in model.chain.joints]
+    names = model.chain.motors
     if isinstance(output, Strain):
         return _strain_row(model, output), [f"strain.{output.link}.{output.fraction:g}"]
     if output == "joints":
@@ -187,7 +205,7 @@ def _tip_jacobian(model: Model, q: Array) -> Array:
 
         x = model.functions.symbol("q", model.size)
         p = model.functions.expression("tip")(x)[0]
-        return Evaluator(slope(ca.Function("tip", [x], [p]), 0))
+        return Evaluator(slope(ca.Function("tip", [x], [p]), 0), True)
 
     J: Array = model.functions.derived("tip jacobian", make)(q)[0]
     return J

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
+from ...answers.held import kept
 from ...equations.model import Model
 from ...equations.sliders import newton_beta
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
-    from matplotlib.figure import Figure
 
 __all__ = ["OPEN", "Response"]
 
@@ -24,7 +20,7 @@ OPEN = 1e-3  # of the energy exchanged: a power balance more open than this is t
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(Answer):
     """A motion of a Model.
 
     Attributes:
@@ -47,15 +43,6 @@ class Response:
     step: float | None = None
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
-        def to_xarray(self) -> xarray.Dataset: ...
-        def to_pandas(self) -> pandas.DataFrame: ...
-        def save(self, path: Any) -> None: ...
-
     @property
     def complete(self) -> bool:
         """Whether the run reached its end."""
@@ -73,7 +60,7 @@ class Response:
         """(n, joints) joint coordinates."""
         return self.q[:, : self.model.joints]
 
-    @cached_property
+    @kept
     def tip(self) -> Array:
         """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
         return self.model.tip(self.q)
@@ -83,7 +70,7 @@ class Response:
         """(n, 3) where a Delta's platform is, an arm's tip."""
         return self.tip
 
-    @cached_property
+    @kept
     def closure(self) -> Array:
         """(n,) how far loops are open, m or 1; zero for a robot without."""
         if not self.model.functions.closed:
@@ -91,12 +78,12 @@ class Response:
         worst: Array = np.abs(self.model.functions.evaluator("closure")(self.q)[0]).max(axis=1)
         return worst
 
-    @cached_property
+    @kept
     def tip_rotation(self) -> Array:
         """(n, 3, 3) axes of the last link's end in base axes."""
         return self.model.functions.evaluator("tip")(self.q)[1]
 
-    @cached_property
+    @kept
     def energies(self) -> dict[str, Array]:
         """Kinetic, elastic and gravitational energy, (n,) each, J."""
         return self.model.energies(self.q, self.qd)
@@ -113,7 +100,7 @@ class Response:
         residual: Array = self.energy - self.energy[0] - (self.work - self.work[0])
         return residual
 
-    @cached_property
+    @kept
     def exchanged(self) -> float:
         """Energy exchanged, J: the largest swing of any kind of energy, or of the work done.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
+from ...answers.held import kept
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -19,10 +20,6 @@ from ...structure import Joints, Structure, carrying_nothing, structure_of
 from ..configuration import where
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -32,16 +29,19 @@ WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, rela
 
 
 @dataclass(frozen=True)
-class Modes:
+class Modes(Answer):
     """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
 
     Attributes:
         robot: the robot asked about.  theta: (joints,) or (B, joints); of a Delta its motor
         angles.  position: of a Delta's platform, (3,) or (B, 3), else None.
         method, joints: as asked.
-        omega: (count,) or (B, count), rad/s, elastic modes only.  rigid_modes: how many zero ones
-        there are beside them.  width: relative width of the certified bracket around each root,
-        infinite for methods that certify nothing.
+        omega: (count,) or (B, count), rad/s, elastic modes only.  width: relative width of the
+        certified bracket around each root, infinite for methods that certify nothing.
+        rigid_modes: how many zero ones there are beside them, a number or (B,).  valid, reason:
+        whether a configuration of a batch has an answer, (B,) bool, and why not, (B,) words, empty
+        where it has; its row of omega and width is NaN. One that is asked alone raises instead.
+        structure, parts: of the valid configurations.
     """
 
     robot: Robot
@@ -51,16 +51,36 @@ class Modes:
     joints: str
     omega: Array
     width: Array
-    rigid_modes: int
-    structure: Structure = field(repr=False)
-    parts: tuple[ElementModes, ...] = field(default=(), repr=False)
+    rigid_modes: Any
+    valid: Any
+    reason: Any
+    structure: Structure = field(repr=False, compare=False)
+    parts: tuple[ElementModes, ...] = field(default=(), repr=False, compare=False)
 
-    if TYPE_CHECKING:  # bound in binding.py
+    dims: ClassVar = {
+        "omega": ("mode",),
+        "frequency_hz": ("mode",),
+        "width": ("mode",),
+        "theta": ("joint",),
+        "position": ("axis",),
+        "rigid_modes": (),
+        "valid": (),
+        "reason": (),
+        "certified": (),
+    }
+    table_rows: ClassVar = ("configuration", "mode")
+    columns: ClassVar = ("theta", "position", "valid", "frequency_hz", "omega", "width")
+    units: ClassVar = {
+        "omega": "rad/s",
+        "frequency_hz": "Hz",
+        "theta": "rad or m",
+        "position": "m",
+    }
 
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
-        def to_xarray(self) -> xarray.Dataset: ...
+    def labels(self) -> dict[str, Any]:
+        """Return the links whose joints move; of a Delta its motors."""
+        moving = [link.name for link in getattr(self.robot, "moving", ())]
+        return {"joint": moving or [f"motor{k + 1}" for k in range(self.theta.shape[-1])]}
 
     @property
     def frequency_hz(self) -> Array:
@@ -71,9 +91,10 @@ class Modes:
     @property
     def certified(self) -> bool:
         """Whether the Wittrick-Williams count proves every root to be the one of its number."""
-        return bool((self.width <= WIDTH).all())
+        good = self.width[self.valid]
+        return good.size > 0 and bool((good <= WIDTH).all())
 
-    @cached_property
+    @kept
     def shapes(self) -> Shapes:
         """Mode shapes with 21 stations a link; `shape(points)` gives any number."""
         return self.shape(21)
@@ -97,14 +118,13 @@ class Modes:
         """Return configuration b of a batch."""
         if self.omega.ndim == 1:
             raise SuppleError("these modes are of one configuration already")
+        if not self.valid[b]:
+            raise SuppleError(self.reason[b])
+        own = int(self.valid[: range(len(self.omega))[b]].sum())
+        each = ("theta", "position", "omega", "width", "rigid_modes", "valid", "reason")
+        rows = {key: getattr(self, key)[b] for key in each if getattr(self, key) is not None}
         return replace(
-            self,
-            theta=self.theta[b],
-            position=None if self.position is None else self.position[b],
-            omega=self.omega[b],
-            width=self.width[b],
-            structure=self.structure.at(b),
-            parts=self.parts[b : b + 1],
+            self, structure=self.structure.at(own), parts=self.parts[own : own + 1], **rows
         )
 
 
@@ -133,58 +153,81 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
-    _check_loose(structure, method)
     count = min(count, _available(structure))
-    try:
-        omega, width, parts = _METHODS[method](robot, structure, count, elements, order)
-    except ArithmeticError as problem:
-        raise SuppleError(f"{robot.name}: {problem}; ask for a smaller count") from None
+    loose = _carrying_nothing(structure, method)
+    if asked.single and loose[0]:
+        raise SuppleError(loose[0])
+    none = np.zeros((0, count))
+    found = _Found(none, none, loose)
+    if structure.size:
+        found = _METHODS[method](structure, count, elements, order)
+    late = np.where(loose != "", loose, found.reason)
+    reason = asked.reason.copy()
+    reason[reason == ""] = late
+    if asked.single and reason[0]:
+        raise SuppleError(f"{robot.name}: {reason[0]}")
+    kept = np.flatnonzero(late == "")
+    omega, width = found.omega.copy(), found.width.copy()
+    omega[late != ""] = width[late != ""] = np.nan
+    rigid = np.zeros(len(reason), np.int64)
+    rigid[asked.reason == ""] = structure.rigid_modes
     return Modes(
         robot,
         asked.take(asked.theta),
         None if asked.position is None else asked.take(asked.position),
         method,
         joints,
-        asked.take(omega),
-        asked.take(width),
-        structure.rigid_modes,
-        structure,
-        parts,
+        asked.spread(omega),
+        asked.spread(width),
+        int(rigid[0]) if asked.single else rigid,
+        asked.take(reason == ""),
+        asked.take(reason),
+        structure if len(kept) == structure.size else structure.part(kept),
+        tuple(found.parts[b] for b in kept) if found.parts else (),
     )
 
 
-Found = tuple[Array, Array, tuple[ElementModes, ...]]
+@dataclass(frozen=True)
+class _Found:
+    """Answers of a method, a row a configuration; `reason` (B,) says why there is none."""
+
+    omega: Array
+    width: Array
+    reason: NDArray[np.object_]
+    parts: tuple[ElementModes, ...] = ()
 
 
-def _exact(robot: Robot, structure: Structure, count: int, elements: int, order: str) -> Found:
+def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
-    if not np.isfinite(found.omega).all():
-        raise SuppleError(
-            f"{robot.name}: its lengths, masses and stiffnesses lie too far apart to compute with; "
-            "look for a value in a wrong unit"
-        )
-    return found.omega, found.width, ()
+    reason = np.full(structure.size, "", object)
+    reason[~np.isfinite(found.omega).all(axis=1)] = (
+        "its lengths, masses and stiffnesses lie too far apart to count natural frequencies; look "
+        "for a value in a wrong unit, or ask for fewer"
+    )
+    return _Found(found.omega, found.width, reason)
 
 
-def _by_elements(
-    robot: Robot, structure: Structure, count: int, elements: int, order: str
-) -> Found:
-    return _one_by_one(structure, lambda one: element_modes(one, count, elements, order))
+def _by_elements(structure: Structure, count: int, elements: int, order: str) -> _Found:
+    return _one_by_one(structure, count, lambda one: element_modes(one, count, elements, order))
 
 
-def _by_assumed(robot: Robot, structure: Structure, count: int, each: int, order: str) -> Found:
+def _by_assumed(structure: Structure, count: int, each: int, order: str) -> _Found:
     from .assumed import modes_of_shapes  # knows Models: not for those who ask for exact modes
 
-    return _one_by_one(structure, lambda one: modes_of_shapes(one, count, each))
+    return _one_by_one(structure, count, lambda one: modes_of_shapes(one, count, each))
 
 
-def _one_by_one(structure: Structure, ask: Callable[[Structure], ElementModes]) -> Found:
-    each = tuple(ask(structure.at(b)) for b in range(structure.size))
-    omega = np.array([part.omega for part in each])
-    return omega, np.full_like(omega, math.inf), each
+def _one_by_one(
+    structure: Structure, count: int, ask: Callable[[Structure], ElementModes]
+) -> _Found:
+    parts = tuple(ask(structure.at(b)) for b in range(structure.size))
+    omega = np.array([part.omega for part in parts]).reshape(structure.size, count)
+    reason = np.full(structure.size, "", object)
+    reason[~np.isfinite(omega).all(axis=1)] = "no frequencies were found by this method here"
+    return _Found(omega, np.full_like(omega, math.inf), reason, parts)
 
 
-_METHODS: dict[str, Callable[[Robot, Structure, int, int, str], Found]] = {
+_METHODS: dict[str, Callable[[Structure, int, int, str], _Found]] = {
     "exact": _exact,
     "elements": _by_elements,
     "assumed": _by_assumed,
@@ -200,17 +243,19 @@ def _check(count: object, method: str, joints: str) -> None:
         raise SuppleError(f"joints is '{joints}': it must be locked or free")
 
 
-def _check_loose(structure: Structure, method: str) -> None:
-    """Raise where a motion that nothing holds has no inertia: its pivot would count at random."""
+def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_]:
+    """Say where a motion that nothing holds has no inertia: its pivot would count at random."""
+    names = carrying_nothing(structure)
     if structure.closures and method != "exact":
-        return  # what the closures hold needs no inertia there
-    if (name := carrying_nothing(structure)) is None:
-        return
-    if structure.closures:
-        raise SuppleError(f"{name} has no mass or inertia on its joints, which exact modes need: "
-                          "give it some, or ask for method elements")  # fmt: skip
-    raise SuppleError(f"the joint of {name} is let go and turns or moves no inertia here: give it "
-                      "a hub or rotor_inertia, or its link a body with inertia")  # fmt: skip
+        return np.full(structure.size, "", object)  # what closures hold needs no inertia there
+    words = (
+        "{} has no mass or inertia on its joints, which exact modes need: give it some, or ask for "
+        "method elements"
+        if structure.closures
+        else "the joint of {} is let go and turns or moves no inertia here: give it a hub or "
+        "rotor_inertia, or its link a body with inertia"
+    )
+    return np.array([words.format(name) if name else "" for name in names], object)
 
 
 def _elastic(structure: Structure) -> bool:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...architectures import delta
 from ...errors import SuppleError
 from ...robot import DeltaRobot, Robot, SerialRobot
 from .modes import Method, modes
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
 
@@ -28,7 +25,7 @@ BATCH = 4000  # poses asked at once, so that progress can be told
 
 
 @dataclass(frozen=True)
-class FrequencyMap(ABC):
+class FrequencyMap(Answer, ABC):
     """Natural frequencies on a grid.
 
     Attributes:
@@ -38,18 +35,17 @@ class FrequencyMap(ABC):
     robot: Robot
     omega: Array
 
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
-        def to_xarray(self) -> xarray.Dataset: ...
-        def save(self, path: Any) -> None: ...
+    units: ClassVar = {"omega": "rad/s"}
 
     @property
     @abstractmethod
     def axes(self) -> dict[str, Array]:
         """The axes of the grid by name, in order."""
+
+    @property
+    def table_rows(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A table has a row for each place of the grid."""
+        return tuple(self.axes)
 
     @property
     def reachable(self) -> NDArray[np.bool_]:
@@ -127,9 +123,9 @@ class JointMap(FrequencyMap):
 
 def workspace(  # noqa: PLR0913 - every choice by keyword
     robot: Robot,
-    x: Range = (-0.3, 0.3),
-    y: Range = (-0.3, 0.3),
-    z: Range = 0.5,
+    x: Range | None = None,
+    y: Range | None = None,
+    z: Range | None = None,
     points: int = 25,
     count: int = 1,
     method: Method = "exact",
@@ -139,7 +135,8 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
 ) -> WorkspaceMap | JointMap:
     """Return natural frequencies over the workspace, `points` along each side of a grid.
 
-    A Delta: over a box x, y, z of positions; one value instead of a range makes a slice. A serial
+    A Delta: over a box x, y, z of positions, by default -0.3 to 0.3 m in x and y at z = 0.5; one
+    value instead of a range makes a slice. A serial
     arm: over `joints`, a range or one value for each; by default their limits, or a whole turn,
     or a tenth to the whole of a length that slides. `progress`: a bar; by default on long ones.
     """
@@ -148,10 +145,17 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     if isinstance(robot, DeltaRobot):
         if joints is not None:
             raise SuppleError(f"{robot.name} is a Delta: its map is over x, y and z, not joints")
-        axes = [_axis(word, side, points) for word, side in (("x", x), ("y", y), ("z", z))]
+        box: dict[str, Range] = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": 0.5}
+        box |= {word: side for word, side in zip("xyz", (x, y, z), strict=True) if side is not None}
+        axes = [_axis(word, side, points) for word, side in box.items()]
         return WorkspaceMap(robot, _asked(robot, axes, count, method, progress), *axes)
     if not isinstance(robot, SerialRobot) or not robot.moving:
         raise SuppleError(f"{robot.name} has no joint that moves: there is nothing to map")
+    if given := [word for word, side in zip("xyz", (x, y, z), strict=True) if side is not None]:
+        raise SuppleError(
+            f"{', '.join(given)} of {robot.name}: a serial arm is mapped over joints=, such as "
+            "joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
+        )
     sides = _sides(robot) if joints is None else list(joints)
     if len(sides) != len(robot.moving):
         raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(robot.moving)}")

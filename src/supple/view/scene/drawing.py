@@ -180,7 +180,7 @@ def _rails(robot: DeltaRobot, platform: int, thin: float) -> list[Solid]:
     """Where the two rods of a parallelogram meet the platform."""
     rails: list[Solid] = []
     for k in range(3 if robot.lower.spacing is not None else 0):
-        c, s = math.cos(2 * math.pi * k / 3), math.sin(2 * math.pi * k / 3)
+        c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
         along, r = (-s, c, 0.0), robot.platform.radius
         name, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
         rails.append(

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...errors import SuppleError
 from ...robot import DeltaRobot, Robot, SerialRobot
 from ...structure import Structure, structure_of
+from ...studies.configuration import where
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
 from ...studies.vibration.neighbourhood import Around, coordinates_of
@@ -307,8 +308,7 @@ def robot_scene(
     robot: Robot, theta: ArrayLike | None = None, position: ArrayLike | None = None
 ) -> Scene:
     """Return a robot at one pose, undeformed."""
-    at = theta if position is None else position
-    structure = structure_of(robot, at)
+    structure = structure_of(robot, where(robot, theta, position).at)
     poses, names = poses_of(structure), tuple(s.name for s in structure.segments)
     still = np.zeros((1, 1, len(names), POINTS, 6))
     track = track_of(
@@ -444,7 +444,9 @@ def statics_scene(sag: Statics) -> Scene:
     if sag.tip_displacement.ndim > 1:
         raise SuppleError("sag is drawn for one configuration: ask for one")
     delta = isinstance(sag.robot, DeltaRobot)
-    structure = structure_of(sag.robot, sag.position[-1, 0] if delta else sag.theta)
+    structure = structure_of(
+        sag.robot, np.append(sag.position[-1, 0], sag.theta) if delta else sag.theta
+    )
     poses = poses_of(structure)
     local = [np.einsum("nji,npj->npi", poses.R[0], u) for u in (sag.displacement, sag.rotation)]
     motion, energy = np.concatenate(local, axis=-1)[None, None], sag.energy[None, None]

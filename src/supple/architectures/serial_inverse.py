@@ -1,0 +1,210 @@
+"""Inverse kinematics of one open chain: joint coordinates that put its tip at a pose.
+
+In closed form for two turning joints with parallel axes (three with the attitude);
+else by Newton's method on f = (|p_d - p|^2 / l^2 + |phi|^2) / 2, phi the rotation vector of
+R_d R' and l the arm's reach, from many starts at once, inside the joints' limits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.spatial import axis_rotation, cross, rotation_vector
+from ..robot import SerialRobot
+from .serial import place
+
+__all__ = ["Tries", "box", "closed_form", "errors", "least_squares", "reach"]
+
+Array = NDArray[np.float64]
+STEPS = 100
+LONGEST = 1.0  # rad, or of the reach: no step is longer
+DONE = 1e-13  # of f's root: no digit is left to gain
+
+
+class Tries(NamedTuple):
+    """Where B searches ended: theta (B, joints), position error (B,) m, rotation error (B,) rad."""
+
+    theta: Array
+    position_error: Array
+    rotation_error: Array
+
+
+def reach(robot: SerialRobot) -> float:
+    """Return how far the tip can be from the first joint at most, m: all parts end to end."""
+    parts = [(link.length or 0.0) for link in robot.links]
+    parts += [float(np.linalg.norm(link.joint.mount.xyz)) for link in robot.links[1:]]
+    return sum(parts) or 1.0
+
+
+def box(robot: SerialRobot) -> tuple[Array, Array]:
+    """Return the lowest and highest joint coordinates, (joints,) each; infinite without limits.
+
+    A sliding link stays between a thousandth of its length and its length outside.
+    """
+    low, high = [], []
+    for link in robot.moving:
+        a, b = link.joint.limits or (-np.inf, np.inf)
+        if link.joint.type == "prismatic":
+            a, b = max(a, 1e-3 * (link.length or 0.0)), min(b, link.length or 0.0)
+        low.append(a)
+        high.append(b)
+    return np.array(low), np.array(high)
+
+
+def errors(robot: SerialRobot, theta: Array, position: Array, rotation: Array | None) -> Tries:
+    """Return how far the tip is from the pose asked for, at joint coordinates (B, joints)."""
+    placed = place(robot, theta)
+    away = np.linalg.norm(position - placed.tip, axis=-1)
+    turned = np.zeros(len(theta))
+    if rotation is not None:
+        turned = np.linalg.norm(
+            rotation_vector(rotation @ np.swapaxes(placed.R[:, -1], 1, 2)), axis=-1
+        )
+    return Tries(theta, away, turned)
+
+
+class _Model(NamedTuple):
+    """f and its exact derivatives at B configurations: (B,), (B, n), (B, n, n)."""
+
+    f: Array
+    gradient: Array
+    hessian: Array
+
+
+def _model(
+    robot: SerialRobot, theta: Array, position: Array, rotation: Array | None, l: float
+) -> _Model:
+    """f, its gradient and its Hessian.
+
+    With columns v_j, w_j of the geometric Jacobian, i <= j: d^2 p / dq_i dq_j = w_i x v_j, and
+    w' = sum_(i<j) w_i x w_j q_i' q_j'. phi' = -J^-1(phi) w with phi' J^-1 = phi', whose symmetric
+    part is a I + (1 - a) u u', a = |phi|/2 cot(|phi|/2), u = phi / |phi|.
+    """
+    placed = place(robot, theta)
+    moving = [(i, k) for i, k in enumerate(robot.links) if k.joint.type != "fixed"]
+    B, n = theta.shape
+    V, W = np.zeros((B, n, 3)), np.zeros((B, n, 3))
+    for j, (i, link) in enumerate(moving):
+        if link.joint.type == "prismatic":
+            V[:, j] = placed.R[:, i, :, 0]
+        else:
+            W[:, j] = placed.R[:, i] @ link.joint.direction
+            V[:, j] = cross(W[:, j], placed.tip - placed.p[:, i])
+    away = (position - placed.tip) / l
+    V = V / l
+    f, gradient = (away**2).sum(-1) / 2, -np.einsum("bjx,bx->bj", V, away)
+    bent = np.einsum("bijx,bx->bij", cross(W[:, :, None], V[:, None]), away)
+    H = V @ np.swapaxes(V, 1, 2) - np.triu(bent) - np.swapaxes(np.triu(bent, 1), 1, 2)
+    if rotation is not None:
+        phi = rotation_vector(rotation @ np.swapaxes(placed.R[:, -1], 1, 2))
+        half = np.linalg.norm(phi, axis=-1) / 2
+        a = np.cos(half) / np.sinc(half / np.pi)
+        u = phi / np.where(half > 0, 2 * half, 1.0)[:, None]
+        Wu = np.einsum("bjx,bx->bj", W, u)
+        H += a[:, None, None] * (W @ np.swapaxes(W, 1, 2))
+        H += (1 - a)[:, None, None] * Wu[:, :, None] * Wu[:, None, :]
+        turning = np.triu(np.einsum("bijx,bx->bij", cross(W[:, :, None], W[:, None]), phi), 1) / 2
+        H -= turning + np.swapaxes(turning, 1, 2)
+        f, gradient = f + (phi**2).sum(-1) / 2, gradient - np.einsum("bjx,bx->bj", W, phi)
+    return _Model(f, gradient, H)
+
+
+def least_squares(
+    robot: SerialRobot, position: Array, rotation: Array | None, starts: Array
+) -> Tries:
+    """Return where Newton's method ends from each of the starts (B, joints), inside the limits.
+
+    position (B, 3), rotation (B, 3, 3) or None: row by row, none depends on another. Negative
+    curvature is turned round (|eigenvalues|), a shift grows where a step does not pay, and a
+    coordinate at its limit is held while f would push it out.
+    """
+    low, high = box(robot)
+    l, theta = reach(robot), np.clip(starts, low, high)
+    at = _model(robot, theta, position, rotation, l)
+    f, g, H = at.f.copy(), at.gradient.copy(), at.hessian.copy()
+    shift, open_ = np.full(len(theta), 1e-3), np.arange(len(theta))
+    for _ in range(STEPS):
+        q = theta[open_]
+        held = ((q <= low) & (g[open_] > 0)) | ((q >= high) & (g[open_] < 0))
+        pull = np.where(held, 0.0, g[open_])
+        going = (np.sqrt(f[open_]) > DONE) & (shift[open_] < 1e9)
+        going &= np.abs(pull).max(axis=1, initial=0.0) > DONE * np.maximum(np.sqrt(f[open_]), DONE)
+        open_, held, pull, q = open_[going], held[going], pull[going], q[going]
+        if not len(open_):
+            break
+        step = _step(H[open_], pull, held, shift[open_])
+        pays = -np.einsum("bj,bj->b", pull, step) > 1e-16 * f[open_]
+        open_, q, step = open_[pays], q[pays], step[pays]
+        tried = np.clip(q + step, low, high)
+        there = tuple(None if x is None else x[open_] for x in (position, rotation))
+        new = _model(robot, tried, there[0], there[1], l)  # type: ignore[arg-type]
+        better = new.f < f[open_]
+        won, lost = open_[better], open_[~better]
+        theta[won], f[won] = tried[better], new.f[better]
+        g[won], H[won] = new.gradient[better], new.hessian[better]
+        shift[won] = np.where(shift[won] < 1e-9, 0.0, shift[won] / 10)
+        shift[lost] = np.maximum(10 * shift[lost], 1e-4)
+    return errors(robot, theta, position, rotation)
+
+
+def _step(H: Array, pull: Array, held: NDArray[np.bool_], shift: Array) -> Array:
+    """The step of each search, (B, n): -|H + shift|^-1 pull on the coordinates not held."""
+    free = (~held).astype(float)
+    inner = H * free[:, :, None] * free[:, None, :]
+    values, vectors = np.linalg.eigh(inner)
+    size = np.abs(values)
+    size = np.maximum(size, 1e-12 * size.max(axis=1, keepdims=True)) + shift[:, None] + 1e-300
+    step = -np.einsum("bij,bj->bi", vectors, np.einsum("bij,bi->bj", vectors, pull) / size)
+    longest = np.abs(step).max(axis=1, keepdims=True)
+    limited: Array = step * free * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))
+    return limited
+
+
+def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> Array | None:
+    """Return every solution (S, joints) of an arm whose turning axes are parallel, or None.
+
+    Two joints reach a place, three a place and an attitude. Across the axes, with a from the first
+    joint to the second, b from there to the point w that is wanted (the tip, or the third joint):
+    |w|^2 = a^2 + b^2 + 2 a b cos(q2 + angle(b) - angle(a)). None: another kind of arm.
+    """
+    moving, wanted = robot.moving, 2 if rotation is None else 3
+    if len(moving) != wanted or any(link.joint.type != "revolute" for link in moving):
+        return None
+    placed = place(robot, np.zeros(len(moving)))
+    at = [i for i, link in enumerate(robot.links) if link.joint.type != "fixed"]
+    axes = np.array([placed.R[0, i] @ robot.links[i].joint.direction for i in at])
+    signs = axes @ axes[0]
+    if np.abs(np.abs(signs) - 1).max() > 1e-14:
+        return None
+    x, y = _across(axes[0])
+    flat = [complex(p @ x, p @ y) for p in (*placed.p[0, at], placed.tip[0])]
+    w, last = complex(position @ x, position @ y), 0.0
+    if rotation is not None:
+        turn = rotation @ placed.R[0, -1].T
+        last = float(np.arctan2(y @ turn @ x, x @ turn @ x))
+        w -= (flat[3] - flat[2]) * np.exp(1j * last)
+    a, b, w = flat[1] - flat[0], flat[2] - flat[1], w - flat[0]
+    if not abs(a) or not abs(b):
+        return None
+    cosine = (abs(w) ** 2 - abs(a) ** 2 - abs(b) ** 2) / (2 * abs(a) * abs(b))
+    if abs(cosine) > 1 + 1e-12:
+        return np.empty((0, len(moving)))
+    bend = np.arccos(np.clip(cosine, -1, 1))
+    found = []
+    for turned in {bend, -bend}:
+        second = turned - np.angle(b) + np.angle(a)
+        first = np.angle(w) - np.angle(a + b * np.exp(1j * second))
+        third = [last - first - second] if rotation is not None else []
+        found.append(np.array([first, second, *third]) * signs)
+    return np.array(found)
+
+
+def _across(axis: Array) -> tuple[Array, Array]:
+    """Two unit vectors that stand on an axis and on each other, right-handed."""
+    x = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = x - (x @ axis) * axis
+    x = x / np.linalg.norm(x)
+    return x, axis_rotation(axis, np.pi / 2) @ x

@@ -1,0 +1,210 @@
+"""Geometry of a tree of links: where every link is at its joint coordinates, and how it moves.
+
+All joint coordinates q (B, n) are listed link by link, motors and passive ones alike:
+root = place on the parent . Trans(xyz) . Rz Ry Rx . turns; a beam runs along its +x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.spatial import axis_rotation, cross, rpy_rotation
+from ..robot import MechanismLink, MechanismRobot
+from ..robot.joint import unit
+from .serial import Placement
+
+__all__ = ["Tree", "TreeCoordinate", "TreeMotion", "tree_of"]
+
+Array = NDArray[np.float64]
+X, Y, Z = (tuple(row) for row in np.eye(3))
+
+
+@dataclass(frozen=True)
+class TreeCoordinate:
+    """One joint coordinate of a tree.
+
+    Attributes:
+        name: the link's, with .1, .2 or .roll, .pitch, .yaw where its joint has several.  link: its
+        index.  kind: turn or slide.  axis: (3,), the frame's own axes before this turn.
+        order: which of the joint's turns it is; yaw, pitch and roll are turned in this order and
+        listed in the other.  driven: whether a motor moves it.  start: where it is assembled.
+        stiffness, damping, friction: of this coordinate.  rest: where its spring is unloaded.
+    """
+
+    name: str
+    link: int
+    kind: Literal["turn", "slide"]
+    axis: Array
+    order: int
+    driven: bool
+    start: float
+    stiffness: float | None
+    damping: float
+    friction: float
+    rest: float | None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The links of a mechanism without its closures.
+
+    Attributes:
+        coordinates: in the order of q.  parents: index of the link that carries each, -1 for the
+        base.  at: where along the parent, metres, None for its end.  R, p: (n, 3, 3) and (n, 3),
+        mounts.  length: (n,), of the beams.  moves: (n, 2, columns) bool, which coordinates move a
+        link's root frame (its own turns included), and its end.
+    """
+
+    coordinates: tuple[TreeCoordinate, ...]
+    parents: tuple[int, ...]
+    at: tuple[float | None, ...]
+    R: Array
+    p: Array
+    length: Array
+    moves: NDArray[np.bool_]
+
+    @property
+    def motors(self) -> NDArray[np.int64]:
+        """Columns of q that motors drive."""
+        return np.array([k for k, c in enumerate(self.coordinates) if c.driven], int)
+
+    @property
+    def passive(self) -> NDArray[np.int64]:
+        """Columns of q that follow from the loops, or are free."""
+        return np.array([k for k, c in enumerate(self.coordinates) if not c.driven], int)
+
+    @property
+    def start(self) -> Array:
+        """(n,) where the mechanism is assembled."""
+        return np.array([c.start for c in self.coordinates])
+
+    def place(self, q: Array) -> TreeMotion:
+        """Return every link at joint coordinates q (B, n), with the axes of its coordinates."""
+        B, n = len(q), len(self.parents)
+        R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
+        w, v = np.zeros((B, q.shape[1], 3)), np.zeros((B, q.shape[1], 3))
+        for i, j in enumerate(self.parents):
+            if j < 0:
+                R_end, p_end = np.eye(3), np.zeros(3)
+            else:
+                R_end, s = R[:, j], self.at[i]
+                p_end = p[:, j] + (L[:, j, None] if s is None else s) * R_end[:, :, 0]
+            p[:, i] = p_end + R_end @ self.p[i]
+            R[:, i], L[:, i] = R_end @ self.R[i], self.length[i]
+            own = [k for k, c in enumerate(self.coordinates) if c.link == i]
+            for k in sorted(own, key=lambda k: self.coordinates[k].order):
+                c = self.coordinates[k]
+                if c.kind == "slide":
+                    v[:, k], L[:, i] = R[:, i] @ c.axis, q[:, k]
+                else:
+                    w[:, k] = R[:, i] @ c.axis
+                    R[:, i] = R[:, i] @ axis_rotation(c.axis, q[:, k])
+        return TreeMotion(self, Placement(R, p, L), w, v)
+
+
+@dataclass(frozen=True)
+class TreeMotion:
+    """A tree at B configurations.
+
+    Attributes:
+        at: where the links are.  w, v: (B, n, 3), axis of every turn and direction of every slide,
+        base axes.
+    """
+
+    tree: Tree
+    at: Placement
+    w: Array
+    v: Array
+
+    def frame(self, i: int, s: float | None, R: Array, xyz: Array) -> tuple[Array, Array]:
+        """Return axes (B, 3, 3) and place (B, 3) of a frame on link i (-1: base), after a mount.
+
+        It sits s metres from the root, None for the end.
+        """
+        B = len(self.at.p)
+        if i < 0:
+            return np.broadcast_to(R, (B, 3, 3)), np.broadcast_to(xyz, (B, 3))
+        axes = self.at.R[:, i]
+        along = self.at.L[:, i, None] if s is None else s
+        return axes @ R, self.at.p[:, i] + along * axes[:, :, 0] + axes @ xyz
+
+    def jacobian(self, i: int, s: float | None, point: Array) -> Array:
+        """Return (B, 6, n): velocity of a point (B, 3) of link i and its spin, base axes."""
+        B, n = self.w.shape[:2]
+        J = np.zeros((B, 6, n))
+        if i < 0:
+            return J
+        moved = self.tree.moves[i, int(s is None)]
+        origin = self.at.p[:, [c.link for c in self.tree.coordinates]]
+        J[:, 3:] = (self.w * moved[:, None]).swapaxes(1, 2)
+        arm = cross(self.w, point[:, None] - origin) + self.v
+        J[:, :3] = (arm * moved[:, None]).swapaxes(1, 2)
+        return J
+
+
+def tree_of(robot: MechanismRobot) -> Tree:
+    """Return the tree of a mechanism's links."""
+    coordinates = tuple(c for i, link in enumerate(robot.links) for c in _of(robot, i, link))
+    n, parents = len(robot.links), robot.parents
+    moves = np.zeros((n, 2, len(coordinates)), bool)
+    for i, j in enumerate(parents):
+        if j >= 0:
+            moves[i] = moves[j, int(robot.links[i].at is None)]
+        for k, c in enumerate(coordinates):
+            if c.link == i:
+                moves[i, :, k] = c.kind == "turn"
+                moves[i, 1, k] = True
+    return Tree(
+        coordinates,
+        parents,
+        tuple(link.at for link in robot.links),
+        np.array([rpy_rotation(link.joint.mount.rpy) for link in robot.links]),
+        np.array([link.joint.mount.xyz for link in robot.links], float),
+        np.array([link.length or 0.0 for link in robot.links]),
+        moves,
+    )
+
+
+def _of(robot: MechanismRobot, i: int, link: MechanismLink) -> list[TreeCoordinate]:
+    """The coordinates of one joint, in the order of the file."""
+    joint, count = link.joint, robot.freedoms(link)
+    if joint.type == "prismatic":
+        axes: list[tuple[str, object, int]] = [("", X, 0)]
+    elif count == 1:
+        axes = [("", joint.direction if joint.type == "revolute" else Z, 0)]
+    elif count == 2:
+        first, second = joint.axes or (Y, Z)
+        axes = [(".1", first, 0), (".2", second, 1)]
+    else:
+        axes = [(".roll", X, 2), (".pitch", Y, 1), (".yaw", Z, 0)] if count else []
+    kind: Literal["turn", "slide"] = "slide" if joint.type == "prismatic" else "turn"
+    found = []
+    for k, (word, axis, order) in enumerate(axes):
+        start, damping, friction = (
+            values[k] if len(values) == count else values[0]
+            for values in (joint.start, joint.damping, joint.friction)
+        )
+        stiffness, rest = (
+            None if values is None else values[k] if len(values) == count else values[0]
+            for values in (joint.stiffness, joint.rest)
+        )
+        found.append(
+            TreeCoordinate(
+                link.name + word,
+                i,
+                kind,
+                unit(axis),
+                order,
+                joint.driven,
+                start,
+                stiffness,
+                damping,
+                friction,
+                rest,
+            )
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Commands that make a robot stop shaking."""

@@ -1,0 +1,183 @@
+"""`supple shape`: a joint trajectory shaped so that it ends without vibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import Json, Plot, values
+from ..output import check_places, print_json, print_table, save_plot, say
+
+if TYPE_CHECKING:
+    from ...studies.drive.shape import ShapedMove
+
+__all__ = ["shape"]
+
+In = Annotated[
+    str,
+    typer.Argument(
+        metavar="IN.csv",
+        help="The move: CSV (first column t, then one for each joint), a ROS JointTrajectory as "
+        ".yaml or .json, or an .mcap log.",
+    ),
+]
+Frequency = Annotated[
+    str | None,
+    typer.Option("--frequency", metavar="7.2,19", help="Natural frequencies to calm, Hz."),
+]
+Damping = Annotated[
+    str | None,
+    typer.Option("--damping", metavar="0.02", help="Damping ratio, one or one per frequency."),
+]
+Kind = Annotated[
+    str,
+    typer.Option("--shaper", metavar="KIND", help="zv, mzv, zvd, zvdd, ei, 2hump-ei or 3hump-ei."),
+]
+RobotFile = Annotated[
+    str | None,
+    typer.Option(
+        "--robot", metavar="FILE_OR_NAME", help="Take frequencies from this robot along the path."
+    ),
+]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="OUT.csv", help="Where to write it: .csv, .json or .yaml."),
+]
+
+Modes = Annotated[int, typer.Option("--modes", help="Modes of the robot to calm.")]
+Gains = Annotated[
+    str | None,
+    typer.Option(
+        "--gains", metavar="Kp,Kv", help="The robot's joints held by this PD, not locked."
+    ),
+]
+Rate = Annotated[
+    float | None, typer.Option("--rate", help="Samples a second, if not those of the file.")
+]
+SpeedLimit = Annotated[
+    float | None, typer.Option("--speed-limit", help="Slow it down to this, rad/s or m/s.")
+]
+AccelerationLimit = Annotated[
+    float | None, typer.Option("--acceleration-limit", help="The same for acceleration.")
+]
+
+
+def shape(
+    file: In,
+    frequency: Frequency = None,
+    damping: Damping = None,
+    kind: Kind = "zvd",
+    robot: RobotFile = None,
+    modes: Modes = 1,
+    gains: Gains = None,
+    rate: Annotated[
+        float | None, typer.Option("--rate", help="Samples a second, if not those of the file.")
+    ] = None,
+    speed_limit: Annotated[
+        float | None,
+        typer.Option("--speed-limit", help="Slow it down to this, rad/s or m/s."),
+    ] = None,
+    acceleration_limit: Annotated[
+        float | None, typer.Option("--acceleration-limit", help="The same for acceleration.")
+    ] = None,
+    out: Out = None,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """Shape a joint trajectory so that it leaves chosen modes at rest."""
+    from ... import files
+    from ...files import joint_trajectories as moves
+    from ...files.disk import check_place
+    from ...studies.drive.shape import shape as ask
+
+    check_places(plot, None)
+    if out is not None:
+        if not out.lower().endswith(moves.WRITABLE):
+            raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
+        check_place(out)
+    if (robot is None) == (frequency is None):
+        raise SuppleError("give --frequency in Hz, or --robot to take the frequencies from")
+    limits = {"speed_limit": speed_limit, "acceleration_limit": acceleration_limit}
+    given: dict[str, Any] = {"rate": rate, **limits}
+    if frequency is not None:
+        given["frequency_hz"] = values(frequency, "--frequency")
+    if damping is not None:
+        found = values(damping, "--damping")
+        given["damping_ratio"] = found[0] if len(found) == 1 else found
+    if robot is not None:
+        given |= {"robot": files.load(robot), "modes": modes, "servo": _servo(gains)}
+    answer = ask(moves.read_joint_trajectory(file), kind, **given)
+    if out is not None:
+        moves.write_joint_trajectory(out, answer.after)
+    if plot is not None:
+        from ...view.figures.shaping import plot_shaped
+
+        save_plot(plot_shaped, answer, plot)
+    if json:
+        print_json(_document(answer))
+        return
+    _print(answer)
+    for word, place in (("Drawn", plot), ("Written", out)):
+        if place is not None:
+            say(f"{word}: {place}")
+
+
+def _servo(gains: str | None) -> Any:
+    if gains is None:
+        return None
+    from ...control.controllers import JointPD
+
+    found = values(gains, "--gains")
+    if len(found) != 2:
+        raise SuppleError(f"--gains {gains}: give two numbers, Kp,Kv")
+    return JointPD(found[0], found[1])
+
+
+def _document(found: ShapedMove) -> dict[str, Any]:
+    before, after = found.peaks("before"), found.peaks("after")
+    impulses = None
+    if found.shaper is not None:
+        impulses = {"times": found.shaper.times, "amplitudes": found.shaper.amplitudes}
+    return {
+        "shaper": found.kind,
+        "joints": list(found.before.names),
+        "frequency_hz": found.frequency_hz,
+        "damping_ratio": found.damping_ratio,
+        "rate": found.rate,
+        "slowed": found.slowed,
+        "duration_before": found.before.t[-1],
+        "duration_after": found.after.t[-1],
+        "time_added": found.time_added,
+        "impulses": impulses,
+        "residual_before": found.residual_before,
+        "residual_after": found.residual_after,
+        "peak_speed": {"before": before[0], "after": after[0]},
+        "peak_acceleration": {"before": before[1], "after": after[1]},
+    }
+
+
+def _print(found: ShapedMove) -> None:
+    where = "along the path, at its end " if found.shaper is None else ""
+    f = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
+    z = ", ".join(f"{x:.3g}" for x in found.damping_ratio)
+    say(f"{found.kind} shaper for {where}{f} Hz, damping {z}, at {found.rate:.6g} samples/s")
+    say(
+        f"{found.before.t[-1]:.4g} s become {found.after.t[-1]:.4g} s "
+        f"({found.time_added:.4g} s more)"
+    )
+    if found.slowed > 1:
+        say(f"slowed down by {found.slowed:.4g} first, to keep the limits")
+    if found.shaper is not None:
+        place = found.shaper.times * found.rate
+        if abs(place - place.round()).max() > 1e-6:
+            say("impulses fall between samples: each is shared by its two neighbours, zeros kept")
+    say("\nvibration that the command leaves (rad or m), and what remains of it")
+    rows = []
+    for k, own in enumerate(found.frequency_hz):
+        for j, name in enumerate(found.before.names):
+            before, after = found.residual_before[k, j], found.residual_after[k, j]
+            share = f"{100 * after / before:.3g} %" if before > 0 else "-"
+            rows.append((name, f"{own:.4g}", f"{before:.3g}", f"{after:.3g}", share))
+    print_table(("joint", "mode (Hz)>", "as given>", "shaped>", "remains>"), rows)

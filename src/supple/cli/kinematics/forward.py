@@ -1,0 +1,127 @@
+"""`supple forward` and `supple inverse`: where the tip is, and which joints put it there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Position, angles, asked, numbers
+from ..output import digits, plain, print_json, print_table, say, told_configuration
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+    from ...studies.kinematics.inverse import JointSolutions
+
+__all__ = ["forward", "inverse"]
+
+Sag = Annotated[
+    bool, typer.Option("--sag", help="With the sag under its own weight; undeformed without.")
+]
+Place = Annotated[
+    str, typer.Option("--position", metavar="x,y,z", help="Where the tip shall be, metres.")
+]
+Rotation = Annotated[
+    str | None,
+    typer.Option(
+        "--rotation",
+        metavar="r,p,y",
+        help="Attitude of the tip: roll, pitch, yaw, or one angle in the plane. Open without.",
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start", metavar="0,45deg,...", help="Joint coordinates that the solution is near to."
+    ),
+]
+
+
+def forward(
+    file: File, at: At = None, position: Position = None, sag: Sag = False, json: Json = False
+) -> None:
+    """Print where the tip is: its place and the directions of its axes, base axes."""
+    from ... import files
+    from ...studies.kinematics.forward import forward as ask
+
+    robot = files.load(file)
+    where = asked(robot, at, position)
+    found = ask(robot, sag=sag, **where)
+    if json:
+        print_json(
+            {
+                "robot": robot.name,
+                "configuration": found.theta,
+                "sag": found.sag,
+                "position": found.position,
+                "rotation": found.rotation,
+            }
+        )
+        return
+    say(f"{plain(robot.name)} at {told_configuration(found, where)}")
+    say(f"base axes, {'with its sag' if sag else 'undeformed'}\n")
+    rows = zip("xyz", found.position.tolist(), found.rotation.tolist(), strict=True)
+    print_table(
+        ("", "tip, m>", "its x>", "its y>", "its z>"),
+        [(axis, *(f"{round(value, 6) + 0.0:.6f}" for value in (p, *R))) for axis, p, R in rows],
+    )
+
+
+def inverse(
+    file: File,
+    position: Place,
+    rotation: Rotation = None,
+    start: Start = None,
+    json: Json = False,
+) -> None:
+    """Print joint coordinates that put the tip there; else the nearest, with exit code 2."""
+    from ... import files
+    from ...studies.kinematics.inverse import inverse as ask
+
+    robot = files.load(file)
+    flat = getattr(robot, "planar", False) and position.count(",") == 1
+    turn: Any = None if rotation is None else angles(rotation, "--rotation")
+    if turn is not None and len(turn) not in (1, 3):
+        raise SuppleError(f"--rotation {rotation}: give roll, pitch and yaw, or one angle")
+    found: JointSolutions = ask(
+        robot,
+        numbers(position, "--position", 2 if flat else 3),
+        turn if turn is None or len(turn) == 3 else turn[0],
+        None if start is None else angles(start, "--start"),
+    )
+    if json:
+        print_json(
+            {
+                "robot": robot.name,
+                "reached": found.reached,
+                "theta": found.theta,
+                "error": found.error,
+                "position_error": found.position_error,
+                "rotation_error": found.rotation_error,
+                "method": found.method,
+                "solutions": found.solutions,
+                "tries": found.tries,
+                "try_errors": found.try_errors,
+            }
+        )
+    else:
+        _print(robot, found)
+    if not found.reached:
+        raise typer.Exit(2)
+
+
+def _print(robot: Robot, found: JointSolutions) -> None:
+    say(f"{plain(robot.name)}: {found}\n")
+    moving = getattr(robot, "moving", None)
+    names = [link.name for link in moving] if moving else ["motor1", "motor2", "motor3"]
+    slides = [link.joint.type == "prismatic" for link in moving or ()] or [False] * len(names)
+    told = found.solutions if found.reached else found.theta[None]
+    heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]
+    rows = []
+    for theta in told.tolist():
+        each = zip(theta, slides, strict=True)
+        rows.append([digits(q if s else q * 57.29577951308232) for q, s in each])
+    print_table(heads, rows)
+    arrived = int((found.try_errors <= 1.000001 * found.error + 1e-9).sum())
+    say(f"\n{arrived} of {len(found.tries)} tries end there or as near, by {found.method}.")

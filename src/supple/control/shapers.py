@@ -1,0 +1,403 @@
+"""Shapers: a few impulses that a command is convolved with, so that chosen modes are not excited.
+
+A mode of circular frequency w and damping ratio zeta, driven by impulses A_i at times t_i, is left
+with the residual
+
+    V(w) = exp(-zeta w t_n) |sum A_i exp((zeta + i sqrt(1 - zeta^2)) w t_i)|,
+
+a fraction of what one impulse of the same sum leaves. Kinds are defined by what they ask of V:
+
+    zv, zvd, zvdd       V and its first 0, 1, 2 derivatives vanish at the design frequency
+    mzv                 V vanishes there; impulses at 0, 3/8 and 3/4 of the damped period
+    ei, 2hump-ei,       V has one, two, three humps of the height `tolerance` about the design
+    3hump-ei            frequency, and vanishes between them
+
+Impulses of zv, zvd, zvdd stand half a damped period apart. The undamped ei kinds are closed forms;
+damped ones solve the same conditions by Newton, followed from zero damping.
+
+Source: [Singer1990] for zv and zvd, [Singhose1997] for the ei kinds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+
+__all__ = ["SHAPERS", "Shaper", "shaper"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Zero:
+    """A pole that a shaper does not excite: frequency, damping ratio, order of the zero."""
+
+    omega: float
+    damping_ratio: float
+    order: int = 1
+
+    @property
+    def exponent(self) -> complex:
+        """zeta w + i w_d, the exponent of an impulse's share in the residual."""
+        z = self.damping_ratio
+        return self.omega * complex(z, math.sqrt(1 - z * z))
+
+
+@dataclass(frozen=True, eq=False)
+class Shaper:
+    """Impulses that a command is convolved with. `shaper` makes them.
+
+    Attributes:
+        kind: its name, several joined by `*`.
+        times, amplitudes: (n,) the impulses, s, in order; amplitudes sum to 1.
+        frequency_hz, damping_ratio: what it was designed for; of several modes the lowest.
+        zeros: the poles that it leaves at rest.
+    """
+
+    kind: str
+    times: Array
+    amplitudes: Array
+    frequency_hz: float
+    damping_ratio: float
+    zeros: tuple[Zero, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Keep the arrays as they are."""
+        for name in ("times", "amplitudes"):
+            value = np.array(getattr(self, name), float)
+            value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Shaper {self.kind} for {self.frequency_hz:g} Hz, damping {self.damping_ratio:g}: "
+            f"{len(self.times)} impulses in {self.duration:.4g} s>"
+        )
+
+    @property
+    def duration(self) -> float:
+        """Time of the last impulse, s: how much longer a shaped move takes."""
+        return float(self.times[-1])
+
+    def residual(self, frequency_hz: ArrayLike, damping_ratio: float | None = None) -> Array:
+        """Return V at frequencies, as a fraction; damping is that of the design unless given."""
+        zeta = self.damping_ratio if damping_ratio is None else damping_ratio
+        w = 2 * np.pi * np.asarray(frequency_hz, float)
+        left = np.exp(np.multiply.outer(zeta * w, self.times - self.duration))
+        turned = np.exp(1j * math.sqrt(1 - zeta**2) * np.multiply.outer(w, self.times))
+        return np.abs((left * turned) @ self.amplitudes)
+
+    def insensitivity(self, level: float = 0.05) -> float:
+        """Return the width of the band about the design with V <= level, over the design frequency.
+
+        The ends are the outermost crossings that can be reached from the design frequency without
+        V rising above the level; touching it (as ei kinds do) is no crossing. It ends at ten times
+        the design frequency.
+        """
+        if not 0 < level < 1:
+            raise SuppleError(f"level is {level!r}: give a fraction between 0 and 1, such as 0.05")
+        from scipy.optimize import brentq
+
+        f0 = self.frequency_hz
+        if self.residual(f0) > level * (1 + 1e-9):
+            return 0.0
+        ends = []
+        for stop in (0.0, 10 * f0):
+            f = np.linspace(f0, stop, 2000 if stop == 0 else 18000)
+            above = np.flatnonzero(self.residual(f) > level * (1 + 1e-9))
+            if not len(above):
+                ends.append(stop)
+                continue
+            inner, outer = f[above[0] - 1], f[above[0]]
+            inside = float(self.residual(inner)) - level
+            ends.append(
+                brentq(lambda x: float(self.residual(x)) - level, inner, outer, xtol=1e-14 * f0)
+                if inside < 0
+                else inner
+            )
+        return float(ends[1] - ends[0]) / f0
+
+    def convolved(self, other: Shaper) -> Shaper:
+        """Return the shaper that does both: every impulse of one starts the other."""
+        times = np.add.outer(self.times, other.times).ravel()
+        amplitudes = np.multiply.outer(self.amplitudes, other.amplitudes).ravel()
+        order = np.argsort(times, kind="stable")
+        lowest = min((self, other), key=lambda one: one.frequency_hz)
+        return Shaper(
+            f"{self.kind}*{other.kind}",
+            times[order],
+            amplitudes[order],
+            lowest.frequency_hz,
+            lowest.damping_ratio,
+            (*self.zeros, *other.zeros),
+        )
+
+    def discrete(self, rate: float) -> Array:
+        """Return the shaper as coefficients (m,) at a rate in Hz, its zeros kept.
+
+        Each impulse is shared by the two samples about it, in proportion; the smallest change of
+        those shares that restores the sum and every zero at its own frequency is then added:
+        A' = A + C^+ (d - C A), with C the conditions as rows.
+        """
+        nyquist = rate / 2
+        if not rate > 0 or nyquist <= self.frequency_hz:
+            raise SuppleError(
+                f"rate is {rate:g} Hz: it must be above twice the frequency {self.frequency_hz:g} "
+                "Hz that is shaped"
+            )
+        place = self.times * rate
+        first = np.floor(place + 1e-9).astype(int)
+        share = np.clip(place - first, 0.0, 1.0)
+        share[share < 1e-9] = 0.0
+        coefficients = np.zeros(first[-1] + 2)
+        np.add.at(coefficients, first, self.amplitudes * (1 - share))
+        np.add.at(coefficients, first + 1, self.amplitudes * share)
+        used = np.flatnonzero(coefficients)
+        t = used / rate
+        rows = [np.ones(len(t))]
+        for zero in self.zeros:
+            grown = np.exp(zero.exponent * (t - t[-1]))
+            for k in range(zero.order):
+                term = (t / t[-1]) ** k * grown
+                rows += [term.real, term.imag]
+        C = np.array(rows)
+        wanted = np.zeros(len(C))
+        wanted[0] = 1.0
+        for _ in range(3):  # the second and third time for rounding only
+            missing = wanted - C @ coefficients[used]
+            coefficients[used] += np.linalg.lstsq(C, missing, rcond=1e-13)[0]
+        open_by = float(np.abs(wanted - C @ coefficients[used]).max())
+        if open_by > 1e-9:
+            raise SuppleError(
+                f"at {rate:g} Hz the samples are too far apart for this shaper (a condition stays "
+                f"open by {open_by:.1e}): sample faster, or choose one with fewer zeros"
+            )
+        return coefficients[: used[-1] + 1]
+
+
+def _spaced(count: int) -> Callable[[float], tuple[list[float], list[float], list[float]]]:
+    """Zv and its derivatives: (1 + K)^-count times the binomials, half a period apart."""
+
+    def design(zeta: float) -> tuple[list[float], list[float], list[float]]:
+        K = math.exp(-zeta * math.pi / math.sqrt(1 - zeta**2))
+        shares = [math.comb(count, i) * K**i / (1 + K) ** count for i in range(count + 1)]
+        return [i / 2 for i in range(count + 1)], shares, [1.0]
+
+    return design
+
+
+def _mzv(zeta: float) -> tuple[list[float], list[float], list[float]]:
+    """B_i = A_i exp(zeta w t_i) = (1, sqrt 2, 1) c closes a triangle at 0, 135, 270 degrees."""
+    times = [0.0, 3 / 8, 3 / 4]
+    decay = [math.exp(-2 * math.pi * zeta / math.sqrt(1 - zeta**2) * t) for t in times]
+    shares = [b * d for b, d in zip((1.0, math.sqrt(2), 1.0), decay, strict=True)]
+    return times, [a / sum(shares) for a in shares], [1.0]
+
+
+def _undamped(humps: int, V: float) -> tuple[list[float], list[float]]:
+    """Amplitudes of the undamped ei kinds, and the frequencies of their zeros over the design's.
+
+    With x = exp(i pi f/f0) the residual is |sum A_k x^k|, so the zeros are those of a polynomial.
+    Source: [Singhose1997], closed forms for one, two and three humps.
+    """
+    if humps == 1:
+        A = [(1 + V) / 4, (1 - V) / 2, (1 + V) / 4]
+    elif humps == 2:
+        X = (V**2 * (math.sqrt(1 - V**2) + 1)) ** (1 / 3)
+        first = (3 * X**2 + 2 * X + 3 * V**2) / (16 * X)
+        A = [first, 0.5 - first, 0.5 - first, first]
+    else:
+        first = (1 + 3 * V + 2 * math.sqrt(2 * (V**2 + V))) / 16
+        A = [first, (1 - V) / 4, 1 - 2 * first - (1 - V) / 2, (1 - V) / 4, first]
+    angles = np.angle(np.roots(A)) % (2 * np.pi)
+    return A, sorted((angles / np.pi).tolist())
+
+
+def _humped(humps: int) -> Callable[..., tuple[list[float], list[float], list[float]]]:
+    def design(
+        zeta: float, tolerance: float = 0.05
+    ) -> tuple[list[float], list[float], list[float]]:
+        return _damped_ei(humps, zeta, tolerance)
+
+    return design
+
+
+@lru_cache(maxsize=64)
+def _damped_ei(
+    humps: int, zeta: float, tolerance: float
+) -> tuple[list[float], list[float], list[float]]:
+    """Times over the damped period, amplitudes, and zeros over the design frequency of an ei kind.
+
+    Unknowns: impulses, frequencies of the zeros and of the side humps. Conditions: amplitudes sum
+    to 1, S = 0 at each zero, V = tolerance and dV/dw = 0 at each hump (the middle one of odd kinds
+    at the design frequency, where even kinds have a zero).
+    """
+    from scipy.optimize import fsolve
+
+    A, zeros = _undamped(humps, tolerance)
+    n = len(A)
+    tops = [(a + b) / 2 for a, b in pairwise(zeros)]
+    free_zeros = [z for z in zeros if abs(z - 1) > 1e-9]
+    free_tops = [f for f in tops if abs(f - 1) > 1e-9]
+
+    def residual(w: float, t: Array, a: Array, z: float) -> tuple[complex, float]:
+        """S at w, design frequency 1 and period 1, scaled by exp(-zeta w t_n); d|S|^2/dw."""
+        c = 2 * np.pi * complex(z / math.sqrt(1 - z**2), 1.0)
+        part = a * np.exp(c * w * t - c.real * w * t[-1])
+        S, dS = part.sum(), (part * (c * t - c.real * t[-1])).sum()
+        return S, 2 * (S.conjugate() * dS).real
+
+    def conditions(x: Array, z: float) -> list[float]:
+        a, t = x[:n], np.concatenate([[0.0], x[n : 2 * n - 1]])
+        at = x[2 * n - 1 :]
+        found = [a.sum() - 1]
+        still = [*at[: len(free_zeros)], *([1.0] if humps == 2 else [])]
+        for w in still:
+            S, _ = residual(w, t, a, z)
+            found += [S.real, S.imag]
+        for w in [*at[len(free_zeros) :], *([1.0] if humps != 2 else [])]:
+            S, slope = residual(w, t, a, z)
+            found += [(abs(S) ** 2 - tolerance**2) / tolerance, slope / tolerance]
+        return found
+
+    x = np.array([*A, *(i / 2 for i in range(1, n)), *free_zeros, *free_tops])
+    for z in np.linspace(0.0, zeta, 2 + int(zeta / 0.005)):
+        x = fsolve(conditions, x, args=(z,), full_output=True, xtol=1e-13)[0]
+        worst = float(np.abs(conditions(x, z)).max())
+        if worst > 1e-10 or (x[:n] <= 0).any():
+            raise SuppleError(
+                f"damping_ratio is {zeta:g}: no {humps}-hump shaper was found beyond {z:g}; "
+                "use zvd, or a smaller ratio"
+            )
+    times = [0.0, *x[n : 2 * n - 1]]
+    at = [*x[2 * n - 1 : 2 * n - 1 + len(free_zeros)], *([1.0] if humps == 2 else [])]
+    return times, x[:n].tolist(), at
+
+
+# Kind by name: damping ratio to times (damped periods), amplitudes, zeros (design frequencies).
+SHAPERS: dict[str, Callable[..., tuple[list[float], list[float], list[float]]]] = {
+    "zv": _spaced(1),
+    "mzv": _mzv,
+    "zvd": _spaced(2),
+    "zvdd": _spaced(3),
+    "ei": _humped(1),
+    "2hump-ei": _humped(2),
+    "3hump-ei": _humped(3),
+}
+ORDERS = {"zvd": 2, "zvdd": 3}
+
+
+def shaper(
+    kind: str,
+    frequency_hz: float | Sequence[float] | None = None,
+    damping_ratio: float | Sequence[float] = 0.0,
+    *,
+    band: tuple[float, float] | None = None,
+    tolerance: float = 0.05,
+) -> Shaper:
+    """Return a shaper for one mode, for several (convolved), or for a band of frequencies.
+
+    Args:
+        kind: zv, mzv, zvd, zvdd, ei, 2hump-ei or 3hump-ei.
+        frequency_hz: natural (undamped) frequency, or several.
+        damping_ratio: of each mode; one value, or one for each frequency.
+        band: (low, high) in Hz instead: as many impulses as the kind has, their amplitudes and
+            spacing chosen to make the largest residual in the band as small as possible.
+        tolerance: height of the humps of ei kinds.
+    """
+    if kind not in SHAPERS:
+        raise SuppleError(f"shaper is {kind!r}: choose one of {', '.join(SHAPERS)}")
+    if (band is None) == (frequency_hz is None):
+        raise SuppleError("give frequency_hz, or band=(low, high) in Hz, one of the two")
+    if not 0 < tolerance < 0.5:
+        raise SuppleError(f"tolerance is {tolerance!r}: give a fraction such as 0.05")
+    if band is not None:
+        return _for_band(kind, band, _numbers("damping_ratio", damping_ratio, 1)[0])
+    frequencies = _numbers("frequency_hz", frequency_hz)
+    ratios = _numbers("damping_ratio", damping_ratio, len(frequencies))
+    made = [_one(kind, f, z, tolerance) for f, z in zip(frequencies, ratios, strict=True)]
+    whole = made[0]
+    for another in made[1:]:
+        whole = whole.convolved(another)
+    return whole
+
+
+def _numbers(name: str, given: object, count: int | None = None) -> list[float]:
+    try:
+        values = np.atleast_1d(np.asarray(given, float))
+    except (TypeError, ValueError):
+        values = np.array([np.nan])
+    if count is not None and len(values) == 1:
+        values = np.repeat(values, count)
+    ratio = name == "damping_ratio"
+    good = (values >= 0) & (values < 1) if ratio else (values > 0) & (values < 1e9)
+    if values.ndim != 1 or not good.all() or count not in (None, len(values)) or not len(values):
+        wanted = "0 <= ratio < 1" if ratio else "positive frequencies in Hz"
+        many = f", one or {count}" if count and count > 1 else ""
+        raise SuppleError(f"{name} is {given!r}: give {wanted}{many}")
+    return [float(value) for value in values]
+
+
+def _one(kind: str, frequency_hz: float, zeta: float, tolerance: float) -> Shaper:
+    damped_period = 1 / (frequency_hz * math.sqrt(1 - zeta**2))
+    design = SHAPERS[kind]
+    times, amplitudes, at = design(zeta, tolerance) if kind.endswith("ei") else design(zeta)
+    omega = 2 * np.pi * frequency_hz
+    zeros = tuple(Zero(omega * ratio, zeta, ORDERS.get(kind, 1)) for ratio in at)
+    return Shaper(
+        kind, np.array(times) * damped_period, np.array(amplitudes), frequency_hz, zeta, zeros
+    )
+
+
+def _for_band(kind: str, band: tuple[float, float], zeta: float) -> Shaper:
+    """The kind's number of impulses, equally spaced, with the least largest residual in a band.
+
+    For a given spacing the amplitudes solve a linear program: |S| is bounded by its projections on
+    64 directions (0.12 % at most), at 201 frequencies. The spacing is searched about half the
+    damped period of the band's middle.
+    """
+    from scipy.optimize import linprog, minimize_scalar
+
+    low, high = _numbers("band", band, None) if np.ndim(band) == 1 and len(band) == 2 else (0, 0)
+    if not 0 < low < high:
+        raise SuppleError(f"band is {band!r}: give (low, high) in Hz, the lower one first")
+    n = len(SHAPERS[kind](0.0)[0])
+    w = 2 * np.pi * np.linspace(low, high, 201)
+    exponent = complex(zeta, math.sqrt(1 - zeta**2))
+    directions = np.exp(-2j * np.pi * np.arange(64) / 64)
+
+    def best(spacing: float) -> tuple[float, Array]:
+        t = spacing * np.arange(n)
+        S = np.exp(exponent * np.multiply.outer(w, t) - zeta * np.multiply.outer(w, t[-1:]))
+        rows = np.real(directions[:, None, None] * S).reshape(-1, n)
+        found = linprog(
+            [*np.zeros(n), 1.0],
+            A_ub=np.hstack([rows, -np.ones((len(rows), 1))]),
+            b_ub=np.zeros(len(rows)),
+            A_eq=[[*np.ones(n), 0.0]],
+            b_eq=[1.0],
+            method="highs",
+        )
+        if found.status:
+            raise SuppleError(f"band {band!r}: no shaper was found ({found.message})")
+        return float(found.fun), np.asarray(found.x[:n])
+
+    middle = (low + high) / 2
+    half = 0.5 / (middle * math.sqrt(1 - zeta**2))
+    found = minimize_scalar(
+        lambda s: best(s)[0],
+        bounds=(0.6 * half, 1.25 * half),
+        method="bounded",
+        options={"xatol": 1e-4 * half},
+    )
+    _, amplitudes = best(float(found.x))
+    times = np.arange(n, dtype=float) * float(found.x)
+    return Shaper(kind, times, amplitudes / amplitudes.sum(), middle, zeta)

@@ -1,0 +1,248 @@
+"""Shaped commands: a trajectory or samples convolved with a Shaper, fixed or scheduled over a path.
+
+A fixed shaper gives y(t) = sum A_i x(t - t_i). Where the frequency changes along the path, delays
+are measured in the phase p(t) = int w dt of the mode instead of in time:
+
+    y(t) = sum A_i x(t_i*),    p(t) - p(t_i*) = w_0 t_i,
+
+which leaves a mode of slowly changing frequency at rest as a fixed one would (the amplitude of such
+a mode depends on its phase alone).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from .shapers import Shaper
+from .trajectories import Trajectory
+
+__all__ = ["Samples", "Scheduled", "Shaped", "residual_amplitude", "shaped"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shaped(Trajectory):
+    """y(t) = sum A_i x(t - t_i): a trajectory convolved with a shaper, longer by its duration."""
+
+    unshaped: Trajectory
+    shaper: Shaper
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        return self.unshaped.smooth
+
+    @property
+    def periodic(self) -> bool:  # type: ignore[override]
+        return self.unshaped.periodic
+
+    @property
+    def duration(self) -> float:
+        return self.unshaped.duration + (0.0 if self.periodic else self.shaper.duration)
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        T = self.duration
+        once = np.array([0.0, *self.unshaped.breaks, self.unshaped.duration])
+        found = np.add.outer(self.shaper.times, once).ravel()
+        if self.periodic:
+            found = found % T
+        return tuple(sorted({float(t) for t in found if 0 < t < T}))
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = (0.0, 0.0, 0.0)
+        for delay, share in zip(self.shaper.times, self.shaper.amplitudes, strict=True):
+            moved = self.unshaped(t - delay)
+            x, v, a = x + share * moved[0], v + share * moved[1], a + share * moved[2]
+        return np.asarray(x), np.asarray(v), np.asarray(a)
+
+
+@dataclass(frozen=True, eq=False)
+class Scheduled(Trajectory):
+    """A trajectory shaped for a mode whose frequency changes along it.
+
+    Attributes:
+        unshaped: what is shaped.
+        shaper: its impulses, in units of its own design frequency.
+        times, omega: (m,) the mode's circular frequency over time, from 0 to the end; held outside.
+    """
+
+    unshaped: Trajectory
+    shaper: Shaper
+    times: Array
+    omega: Array
+    smooth: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        """Check the schedule."""
+        if self.unshaped.periodic:
+            raise SuppleError("a periodic trajectory cannot be scheduled: shape one period of it")
+        if not (np.asarray(self.omega) > 0).all():
+            raise SuppleError("the scheduled frequency must be positive along the whole path")
+
+    @cached_property
+    def _phase(self) -> tuple[Any, Any, Any]:
+        """w, w' and p as functions of t >= 0."""
+        from scipy.interpolate import CubicSpline
+
+        w = CubicSpline(self.times, self.omega, bc_type="clamped")
+        return w, w.derivative(), w.antiderivative()
+
+    def _outside(self, t: Array) -> tuple[Array, Array, Array]:
+        """w, w', p at any time: constant frequency before and after the schedule."""
+        w, wd, p = self._phase
+        first, last = self.times[0], self.times[-1]
+        inside = np.clip(t, first, last)
+        still = (t < first) | (t > last)
+        return w(inside), np.where(still, 0.0, wd(inside)), p(inside) + w(inside) * (t - inside)
+
+    def _when(self, phase: Array) -> Array:
+        """The times at which the phase has these values: Newton from a table."""
+        grid = np.linspace(self.times[0], self.times[-1], 20 * len(self.times))
+        known = self._outside(grid)[2]
+        t = np.interp(phase, known, grid)
+        t = np.where(phase < known[0], grid[0] + (phase - known[0]) / self.omega[0], t)
+        t = np.where(phase > known[-1], grid[-1] + (phase - known[-1]) / self.omega[-1], t)
+        for _ in range(4):
+            w, _, p = self._outside(t)
+            t = t - (p - phase) / w
+        return np.asarray(t)
+
+    @cached_property
+    def _delays(self) -> Array:
+        """(n,) phases of the impulses."""
+        return 2 * np.pi * self.shaper.frequency_hz * self.shaper.times
+
+    @cached_property
+    def duration(self) -> float:
+        end = self._outside(np.array([self.unshaped.duration]))[2]
+        return float(self._when(end + self._delays[-1])[0])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        once = np.array([0.0, *self.unshaped.breaks, self.unshaped.duration])
+        phases = np.add.outer(self._delays, self._outside(once)[2]).ravel()
+        return tuple(sorted({float(t) for t in self._when(phases) if 0 < t < self.duration}))
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        w, wd, p = self._outside(t)
+        x, v, a = (0.0, 0.0, 0.0)
+        for delay, share in zip(self._delays, self.shaper.amplitudes, strict=True):
+            then = self._when(p - delay)
+            w_then, wd_then, _ = self._outside(then)
+            r = w / w_then
+            rd = (wd - r**2 * wd_then) / w_then
+            x1, v1, a1 = self.unshaped(then)
+            x, v = x + share * x1, v + share * r[:, None] * v1
+            a = a + share * (r[:, None] ** 2 * a1 + rd[:, None] * v1)
+        return np.asarray(x), np.asarray(v), np.asarray(a)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(Trajectory):
+    """A trajectory through samples: cubic splines, at rest at both ends.
+
+    Attributes:
+        t: (N,) times from 0, s.  positions: (N, n).
+    """
+
+    t: Array
+    positions: Array
+    smooth: bool = field(default=True, init=False)
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1])
+
+    @cached_property
+    def _spline(self) -> Any:
+        from scipy.interpolate import CubicSpline
+
+        return CubicSpline(self.t, self.positions, bc_type="clamped")
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        return self._spline(t), self._spline(t, 1), self._spline(t, 2)
+
+
+@overload
+def shaped(trajectory: Trajectory, shaper: Shaper) -> Shaped: ...
+@overload
+def shaped(trajectory: ArrayLike, shaper: Shaper, rate: float) -> Array: ...
+def shaped(trajectory: Any, shaper: Shaper, rate: float | None = None) -> Any:
+    """Return a trajectory, or samples at a rate, convolved with a shaper.
+
+    Args:
+        trajectory: a Trajectory, which gives a Trajectory; or positions (N,) or (N, joints) at
+            `rate` in Hz, which gives more of them: the first value is held before the samples, the
+            last one after them, until the last impulse has ended.
+        shaper: of `supple.shaper`.
+    """
+    if not isinstance(shaper, Shaper):
+        raise SuppleError(f"shaper is {shaper!r:.60}: give one made by supple.shaper('zvd', 7.2)")
+    if isinstance(trajectory, Trajectory):
+        if rate is not None:
+            raise SuppleError("rate is for samples: a Trajectory needs none")
+        return Shaped(trajectory, shaper)
+    try:
+        x = np.asarray(trajectory, float)
+    except (TypeError, ValueError):
+        x = np.empty(0)
+    if x.ndim not in (1, 2) or len(x) < 2 or not np.isfinite(x).all():
+        raise SuppleError("give a Trajectory, or samples (N,) or (N, joints) of finite numbers")
+    if rate is None or not np.isfinite(rate) or rate <= 0:
+        raise SuppleError("samples need their rate in Hz: shaped(samples, shaper, rate=1000)")
+    c = shaper.discrete(rate)
+    columns = x.reshape(len(x), -1)
+    tail = np.repeat(columns[-1:], len(c) - 1, axis=0)
+    moved = np.concatenate([columns, tail]) - columns[0]
+    y = np.stack([np.convolve(column, c)[: len(moved)] for column in moved.T], axis=1)
+    y[-1] = moved[-1]  # the sum of the coefficients is one but for rounding
+    return (y + columns[0]).reshape(len(y), *x.shape[1:])
+
+
+def residual_amplitude(
+    t: Array, positions: Array, frequency_hz: ArrayLike, damping_ratio: ArrayLike
+) -> Array:
+    """Return the vibration that a command leaves in a mode, (modes, joints), units of the command.
+
+    An oscillator y'' + 2 zeta w y' + w^2 y = -x'' on the command, positions (N, joints) joined by
+    straight lines: x'' is a row of impulses, jumps of velocity dv_k at t_k, and the amplitude at
+    the last sample is |sum dv_k exp(s (t_k - t_N))| / w_d with s = zeta w + i w_d.
+    """
+    v = np.diff(positions, axis=0) / np.diff(t)[:, None]
+    still = np.zeros((1, positions.shape[1]))
+    jumps = np.diff(np.concatenate([still, v, still]), axis=0)
+    found = []
+    pairs = np.broadcast_arrays(np.atleast_1d(frequency_hz), np.atleast_1d(damping_ratio))
+    for f, zeta in zip(*pairs, strict=True):
+        w = 2 * np.pi * f
+        w_d = w * np.sqrt(1 - zeta**2)
+        found.append(np.abs(np.exp((zeta * w + 1j * w_d) * (t - t[-1])) @ jumps) / w_d)
+    return np.array(found)
+
+
+def schedule(
+    trajectory: Trajectory,
+    shaper: Shaper,
+    omega_at: Callable[[Array], Array],
+    points: int = 41,
+    rounds: int = 3,
+) -> Scheduled:
+    """Return a trajectory shaped for a mode of circular frequency `omega_at(poses (m, n)) -> (m,)`.
+
+    The frequency is taken along the shaped motion itself, found by repetition.
+    """
+    moved: Trajectory = trajectory
+    end = trajectory.duration
+    for _ in range(rounds):
+        times = np.linspace(0.0, end, points)
+        found = Scheduled(trajectory, shaper, times, omega_at(moved(times)[0]))
+        moved, end = found, found.duration
+    return found

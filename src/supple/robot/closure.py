@@ -1,0 +1,96 @@
+"""Closure: what ties two links of a mechanism into a loop."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from ..values import NonNegative, Positive, Triple, as_tuple, fault
+from .body import Description, Mount
+from .joint import Axes, unit
+
+__all__ = ["CLOSURES", "Closure", "ClosureEnd"]
+
+CLOSURES = {"fixed": 6, "revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4}
+CLOSURES |= {"spherical": 3, "slot": 2, "distance": 1}
+WITH_AXIS = ("revolute", "prismatic", "cylindrical", "slot")
+
+
+def _named(value: Any) -> Any:
+    """Read a name as the end of that link."""
+    return {"link": value} if isinstance(value, str) else value
+
+
+class ClosureEnd(Description):
+    """One end of a closure: the frame at a link's end (or `at` from its root), after `mount`."""
+
+    link: Annotated[str, Field(min_length=1)]
+    at: NonNegative | None = None
+    mount: Mount = Mount()
+
+
+NamedEnd = Annotated[ClosureEnd, BeforeValidator(_named, json_schema_input_type=str | ClosureEnd)]
+
+
+class Closure(Description):
+    """Two frames tied by a joint: the rows that their relative motion must satisfy.
+
+    fixed 6, revolute and prismatic 5, cylindrical 4 (`axis`, the same components in both frames,
+    default z; prismatic x), universal 4 (`axes: [a, b]`, a in the first frame and b in the second
+    stay square; default y, z), spherical 3, slot 2 (the second point stays on the first frame's
+    `axis`), distance 1 (`length`, a massless rod; with `motor` an entry of theta).
+    """
+
+    ends: Annotated[tuple[NamedEnd, NamedEnd], BeforeValidator(as_tuple)]
+    type: Literal[
+        "fixed",
+        "revolute",
+        "prismatic",
+        "cylindrical",
+        "universal",
+        "spherical",
+        "slot",
+        "distance",
+    ] = "revolute"
+    name: Annotated[str, Field(min_length=1, pattern=r"^[^.\s]+$")] | None = None
+    axis: Triple | None = None
+    axes: Axes | None = None
+    length: Positive | None = None
+    motor: Annotated[bool, Field(strict=True)] = False
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (problem := self._problem()) is not None:
+            raise fault(problem)
+        return self
+
+    def _problem(self) -> str | None:
+        if self.axis is not None and self.type not in WITH_AXIS:
+            return f"axis is for {', '.join(WITH_AXIS)} closures, not for a {self.type} one"
+        if self.axis is not None and not any(self.axis):
+            return "axis is [0, 0, 0]: give a direction, such as [0, 0, 1]"
+        if self.axes is not None and self.type != "universal":
+            return f"axes are for universal closures, not for a {self.type} one"
+        if self.axes is not None and not all(map(any, self.axes)):
+            return "axes hold [0, 0, 0]: give two directions, such as [[0, 1, 0], [0, 0, 1]]"
+        if self.motor and self.type != "distance":
+            return "motor is for distance closures: it drives the length of a cylinder"
+        if self.length is not None and self.type != "distance":
+            return f"length is for distance closures, not for a {self.type} one"
+        if self.length is None and self.type == "distance" and not self.motor:
+            return "length is missing: a distance closure is a rod of that many metres"
+        return None
+
+    @property
+    def direction(self) -> np.ndarray:
+        """Unit vector of `axis`, (3,): z unless given, x for a prismatic closure."""
+        default = (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
+        return unit(self.axis or default)
+
+    @property
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Unit vectors of `axes`, (3,) each: y of the first frame, z of the second unless given."""
+        a, b = self.axes or ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        return unit(a), unit(b)

@@ -1,0 +1,169 @@
+"""MechanismRobot: a tree of links, planar or spatial, and the closures that make loops of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from ..values import Place, as_tuple, fault, faults
+from .body import Mount
+from .closure import Closure, ClosureEnd
+from .link import MechanismLink
+from .robot import Robot
+
+__all__ = ["BASE", "MechanismRobot"]
+
+BASE = "base"
+FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "universal": 2, "spherical": 3}
+Problem = tuple[Place, str]
+
+
+def _a_name(value: Any) -> Any:
+    if isinstance(value, dict):
+        raise fault(
+            "tip is a mapping: the robot's tip names a link; a body goes to that link's tip"
+        )
+    return value
+
+
+class MechanismRobot(Robot):
+    """A tree of links with closures: whatever is neither one open chain nor a Delta.
+
+    theta has one entry per motor: the driven joints in the order of the links, then the distance
+    closures with a motor. `tip` names the link whose end is the tip, the last one by default.
+    """
+
+    architecture: Literal["mechanism"] = "mechanism"
+    planar: Annotated[bool, Field(strict=True)] = False
+    links: Annotated[tuple[MechanismLink, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+    closures: Annotated[tuple[Closure, ...], BeforeValidator(as_tuple)] = ()
+    tip: Annotated[str, BeforeValidator(_a_name)] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        problems: list[Problem] = []
+        for i, link in enumerate(self.links):
+            found = [*self._beam_problems(link), *self._link_problems(i)]
+            problems += [(("links", i), sentence) for sentence in found]
+        for i in range(len(self.closures)):
+            problems += [(("closures", i), sentence) for sentence in self._closure_problems(i)]
+        if self.tip is not None and self.tip not in self._names:
+            known = ", ".join(self._names)
+            problems.append(((), f"tip '{self.tip}' is not among the links: {known}"))
+        if problems:
+            raise faults(problems)
+        return self
+
+    def _link_problems(self, i: int) -> list[str]:
+        """What is wrong with one link beside the others, a sentence each."""
+        link, joint = self.links[i], self.links[i].joint
+        earlier = [other.name for other in self.links[:i]]
+        found = []
+        if link.name == BASE:
+            found.append("name is 'base': that is the ground, give another name")
+        if link.name in earlier:
+            found.append(f"name '{link.name}' is used twice: names must differ")
+        if link.parent not in (None, BASE, *earlier):
+            known = ", ".join([BASE, *earlier])
+            found.append(f"parent '{link.parent}' is not listed before this link: {known}")
+        elif link.at is not None:
+            found += self._place_problems(self.parents[i], link.at)
+        count = self.freedoms(link)
+        for key in ("start", "rest", "stiffness", "damping", "friction"):
+            given = getattr(joint, key)
+            if given is not None and len(given) not in (1, count) and given != (0.0,):
+                told = f"{key} has {len(given)} values: this {joint.type} joint has {count}"
+                found.append(f"{told} coordinate{'s' * (count != 1)}; give one value, or {count}")
+        turns = joint.hub.inertia if joint.hub is not None else (0.0,)
+        if count > 1 and len(turns) == 1 and turns != (0.0,):
+            found.append(f"hub of a {joint.type} joint needs three inertias, not one")
+        return found + (self._planar_problems(link) if self.planar else [])
+
+    def _place_problems(self, i: int, at: float) -> list[str]:
+        """What is wrong with a place along a link."""
+        if i < 0:
+            return ["at is for places along a link: base has none, use mount"]
+        length = self.links[i].length or 0.0
+        if at > length:
+            name = self.links[i].name
+            return [f"at is {at:g}: it must be at most {length:g}, the length of {name}"]
+        return []
+
+    def _planar_problems(self, link: MechanismLink) -> list[str]:
+        joint, found = link.joint, []
+        if joint.type == "revolute" and math.hypot(*joint.direction[:2]) > 1e-12:
+            axis = list(joint.axis or ())
+            found.append(f"axis {axis} is not z: in a planar mechanism joints turn about z")
+        if _leaves_plane(joint.mount):
+            found.append("mount leaves the plane: in a planar mechanism only x, y and yaw count")
+        quarters = link.roll / (math.pi / 2)
+        if abs(quarters - round(quarters)) > 1e-9:
+            found.append(
+                f"roll is {link.roll:g} rad: a planar mechanism bends in its plane only if roll is "
+                "a multiple of 90deg; set planar: false for other values"
+            )
+        return found
+
+    def _closure_problems(self, i: int) -> list[str]:
+        """What is wrong with one closure, a sentence each."""
+        closure = self.closures[i]
+        names, found = [BASE, *self._names], []
+        for end in closure.ends:
+            if end.link not in names:
+                found.append(f"ends name '{end.link}', not among the links: {', '.join(names)}")
+            elif end.at is not None:
+                found += self._place_problems(names.index(end.link) - 1, end.at)
+            if self.planar and _leaves_plane(end.mount):
+                found.append(
+                    "mount leaves the plane: in a planar mechanism only x, y and yaw count"
+                )
+        if closure.ends[0].link == closure.ends[1].link:
+            found.append(f"ends are both on {closure.ends[0].link}: a closure ties two links")
+        taken = [*names, *(self.closure_name(k) for k in range(i))]
+        if self.closure_name(i) in taken:
+            found.append(f"name '{self.closure_name(i)}' is used twice: names must differ")
+        return found
+
+    def freedoms(self, link: MechanismLink) -> int:
+        """Return the number of coordinates of a link's joint; in the plane at most one."""
+        count = FREEDOMS[link.joint.type]
+        return min(count, 1) if self.planar else count
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Index of the link that carries each link, -1 for the base."""
+        index = {BASE: -1, **{name: i for i, name in enumerate(self._names)}}
+        return tuple(
+            i - 1 if link.parent is None else index[link.parent]
+            for i, link in enumerate(self.links)
+        )
+
+    def end_index(self, end: ClosureEnd) -> int:
+        """Return the index of a closure end's link, -1 for the base."""
+        return -1 if end.link == BASE else self._names.index(end.link)
+
+    @property
+    def tip_index(self) -> int:
+        """Index of the link whose end is the tip."""
+        return len(self.links) - 1 if self.tip is None else self._names.index(self.tip)
+
+    @property
+    def _names(self) -> list[str]:
+        return [link.name for link in self.links]
+
+    def closure_name(self, i: int) -> str:
+        """Return the name of a closure: the one given, or closure1, closure2, ..."""
+        return self.closures[i].name or f"closure{i + 1}"
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Names of the entries of theta: driven joints, then distance closures with a motor."""
+        joints = [link.name for link in self.links if link.joint.driven]
+        rods = [self.closure_name(i) for i, closure in enumerate(self.closures) if closure.motor]
+        return (*joints, *rods)
+
+
+def _leaves_plane(mount: Mount) -> bool:
+    return any(mount.rpy[:2]) or bool(mount.xyz[2])

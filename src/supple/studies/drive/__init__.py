@@ -1,0 +1,1 @@
+"""How is it driven so that it stops shaking: shaping, inversion, planning, comparison."""

@@ -1,0 +1,102 @@
+"""Frequencies of a robot as its servo holds it: what a command of its joints excites.
+
+A command moves the motors; the modes it excites are those with the motors held, by ideal locks or
+springs (`modes` with locked joints), or by the loop of a Controller (poles of the linearised loop).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+
+if TYPE_CHECKING:
+    from ...beams.basis import Basis
+    from ...control.controllers import Controller
+    from ...robot import Robot
+
+__all__ = ["closed_loop_poles", "held_modes"]
+
+Array = NDArray[np.float64]
+
+
+def held_modes(
+    robot: Robot,
+    poses: Array,
+    count: int,
+    servo: Controller | None = None,
+    basis: Basis | None = None,
+) -> tuple[Array, Array]:
+    """Return circular frequencies and damping ratios, (m, count) each, at joint poses (m, joints).
+
+    Without a servo they are the certified modes with locked motors, ratios zero where the robot's
+    links name none; with one they are the oscillating poles of its loop at rest, lowest first.
+    """
+    if servo is None:
+        from ..vibration.modes import modes
+
+        found = modes(robot, poses, count=count)
+        ratio = _own_ratio(robot)
+        return np.atleast_2d(found.omega), np.full((len(poses), count), ratio)
+    from ...beams.basis import AssumedModes
+    from ...equations.model import build
+
+    model = build(robot, basis or AssumedModes(3))
+    pairs = []
+    for theta, poles in zip(poses, closed_loop_poles(model, servo, poses), strict=True):
+        upper = poles[(poles.imag > 1e-9) & (-poles.real < 0.7 * np.abs(poles))]
+        upper = upper[np.argsort(np.abs(upper))][:count]
+        if len(upper) < count:
+            raise SuppleError(
+                f"the loop has {len(upper)} oscillating poles at {np.round(theta, 3).tolist()}, "
+                f"{count} are asked for: ask for fewer, or for more assumed modes"
+            )
+        pairs.append(upper)
+    poles = np.array(pairs)
+    return np.abs(poles), -poles.real / np.abs(poles)
+
+
+def _own_ratio(robot: Any) -> float:
+    """The smallest damping ratio that the robot's links or materials name, else 0."""
+    links = getattr(robot, "links", None) or (robot.upper, robot.lower)
+    found = []
+    for link in links:
+        if link.rigid:
+            continue
+        material = robot.material(link)
+        ratio = link.damping_ratio
+        if ratio is None and material is not None:
+            ratio = material.damping_ratio
+        found.append(ratio or 0.0)
+    return min(found, default=0.0)
+
+
+def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArray[Any]:
+    """Return the poles (m, 2N) of a controlled Model about rest at poses (m, joints), 1/s.
+
+    With qdd = f(q, qd, tau) and tau = c(q, qd): A = [[0, I], [f_q + f_tau c_q, f_qd + f_tau c_qd]].
+    """
+    import casadi as ca
+
+    from ...control.controllers import Wanted
+    from ...equations.equilibrium import static_state
+    from ...equations.evaluate import Evaluator
+
+    controller.check(model)
+    n, k = model.size, model.joints
+    q, qd = (model.functions.symbol(word, n) for word in ("q", "qd"))
+    r, still = model.functions.symbol("r", k), ca.DM.zeros(k)
+    tau = controller.effort(model, q, qd, Wanted(r, still, still))
+    slopes = [ca.densify(ca.jacobian(tau, x)) for x in (q, qd)]
+    law = Evaluator(ca.Function("slopes", [q, qd, r], slopes))
+    zero, found = np.zeros(n), []
+    for theta in poses:
+        x = static_state(model, theta)
+        c_q, c_qd = (part.reshape(k, n) for part in law(x, zero, x[:k]))
+        f_q, f_qd, f_tau = model.derivatives(x, zero, model.inverse_dynamics(x, zero, zero)[:k])
+        below = np.hstack([f_q + f_tau @ c_q, f_qd + f_tau @ c_qd])
+        found.append(np.linalg.eigvals(np.vstack([np.eye(n, 2 * n, n), below])))
+    return np.array(found)

@@ -1,0 +1,1 @@
+"""Where is the tip, and which joints put it there."""

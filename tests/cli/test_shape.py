@@ -1,0 +1,83 @@
+"""`supple shape` as it is typed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import supple
+from cli.console import Console
+
+
+@pytest.fixture
+def move(tmp_path: Path) -> Path:
+    t = np.arange(0, 1.0005, 0.001)
+    x = supple.ParabolicBlends([0, 0], [1.2, -0.8], 1.0, 0.2)(t)[0]
+    place = tmp_path / "in.csv"
+    rows = np.column_stack([t, x])
+    np.savetxt(place, rows, delimiter=",", header="t,shoulder,elbow", comments="")
+    return place
+
+
+def test_one_command(console: Console, move: Path, tmp_path: Path) -> None:
+    out, picture = tmp_path / "out.csv", tmp_path / "out.png"
+    words = ["--frequency", 7.2, "--damping", 0.02, "--shaper", "zvd"]
+    ran = console("shape", move, *words, "--out", out, "--plot", picture)
+    assert ran.code == 0, ran.err
+    assert "0.139 s more" in ran.out
+    assert out.read_text().startswith("t,shoulder,elbow\n")
+    rows = np.loadtxt(out, delimiter=",", skiprows=1)
+    assert rows[-1, 1:] == pytest.approx([1.2, -0.8])
+    assert np.diff(rows[:, 0]) == pytest.approx(0.001)
+    assert picture.stat().st_size > 0
+    found = json.loads(console("shape", move, *words, "--json").out)
+    assert found["time_added"] == pytest.approx(1 / (7.2 * np.sqrt(1 - 0.0004)), abs=1e-3)
+    assert np.max(found["residual_after"]) < 1e-12
+
+
+def test_with_a_robot(console: Console, move: Path) -> None:
+    found = json.loads(console("shape", move, "--robot", "de-luca-two-link", "--json").out)
+    assert np.max(found["residual_after"]) < 0.1 * np.max(found["residual_before"])
+
+
+BAD = {
+    "empty": ("", "empty"),
+    "garbage": ("t,a\n0,1\n0.1,x\n", "row 3"),
+    "short row": ("t,a,b\n0,1,2\n0.1,1\n", "row 3"),
+    "no time": ("a,b\n0,1\n", "first column is t"),
+    "back": ("t,a\n0,0\n0.2,1\n0.1,2\n", "does not rise"),
+    "one row": ("t,a\n0,0\n", "two or more"),
+    "not finite": ("t,a\n0,0\n0.1,nan\n", "not finite"),
+}
+
+
+@pytest.mark.parametrize(("text", "word"), BAD.values(), ids=BAD)
+def test_bad_files(console: Console, tmp_path: Path, text: str, word: str) -> None:
+    place, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    place.write_text(text)
+    out.write_text("precious")
+    ran = console("shape", place, "--frequency", 3, "--out", out)
+    assert (ran.code, ran.out) == (2, "")
+    assert word in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert out.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        (["--frequency", "600"], "twice the frequency"),
+        (["--frequency", "0"], "positive"),
+        (["--frequency", "abc"], "--frequency"),
+        (["--frequency", "7", "--shaper", "zvx"], "zvd"),
+        (["--frequency", "7", "--speed-limit", "0"], "allows no move"),
+        (["--frequency", "7", "--out", "x.txt"], ".csv"),
+        (["--robot", "industrial-3"], "3"),
+        ([], "--frequency"),
+    ],
+)
+def test_bad_words(console: Console, move: Path, words: list[str], word: str) -> None:
+    ran = console("shape", move, *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert word in ran.err

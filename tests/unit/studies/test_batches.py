@@ -1,0 +1,112 @@
+"""One bad pose of a batch is a row of NaN with its reason; its neighbours never notice."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import supple
+
+FLAT = [0.0, 0.0, 0.5 * math.sqrt(1 - 0.9**2)]  # rods of 0.5 m lie in one plane there
+GOOD = [0.05, 0.02, 0.4]
+FAR = [0.0, 0.0, 5.0]
+
+
+def delta():
+    return supple.load("kuo-delta").with_("lower.length", 0.5)
+
+
+def same_rows(many, alone, rows, keys):
+    for key in keys:
+        for b, one in zip(rows, alone, strict=True):
+            assert np.array_equal(getattr(many, key)[b], getattr(one, key)), (key, b)
+
+
+@pytest.mark.parametrize("ask", [supple.modes, supple.statics])
+def test_a_singular_delta_pose_is_a_row_of_nan_and_raises_alone(ask):
+    poses = [FLAT, GOOD, FAR, [math.nan, 0, 0.4], [0, 0, 0.4]]
+    many = ask(delta(), position=poses)
+    assert many.valid.tolist() == [False, True, False, False, True]
+    words = ("one plane", "", "out of reach", "not finite", "")
+    assert all(word in reason for word, reason in zip(words, many.reason, strict=True))
+    assert [not reason for reason in many.reason] == many.valid.tolist()
+    key = "omega" if ask is supple.modes else "tip_displacement"
+    assert np.isnan(getattr(many, key)[~many.valid]).all()
+    same_rows(many, [ask(delta(), position=poses[b]) for b in (1, 4)], (1, 4), [key])
+    for pose in (FLAT, FAR):
+        with pytest.raises(supple.SuppleError):
+            ask(delta(), position=pose)
+
+
+def test_rigid_modes_are_counted_pose_by_pose_and_at_gives_each_pose():
+    many = supple.modes(delta(), position=[FLAT, GOOD, [0, 0, 0.4]], count=4, joints="free")
+    assert many.rigid_modes.tolist() == [0, 3, 3]
+    assert many.certified
+    one = many.at(-1)
+    assert one.rigid_modes == 3
+    assert np.array_equal(one.omega, many.omega[2])
+    assert np.allclose(one.structure.p[0, -1], [0, 0, 0.4])
+    with pytest.raises(supple.SuppleError, match="one plane"):
+        many.at(0)
+
+
+def test_a_batch_without_a_good_pose_is_all_nan():
+    many = supple.modes(delta(), position=[FAR, FAR], count=3)
+    assert not many.valid.any()
+    assert many.omega.shape == (2, 3)
+    assert not many.certified
+    assert np.isnan(supple.statics(delta(), position=[FAR]).compliance).all()
+
+
+def test_serial_poses_are_judged_one_by_one():
+    robot = supple.load("theodore-rrp")
+    many = supple.modes(robot, [[0, 0, 0.5], [0, 0, -1.0], [0, math.inf, 0.5]], count=3)
+    assert many.valid.tolist() == [True, False, False]
+    assert "free length" in many.reason[1]
+    assert "not finite" in many.reason[2]
+    same_rows(many, [supple.modes(robot, [0, 0, 0.5], count=3)], (0,), ["omega", "width"])
+    assert not supple.modes(robot, [[0, 0, -0.5], [0, 0, 5.0]], count=3).valid.any()
+
+
+@pytest.mark.parametrize("inward", [(0,), (0, 1), (0, 1, 2)])
+def test_motor_angles_with_elbows_in_are_answered_for_elbows_in(inward):
+    """The platform stands where the angles put it, on the legs that the angles give.
+
+    Origin: the same Delta as a placement of its own, leg by leg, from all eight ways of its
+    inverse kinematics.
+    """
+    from supple.architectures import delta as kinematics
+
+    robot = supple.load("kuo-delta")
+    ways = kinematics.inverse(robot, [[0.05, 0.02, 0.6]], "all")[0]
+    way = next(
+        k for k in range(8) if [int(x) for x in f"{k:03b}"] == [i in inward for i in range(3)]
+    )
+    theta = ways[way, :, 0]
+    position = kinematics.direct(robot, theta)[0]
+    found = supple.modes(robot, theta, count=3)
+    assert np.allclose(found.theta, theta)
+    assert np.allclose(found.position, position)
+    hips = kinematics.place(robot, [*position, *theta])
+    L1 = robot.upper.length
+    for leg in range(3):
+        out = hips.R_leg[leg, :, 0] * math.cos(theta[leg]) - hips.R_leg[leg, :, 2] * math.sin(
+            theta[leg]
+        )
+        elbow = robot.base_radius * hips.R_leg[leg, :, 0] + L1 * out
+        assert np.allclose(found.structure.p[0, 2 * leg + 1], elbow, atol=1e-12)
+    usual = supple.modes(robot, position=position, count=3)
+    assert not np.allclose(found.omega, usual.omega, rtol=1e-4)
+    sag = supple.statics(robot, theta)
+    assert not np.allclose(
+        sag.tip_displacement, supple.statics(robot, position=position).tip_displacement, rtol=1e-4
+    )
+
+
+def test_motor_angles_with_elbows_out_are_the_position():
+    robot = supple.load("kuo-delta")
+    usual = supple.modes(robot, position=[0.05, 0.02, 0.6], count=5)
+    again = supple.modes(robot, usual.theta, count=5)
+    assert np.allclose(again.omega, usual.omega, rtol=1e-9)
