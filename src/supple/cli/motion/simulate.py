@@ -197,18 +197,8 @@ def simulate(
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
-    found = _quietly(
-        lambda: ask(
-            model,
-            duration=duration,
-            dt=dt,
-            step=step,
-            method=method,
-            wrench=wrench,
-            **begin,
-            **drive,
-        )
-    )
+    steps = {"duration": duration, "dt": dt, "step": step, "method": method}
+    found = _quietly(lambda: ask(model, wrench=wrench, **steps, **begin, **drive))
     _show(found, plot, save, json, drive.get("path"))
 
 

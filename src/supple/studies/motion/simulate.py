@@ -36,6 +36,7 @@ EVERY = 1e-3  # s between the samples of a run that asks for none
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 TRIES = 5
+TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
 PATIENCE = 2.0  # s after which a run shows how far it is
 
 
@@ -74,16 +75,12 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     `position` says where it starts.
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
-    Methods are rk4, adams and bdf (CVODES), generalised-alpha, and magnus (Decoupling on its path).
-    Each chooses its `step` from the poles of the model and the rates that the motion excites, or
-    meets a `tolerance` (default 1e-9). The default, None or `auto`, looks at both once and chooses:
-    magnus where it applies, rk4, or where that would be stiff bdf (generalised-alpha for loops and
-    Python functions). Integration restarts where an input switches. `compiled` steps rk4 and
-    generalised-alpha in generated C.
+    Methods are rk4, adams, bdf, generalised-alpha and magnus. Each chooses its `step` from the poles
+    and the rates that the motion excites, or meets a `tolerance` (1e-9). None or `auto` chooses
+    among them. Integration restarts where an input switches. `compiled` steps in generated C.
 
     A power balance that stays open by more than 1e-3 of the energy exchanged warns. A run that ends
-    early, by Ctrl-C too, warns and keeps what it has. `progress` shows how far it is; None: after
-    two seconds, on a terminal.
+    early, by Ctrl-C too, warns and keeps what it has. `progress`: None, after 2 s on a terminal.
     """
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
@@ -91,7 +88,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     if duration is None:
         duration = 1.0 if wanted is None else wanted.duration
     every = _every(duration, dt, samples)
-    _check(duration, every, method, 1e-9 if tolerance is None else tolerance, step)
+    _check(duration, every, method, tolerance, step)
     if wanted is not None:
         check_path(model, wanted, duration)
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
@@ -99,8 +96,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     efforts = _efforts(model, tau, controller, wanted, duration)
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
-    told = 1e-9 if tolerance is None else tolerance
-    plan = Plan(model, grid, starts, efforts, load, told, compiled, law)
+    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
     found = _carried(plan, x0, (method, step), limits, progress)
     _warn_when_open(found, step, tolerance)
     return found
@@ -222,7 +218,7 @@ def _on_path(
 
 
 def _check(
-    duration: float, dt: float, method: str | None, tolerance: float, step: float | None
+    duration: float, dt: float, method: str | None, tolerance: float | None, step: float | None
 ) -> None:
     each = {"duration": duration, "dt": dt, "tolerance": tolerance, "step": step}
     for word, value in each.items():
