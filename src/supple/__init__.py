@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -196,6 +197,7 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "sweep",
     "workspace",
 ]
 
@@ -235,6 +237,7 @@ _MOTION = {
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
