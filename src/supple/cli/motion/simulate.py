@@ -197,7 +197,7 @@ def simulate(
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
-    steps = {"duration": duration, "dt": dt, "step": step, "method": method}
+    steps: dict[str, Any] = {"duration": duration, "dt": dt, "step": step, "method": method}
     found = _quietly(lambda: ask(model, wrench=wrench, **steps, **begin, **drive))
     _show(found, plot, save, json, drive.get("path"))
 
