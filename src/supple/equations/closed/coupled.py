@@ -156,12 +156,12 @@ class ClosedFunctions(Functions):
         wdd = ca.mtimes(B, qdd) - bent
         return self._whole(q, w), self._whole(qd, wd), self._whole(qdd, wdd), B
 
-    def down(self, B: Any, force: Any) -> Any:
+    def _down(self, B: Any, force: Any) -> Any:
         """N' f on q of forces f on z."""
         ca = casadi()
         return force[list(self.loops.kept)] + ca.mtimes(B.T, force[list(self.loops.followers)])
 
-    def onto(self, z: Any, B: Any) -> Any:
+    def _onto(self, z: Any, B: Any) -> Any:
         """N' M N at z."""
         ca = casadi()
         M = self.tree("mass")(z)
@@ -201,17 +201,17 @@ def _still(x: Given) -> Any:
 
 def _mass(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, _, _, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f.onto(z, B)]
+    return [f._onto(z, B)]
 
 
 def _bias(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, zdd, B = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f.down(B, f.tree("inverse")(z, zd, zdd, np.zeros(3)))]
+    return [f._down(B, f.tree("inverse")(z, zd, zdd, np.zeros(3)))]
 
 
 def _gravity(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, zdd, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f.down(B, f.tree("inverse")(z, zd, zdd, f.gravity))]
+    return [f._down(B, f.tree("inverse")(z, zd, zdd, f.gravity))]
 
 
 def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Any, Any, Any]:
@@ -221,7 +221,7 @@ def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Any,
         force = f.tree("loaded")(z, zd, zdd, f.gravity, x["wrench"])
     else:
         force = f.tree("inverse")(z, zd, zdd, f.gravity)
-    return f.down(B, force + f.tree("elastic")(z) + f.tree("lost")(z, zd)), z, B
+    return f._down(B, force + f.tree("elastic")(z) + f.tree("lost")(z, zd)), z, B
 
 
 def _inverse_dynamics(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
@@ -232,17 +232,17 @@ def _forward(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     ca = casadi()
     force, z, B = _all_forces(f, x, _still(x), near)
     push = ca.vertcat(x["tau"], ca.DM.zeros(force.numel() - x["tau"].numel())) - force
-    return [_solved(f.onto(z, B), push)]
+    return [_solved(f._onto(z, B), push)]
 
 
 def _elastic(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, _, _, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f.down(B, f.tree("elastic")(z))]
+    return [f._down(B, f.tree("elastic")(z))]
 
 
 def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, _, B = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f.down(B, f.tree("lost")(z, zd))]
+    return [f._down(B, f.tree("lost")(z, zd))]
 
 
 def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
