@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot, need_robot
 from . import assembling, delta, serial
 from .base import TURN, Architecture, Coordinate, Resolved
 
@@ -265,4 +265,5 @@ _KINDS: dict[type[Robot], type[Architecture]] = {
 
 def architecture_of(robot: Robot) -> Architecture:
     """Return a robot's architecture, to be asked instead of the robot's class."""
+    need_robot(robot)
     return _KINDS[type(robot)](robot)
