@@ -131,7 +131,7 @@ class Delta(Architecture):
 
     def motors(self) -> tuple[tuple[str, bool], ...]:
         """The three motors."""
-        return tuple((f"motor {leg}", False) for leg in (1, 2, 3))
+        return tuple((f"motor{leg}", False) for leg in (1, 2, 3))
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """In reach, within the motors' limits, and not singular."""
