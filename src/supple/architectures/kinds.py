@@ -25,6 +25,7 @@ class Serial(Architecture):
     """One open chain of links."""
 
     robot: SerialRobot
+    takes_position: ClassVar[bool] = False
 
     @property
     def planar(self) -> bool:
