@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LQR",
     "AssumedModes",
+    "Band",
     "BangBang",
     "Basis",
     "Body",
@@ -197,6 +199,7 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "stopband",
     "sweep",
     "workspace",
 ]
@@ -237,6 +240,7 @@ _MOTION = {
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
