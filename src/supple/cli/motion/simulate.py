@@ -182,10 +182,9 @@ def simulate(
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
-    placed = at is not None or position is not None or trajectory is not None or start is not None
-    if controller is None and (
-        path or (architecture_of(robot).asked_by == "position" and not placed)
-    ):
+    placed = any(given is not None for given in (at, position, trajectory, start))
+    led = path or (architecture_of(robot).asked_by == "position" and not placed)
+    if controller is None and led:
         told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
         told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
