@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
-    from .errors import RobotError, SuppleError
+    from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
+    from .library import material
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -65,10 +66,16 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.optimise import Optimum, optimise
+    from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.stopband import Band, stopband
+    from .studies.design.sweep import sweep
+    from .studies.drive.invert import Inversion, invert
+    from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -85,6 +92,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LQR",
     "AssumedModes",
+    "Band",
     "BangBang",
     "Basis",
     "Body",
@@ -105,6 +113,7 @@ __all__ = [
     "General",
     "GravityPD",
     "Hold",
+    "Inversion",
     "InvertedU",
     "Joint",
     "JointMap",
@@ -123,8 +132,10 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "Optimum",
     "ParabolicBlends",
     "PathResponse",
+    "Plan",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -140,6 +151,8 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "RobotWarning",
+    "Sensitivities",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -149,6 +162,7 @@ __all__ = [
     "StateSpace",
     "Statics",
     "Step",
+    "StepWarning",
     "StiffnessRoot",
     "Strain",
     "SuppleError",
@@ -168,36 +182,44 @@ __all__ = [
     "forward",
     "free_growth",
     "inverse",
+    "invert",
     "ked",
     "linearize",
     "load",
     "load_response",
     "loads",
     "lqr",
+    "material",
     "modes",
+    "optimise",
+    "plan",
     "regressor",
     "reproduce",
     "scaled_to",
     "scheduled",
     "schema",
+    "sensitivities",
     "shape",
     "shaped",
     "shaper",
     "simulate",
     "stability",
     "statics",
+    "stopband",
+    "sweep",
     "workspace",
 ]
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "SuppleError"),
+    "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
@@ -211,7 +233,7 @@ _PATHS = {
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
@@ -223,6 +245,12 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.optimise": ("Optimum", "optimise"),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.stopband": ("Band", "stopband"),
+    "studies.design.sweep": ("sweep",),
+    "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
@@ -252,11 +280,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group, make their public names those of this one, bind answers."""
+    """Import the modules of a group and make their public names those of this one."""
     for module, names in group.items():
         found = import_module(f".{module}", __name__)
         globals().update({name: getattr(found, name) for name in names})
-    import_module(".binding", __name__).bind()
 
 
 def __dir__() -> list[str]:

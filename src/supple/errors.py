@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["RobotError", "SuppleError"]
+__all__ = ["RobotError", "RobotWarning", "SuppleError"]
 
 
 class SuppleError(ValueError):
@@ -23,3 +23,11 @@ class RobotError(SuppleError):
         self.where = where
         prefix = f"{where}: " if where else ""
         super().__init__("\n".join(prefix + fault for fault in self.faults))
+
+    def __reduce__(self) -> tuple[type[RobotError], tuple[tuple[str, ...], str]]:
+        """Say how it is made again: of its faults, not of its text."""
+        return type(self), (self.faults, self.where)
+
+
+class RobotWarning(UserWarning):
+    """What was read otherwise than written: lumped, left out or assumed; one sentence."""

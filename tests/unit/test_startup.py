@@ -36,7 +36,7 @@ def test_a_core_name_loads_the_whole_core_and_nothing_heavy(name: str) -> None:
     assert loaded_by(code, ("numpy", "pydantic", *HEAVY)) == ["numpy", "pydantic"]
     wanted = (
         *("supple.files", "supple.studies.vibration.modes"),
-        *("supple.studies.statics", "supple.binding"),
+        *("supple.studies.statics", "supple.papers.reproduce"),
     )
     assert loaded_by(code, wanted) == list(wanted)
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import SuppleError
+from ..errors import RobotError, RobotWarning, SuppleError
+from .catalogue.imports import import_, materials
 from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
 from .catalogue.view import view
+from .design.optimise import optimise
+from .design.stopband import stopband
+from .design.sweep import sweep
 from .drive.shape import shape
 from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
+from .output import plain, say, with_csv
 from .vibration.modes import modes
 from .vibration.statics import statics
 from .vibration.workspace import workspace
@@ -37,6 +44,8 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
+    "materials": (materials, "List common materials with their sources."),
+    "import": (import_, "Make a robot file of a URDF, some of its links bending."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
     "forward": (forward, "Where is the tip, at given joint coordinates."),
     "inverse": (inverse, "Which joint coordinates put the tip there."),
@@ -46,13 +55,16 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),
+    "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
+    "stopband": (stopband, "Prove that no pose or payload rings in a band."),
+    "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),
     "view": (view, "Show a robot and its modes live in the browser."),
 }
 for name, (command, line) in COMMANDS.items():
-    app.command(name, short_help=line)(command)
+    app.command(name, short_help=line)(with_csv(command))
 
 # Our matrices are small: threads of the linear algebra cost more than they give (a Delta's page
 # takes 4 s with two, 1.8 s with one). Read when NumPy is imported, so set before any command runs.
@@ -65,7 +77,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"supple {version('supple')}")
+        say(f"supple {version('supple')}")
         raise typer.Exit
 
 
@@ -78,24 +90,49 @@ def _options(
     """Robots whose links bend: how do they vibrate, sag and move?"""
 
 
-def main() -> None:
-    """Run the command line; bad input ends with one sentence a fault and exit code 2."""
+def main() -> int:
+    """Run the command line and return its exit code; bad input ends with one sentence a fault."""
     for name in THREADS:
         os.environ.setdefault(name, "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names that it cannot write are escaped, not lost
+            stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] or ["--help"]
     try:
-        code = app(arguments, prog_name="supple", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RobotWarning)
+            warnings.showwarning = _told(warnings.showwarning)
+            return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+    except RobotError as problem:
+        for line in str(problem).split("\n"):
+            say(line, err=True)
     except SuppleError as problem:
-        typer.echo(str(problem), err=True)
-        code = 2
+        say(plain(str(problem)), err=True)
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
-        typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
-        code = 2
+        say(plain(f"{text.rstrip('.')} (see `{_asked()} --help`)"), err=True)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:  # who read our output has gone, as in `supple robots | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as problem:
-        typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
-        code = 2
-    sys.exit(code)
+        say(plain(f"{problem.filename or 'supple'}: {problem.strerror or problem}"), err=True)
+    except MemoryError:
+        say("this needs more memory than there is: ask for less", err=True)
+    return 2
+
+
+def _told(usual: Callable[..., None]) -> Callable[..., None]:
+    """Notes about a robot as plain sentences on the error stream; other warnings as usual."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, RobotWarning):
+            say(f"note: {message}", err=True)
+        else:
+            usual(message, category, *rest)
+
+    return show
 
 
 def _asked() -> str:

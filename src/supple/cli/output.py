@@ -2,29 +2,117 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from contextvars import ContextVar
+from functools import wraps
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from ..errors import SuppleError
+
+if TYPE_CHECKING:
+    from ..answers.answer import Answer
+
 __all__ = [
     "check_places",
+    "columns_of",
     "digits",
+    "draw_answer",
+    "not_over_whole",
+    "plain",
     "print_json",
     "print_table",
     "save_answer",
     "save_plot",
+    "say",
     "tell_places",
     "told_configuration",
+    "with_csv",
 ]
 
+Csv = Annotated[bool, typer.Option("--csv", help="Print one CSV table and nothing else.")]
 
-def print_json(document: Any) -> None:
-    """Print one JSON document, numbers with every digit."""
-    typer.echo(json.dumps(document, default=_plain, allow_nan=False))
+
+AS_CSV = ContextVar("AS_CSV", default=False)  # whether documents are printed as one CSV table
+
+
+def with_csv(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has `--csv` beside its `--json`: the same document as one table."""
+    asked = signature(command)
+    last = Parameter("csv", Parameter.KEYWORD_ONLY, default=False, annotation=Csv)
+
+    @wraps(command)
+    def run(*args: Any, csv: bool = False, **options: Any) -> None:
+        if csv and options.get("json"):
+            raise SuppleError("--json and --csv are both given: give one of them")
+        AS_CSV.set(csv)
+        command(*args, **options | ({"json": True} if csv else {}))
+
+    hints = get_type_hints(command, include_extras=True)
+    own = [p.replace(annotation=hints[p.name]) for p in asked.parameters.values()]
+    run.__signature__ = asked.replace(parameters=[*own, last])  # type: ignore[attr-defined]
+    run.__annotations__ = {**hints, "csv": Csv}
+    return run
+
+
+def print_json(
+    document: Any, answer: Answer | None = None, rows: Sequence[Any] | None = None
+) -> None:
+    """Print one JSON document, numbers with every digit; as CSV where that is asked for.
+
+    The CSV is the table of the answer, or these rows, or the document's own lists as columns.
+    """
+    if not AS_CSV.get():
+        say(json.dumps(document, default=_plain, allow_nan=False))
+    elif answer is not None:
+        say(answer.to_csv(), nl=False)
+    else:
+        text = io.StringIO()
+        told = document if rows is None else {"": list(rows)}
+        columns = columns_of(json.loads(json.dumps(told, default=_plain)))
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerows([columns, *zip(*columns.values(), strict=True)])
+        say(text.getvalue(), nl=False)
+
+
+def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return a document as columns: its longest lists are the rows, all else is repeated."""
+    count = max((len(v) for v in document.values() if isinstance(v, list)), default=1) or 1
+    columns: dict[str, list[Any]] = {}
+    for key, value in document.items():
+        whole = isinstance(value, list) and len(value) == count
+        for name, part in _spread(key, value if whole else [value] * count):
+            columns[name] = part
+    return columns
+
+
+def _spread(name: str, column: list[Any]) -> Iterable[tuple[str, list[Any]]]:
+    """One column, or one for each key or place inside its entries."""
+    keys: dict[Any, None] = {}
+    for entry in column:
+        if isinstance(entry, dict):
+            keys.update(dict.fromkeys(entry))
+        elif isinstance(entry, list):
+            keys.update(dict.fromkeys(range(len(entry))))
+    if not keys:
+        yield name, column
+    for key in keys:
+        inner = [_entry(entry, key) for entry in column]
+        word = str(key + 1 if isinstance(key, int) else key)
+        yield from _spread(f"{name}.{word}" if name else word, inner)
+
+
+def _entry(entry: Any, key: Any) -> Any:
+    if isinstance(entry, list):
+        return entry[key] if isinstance(key, int) and key < len(entry) else None
+    return entry.get(key) if isinstance(entry, dict) else None
 
 
 def _plain(value: Any) -> Any:
@@ -39,16 +127,23 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
-        table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left")
+        flush = "right" if name.endswith(">") else "left"
+        table.add_column(plain(name.rstrip(">")), justify=flush)  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(plain, row))
     Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=1000).print(table)
 
 
 def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
-    """Draw an answer into a file, without a screen."""
+    """Draw into a file, without a screen."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     draw(found, path)
+
+
+def draw_answer(found: Answer, path: str, **options: Any) -> None:
+    """Draw an answer into a file, without a screen."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    found.plot(path, **options)
 
 
 def check_places(plot: str | None, save: str | None, stored: bool = False) -> None:
@@ -56,7 +151,6 @@ def check_places(plot: str | None, save: str | None, stored: bool = False) -> No
 
     stored: whether the answer can also be kept as data, not only as a page.
     """
-    from ..errors import SuppleError
     from ..files.disk import check_place
     from ..view.page.page import check_page, is_page
 
@@ -75,18 +169,37 @@ def check_places(plot: str | None, save: str | None, stored: bool = False) -> No
 
 
 def save_answer(found: Any, save: str, store: Callable[[Any, str], Any] | None = None) -> None:
-    """Save an answer by the ending: a page, or as data where `store` can."""
+    """Save an answer by the ending: a page, or by `store`, as netCDF unless given."""
     from ..view.page.page import is_page
     from ..view.page.reports import save_report
 
-    (save_report if store is None or is_page(save) else store)(found, save)
+    (save_report if is_page(save) else store or type(found).save)(found, save)
+
+
+def not_over_whole(complete: bool, *places: str | None) -> tuple[str | None, ...]:
+    """Return where an answer is written: beside what is there when the answer is only a part."""
+    from ..files.disk import partial_place
+
+    return tuple(p if complete or p is None else str(partial_place(p)) for p in places)
 
 
 def tell_places(plot: str | None, save: str | None) -> None:
     """Say what was written."""
     for word, place in (("Drawn", plot), ("Saved", save)):
         if place is not None:
-            typer.echo(f"{word}: {place}")
+            say(f"{word}: {place}")
+
+
+def say(text: str = "", err: bool = False, nl: bool = True) -> None:
+    """Print lines; what a terminal would obey instead of showing it is written out."""
+    typer.echo("\n".join(map(plain, text.split("\n"))), err=err, nl=nl)
+
+
+def plain(text: str) -> str:
+    r"""Return a name with line breaks, escape sequences and the like written out, as \x1b."""
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def digits(value: float) -> str:
@@ -98,11 +211,14 @@ def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
     """Where an answer holds, as one reads it: degrees, metres where something slides."""
     if "position" in where:
         return ", ".join(f"{value:g}" for value in where["position"]) + " m"
-    if not hasattr(found.robot, "moving"):  # a Delta, asked by its motor angles
-        return ", ".join(f"{math.degrees(value):g} deg" for value in found.theta)
+    from ..architectures.kinds import architecture_of
+
     told = [
-        f"{value:g} m" if link.joint.type == "prismatic" else f"{math.degrees(value):g} deg"
-        for link, value in zip(found.robot.moving, found.theta, strict=True)
+        f"{value:g} m" if slides else f"{math.degrees(value):g} deg"
+        for (_, slides), value in zip(
+            architecture_of(found.robot).motors(), found.theta, strict=True
+        )
     ]
-    hint = " (all zero, as --at is not given)" if where["theta"] is None and told else ""
+    zero = "all zero" if not any(found.theta) else "its start"
+    hint = f" ({zero}, as --at is not given)" if where["theta"] is None and told else ""
     return (", ".join(told) or "its only configuration") + hint

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.sliding.shapes import Velocity
+from .chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "still_open"]
 
 Array = NDArray[np.float64]
 
@@ -37,6 +38,11 @@ class Functions(Mapping[str, Any], ABC):
         self._expressions: dict[str, Any] = {}
         self._derived: dict[Any, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the functions made so far, which are made again."""
+        made = ("_made", "_expressions", "_derived")
+        return {key: {} if key in made else value for key, value in vars(self).items()}
+
     @abstractmethod
     def make(self, name: str) -> Any:
         """Return the function of this name, made afresh."""
@@ -53,6 +59,17 @@ class Functions(Mapping[str, Any], ABC):
     def ratios(self, i: int) -> list[float]:
         """Return the damping ratios of a link that slides."""
         return []
+
+    def spread(self, q: Array) -> tuple[Chain | None, Array]:
+        """Return the tree whose loops were closed and its coordinates at states (.., N).
+
+        None and q itself where no coordinate was left out.
+        """
+        return None, q
+
+    def alongside(self, other: Functions) -> Functions:
+        """Return the same functions for symbols of another Model's, whose loops are near these."""
+        return self
 
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
@@ -74,7 +91,8 @@ class Functions(Mapping[str, Any], ABC):
         if name not in self._made:
             function = self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            self._made[name] = Evaluator(function if as_it_is else as_c(function))
+            square = name in ("mass_matrix", "stiffness", "derivatives")
+            self._made[name] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[name]
 
     def expression(self, name: str) -> Any:
@@ -90,3 +108,11 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
+
+
+def still_open(name: str) -> str:
+    """Return the sentence of a robot whose loops stay open."""
+    return (
+        f"the loops of {name} cannot be closed at this q: out of reach, or at a singular pose; try "
+        "joint coordinates nearer to where it is assembled, or less deflection"
+    )

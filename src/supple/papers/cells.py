@@ -8,7 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from ..answers.answer import Answer
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Cell", "Claim", "Known", "Reproduction", "Verdict", "half_digit", "number", "printed"]
 
@@ -109,7 +114,7 @@ class Claim(Judged):
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Answer):
     """A paper recomputed.
 
     Attributes:
@@ -122,7 +127,9 @@ class Reproduction:
     cells: tuple[Cell, ...]
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
-    results: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    results: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    table_rows: ClassVar = ("entry",)
 
     @property
     def ok(self) -> bool:
@@ -177,6 +184,21 @@ class Reproduction:
             "notes": list(self.notes),
             "verdicts": dict(MEANING),
         }
+
+
+def table(found: Reproduction) -> pandas.DataFrame:
+    """Return every cell and claim, a row each: place, printed, ours, verdict, the expected one."""
+    import pandas
+
+    rows = [
+        (c.table, c.posture, c.column, str(c.mode), c.printed, c.told, c.verdict, c.expected, c.why)
+        for c in found.cells
+    ]
+    rows += [
+        (c.place, "", "", "", c.says, c.ours, c.verdict, c.expected, c.why) for c in found.claims
+    ]
+    words = ("table", "posture", "column", "mode", "printed", "ours", "verdict", "expected", "why")
+    return pandas.DataFrame(rows, columns=list(words)).rename_axis("entry")
 
 
 def _counts(counts: Counter[Verdict]) -> str:

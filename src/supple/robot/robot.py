@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from ..answers.answer import Shown
 from ..editing import edited
 from ..errors import SuppleError
 from ..sections import Section, Shape
@@ -18,7 +19,7 @@ from .link import Elastic
 __all__ = ["Robot", "need_robot"]
 
 
-class Robot(Description, ABC):
+class Robot(Description, Shown, ABC):
     """What every robot has, whatever its architecture."""
 
     supple: Literal[1] = Field(default=1, description="format version")
@@ -28,11 +29,6 @@ class Robot(Description, ABC):
     materials: Table[Material] = Field(default_factory=FrozenTable)
     sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
-
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.answer import Answer
 from ..equations.chain_equations import Laws, numbers
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model
@@ -21,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Regressor:
+class Regressor(Answer):
     """M qdd + h (+ g) = Y(q, qd, qdd) pi.
 
     Attributes:
@@ -32,6 +33,13 @@ class Regressor:
     names: tuple[str, ...]
     pi: Array
     _evaluate: Evaluator = field(repr=False, compare=False)
+
+    dims: ClassVar = {"pi": ("constant",)}
+    table_rows: ClassVar = ("constant",)
+
+    def labels(self) -> dict[str, Any]:
+        """Return the names of the constants."""
+        return {"constant": list(self.names)}
 
     def __call__(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return Y, (N, p), or (B, N, p) for many states."""

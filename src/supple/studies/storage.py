@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import files
+from ..answers.answer import Answer
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
 from ..equations.damping import GivenDamping
 from ..equations.model import Model, build
 from ..errors import SuppleError
-from ..files.disk import read_dataset, writing
+from ..files.data import netcdf_names, read_dataset, write_dataset
 from .motion.response import Response
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ __all__ = [
     "map_to_xarray",
     "path_to_pandas",
     "path_to_xarray",
-    "save_map",
-    "save_path",
-    "save_response",
+    "save",
     "to_pandas",
     "to_xarray",
 ]
@@ -43,7 +42,7 @@ def to_xarray(found: Response) -> xarray.Dataset:
     import xarray
 
     model = found.model
-    links = [model.chain.links[i].name for i in model.chain.joints]
+    links = list(model.chain.motors)
     ends = np.stack([found.deflection(link.name) for link in model.chain.links], axis=1)
     data: dict[str, Any] = {
         "q": (("t", "coordinate"), found.q),
@@ -95,23 +94,22 @@ def to_pandas(found: Response) -> pandas.DataFrame:
     columns: dict[str, Any] = {}
     for k, name in enumerate(model.coordinates):
         columns[name], columns[f"d.{name}"] = found.q[:, k], found.qd[:, k]
-    for k, i in enumerate(model.chain.joints):
-        columns[f"tau.{model.chain.links[i].name}"] = found.tau[:, k]
+    for k, name in enumerate(model.chain.motors):
+        columns[f"tau.{name}"] = found.tau[:, k]
     columns |= {f"tip.{axis}": found.tip[:, k] for k, axis in enumerate("xyz")}
     columns |= {f"energy.{name}": value for name, value in found.energies.items()}
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 
-def save_response(found: Response, path: str | Path) -> None:
-    """Write a Response as netCDF; `load_response` reads it, and so does any netCDF tool."""
-    _to_netcdf(to_xarray(found), path)
-
-
-def _to_netcdf(data: xarray.Dataset, path: str | Path) -> None:
+def save(found: Answer, path: str | Path) -> None:
+    """Write an answer as netCDF; `load_response` reads a Response again."""
     if Path(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
-    with writing(path) as target:
-        data.to_netcdf(target)
+    data = found.to_xarray()
+    for name in [str(name) for name, part in data.items() if part.dtype.kind == "c"]:
+        data[f"{name}_real"], data[f"{name}_imag"] = data[name].real, data[name].imag
+        data = data.drop_vars(name)
+    write_dataset(data, path)
 
 
 def path_to_xarray(found: PathResponse) -> xarray.Dataset:
@@ -164,48 +162,65 @@ def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 
-def save_path(found: PathResponse, path: str | Path) -> None:
-    """Write a PathResponse as netCDF."""
-    _to_netcdf(path_to_xarray(found), path)
-
-
 def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     """Return a map of natural frequencies as a labelled Dataset."""
     import xarray
 
-    names = list(found.axes)
-    count = np.arange(1, found.omega.shape[-1] + 1)
+    words = netcdf_names(list(found.axes), ("mode", "omega"))
+    axes = {
+        word: (word, x, {"long_name": name})
+        for word, (name, x) in zip(words, found.axes.items(), strict=True)
+    }
     return xarray.Dataset(
-        {"omega": ((*names, "mode"), found.omega, {"units": "rad/s"})},
-        coords={**found.axes, "mode": count},
+        {"omega": ((*words, "mode"), found.omega, {"units": "rad/s"})},
+        coords={**axes, "mode": np.arange(1, found.omega.shape[-1] + 1)},
         attrs={"robot": files.dump(found.robot)},
     )
 
 
-def save_map(found: FrequencyMap, path: str | Path) -> None:
-    """Write a map of natural frequencies as netCDF."""
-    _to_netcdf(map_to_xarray(found), path)
-
-
 def load_response(path: str | Path) -> Response:
-    """Return a Response written by `save`, its Model built again from what the file says."""
+    """Return a Response written by `save`, its Model built again from what the file says.
+
+    A file that is damaged, or does not describe a run, is refused in a sentence.
+    """
     data = read_dataset(path, "a response")
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
-    arrays: dict[str, Any] = {
-        name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
-    }
-    t = np.asarray(data["t"].values, float)
-    beta = np.asarray(data["beta"].values, float) if "beta" in data else None
-    return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
-                    message=str(data.attrs["message"]), beta=beta)  # fmt: skip
+    try:
+        found = _response(data)
+    except SuppleError as problem:
+        raise SuppleError(f"cannot read {path} as a response: {problem}") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+        told = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
+        raise SuppleError(f"cannot read {path} as a response: {told}") from None
+    return found
 
 
-def _model(attributes: Any) -> Model:
+def _response(data: xarray.Dataset) -> Response:
+    named = {name: data[name].values for name in ("t", "q", "qd", "tau", "work")}
+    if "beta" in data:
+        named["beta"] = data["beta"].values
+    arrays: dict[str, Any] = {name: np.asarray(x, float) for name, x in named.items()}
+    model = _model(data.attrs, _basis(json.loads(data.attrs["basis"])))
+    count = arrays["t"].shape
+    widths = {"t": (), "q": (model.size,), "qd": (model.size,), "tau": (model.joints,), "work": ()}
+    for name, width in widths.items():
+        if arrays[name].shape != (*count, *width):
+            told = f"{name} has the shape {arrays[name].shape}, the model needs {(*count, *width)}"
+            raise SuppleError(told)
+    if not (len(count) == 1 and count[0] and (np.diff(arrays["t"]) > 0).all()):
+        raise SuppleError("its times do not increase")
+    if not all(np.isfinite(x).all() for x in arrays.values()):
+        raise SuppleError("it holds values that are not finite")
+    method, message = (str(data.attrs[word]) for word in ("method", "message"))
+    return Response(model, method=method, message=message, **arrays)
+
+
+def _model(attributes: Any, basis: Basis) -> Model:
     blocks = json.loads(attributes["damping"])
     return build(
         files.loads(attributes["robot"]),
-        _basis(json.loads(attributes["basis"])),
+        basis,
         deflection=attributes["deflection"],
         stiffening=bool(attributes["stiffening"]),
         damping=GivenDamping(tuple(blocks)),

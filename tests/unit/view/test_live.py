@@ -142,7 +142,7 @@ def test_a_map_is_shown_in_the_studio_at_its_lowest_place() -> None:
 
 def test_what_cannot_be_shown_is_a_sentence() -> None:
     robot = supple.load("industrial-3")
-    with pytest.raises(supple.SuppleError, match="no page of a list"):
+    with pytest.raises(supple.SuppleError, match="list cannot be told on a page"):
         serve([robot])
     with pytest.raises(supple.SuppleError, match="port is 70000"):
         serve(robot, port=70000)

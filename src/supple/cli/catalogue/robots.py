@@ -8,7 +8,12 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import File, Json
-from ..output import print_json, print_table
+from ..output import (
+    plain,
+    print_json,
+    print_table,
+    say,
+)
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -23,7 +28,7 @@ def robots(json: Json = False) -> None:
     texts = [library.path(name).read_text(encoding="utf-8") for name in library.names()]
     rows = [_summary(files.loads(text)) for text in texts]
     if json:
-        print_json({"robots": rows})
+        print_json({"robots": rows}, rows=rows)
         return
     print_table(
         ("name", "architecture", "joints>", "source"),
@@ -48,9 +53,7 @@ def check(file: File, json: Json = False) -> None:
         print_json({"file": file, "valid": True, "faults": [], **_summary(robot)})
         return
     found = _summary(robot)
-    kind = "planar arm" if found["planar"] else f"{found['architecture']} robot"
-    joints = f"{found['joints']} joint{'' if found['joints'] == 1 else 's'}"
-    typer.echo(f"{file}: no fault; {found['name']} is a {kind} with {joints}")
+    say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
 
 
 def schema(json: Json = False) -> None:
@@ -58,23 +61,25 @@ def schema(json: Json = False) -> None:
     import json as text
 
     from ... import files
+    from ...faults import MEANINGS
 
-    typer.echo(text.dumps(files.schema(), indent=None if json else 2))
+    if json:
+        keys = [{"key": key, "meaning": meaning} for key, meaning in MEANINGS.items()]
+        print_json(files.schema(), rows=keys)
+        return
+    say(text.dumps(files.schema(), indent=2))
 
 
 def _summary(robot: Robot) -> dict[str, Any]:
-    from ...robot import MechanismRobot, SerialRobot
+    from ...architectures.kinds import architecture_of
 
-    joints = 3
-    if isinstance(robot, SerialRobot):
-        joints = len(robot.moving)
-    elif isinstance(robot, MechanismRobot):
-        joints = len(robot.motors)
     described: Any = robot
+    asked = architecture_of(robot)
     return {
         "name": robot.name,
         "architecture": described.architecture,
-        "planar": getattr(robot, "planar", False),
-        "joints": joints,
+        "planar": asked.planar,
+        "joints": len(asked.motors()),
+        "told": asked.told(),
         "source": robot.source,
     }

@@ -8,7 +8,17 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
-from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+from ..output import (
+    check_places,
+    draw_answer,
+    not_over_whole,
+    plain,
+    print_json,
+    print_table,
+    save_answer,
+    say,
+    tell_places,
+)
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -75,16 +85,21 @@ Gains = Annotated[
     str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
 ]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
+Every = Annotated[
+    float | None, typer.Option("--dt", help="Seconds between two samples of the answer; 0.001.")
+]
 Step = Annotated[
     float | None,
-    typer.Option("--dt", help="Seconds a step of rk4, and between samples; 0.001 without."),
+    typer.Option(
+        "--step", help="Seconds in one step of the integrator; chosen from the motion without."
+    ),
 ]
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
         metavar="auto|rk4|adams|bdf|..",
-        help="Integrator; rk4, and with a controller magnus where it applies, else adams.",
+        help="rk4, adams, bdf, generalised-alpha or magnus; chosen from the motion without.",
     ),
 ]
 Start = Annotated[
@@ -120,8 +135,8 @@ Steady = Annotated[
 
 # What has no meaning along a path, beside a controller, and on finite elements.
 _NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
-              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "start",
-              "static", "force")  # fmt: skip
+              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step",
+              "start", "static", "force")  # fmt: skip
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
 NOT_ELEMENTS = ("modes", "axial", "torsion")
 
@@ -150,7 +165,8 @@ def simulate(
     stiffening: Stiffening = False,
     damping: Damping = None,
     beta: Beta = "newton",
-    dt: Step = None,
+    dt: Every = None,
+    step: Step = None,
     method: Method = None,
     start: Start = None,
     static: Static = False,
@@ -161,15 +177,16 @@ def simulate(
 ) -> None:
     """Move an arm and print where it ends, its energy, and how well its power balance closes."""
     from ... import files
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
     from ...studies.motion.simulate import simulate as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
-    placed = at is not None or position is not None or trajectory is not None or start is not None
-    if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
-                "periodic" if steady else "static"}  # fmt: skip
+    placed = any(given is not None for given in (at, position, trajectory, start))
+    led = path or (architecture_of(robot).asked_by == "position" and not placed)
+    if controller is None and led:
+        told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
+        told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
@@ -181,9 +198,8 @@ def simulate(
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
-    found = _quietly(
-        lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
-    )
+    steps: dict[str, Any] = {"duration": duration, "dt": dt, "step": step, "method": method}
+    found = _quietly(lambda: ask(model, wrench=wrench, **steps, **begin, **drive))
     _show(found, plot, save, json, drive.get("path"))
 
 
@@ -202,20 +218,17 @@ def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, 
 def _show(
     found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
 ) -> None:
-    """Draw, store and print a motion."""
-    from ...robot import DeltaRobot
+    """Draw, store and print a motion; a part of one never replaces what is there."""
+    from ...architectures.kinds import architecture_of
 
+    plot, save = not_over_whole(found.complete, plot, save)
     if plot is not None:
-        from ...view.figures.motion import plot_response
-
-        save_plot(plot_response, found, plot)
+        draw_answer(found, plot)
     if save is not None:
-        from ...studies.storage import save_response
-
-        save_answer(found, save, save_response)
+        save_answer(found, save)
     if json:
-        print_json(_document(found))
-    elif isinstance(found.model.robot, DeltaRobot):
+        print_json(_document(found), found)
+    elif architecture_of(found.model.robot).asked_by == "position":
         from .paths import print_coupled
 
         print_coupled(found, path)
@@ -257,12 +270,12 @@ def model_of(
     options: dict[str, Any],
 ) -> Model:
     """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
+    from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes, FiniteElements
     from ...equations.model import build
-    from ...robot import DeltaRobot
 
     modes, axial, torsion = counts
-    if elements is None and modes is None and isinstance(robot, DeltaRobot):
+    if elements is None and modes is None and architecture_of(robot).asked_by == "position":
         elements = 1
     basis = (
         AssumedModes(2 if modes is None else modes, axial=axial, torsion=torsion)
@@ -297,10 +310,10 @@ def _drive(
     law: Any = CONTROLLERS[controller]
     out = {"controller": law(*numbers(gains, "--gains", 2))}
     if path is not None:
-        from ...robot import DeltaRobot
+        from ...architectures.kinds import architecture_of
         from .paths import path_of
 
-        word = "path" if isinstance(model.robot, DeltaRobot) else "trajectory"
+        word = "path" if architecture_of(model.robot).asked_by == "position" else "trajectory"
         return {**out, word: path_of(model.robot, *path)}
     assert trajectory is not None
     return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
@@ -364,14 +377,15 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
 
 
 def _quietly(run: Any) -> Response:
-    """Run; that it ended early is told by the answer itself."""
+    """Run, and print its warnings; that it ended early is told by the answer itself."""
     import warnings
 
-    from ...studies.motion.simulate import SimulationWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         found: Response = run()
+    for item in caught:
+        if str(item.message) != found.message:
+            typer.echo(f"warning: {item.message}", err=True)
     return found
 
 
@@ -391,23 +405,26 @@ def _document(found: Response) -> dict[str, Any]:
         "closure": found.closure,
         "energy": found.energy,
         "balance": found.balance,
+        "openness": found.openness,
+        "step": found.step,
         **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
     }
 
 
 def _print(found: Response) -> None:
     model = found.model
-    typer.echo(f"{model.robot.name}: {model.size} coordinates, deflection {model.deflection}, "
-               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+    say(f"{plain(model.robot.name)}: {model.size} coordinates, deflection {model.deflection}, "
+               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
     rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
     print_table(
         ("coordinate", "at the end>", "speed>", "largest>"),
         [(name, f"{q:.6g}", f"{qd:.6g}", f"{peak:.6g}") for name, q, qd, peak in rows],
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
-    typer.echo(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
-    typer.echo(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
+    say(f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
+               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
     if found.beta is not None:
-        typer.echo(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
+        say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:
-        typer.echo(f"\nended early: {found.message}", err=True)
+        say(f"\nended early: {found.message}", err=True)

@@ -7,7 +7,16 @@ from typing import Annotated
 import typer
 
 from ..arguments import File, Json, Plot, Save
-from ..output import check_places, print_json, print_table, save_answer, save_plot, tell_places
+from ..output import (
+    check_places,
+    draw_answer,
+    plain,
+    print_json,
+    print_table,
+    save_answer,
+    say,
+    tell_places,
+)
 from .simulate import Modes, Path, trajectory_of
 
 __all__ = ["stability"]
@@ -44,9 +53,7 @@ def stability(
     model = build(robot, AssumedModes(modes, normalisation=normalisation), velocity=velocity)  # type: ignore[arg-type]
     found = ask(model, trajectory_of(trajectory or "extension", model.joints))
     if plot is not None:
-        from ...view.figures.stability import plot_stability
-
-        save_plot(plot_stability, found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
@@ -60,9 +67,9 @@ def stability(
             "lyapunov_own": found.lyapunov_own,
             "offsetting_ratio": found.offsetting_ratio, "speed_ratio": found.speed_ratio,
             "text": found.text,
-        })  # fmt: skip
+        }, found)  # fmt: skip
         return
-    typer.echo(f"{robot.name}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
+    say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
     rows = []
     for k in range(0, len(found.t), max(1, (len(found.t) - 1) // 10)):
         real = found.eigenvalues[k].real
@@ -72,5 +79,5 @@ def stability(
                      f"{(found.root_moment[k] ** 2).sum() ** 0.5:.4f}"))  # fmt: skip
     print_table(("t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>",
                  "tip, mm>", "root, N m>"), rows)  # fmt: skip
-    typer.echo(f"\n{found.text}")
+    say(f"\n{found.text}")
     tell_places(plot, save)

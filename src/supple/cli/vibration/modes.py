@@ -11,10 +11,12 @@ from ..arguments import At, File, Json, Plot, Position, Save, asked, refuse
 from ..output import (
     check_places,
     digits,
+    draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
-    save_plot,
+    say,
     tell_places,
     told_configuration,
 )
@@ -78,13 +80,11 @@ def modes(
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
     if plot is not None:
-        from ...view.figures.plots import plot_modes
-
-        save_plot(plot_modes, found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
         return
     _print(found, where)
     tell_places(plot, save)
@@ -104,11 +104,9 @@ def _with_theory(robot: Robot, theory: str) -> Robot:
 
 def _links(robot: Robot) -> dict[str, Any]:
     """The beams of a robot by their paths."""
-    from ...robot import SerialRobot
+    from ...architectures.kinds import architecture_of
 
-    if isinstance(robot, SerialRobot):
-        return {f"links.{link.name}": link for link in robot.links}
-    return {key: getattr(robot, key) for key in ("upper", "lower")}
+    return dict(architecture_of(robot).parts())
 
 
 def _theory(robot: Robot) -> str | list[str]:
@@ -139,14 +137,14 @@ def _document(found: Modes) -> dict[str, Any]:
 def _print(found: Modes, where: dict[str, Any]) -> None:
     theory = _theory(found.robot)
     told = theory if isinstance(theory, str) else ", ".join(theory)
-    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
-    typer.echo(f"joints {found.joints}, theory {told}, method {found.method}\n")
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
     print_table(
         ("mode>", "Hz>", "rad/s>", "kind"),
         [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
     )
-    typer.echo("\n" + _verdict(found))
+    say("\n" + _verdict(found))
 
 
 def _verdict(found: Modes) -> str:

@@ -10,10 +10,12 @@ from ...view.wording import tidy
 from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
 from ..output import (
     check_places,
+    draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
-    save_plot,
+    say,
     tell_places,
     told_configuration,
 )
@@ -54,13 +56,11 @@ def statics(
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], **where)
     if plot is not None:
-        from ...view.figures.plots import plot_statics
-
-        save_plot(plot_statics, found, plot)
+        draw_answer(found, plot)
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found))
+        print_json(_document(found), found)
         return
     _print(found, where)
     tell_places(plot, save)
@@ -81,8 +81,8 @@ def _document(found: Statics) -> dict[str, Any]:
 
 def _print(found: Statics, where: dict[str, Any]) -> None:
     gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
-    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
-    typer.echo(f"base axes, gravity {gravity} m/s^2\n")
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"base axes, gravity {gravity} m/s^2\n")
     moved = [*found.tip_displacement, *found.tip_rotation]
     units = ["m"] * 3 + ["rad"] * 3
     print_table(
@@ -90,8 +90,8 @@ def _print(found: Statics, where: dict[str, Any]) -> None:
         [(axis, u, unit) for axis, u, unit in zip(AXES, tidy(moved, 6), units, strict=True)],
     )
     if not any(moved):
-        typer.echo("Nothing loads it: give --force, --moment or --gravity.")
-    typer.echo("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
+        say("Nothing loads it: give --force, --moment or --gravity.")
+    say("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
     cells = tidy(found.compliance.ravel(), 4)
     print_table(
         ("", *(f"{axis}>" for axis in AXES)),

@@ -12,10 +12,12 @@ from ..arguments import File, Json, Plot, refuse
 from ..output import (
     check_places,
     digits,
+    draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
-    save_plot,
+    say,
     tell_places,
 )
 
@@ -67,14 +69,14 @@ def workspace(
 ) -> None:
     """Map the lowest natural frequency over a Delta's positions or an arm's joints."""
     from ... import files
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
     from ...studies.vibration.workspace import workspace as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
     bound = None if below is None else _bound(below)
     options: dict[str, Any] = {"points": points, "method": method}
-    if isinstance(robot, DeltaRobot):
+    if architecture_of(robot).asked_by == "position":
         options |= {w: _range(t, f"--{w}") for w, t in (("x", x), ("y", y), ("z", z))}
     else:
         refuse(context, ("x", "y", "z"), "on a serial arm")
@@ -82,15 +84,11 @@ def workspace(
         options["joints"] = [_range(part, "--joints") for part in joints.split(",")]
     found = ask(robot, progress=False if json else None, **options)
     if plot is not None:
-        from ...view.figures.paths import plot_workspace
-
-        save_plot(lambda one, path: plot_workspace(one, path, bound), found, plot)
+        draw_answer(found, plot, bound=bound)
     if save is not None:
-        from ...studies.storage import save_map
-
-        save_answer(found, save, save_map)
+        save_answer(found, save)
     if json:
-        print_json(_document(found, bound))
+        print_json(_document(found, bound), found)
         return
     _print(robot, found, bound)
     tell_places(plot, save)
@@ -147,9 +145,10 @@ def _document(found: WorkspaceMap | JointMap, bound: float | None) -> dict[str, 
 
 def _told(found: WorkspaceMap | JointMap, values: Any) -> tuple[str, ...]:
     """Coordinates as one reads them: metres, or degrees of a joint that turns."""
-    turning = {
-        link.name for link in getattr(found.robot, "moving", ()) if link.joint.type == "revolute"
-    }
+    from ...architectures.kinds import architecture_of
+
+    each = architecture_of(found.robot).coordinates()
+    turning = {c.key for c in each if c.unit == "rad"}
     return tuple(
         f"{math.degrees(value):.4g} deg" if name in turning else f"{value:.4g} m"
         for name, value in zip(found.axes, values, strict=True)
@@ -160,8 +159,8 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     (low, least), (high, most) = found.lowest, found.highest
     inside, total = int(found.reachable.sum()), found.reachable.size
     grid = " x ".join(str(len(axis)) for axis in found.axes.values())
-    typer.echo(f"{robot.name}: lowest natural frequency on a grid of {grid} poses,")
-    typer.echo(f"{inside} of {total} can be reached\n")
+    say(f"{plain(robot.name)}: lowest natural frequency on a grid of {grid} poses,")
+    say(f"{inside} of {total} can be reached\n")
     rows = [("lowest", least, low), ("highest", most, high)]
     print_table(
         ("", "Hz>", "rad/s>", *(f"{name}>" for name in found.axes)),
@@ -172,9 +171,9 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     points = found.below(bound)
     told = f"below {bound / (2 * math.pi):.4g} Hz ({bound:.4g} rad/s)"
     if not len(points):
-        typer.echo(f"\nNowhere {told}.")
+        say(f"\nNowhere {told}.")
         return
-    typer.echo(f"\n{told}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
+    say(f"\n{told}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
     ends = (("from", points.min(axis=0)), ("to", points.max(axis=0)))
     print_table(
         ("they lie", *(f"{name}>" for name in found.axes)),

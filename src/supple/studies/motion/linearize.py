@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
 from ...equations.model import Model
 from ...errors import SuppleError
 from .simulate import static_state
@@ -24,22 +25,24 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class Strain:
-    """An output: bending strain in the link's x-y plane at a fraction of its length.
+    """An output: the strain along a link at a fraction of its length, at a place of its section.
 
     Attributes:
-        offset: distance from the axis to the gauge, m, along -y; 1 gives the curvature in 1/m.
+        offset: distance from the axis to the gauge, m, along -y of the link: bending in its x-y
+        plane alone, 1 gives the curvature in 1/m, whatever the section's roll. Or (y, z), where
+        the gauge sits in the section's own axes: u' - y psi_z' + z psi_y', stretch included.
     """
 
     link: str
     fraction: float = 0.0
-    offset: float = 1.0
+    offset: float | tuple[float, float] = 1.0
 
 
 Output = str | Strain
 
 
 @dataclass(frozen=True)
-class StateSpace:
+class StateSpace(Answer):
     """dx/dt = A x + B u, y = C x + D u, for small changes about a state.
 
     Attributes:
@@ -57,6 +60,23 @@ class StateSpace:
     q: Array
     qd: Array
     tau: Array
+
+    dims: ClassVar = {
+        "A": ("state", "from_state"),
+        "B": ("state", "input"),
+        "C": ("output", "from_state"),
+        "D": ("output", "input"),
+        "q": ("coordinate",),
+        "qd": ("coordinate",),
+        "tau": ("input",),
+    }
+    table_rows: ClassVar = ("state",)
+
+    def labels(self) -> dict[str, Any]:
+        """Return the names of states, inputs and outputs."""
+        states = list(self.states)
+        names = {"state": states, "from_state": states, "coordinate": states[: len(self.q)]}
+        return names | {"input": list(self.inputs), "output": list(self.outputs)}
 
     @property
     def eigenvalues(self) -> Complex:
@@ -78,10 +98,23 @@ class StateSpace:
         return ratio
 
     def _pairs(self) -> Complex:
-        values = self.eigenvalues
-        scale = np.abs(values).max(initial=0.0)
-        pairs: Complex = values[values.imag > 1e-7 * scale]
-        return pairs
+        """Eigenvalues above the real axis by more than rounding can lift them.
+
+        Rounding of each entry of A moves lambda by eps |y|' |A| |x| / |y' x| at most, x and y its
+        right and left eigenvectors: so a slow pair counts beside however fast ones, and the double
+        zeros of free joints do not.
+        """
+        from scipy.linalg import eig
+
+        if not len(self.A):
+            return np.zeros(0, complex)
+        values, left, right = eig(self.A, left=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            felt = np.einsum("ik,ij,jk->k", np.abs(left), np.abs(self.A), np.abs(right))
+            felt = felt / np.abs(np.einsum("ik,ik->k", left.conj(), right))
+        lifted = 10 * len(self.A) * np.finfo(float).eps * np.nan_to_num(felt, nan=np.inf)
+        pairs: Complex = values[values.imag > lifted]
+        return pairs[np.argsort(np.abs(pairs), kind="stable")]
 
     def transfer(self, s: complex | ArrayLike) -> Complex:
         """Return G(s) = C (s I - A)^-1 B + D, (outputs, joints), or one for each s."""
@@ -126,11 +159,7 @@ def linearize(
     """
     state = _state(model, q)
     speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
-    effort = (
-        model.inverse_dynamics(state, speed, np.zeros(model.size))[: model.joints]
-        if tau is None
-        else np.asarray(tau, float)
-    )
+    effort = _holding(model, state, speed) if tau is None else np.asarray(tau, float)
     dq, dqd, dtau = model.derivatives(state, speed, effort)
     n = model.size
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
@@ -139,14 +168,25 @@ def linearize(
     C = np.vstack([block for block, _ in rows])
     names = tuple(name for _, each in rows for name in each)
     states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
-    inputs = tuple(f"tau.{model.chain.links[i].name}" for i in model.chain.joints)
+    inputs = tuple(f"tau.{name}" for name in model.chain.motors)
     D = np.zeros((len(C), model.joints))
     return StateSpace(A, B, C, D, states, inputs, names, state, speed, effort)
 
 
+def _holding(model: Model, q: Array, qd: Array) -> Array:
+    """The efforts under which the joints do not accelerate, whatever the links do meanwhile.
+
+    qdd = a + P tau, so that tau = -P_jj^-1 a_j.
+    """
+    k = model.joints
+    free = model.forward_dynamics(q, qd, np.zeros(k))
+    P = model.derivatives(q, qd, np.zeros(k))[2]
+    return np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
+
+
 def _state(model: Model, q: ArrayLike | None) -> Array:
     if q is None:
-        return np.zeros(model.size)
+        return model.chain.pose()
     given = np.asarray(q, float)
     if given.shape == (model.joints,) and model.joints != model.size:
         return static_state(model, given)
@@ -164,7 +204,7 @@ def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
     """Rows of C and their names."""
     n, k = model.size, model.joints
     unit = np.eye(2 * n)
-    names = [model.chain.links[i].name for i in model.chain.joints]
+    names = model.chain.motors
     if isinstance(output, Strain):
         return _strain_row(model, output), [f"strain.{output.link}.{output.fraction:g}"]
     if output == "joints":
@@ -187,14 +227,14 @@ def _tip_jacobian(model: Model, q: Array) -> Array:
 
         x = model.functions.symbol("q", model.size)
         p = model.functions.expression("tip")(x)[0]
-        return Evaluator(slope(ca.Function("tip", [x], [p]), 0))
+        return Evaluator(slope(ca.Function("tip", [x], [p]), 0), True)
 
     J: Array = model.functions.derived("tip jacobian", make)(q)[0]
     return J
 
 
 def _strain_row(model: Model, output: Strain) -> Array:
-    """offset times the curvature psi_z' of the link, link axes taken as the section's."""
+    """What a Strain is per unit q: slopes of the section's fields, weighted by where it sits."""
     i = model.chain.index(output.link)
     link = model.chain.links[i]
     if not 0 <= output.fraction <= 1:
@@ -205,5 +245,14 @@ def _strain_row(model: Model, output: Strain) -> Array:
         raise SuppleError(f"link {output.link} is rigid: it has no strain")
     row = np.zeros((1, 2 * model.size))
     slope = link.shapes.at(output.fraction * link.inv.length, derivative=1)
-    row[0, model.chain.eta[i]] = output.offset * slope[0, 5]
+    if isinstance(output.offset, int | float):
+        row[0, model.chain.eta[i]] = output.offset * (link.R_SL.T @ slope[0, 3:])[2]
+        return row
+    try:
+        y, z = (float(value) for value in output.offset)
+    except (TypeError, ValueError):
+        raise SuppleError(
+            f"offset of a Strain is {output.offset!r}: give a distance, or (y, z) in the section"
+        ) from None
+    row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
     return row

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
+from ...answers.held import kept
 from ...equations.model import Model
 from ...equations.sliders import newton_beta
 
-if TYPE_CHECKING:
-    import pandas
-    import xarray
-    from matplotlib.figure import Figure
-
-__all__ = ["Response"]
+__all__ = ["OPEN", "Response"]
 
 Array = NDArray[np.float64]
+OPEN = 1e-3  # of the energy exchanged: a power balance more open than this is told
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(Answer):
     """A motion of a Model.
 
     Attributes:
         model: what moved.  t: (n,).  q, qd: (n, N).  tau: (n, joints), efforts; at a switch the
         one that follows.  work: (n,), of efforts and tip wrench less what damping took, J, since
-        the start.  method: how it was integrated.  message: empty, or why it ended early.
+        the start.  method: how it was integrated, and step: by which steps at most, s; None where
+        a tolerance decided.  message: empty, or why it ended early.
         beta: (n, b), of links that slide where the model integrates it beside the states.
     """
 
@@ -42,16 +40,8 @@ class Response:
     method: str
     message: str = ""
     beta: Array | None = None
+    step: float | None = None
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    if TYPE_CHECKING:  # bound in binding.py
-
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
-        def to_xarray(self) -> xarray.Dataset: ...
-        def to_pandas(self) -> pandas.DataFrame: ...
-        def save(self, path: Any) -> None: ...
 
     @property
     def complete(self) -> bool:
@@ -70,7 +60,7 @@ class Response:
         """(n, joints) joint coordinates."""
         return self.q[:, : self.model.joints]
 
-    @cached_property
+    @kept
     def tip(self) -> Array:
         """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
         return self.model.tip(self.q)
@@ -80,7 +70,7 @@ class Response:
         """(n, 3) where a Delta's platform is, an arm's tip."""
         return self.tip
 
-    @cached_property
+    @kept
     def closure(self) -> Array:
         """(n,) how far loops are open, m or 1; zero for a robot without."""
         if not self.model.functions.closed:
@@ -88,12 +78,12 @@ class Response:
         worst: Array = np.abs(self.model.functions.evaluator("closure")(self.q)[0]).max(axis=1)
         return worst
 
-    @cached_property
+    @kept
     def tip_rotation(self) -> Array:
         """(n, 3, 3) axes of the last link's end in base axes."""
         return self.model.functions.evaluator("tip")(self.q)[1]
 
-    @cached_property
+    @kept
     def energies(self) -> dict[str, Array]:
         """Kinetic, elastic and gravitational energy, (n,) each, J."""
         return self.model.energies(self.q, self.qd)
@@ -109,6 +99,24 @@ class Response:
         """(n,) power balance residual: energy gained since the start less work done, J."""
         residual: Array = self.energy - self.energy[0] - (self.work - self.work[0])
         return residual
+
+    @kept
+    def exchanged(self) -> float:
+        """Energy exchanged, J: the largest swing of any kind of energy, or of the work done.
+
+        At least what was put into vibration at the start, which samples once a period would not
+        see, and 1e-9 of the largest energy, below which a balance is rounding.
+        """
+        parts = [*self.energies.values(), self.work]
+        largest = max(float(np.abs(part).max()) for part in parts)
+        vibration = float(self.notes.get("vibration", 0.0))
+        return max(*(float(np.ptp(part)) for part in parts), vibration, 1e-9 * largest)
+
+    @property
+    def openness(self) -> float:
+        """Largest residual of the power balance, as a part of the energy exchanged."""
+        worst = float(np.abs(self.balance).max())
+        return worst / self.exchanged if worst else 0.0
 
     def deflection(self, link: str, fraction: float = 1.0) -> Array:
         """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...beams.sliding.clamped_mass import integrated
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
@@ -24,9 +25,6 @@ from ...integration.closed_loop import as_trajectory, check_path
 from ...integration.held_joints import Flexible, flexible
 from .response import Response
 from .simulate import simulate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["NOTE", "Floquet", "Stability", "floquet", "free_growth", "stability"]
 
@@ -49,7 +47,7 @@ STILL = (
 
 
 @dataclass(frozen=True)
-class Stability:
+class Stability(Answer):
     """What vibration does along a trajectory, n times, m elastic coordinates.
 
     Attributes:
@@ -79,11 +77,34 @@ class Stability:
     speed_ratio: Array
     root_drift: float
 
-    if TYPE_CHECKING:  # bound in binding.py
+    dims: ClassVar = {
+        "t": ("t",),
+        "eigenvalues": ("t", "eigenvalue"),
+        "lyapunov": ("t",),
+        "lyapunov_rate": ("t",),
+        "lyapunov_own": ("t",),
+        "omega": ("t", "mode"),
+        "energy": ("t",),
+        "action": ("t",),
+        "tip": ("t", "axis"),
+        "root_moment": ("t", "plane"),
+        "offsetting_ratio": ("t",),
+        "speed_ratio": ("t",),
+    }
+    table_rows: ClassVar = ("t",)
+    units: ClassVar = {
+        "eigenvalues": "1/s",
+        "omega": "rad/s",
+        "energy": "J",
+        "action": "J s",
+        "tip": "m",
+        "root_moment": "N m",
+        "t": "s",
+    }
 
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any) -> Any: ...
+    def labels(self) -> dict[str, Any]:
+        """Return the planes of bending; times are an axis by themselves."""
+        return {"t": self.t, "plane": ["x-y", "x-z"]}
 
     @property
     def t(self) -> Array:
@@ -248,7 +269,7 @@ def _speed_ratio(model: Model, run: Response) -> Array:
 
 
 @dataclass(frozen=True)
-class Floquet:
+class Floquet(Answer):
     """Multipliers of the elastic motion over one period of the joints.
 
     Attributes:
@@ -258,6 +279,9 @@ class Floquet:
     multipliers: Complex
     period: float
     monodromy: Array
+
+    dims: ClassVar = {"multipliers": ("state",), "monodromy": ("state", "from_state")}
+    table_rows: ClassVar = ("state",)
 
     @property
     def stable(self) -> bool:

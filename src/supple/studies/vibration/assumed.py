@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
 from ...beams.fixed.assumed import assumed_shapes
 from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
@@ -26,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class AssumedResult:
+class AssumedResult(Answer):
     """Elastic modes of a Model at one configuration.
 
     Attributes:
@@ -37,6 +39,10 @@ class AssumedResult:
     omega: Array
     vectors: Array
     rigid_modes: int
+
+    dims: ClassVar = {"omega": ("mode",), "vectors": ("coordinate", "mode")}
+    table_rows: ClassVar = ("mode",)
+    units: ClassVar = {"omega": "rad/s"}
 
 
 def assumed_modes(

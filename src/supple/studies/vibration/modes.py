@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
+from ...answers.held import kept
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -19,10 +21,6 @@ from ...structure import Joints, Structure, carrying_nothing, structure_of
 from ..configuration import where
 from .elements import ElementModes, element_modes
 from .shapes import Shapes, element_shapes, exact_shapes
-
-if TYPE_CHECKING:
-    import xarray
-    from matplotlib.figure import Figure
 
 __all__ = ["Method", "Modes", "modes"]
 
@@ -32,7 +30,7 @@ WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, rela
 
 
 @dataclass(frozen=True)
-class Modes:
+class Modes(Answer):
     """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
 
     Attributes:
@@ -57,15 +55,32 @@ class Modes:
     rigid_modes: Any
     valid: Any
     reason: Any
-    structure: Structure = field(repr=False)
-    parts: tuple[ElementModes, ...] = field(default=(), repr=False)
+    structure: Structure = field(repr=False, compare=False)
+    parts: tuple[ElementModes, ...] = field(default=(), repr=False, compare=False)
 
-    if TYPE_CHECKING:  # bound in binding.py
+    dims: ClassVar = {
+        "omega": ("mode",),
+        "frequency_hz": ("mode",),
+        "width": ("mode",),
+        "theta": ("joint",),
+        "position": ("axis",),
+        "rigid_modes": (),
+        "valid": (),
+        "reason": (),
+        "certified": (),
+    }
+    table_rows: ClassVar = ("configuration", "mode")
+    columns: ClassVar = ("theta", "position", "valid", "frequency_hz", "omega", "width")
+    units: ClassVar = {
+        "omega": "rad/s",
+        "frequency_hz": "Hz",
+        "theta": "rad or m",
+        "position": "m",
+    }
 
-        def plot(self, path: Any = None, **options: Any) -> Figure: ...
-        def show(self, host: str = ..., port: int = ...) -> Any: ...
-        def save_page(self, path: Any, nearby: int = 21) -> Any: ...
-        def to_xarray(self) -> xarray.Dataset: ...
+    def labels(self) -> dict[str, Any]:
+        """Return the links whose joints move; of a Delta its motors."""
+        return {"joint": [name for name, _ in architecture_of(self.robot).motors()]}
 
     @property
     def frequency_hz(self) -> Array:
@@ -79,7 +94,7 @@ class Modes:
         good = self.width[self.valid]
         return good.size > 0 and bool((good <= WIDTH).all())
 
-    @cached_property
+    @kept
     def shapes(self) -> Shapes:
         """Mode shapes with 21 stations a link; `shape(points)` gives any number."""
         return self.shape(21)

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
 from ...beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ...kernels.spatial import transport
@@ -28,7 +30,7 @@ GAUSS = 12
 
 
 @dataclass(frozen=True)
-class Shapes:
+class Shapes(Answer):
     """Mode shapes of one configuration: n links, P stations a link, one entry a mode.
 
     Attributes:
@@ -57,6 +59,22 @@ class Shapes:
     density: Array
     residual: Array
     planar: bool
+
+    dims: ClassVar = {
+        "x": ("link", "station"),
+        "position": ("link", "station", "axis"),
+        "R": ("link", "axis", "own_axis"),
+        "displacement": ("mode", "link", "station", "axis"),
+        "rotation": ("mode", "link", "station", "axis"),
+        "share": ("mode", "link", "energy"),
+        "density": ("mode", "link", "station"),
+        "residual": ("mode",),
+    }
+    table_rows: ClassVar = ("mode", "link", "station")
+
+    def labels(self) -> dict[str, Any]:
+        """Return the links, and the kinds of strain energy."""
+        return {"link": list(self.names), "energy": list(ENERGIES)}
 
     @property
     def global_displacement(self) -> Array:
@@ -89,14 +107,19 @@ def dynamic_spring(release: Release, omega: float) -> float:
     return k * inertia / (k + inertia) if release.series else k + inertia
 
 
-def refined(structure: Structure, omega: float) -> tuple[Structure, list[list[int]]]:
-    """Cut every beam into pieces shorter than half a wave; also return each link's pieces."""
+def refined(
+    structure: Structure, omega: float, counts: Sequence[int] | None = None
+) -> tuple[Structure, list[list[int]]]:
+    """Cut every beam into pieces shorter than half a wave; also return each link's pieces.
+
+    counts: how many pieces each link is cut into, where that is known.
+    """
     segments: list[Segment] = []
     owners: list[list[int]] = []
     R, p, L, mass = [], [], [], []
     for i, segment in enumerate(structure.segments):
         length = structure.L[0, i]
-        count = pieces_needed(segment.beam, length, omega)
+        count = counts[i] if counts else pieces_needed(segment.beam, length, omega)
         first = len(segments)
         owners.append(list(range(first, first + count)))
         parent = owners[segment.parent][-1] if segment.parent >= 0 else -1

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot
+from ...answers.registry import need
+from ...architectures.kinds import architecture_of
+from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import FINE, Coordinate, around, coordinates_of, usual_pose
@@ -36,7 +37,20 @@ if TYPE_CHECKING:
     from ...studies.motion.stability import Stability
     from ...studies.vibration.workspace import FrequencyMap
 
-__all__ = ["Report", "frequency_plots", "panels", "report", "save_report"]
+__all__ = [
+    "Report",
+    "frequency_plots",
+    "modes_report",
+    "panels",
+    "path_report",
+    "report",
+    "response_report",
+    "robot_report",
+    "save_report",
+    "stability_report",
+    "statics_report",
+    "workspace_report",
+]
 
 Array = NDArray[np.float64]
 SAMPLES = 400  # points of a curve over time
@@ -67,35 +81,18 @@ def save_report(answer: Any, path: str | Path, **options: Any) -> Path:
 
 def report(answer: Any, **options: Any) -> Report:
     """Return the page of an answer: a Robot, Modes, Statics, a motion, Stability or a map."""
-    if isinstance(answer, Robot):
-        pose: dict[str, Any] = usual_pose(answer)
-        answer = modes(answer, count=6, **pose)
-    if isinstance(answer, Modes):
-        return _modes(answer, **options)
-    if isinstance(answer, Statics):
-        return _statics(answer)
-    return _moving(answer, **options)
+    page: Report = need(answer, "report", "told on a page")(answer, **options)
+    return page
 
 
-def _moving(answer: Any, samples: int = SAMPLES) -> Report:
-    from ...studies.motion.follow import PathResponse
-    from ...studies.motion.response import Response
-    from ...studies.motion.stability import Stability
-    from ...studies.vibration.workspace import FrequencyMap
-
-    if isinstance(answer, Response):
-        return _response(answer, samples)
-    if isinstance(answer, Stability):
-        return _stability(answer, samples)
-    if isinstance(answer, PathResponse):
-        return _path(answer, samples)
-    if isinstance(answer, FrequencyMap):
-        return _workspace(answer)
-    raise SuppleError(f"there is no page of a {type(answer).__name__}")
+def robot_report(robot: Robot, **options: Any) -> Report:
+    """Return a robot in its usual pose, with its lowest modes."""
+    pose: dict[str, Any] = usual_pose(robot)
+    return modes_report(modes(robot, count=6, **pose), **options)
 
 
-def _modes(found: Modes, nearby: int = 21) -> Report:
-    """Modes, with at most `nearby` poses along each coordinate of one configuration."""
+def modes_report(found: Modes, nearby: int = 21) -> Report:
+    """Return modes, with at most `nearby` poses along each coordinate of one configuration."""
     source = f"Source: {found.robot.source}. " if found.robot.source else ""
     lead = [
         f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
@@ -128,8 +125,8 @@ def _sweep(found: Modes) -> tuple[Scene, str]:
     return sweep_scene(found, most=room), told
 
 
-def _statics(sag: Statics) -> Report:
-    """The bent robot and how its tip moves."""
+def statics_report(sag: Statics) -> Report:
+    """Return the bent robot and how its tip moves."""
     axes, scene = ("x", "y", "z", "about x", "about y", "about z"), statics_scene(sag)
     moved = [*tidy(sag.tip_displacement, 6), *tidy(sag.tip_rotation, 6)]
     rows = [(axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3,
@@ -169,8 +166,8 @@ def _curves(t: Array, title: str, unit: str, curves: Mapping[str, Array], note: 
     return Plot(title, "time (s)", f"{title.lower()} ({unit})", series, note=note)
 
 
-def _response(run: Response, samples: int) -> Report:
-    """The robot to play, and its joints, tip, deflections and efforts over time."""
+def response_report(run: Response, samples: int = SAMPLES) -> Report:
+    """Return the robot to play, and its joints, tip, deflections and efforts over time."""
     from ..scene.scenes import response_scene
 
     chapter = Chapter(scene=response_scene(run, samples), plots=panels(run))
@@ -181,8 +178,8 @@ def _response(run: Response, samples: int) -> Report:
     return Report(f"{run.model.robot.name}: a motion", [chapter], [lead])
 
 
-def _stability(found: Stability, samples: int) -> Report:
-    """Frozen eigenvalues beside what decides, and the motion itself."""
+def stability_report(found: Stability, samples: int = SAMPLES) -> Report:
+    """Return frozen eigenvalues beside what decides, and the motion itself."""
     from ..scene.scenes import response_scene
 
     planes = ("x-y", "x-z")
@@ -213,10 +210,11 @@ def _stability(found: Stability, samples: int) -> Report:
 def panels(run: Response) -> list[Plot]:
     """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
     chain = run.model.chain
-    joints = [chain.links[i].name for i in chain.joints]
+    joints = list(chain.motors)
     bent = [link.name for link in chain.links if link.shapes is not None]
     ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
     slides = [chain.links[i].slide is not None for i in chain.joints]
+    slides += [True] * len(chain.lengths)
     energies = dict(run.energies)
     if "gravity" in energies:  # only its change has a meaning
         energies["gravity"] = energies["gravity"] - energies["gravity"][0]
@@ -244,8 +242,8 @@ def frequency_plots(scene: Scene) -> list[Plot]:
     return [Plot("Natural frequencies", label, "frequency (Hz)", series, log=True)]
 
 
-def _path(run: PathResponse, samples: int) -> Report:
-    """The robot on its path, with what leaves the rigid motion, and the torques."""
+def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
+    """Return the robot on its path, with what leaves the rigid motion, and the torques."""
     from ..scene.scenes import path_scene
 
     scene = path_scene(run, samples)
@@ -285,7 +283,7 @@ def _path(run: PathResponse, samples: int) -> Report:
 
 def _wanted(run: PathResponse, motors: Sequence[str], slides: Sequence[bool]) -> list[Plot]:
     """What the path prescribes: a platform in mm, or joints in degrees and lengths in m."""
-    if isinstance(run.robot, DeltaRobot):
+    if architecture_of(run.robot).asked_by == "position":
         wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
         return [_curves(run.t, "Path wanted", "mm", wanted)]
     return _coordinates(run.t, run.position, motors, slides, " wanted")
@@ -321,8 +319,8 @@ def _errors(run: PathResponse) -> Table:
     return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
 
 
-def _workspace(found: FrequencyMap) -> Report:
-    """A robot at its softest place, and slices of the map."""
+def workspace_report(found: FrequencyMap) -> Report:
+    """Return a robot at its softest place, and slices of the map."""
     from ..scene.scenes import running_pairs, workspace_scene
 
     (place, omega), top = found.lowest, found.highest[1]

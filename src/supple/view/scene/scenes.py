@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot
+from ...answers.registry import need
+from ...architectures.kinds import architecture_of
+from ...robot import Robot
 from ...structure import structure_of
 from ...studies.motion.fields import Fields, about, fields, path_fields
 from ...studies.motion.response import Response
-from ...studies.statics import Statics
-from ...studies.vibration.modes import Modes, modes
+from ...studies.vibration.modes import modes
 from ...studies.vibration.neighbourhood import around, usual_pose
 from .scene import (
     Cloud,
@@ -27,7 +26,6 @@ from .scene import (
     modes_scene,
     poses_of,
     robot_scene,
-    statics_scene,
     track_of,
     well_seen,
 )
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "path_scene",
+    "pose_scene",
     "response_scene",
     "running_pairs",
     "scene_of",
@@ -106,18 +105,18 @@ def path_scene(run: PathResponse, samples: int = 400) -> Scene:
 
 def workspace_scene(found: FrequencyMap, nearby: int = 13) -> Scene:
     """Return a robot where its lowest frequency is lowest, in the slice of the map it lies in."""
-    delta = isinstance(found.robot, DeltaRobot)
-    where: dict[str, Any] = {"position" if delta else "theta": found.lowest[0]}
+    word = architecture_of(found.robot).asked_by
+    where: dict[str, Any] = {word: found.lowest[0]}
     here = modes(found.robot, count=max(4, found.omega.shape[-1]), **where)
     scene = modes_scene(here, around(here, count=nearby) if nearby > 1 else ())
     pairs = running_pairs(found)
-    part = slice_through(found, pairs[0 if delta else -1] if pairs else ())
+    part = slice_through(found, pairs[0 if word == "position" else -1] if pairs else ())
     hertz = found.omega[part][..., 0].ravel() / (2 * np.pi)
     known = np.isfinite(hertz)
     places = found.points()[part].reshape(len(hertz), -1)[known]
-    if not delta:  # where the tip is
-        placed = poses_of(structure_of(found.robot, places))
-        places = placed.ends[:, -1]
+    if word == "theta":  # where the tip is
+        structure = structure_of(found.robot, places)
+        places = poses_of(structure).ends[:, structure.tip]
     cloud = Cloud(places, hertz[known], "lowest frequency, place by place", "Hz")
     return replace(scene, cloud=cloud)
 
@@ -136,7 +135,8 @@ def slice_through(found: FrequencyMap, running: tuple[int, ...]) -> tuple[Any, .
     return tuple(slice(None) if k in running else i for k, i in enumerate(at))
 
 
-def _pose(robot: Robot) -> Scene:
+def pose_scene(robot: Robot) -> Scene:
+    """Return a robot at rest in its usual pose."""
     return robot_scene(robot, **usual_pose(robot))
 
 
@@ -144,22 +144,5 @@ def scene_of(answer: Any) -> Scene:
     """Return any answer as a Scene: a Robot, Modes, Statics, a motion or a map."""
     if isinstance(answer, Scene):
         return answer
-    for kind, make in _makers().items():
-        if isinstance(answer, kind):
-            return make(answer)
-    known = ", ".join(kind.__name__ for kind in _makers())
-    raise SuppleError(f"{type(answer).__name__} cannot be drawn: give one of {known}")
-
-
-def _makers() -> Mapping[type, Callable[[Any], Scene]]:
-    from ...studies.motion.follow import PathResponse
-    from ...studies.vibration.workspace import FrequencyMap
-
-    return {
-        Robot: _pose,
-        Modes: modes_scene,
-        Statics: statics_scene,
-        Response: response_scene,
-        PathResponse: path_scene,
-        FrequencyMap: workspace_scene,
-    }
+    scene: Scene = need(answer, "scene", "drawn")(answer)
+    return scene

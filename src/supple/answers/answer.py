@@ -1,0 +1,95 @@
+"""Answer: what every study returns. It holds still, can be drawn, and leaves as labelled data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .held import Held
+from .registry import called, duty, need
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["Answer", "Shown"]
+
+
+class Shown:
+    """What can be looked at in the browser: a Robot, and every answer that has a Scene."""
+
+    def show(self, host: str = "127.0.0.1", port: int = 8080, **door: Any) -> Any:
+        """Show it live in the browser; returns at once where one can go on typing.
+
+        `listen_on_network=True` is needed for a host that other machines reach; `allow_origin`
+        names pages that may use it too, such as https://hub.example.org.
+        """
+        live = called("view.live.live:serve")(self, host, port, **door)
+        print(live.sentence)  # noqa: T201 - the reader must know where to look
+        called("view.live.live:open_browser")(live.url)
+        if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:
+            live.wait()
+        return live
+
+    def save_page(self, path: str | Path, **options: Any) -> Path:
+        """Write one HTML page with the answer to play with; it needs no network."""
+        page: Path = called("view.page.reports:save_report")(self, path, **options)
+        return page
+
+
+class Answer(Held, Shown):
+    """What a study returns. Its arrays are copies, read-only; equal answers compare equal.
+
+    An answer says what its arrays run over, and has all else from that:
+
+    `dims`: for each array the names of its axes, such as {"omega": ("mode",)}; one axis more
+    in front is the configurations of a batch.  `table_rows`: the axes along which a table has its
+    rows.  `columns`: what stands in it; all that runs along its rows unless given.  `units`: of the
+    arrays.  `labels()`: the entries of the axes that have names.
+    """
+
+    dims: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    table_rows: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[tuple[str, ...]] = ()
+    units: ClassVar[Mapping[str, str]] = {}
+
+    def labels(self) -> dict[str, Any]:
+        """Return the names or numbers of the entries along axes, where they have some."""
+        return {}
+
+    def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
+        """Draw it, and write the picture if a path is given; never blocks."""
+        figure: Figure = need(self, "plot", "plotted")(self, path, **options)
+        return figure
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return it as a labelled Dataset."""
+        from .tables import dataset
+
+        data: xarray.Dataset = (duty(self, "dataset") or dataset)(self)
+        return data
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return it as a table, an axis with names spread over columns."""
+        from .tables import frame
+
+        table: pandas.DataFrame = (duty(self, "table") or frame)(self)
+        return table
+
+    def to_csv(self) -> str:
+        """Return the table as text, numbers with every digit."""
+        text: str = self.to_pandas().to_csv()
+        return text
+
+    def save(self, path: str | Path) -> None:
+        """Write it as netCDF (.nc), which any netCDF tool reads."""
+        called("studies.storage:save")(self, path)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from .tables import html
+
+        return html(self)

@@ -1,0 +1,162 @@
+"""Values that hold still: arrays copied and read-only, compared by content, shown on one screen."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import Field, fields, is_dataclass
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SuppleError
+
+__all__ = ["Held", "kept", "same", "sealed", "short"]
+
+WIDTH = 72  # characters of one value
+LINES = 20  # of one object
+
+
+def sealed(value: Any) -> Any:
+    """Return a value whose arrays nobody can change: copies, unless they are read-only already."""
+    if isinstance(value, np.ndarray):
+        owner: Any = value
+        while isinstance(owner, np.ndarray) and not owner.flags.writeable:
+            owner = owner.base
+        if owner is not None:
+            value = np.array(value)
+            value.setflags(write=False)
+        return value
+    if type(value) is tuple:
+        return tuple(sealed(part) for part in value)
+    if type(value) is dict:
+        return {key: sealed(part) for key, part in value.items()}
+    return value
+
+
+if TYPE_CHECKING:
+    kept = cached_property
+else:
+
+    class kept(cached_property):  # noqa: N801 - it is used as cached_property is
+        """A cached property whose arrays nobody can change."""
+
+        def __init__(self, function: Any) -> None:
+            super().__init__(wraps(function)(lambda self: sealed(function(self))))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are equal, arrays by shape and content; NaN equals NaN."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        alike = isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape
+        if not alike:
+            return False
+        numbers = a.dtype.kind in "fc" and b.dtype.kind in "fc"
+        return bool(np.array_equal(a, b, equal_nan=numbers))
+    if isinstance(a, tuple | list) and type(a) is type(b):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if is_dataclass(a) and type(a) is type(b) and not isinstance(a, type):
+        return a is b or all(same(getattr(a, f.name), getattr(b, f.name)) for f in compared(a))
+    return bool(a == b)
+
+
+def compared(value: Any) -> list[Field[Any]]:
+    """Return the fields of a dataclass that count when it is compared."""
+    return [f for f in fields(value) if f.compare]
+
+
+def short(value: Any) -> str:
+    """Return a value in at most one short line: arrays by their shape and range."""
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, str):
+        text = value if value.isprintable() else repr(value)
+    elif isinstance(value, float):
+        text = f"{value:.6g}"
+    elif isinstance(value, tuple | list) and all(isinstance(part, str) for part in value):
+        text = ", ".join(value)
+    elif isinstance(value, tuple | list | Mapping) and len(repr(value)) > WIDTH:
+        text = f"{len(value)} entries"
+    elif hasattr(value, "name") and hasattr(value, "gravity"):
+        text = str(value.name)
+    elif isinstance(value, Held):
+        text = value._title
+    else:
+        text = " ".join(repr(value).split())
+    return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+
+
+def _array(value: Any) -> str:
+    if value.size <= 6 and value.ndim == 1 and value.dtype.kind in "fiub":
+        return "[" + ", ".join(f"{x:.6g}" for x in value) + "]"
+    if value.dtype.kind not in "fiu" or not np.isfinite(value).any():
+        return f"array {value.shape}"
+    return f"array {value.shape}, {np.nanmin(value):.6g} to {np.nanmax(value):.6g}"
+
+
+class Held:
+    """A dataclass that holds still. What it was given is copied, and its arrays are read-only.
+
+    Two are equal when all their compared fields are, arrays by content. `repr` fits on a screen.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Put the methods into the class itself, where @dataclass leaves them as they are."""
+        super().__init_subclass__(**options)
+        for name in ("__eq__", "__repr__"):
+            if name not in cls.__dict__:
+                setattr(cls, name, getattr(cls, name))
+
+    def __post_init__(self) -> None:
+        """Copy the arrays that came from outside, and make them read-only."""
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | tuple | dict):
+                object.__setattr__(self, name, sealed(value))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is of the same class with the same content."""
+        if type(self) is not type(other) or not is_dataclass(type(self)):
+            return self is other
+        return same(self, other)
+
+    __hash__ = object.__hash__  # of a dataclass: of its fields, so that arrays have none
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled, or say which part of it cannot be."""
+        for name, value in vars(self).items():
+            if inspect.isfunction(value) and "<" in value.__qualname__:
+                raise SuppleError(
+                    f"{type(self).__name__}.{name} is a function made on the fly "
+                    f"({value.__qualname__}), which cannot be pickled or copied: define it by its "
+                    "name at the top of a module"
+                )
+        return dict(vars(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled; arrays come back writable, and are made read-only again."""
+        for name, value in state.items():
+            object.__setattr__(self, name, sealed(value))
+
+    @property
+    def _title(self) -> str:
+        """What it is, in a few words."""
+        named = getattr(self, "robot", None) or getattr(self, "model", None)
+        named = getattr(named, "robot", named)
+        of = getattr(named, "name", "")
+        return f"{type(self).__name__} of {of}" if of else type(self).__name__
+
+    def _told(self) -> list[tuple[str, str]]:
+        """Return names and short values of what it holds."""
+        told = [f.name for f in fields(self) if f.repr and f.name not in ("robot", "model")]  # type: ignore[arg-type]
+        rows = [(name, short(getattr(self, name))) for name in told if not name.startswith("_")]
+        return rows if len(rows) <= LINES else [*rows[: LINES - 1], ("...", "")]
+
+    def __repr__(self) -> str:
+        rows = self._told()
+        wide = max((len(name) for name, _ in rows), default=0)
+        return "\n".join(
+            [self._title, *(f"  {name:<{wide}}  {text}".rstrip() for name, text in rows)]
+        )

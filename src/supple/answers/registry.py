@@ -1,0 +1,105 @@
+"""The one registry of answers: how each kind is drawn, told on a page, and stored.
+
+A line names functions of rooms above this one, `room.module:function`; they are imported when first
+asked for, so that an answer costs nothing that it is not used for. `view`, `files` and the command
+line read this table and nothing else. A kind of answer has these duties, all of them optional:
+
+1. `plot(answer, path, **options)` draws it with matplotlib.
+2. `scene(answer)` returns it as a Scene, for the browser.
+3. `report(answer, **options)` returns it as a Report, a page.
+4. `dataset(answer)` returns it as an xarray Dataset; without, what the answer's `dims` say.
+5. `table(answer)` returns it as a pandas DataFrame; without, the rows of its Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ..errors import SuppleError
+
+__all__ = ["KINDS", "Kind", "called", "duty", "need"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Where the functions of one kind of answer stand; empty where it has none."""
+
+    plot: str = ""
+    scene: str = ""
+    report: str = ""
+    dataset: str = ""
+    table: str = ""
+
+
+KINDS: dict[str, Kind] = {
+    "robot.robot:Robot": Kind(
+        scene="view.scene.scenes:pose_scene",
+        report="view.page.reports:robot_report",
+    ),
+    "studies.vibration.modes:Modes": Kind(
+        plot="view.figures.plots:plot_modes",
+        scene="view.scene.scene:modes_scene",
+        report="view.page.reports:modes_report",
+    ),
+    "studies.statics:Statics": Kind(
+        plot="view.figures.plots:plot_statics",
+        scene="view.scene.scene:statics_scene",
+        report="view.page.reports:statics_report",
+    ),
+    "studies.vibration.workspace:FrequencyMap": Kind(
+        plot="view.figures.paths:plot_workspace",
+        scene="view.scene.scenes:workspace_scene",
+        report="view.page.reports:workspace_report",
+        dataset="studies.storage:map_to_xarray",
+    ),
+    "studies.motion.response:Response": Kind(
+        plot="view.figures.motion:plot_response",
+        scene="view.scene.scenes:response_scene",
+        report="view.page.reports:response_report",
+        dataset="studies.storage:to_xarray",
+        table="studies.storage:to_pandas",
+    ),
+    "studies.motion.follow:PathResponse": Kind(
+        plot="view.figures.paths:plot_path_response",
+        scene="view.scene.scenes:path_scene",
+        report="view.page.reports:path_report",
+        dataset="studies.storage:path_to_xarray",
+        table="studies.storage:path_to_pandas",
+    ),
+    "studies.motion.stability:Stability": Kind(
+        plot="view.figures.stability:plot_stability",
+        report="view.page.reports:stability_report",
+    ),
+    "papers.cells:Reproduction": Kind(table="papers.cells:table"),
+}
+
+_PACKAGE = __package__.rpartition(".")[0]
+
+
+def called(place: str) -> Callable[..., Any]:
+    """Return the function at `room.module:function` of this package."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(import_module(f"{_PACKAGE}.{module}"), name)
+    return function
+
+
+def duty(answer: object, name: str) -> Callable[..., Any] | None:
+    """Return the function that fulfils a duty for this kind of answer, None if there is none."""
+    for cls in type(answer).__mro__:
+        kind = KINDS.get(f"{cls.__module__.removeprefix(_PACKAGE + '.')}:{cls.__name__}")
+        if kind is not None and (place := getattr(kind, name)):
+            return called(place)
+    return None
+
+
+def need(answer: object, name: str, verb: str) -> Callable[..., Any]:
+    """Return the function that fulfils a duty, or raise a sentence that names the kinds with it."""
+    if (function := duty(answer, name)) is None:
+        known = [key.partition(":")[2] for key, kind in KINDS.items() if getattr(kind, name)]
+        raise SuppleError(
+            f"{type(answer).__name__} cannot be {verb}: give one of {', '.join(known)}"
+        )
+    return function

@@ -1,0 +1,105 @@
+"""Stable inversion against closed forms, a Fourier inverse and a finer model."""
+
+import numpy as np
+import pytest
+
+import supple
+from supple.studies.drive.invert import chord_matrix
+
+LINK = {
+    "name": "link1",
+    "length": 1.0,
+    "mass_per_length": 1.0,
+    "bending_stiffness": 1.0,
+    "theory": "euler-bernoulli",
+    "joint": {"type": "revolute"},
+}
+
+
+def arm(**changes: object) -> supple.SerialRobot:
+    return supple.SerialRobot(name="one", planar=True, links=[{**LINK, **changes}])
+
+
+def test_zeros_of_a_pinned_link_in_closed_form() -> None:
+    """s = +-2 x^2 sqrt(EI / rho A L^4), tan x + tanh x = 0: 11.18664; approached as modes grow."""
+    path = supple.PointToPoint([0.0], [1e-3], 1.0, "quintic")
+    errors = []
+    for count in (2, 4, 8):
+        model = supple.build(arm(), supple.AssumedModes(count))
+        found = supple.invert(model, path, window=(-0.01, 1.01))
+        errors.append(abs(found.decay - 11.1866427))
+    assert errors[2] < errors[1] < errors[0]
+    assert errors[2] < 1e-4
+
+
+def test_against_a_fourier_inverse() -> None:
+    """tau(s) = y(s) / G(s) on the imaginary axis, G of the linear model: another route."""
+    model = supple.build(arm(), supple.AssumedModes(3))
+    path = supple.PointToPoint([0.0], [1e-3], 1.0, "septic")
+    found = supple.invert(model, path, window=(-1.5, 2.5))
+    n = model.size
+    M, K = model.mass_matrix(np.zeros(n)), model.stiffness
+    c = np.concatenate([[1.0], chord_matrix(model)[0]])
+    T, N = 40.0, 2**15  # long enough for the slowest zero, fine enough for the fastest
+    t = (np.arange(N) - N // 2) * (T / N)
+    a = path(t)[2][:, 0]
+    w = 2 * np.pi * np.fft.fftfreq(N, T / N)
+    forced = np.array(
+        [c @ np.linalg.solve(-(v**2) * M + K, np.eye(n)[0]) * -(v**2) if v else 0.0 for v in w]
+    )
+    forced[0] = 1 / M[0, 0]  # at zero frequency it turns as a whole
+    tau = np.fft.ifft(np.fft.fft(a) / forced).real
+    inside = (t > -0.8) & (t < 1.8)
+    ours = np.interp(t[inside], found.t, found.tau[:, 0])
+    assert ours == pytest.approx(tau[inside], abs=2e-4 * np.abs(tau).max())
+
+
+def test_preparation_decays_at_the_slowest_zero_and_the_path_is_kept() -> None:
+    model = supple.build(arm(), supple.AssumedModes(4))
+    path = supple.PointToPoint([0.0], [0.5], 1.0, "quintic")
+    found = supple.invert(model, path)
+    assert np.diff(found.t).max() <= 1e-3 + 1e-12
+    assert found.tau.shape == (len(found.t), 1)
+    before = (found.t > -0.9) & (found.t < -0.3)
+    slope = np.polyfit(found.t[before], np.log(np.abs(found.tau[before, 0])), 1)[0]
+    assert slope == pytest.approx(found.decay, rel=1e-3)
+    u = model.deflection_at(found.q, "link1", 1.0)[:, 1]
+    assert found.theta[:, 0] + u / 1.0 == pytest.approx(path(found.t)[0][:, 0], abs=1e-12)
+
+
+def test_the_whole_motion_satisfies_the_equations() -> None:
+    """Accelerations by differences of the velocities, put into the equations of motion."""
+    links = [{**LINK, "name": name, "bending_stiffness": 20.0} for name in ("link1", "link2")]
+    two = supple.SerialRobot(name="two", planar=True, links=links)
+    model = supple.build(two, supple.AssumedModes(1), damping=0.05)
+    path = supple.PointToPoint([0.0, 0.3], [0.5, 0.1], 1.0, "quintic")
+    found = supple.invert(model, path)
+    qdd = np.gradient(found.qd, found.t, axis=0, edge_order=2)
+    left = model.inverse_dynamics(found.q, found.qd, qdd)
+    k = model.joints
+    inside = slice(50, -50)
+    assert left[inside, :k] == pytest.approx(found.tau[inside], abs=2e-3 * np.abs(found.tau).max())
+    assert np.abs(left[inside, k:]).max() < 2e-3 * np.abs(left).max()
+
+
+def test_an_inertia_at_the_tip_is_refused() -> None:
+    """A rotary inertia at the tip brings zeros on the imaginary axis."""
+    model = supple.build(arm(tip={"inertia": 0.05}), supple.AssumedModes(4))
+    path = supple.PointToPoint([0.0], [1.0], 1.0)
+    with pytest.raises(supple.SuppleError, match="imaginary axis"):
+        supple.invert(model, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "window", "word"),
+    [
+        (supple.PointToPoint([0.0, 1.0], [1.0, 2.0], 1.0), None, "joints"),
+        (supple.PointToPoint([0.0], [1.0], 1.0), (0.1, 2.0), "window"),
+        (supple.PointToPoint([0.0], [1.0], 1.0), (-1.0, 0.5), "window"),
+        ([0.0, 1.0], None, "Trajectory"),
+    ],
+)
+def test_bad_input(path: object, window: object, word: str) -> None:
+    model = supple.build(arm(), supple.AssumedModes(2))
+    with pytest.raises(supple.SuppleError, match=word):
+        supple.invert(model, path, window=window)

@@ -1,0 +1,65 @@
+"""One small answer of every kind, made once, for tests that walk them all."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import supple
+from supple.papers.cells import Cell, Claim
+
+
+@cache
+def arm() -> supple.Robot:
+    return supple.load("industrial-3")
+
+
+@cache
+def small_model() -> supple.Model:
+    return supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+
+
+@cache
+def sliding_model() -> supple.Model:
+    return supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+
+
+def _there_and_back() -> supple.Trajectory:
+    move = supple.ParabolicBlends((0, 0, 0.3), (0.1, -0.1, 0.4), 0.2, 0.05)
+    return supple.Repeated(move)
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "Modes": lambda: supple.modes(arm(), [0.1, 0.2, 0.3], count=3),
+    "Modes, many": lambda: supple.modes(arm(), np.eye(3), count=3),
+    "Modes of a Delta": lambda: supple.modes(
+        supple.load("kuo-delta"), position=[0.1, 0, 0.5], count=3
+    ),
+    "Modes by elements": lambda: supple.modes(arm(), count=3, method="elements", elements=2),
+    "Shapes": lambda: supple.modes(arm(), count=2).shapes,
+    "Statics": lambda: supple.statics(arm(), force=[0, 1, 0]),
+    "Statics, many": lambda: supple.statics(arm(), np.eye(3), force=[0, 1, 0]),
+    "JointMap": lambda: supple.workspace(arm(), points=2),
+    "WorkspaceMap": lambda: supple.workspace(supple.load("kuo-delta"), points=2),
+    "AssumedResult": lambda: supple.assumed_modes(small_model()),
+    "Response": lambda: supple.simulate(small_model(), tau=[0.1, 0.0], duration=0.01),
+    "PathResponse": lambda: supple.follow(
+        arm(), supple.PointToPoint((0, 0, 0), (0.01, 0, 0), 0.05), elements=1
+    ),
+    "StateSpace": lambda: supple.linearize(small_model(), outputs=["joints", "tip"]),
+    "Stability": lambda: supple.stability(sliding_model(), _there_and_back().there, samples=11),  # type: ignore[attr-defined]
+    "Floquet": lambda: supple.floquet(sliding_model(), _there_and_back()),
+    "Regressor": lambda: supple.regressor(small_model()),
+    "Reproduction": lambda: supple.Reproduction(
+        "made-up",
+        "[Nobody]",
+        (Cell("Table 1", "0,0", "T", 1, "12.3", 12.3123, "agrees"),),
+        (Claim("Figure 1", "it rings", "it does", "agrees"),),
+    ),
+}
+
+
+@cache
+def answer(name: str) -> Any:
+    return MAKERS[name]()

@@ -1,0 +1,168 @@
+"""What every answer does: it holds still, compares, fits a screen, and leaves as labelled data."""
+
+import contextlib
+import copy
+import importlib
+import inspect
+import io
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import supple
+from every_answer import MAKERS, answer, arm
+from supple.answers.answer import Answer
+from supple.answers.held import same, sealed, short
+from supple.answers.registry import KINDS, called
+
+
+def kinds_of_answer() -> set[type]:
+    """Every concrete class of answer in the package."""
+    for part in pkgutil.walk_packages(supple.__path__, "supple."):
+        if not part.name.endswith("__main__"):
+            importlib.import_module(part.name)
+    found, left = set(), [Answer]
+    while left:
+        below = left.pop().__subclasses__()
+        left += below
+        found |= {cls for cls in below if not inspect.isabstract(cls)}
+    return {cls for cls in found if cls.__module__.startswith("supple.")}
+
+
+def test_every_kind_is_walked() -> None:
+    walked = {name.partition(",")[0].split()[0] for name in MAKERS}
+    assert {cls.__name__ for cls in kinds_of_answer()} == walked
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_every_line_of_the_registry_points_somewhere(key: str) -> None:
+    assert inspect.isclass(called(key))
+    for place in vars(KINDS[key]).values():
+        assert not place or callable(called(place))
+
+
+def arrays_of(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Arrays in a value, its tuples and mappings, with their places."""
+    if isinstance(value, np.ndarray):
+        yield place, value
+    elif isinstance(value, tuple | dict):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from arrays_of(part, f"{place}.{key}")
+
+
+def check_that_nothing_can_be_changed(found: Any) -> None:
+    for attribute in dir(type(found)):  # cached ones too
+        if not attribute.startswith("_"):
+            with contextlib.suppress(supple.SuppleError):  # shapes of many configurations
+                getattr(found, attribute)
+    for place, array in arrays_of(vars(found)):
+        assert not array.flags.writeable, place
+
+
+def check_that_it_can_be_copied_and_compared(found: Any) -> None:
+    for again in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert again == found
+        check_that_nothing_can_be_changed(again)
+    assert found != 3
+    assert found != arm()
+
+
+def check_that_it_fits_a_screen(found: Any) -> None:
+    lines = repr(found).splitlines()
+    assert 1 <= len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+    shown = found._repr_html_()
+    assert shown.count("<tr") <= 40
+    assert type(found).__name__ in shown
+
+
+def check_that_it_is_labelled_data(found: Any, place: Path) -> None:
+    import pandas
+    import xarray
+
+    data, table = found.to_xarray(), found.to_pandas()
+    assert isinstance(table, pandas.DataFrame)
+    assert len(table) > 0
+    for field in found.dims:  # by name, nothing lost on the way
+        value = getattr(found, field)
+        if isinstance(value, np.ndarray):
+            floats = data[field].dtype.kind == "f"
+            assert np.array_equal(data[field].values, value, equal_nan=floats)
+    assert len(pandas.read_csv(io.StringIO(found.to_csv()))) == len(table)
+    found.save(place)
+    with xarray.open_dataset(place) as read:
+        assert set(read.sizes) == set(data.sizes)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_answer(name: str, tmp_path: Path) -> None:
+    """In one test each, so that an answer is computed once."""
+    found = answer(name)
+    check_that_nothing_can_be_changed(found)
+    check_that_it_can_be_copied_and_compared(found)
+    check_that_it_fits_a_screen(found)
+    check_that_it_is_labelled_data(found, tmp_path / "found.nc")
+
+
+def test_an_answer_does_not_follow_the_callers_buffer() -> None:
+    buffer, found = np.zeros(3), []
+    for angle in (0.1, 0.2, 0.3):
+        buffer[:] = angle
+        found.append(supple.modes(arm(), buffer, count=1))
+    assert [float(one.theta[0]) for one in found] == [0.1, 0.2, 0.3]
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    q = np.zeros(4)
+    lin = supple.linearize(model, q)
+    q[:] = 1.0
+    assert not lin.q.any()
+    with pytest.raises(ValueError, match="read-only"):
+        lin.A[0, 0] = 1.0
+
+
+def test_another_question_has_another_answer() -> None:
+    one, other = (supple.modes(arm(), [0, 0, x], count=2) for x in (0.1, 0.2))
+    assert one != other
+    assert one == supple.modes(arm(), [0, 0, 0.1], count=2)
+
+
+def test_modes_in_a_table_are_the_modes() -> None:
+    found = answer("Modes, many")
+    table = found.to_pandas()
+    assert table.index.names == ["configuration", "mode"]
+    assert table.loc[(1, 3), "omega"] == found.omega[1, 2]
+    assert table.loc[(2, 1), "theta.link3"] == 1.0
+
+
+def test_statics_in_a_table_are_the_tip() -> None:
+    found = answer("Statics")
+    table = found.to_pandas()
+    assert table.loc["y", "moved"] == found.tip_displacement[1]
+    assert table.loc["about z", "compliance.Fy"] == found.compliance[5, 1]
+
+
+def test_what_has_no_plot_says_so() -> None:
+    with pytest.raises(supple.SuppleError, match="StateSpace cannot be plotted: give one of"):
+        answer("StateSpace").plot()
+
+
+def test_read_only_arrays_are_not_copied_again() -> None:
+    once = sealed(np.arange(4.0))
+    assert sealed(once) is once
+    assert sealed(once[1:]).base is once
+    below = np.arange(4.0)
+    view = below[:]
+    view.setflags(write=False)  # what it looks at can still be changed
+    assert sealed(view).base is None
+
+
+def test_equality_of_arrays_and_short_words() -> None:
+    assert same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])})
+    assert not same((np.zeros(2),), (np.zeros(3),))
+    assert short(np.array([1.0, 2.5])) == "[1, 2.5]"
+    assert short("x" * 200).endswith("...")
+    assert len(short(list(range(1000)))) < 80
