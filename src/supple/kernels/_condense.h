@@ -306,7 +306,7 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
         for (int i = 0; i < R; ++i)
             for (int k = 0; k < c; ++k) {
                 E[i * c + k] = NUMBER(BITS(E[i * c + k]) & ~moved[i]);
-                if (guard)
+                if (guard && active >> i & 1)
                     Fs[k] += Ed[i * c + k] * Ed[i * c + k] / (d[i] + DBL_MIN);
             }
         for (int k = 0; k < c; ++k) {

@@ -79,7 +79,7 @@ static void begin_hunt(Hunt *h, int64_t skip, double *omega, double *width)
 {
     h->skip = skip, h->omega = omega, h->width = width;
     h->evaluations = h->points = h->k = 0;
-    h->mode = CLIMB, h->lost = h->steps = h->again = 0;
+    h->mode = CLIMB, h->lost = h->steps = h->again = 0, h->slope = 0;
     for (int64_t k = 0; k < h->count; ++k) {
         h->lo[k] = (Point){0, {1, 0, (double)skip}};
         h->hi[k] = (Point){INFINITY, {1, 0, INFINITY}};
@@ -244,8 +244,8 @@ static void advance(Hunt *h, double x, double f)
     if (!(next > lo && next < hi) || (h->steps > 5 && h->steps % 3 == 0) || (h->again && h->steps % 2))
         next = middle(lo, hi);
     const double step = fabs(next - x), last = h->steps ? fabs(x - h->before) : h->span;
-    const double fine = 0.2 * h->tolerance * x;
-    h->before = x, h->f_before = f, h->steps++;
+    const double fine = 0.02 * h->tolerance * x;
+    h->before = x, h->f_before = f, h->slope = slope, h->steps++;
     if ((h->steps > 1 && !h->again && step * last <= fine * h->span) ||
         hi - lo <= h->tolerance * x || h->steps > 200)
         begin_certificate(h, next);
@@ -253,17 +253,22 @@ static void advance(Hunt *h, double x, double f)
         h->x = next;
 }
 
-/* Root k is certified between two points, or cannot be: note it and turn to the next one. A root that
-   is alone there lies where the line through f crosses zero. */
+/* Root k is certified between two points, or cannot be: note it and turn to the next one. Where secants
+   have not settled it, the two points do. The guard
+   moves what is seen of f at both points away from the root by as much, so that the root lies by half
+   of the difference of f over its slope beside their middle. */
 static void note(Hunt *h, Point lo, Point hi, int proven)
 {
-    const int alone = proven && hi.f.J - lo.f.J == 1;
-    h->scale = hi.f.e;
-    const double f_lo = plain(h, lo.f), f_hi = plain(h, hi.f);
-    h->omega[h->k] = alone ? lo.w + (hi.w - lo.w) * (f_lo / (f_lo - f_hi)) : h->x;
+    double x = h->x;
+    if (proven && h->again && h->slope != 0 && hi.f.J - lo.f.J == 1) {
+        const double off = (fabs(plain(h, lo.f)) - fabs(plain(h, hi.f))) / fabs(2 * h->slope);
+        const double found = 0.5 * (lo.w + hi.w) + off;
+        x = found > lo.w && found < hi.w ? found : x;
+    }
+    h->omega[h->k] = x;
     h->width[h->k] = proven ? (hi.w - lo.w) / hi.w : INFINITY;
     h->mode = ++h->k < h->count ? ISOLATE : DONE;
-    h->steps = 0;
+    h->steps = 0, h->slope = 0;
 }
 
 static void look(Hunt *h, Point p)
