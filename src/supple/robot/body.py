@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from ..faults import Description
 from ..values import Angle, NonNegative, Number, Positive, Triple, Vector, as_tuple, fault
 
 __all__ = ["Body", "Description", "Inertia", "Material", "Mount"]
-
-
-class Description(BaseModel, ABC):
-    """What all parts share: frozen, and an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Material(Description):

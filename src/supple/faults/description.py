@@ -1,0 +1,75 @@
+"""Description: what all parts of a robot share, made in Python as strictly as from a file."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..errors import SuppleError
+from .finding import every_fault, robot_error
+from .known import plain
+
+__all__ = ["Description"]
+
+WIDTH = 76  # characters of a repr, of one field
+LINES = 20
+
+
+class Description(BaseModel, ABC):
+    """What all parts share: frozen, an unknown key is an error, and faults are sentences."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    if not TYPE_CHECKING:  # whose signature is that of the fields
+
+        def __init__(self, /, *given: Any, **data: Any) -> None:
+            """Make it, or raise a RobotError with every fault, as a robot file would get."""
+            kind = type(self)
+            if given:
+                keys = ", ".join(kind.model_fields)
+                raise SuppleError(f"{kind.__name__} takes its values by name: {keys:.200}")
+            try:
+                super().__init__(**data)
+            except ValidationError:
+                found = every_fault(kind, data)
+                raise robot_error(found, plain(data), where=kind.__name__) from None
+
+        __init__.__pydantic_base_init__ = True  # parts inside are made without it, as before
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse to change a field: a description is frozen."""
+        if name in type(self).model_fields:
+            raise SuppleError(
+                f"{type(self).__name__} is frozen, {name} cannot be set: make a changed copy, as "
+                "robot.with_(path, value) does"
+            )
+        super().__setattr__(name, value)
+
+    def __repr_args__(self) -> Any:
+        """Tell what was given, not the defaults, each thing short."""
+        told = []
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if field.is_required() or value != field.get_default(call_default_factory=True):
+                text = repr(value)
+                told.append((name, value if len(text) <= WIDTH else _Short(value)))
+        return told[:LINES]
+
+
+class _Short:
+    """Stands in a repr for what would be too long there."""
+
+    def __init__(self, value: Any) -> None:
+        named = [str(getattr(part, "name", "")) for part in value] if _many(value) else []
+        words = ", ".join(filter(None, named or map(str, value if isinstance(value, dict) else ())))
+        what = f"{len(value)} entries" if _many(value) else type(value).__name__
+        self.text = f"<{what}{f': {words}' if words else ''}>"[:WIDTH]
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _many(value: Any) -> bool:
+    return isinstance(value, tuple | list | dict) or hasattr(value, "keys")

@@ -1,0 +1,232 @@
+"""Every public function with every wrong type: what is called, and what it is called with."""
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import supple
+from every_answer import arm, sliding_model, small_model
+
+NOTHING = object()
+WRONG: dict[str, Any] = {
+    "None": None,
+    "three": 3,
+    "minus one": -1,
+    "a half": 0.5,
+    "not a number": float("nan"),
+    "infinity": float("inf"),
+    "huge": 1e308,
+    "tiny": 5e-324,
+    "complex": 1 + 2j,
+    "True": True,
+    "words": "some words",
+    "no words": "",
+    "lone surrogate": "\ud800",
+    "bytes": b"abc",
+    "empty list": [],
+    "ragged": [[1.0], [1.0, 2.0]],
+    "list of words": ["a", "b"],
+    "dict": {"a": 1},
+    "object": NOTHING,
+    "class": dict,
+    "function": len,
+    "lambda": lambda: 0,
+    "path": Path("nowhere.yaml"),
+    "masked": np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False]),
+    "complex array": np.array([1.0 + 1j, 0.0, 0.0]),
+    "object array": np.array([None, "a", 3], dtype=object),
+    "three by three": np.eye(3),
+    "five deep": np.zeros((1, 1, 1, 1, 1)),
+    "robot": arm(),
+    "model": small_model(),
+    "date": np.array(["2020-01-01"] * 3, dtype="datetime64[D]"),
+}
+
+CUBE = supple.PointToPoint((0, 0), (0.1, 0), 0.05)
+SLIDE = supple.ParabolicBlends((0, 0, 0.3), (0.1, -0.1, 0.4), 0.2, 0.05)
+
+# Each with arguments that are right and cheap; one after another is then replaced.
+CALLS: dict[str, dict[str, Any]] = {
+    "load": {"source": "industrial-3"},
+    "loads": {"text": supple.dump(arm())},
+    "dump": {"robot": arm()},
+    "modes": {
+        "robot": arm(),
+        "theta": [0, 0, 0],
+        "count": 2,
+        "method": "exact",
+        "joints": "locked",
+        "elements": 2,
+        "order": "cubic",
+    },
+    "statics": {
+        "robot": arm(),
+        "theta": [0, 0, 0],
+        "force": [0, 1, 0],
+        "moment": [0, 0, 1],
+        "gravity": [0, 0, 0],
+        "points": 3,
+    },
+    "workspace": {
+        "robot": arm(),
+        "joints": [0, 0, (0, 1)],
+        "points": 2,
+        "count": 1,
+        "method": "exact",
+    },
+    "build": {
+        "robot": supple.load("de-luca-two-link"),
+        "basis": supple.AssumedModes(1),
+        "deflection": "rotation",
+        "stiffening": False,
+        "damping": 0.01,
+        "velocity": "material",
+        "beta": "newton",
+    },
+    "simulate": {
+        "model": small_model(),
+        "tau": [0, 0],
+        "q0": [0, 0, 0, 0],
+        "qd0": [0, 0, 0, 0],
+        "duration": 0.002,
+        "dt": 1e-3,
+        "method": "rk4",
+        "tolerance": 1e-6,
+    },
+    "follow": {
+        "robot": arm(),
+        "path": supple.PointToPoint((0, 0, 0), (0.01, 0, 0), 0.01),
+        "elements": 1,
+        "order": "cubic",
+        "step": 1e-3,
+        "start": "static",
+        "damping": 0.01,
+        "after": 0.0,
+        "periods": 1,
+    },
+    "linearize": {
+        "model": small_model(),
+        "q": [0, 0, 0, 0],
+        "qd": [0, 0, 0, 0],
+        "tau": [0, 0],
+        "outputs": ["joints"],
+    },
+    "lqr": {"model": small_model(), "theta": [0, 0], "state_weight": 1.0, "effort_weight": 1.0},
+    "regressor": {"model": small_model(), "gravity": True},
+    "closed_form": {"model": small_model(), "simplify": False},
+    "assumed_modes": {"model": small_model(), "theta": [0, 0], "joints": "locked", "count": 1},
+    "stability": {
+        "model": sliding_model(),
+        "trajectory": SLIDE,
+        "controller": supple.Decoupling(),
+        "samples": 5,
+        "tolerance": 1e-6,
+    },
+    "floquet": {"model": sliding_model(), "trajectory": supple.Repeated(SLIDE)},
+    "free_growth": {"model": sliding_model(), "trajectory": SLIDE, "mode": 1, "phase": 0.0},
+    "ked": {"robot": arm(), "at": [0, 0, 0], "elements": 1, "order": "cubic"},
+    "scaled_to": {"trajectory": CUBE, "velocity": 1.0, "acceleration": 1.0},
+    "reproduce": {"paper": "none of them"},
+    "load_response": {"path": "nowhere.nc"},
+    "PointToPoint": {"start": [0, 0], "end": [1, 0], "time": 1.0, "law": "septic"},
+    "ParabolicBlends": {"start": [0, 0], "end": [1, 0], "duration": 1.0, "blend": 0.1},
+    "Hold": {"point": [0, 0], "time": 1.0},
+    "CirclePath": {"centre": [0, 0, 0.5], "radius": 0.1, "period": 1.0},
+    "InvertedU": {
+        "start": [0, 0, 0.5],
+        "move": [0.1, 0, 0.1],
+        "times": [0.2, 0.4, 0.6, 0.8],
+        "law": "septic",
+    },
+    "WayPoints": {
+        "points": [[0, 0], [1, 1]],
+        "velocity": 1.0,
+        "acceleration": 1.0,
+        "law": "septic",
+        "pause": 0.0,
+    },
+    "Repeated": {"there": CUBE},
+    "PlatformPath": {"robot": supple.load("kuo-delta"), "path": supple.InvertedU()},
+    "JointPD": {"position_gain": 1.0, "velocity_gain": 1.0},
+    "GravityPD": {"position_gain": 1.0, "velocity_gain": 1.0},
+    "Decoupling": {"position_gain": 1.0, "velocity_gain": 1.0},
+    "ComputedTorque": {"position_gain": 1.0, "velocity_gain": 1.0},
+    "LQR": {"gain": np.zeros((2, 8)), "q": np.zeros(4), "tau": np.zeros(2)},
+    "Constant": {"amplitude": 1.0},
+    "Step": {"amplitude": 1.0, "start": 0.1},
+    "BangBang": {"amplitude": 1.0, "half": 0.5},
+    "Chirp": {"amplitude": 1.0, "low": 1.0, "high": 2.0, "sweep": 1.0},
+    "Table": {"times": [0, 1], "values": [[0.0, 0.0], [1.0, 1.0]], "hold": False},
+    "AssumedModes": {"count": 1, "ends": "distal", "at": None, "axial": 0, "torsion": 0},
+    "FiniteElements": {"count": 1, "order": "cubic"},
+    "EndLoad": {"mass": 1.0, "inertia": 0.1, "moment": 0.0},
+    "ModalDamping": {"ratio": 0.01},
+    "StiffnessRoot": {"factor": 0.1},
+    "Rayleigh": {"mass": 0.1, "stiffness": 0.1},
+    "Proportional": {"mass": 0.1, "stiffness": 0.1},
+    "Ratio": {"ratio": 0.01},
+    "Loads": {},
+    "Strain": {"link": "link1", "fraction": 0.5, "offset": 1.0},
+    "Material": {"young_modulus": 70e9, "density": 2700, "poisson_ratio": 0.3},
+    "Body": {"mass": 1.0, "com": [0, 0, 0], "inertia": 0.1},
+    "Mount": {"xyz": [0, 0, 0], "rpy": [0, 0, 0]},
+    "Joint": {
+        "type": "revolute",
+        "axis": [0, 0, 1],
+        "stiffness": 1.0,
+        "limits": [0, 1],
+        "hub": None,
+    },
+    "Motor": {"stiffness": 1.0, "rotor_inertia": 0.1},
+    "Link": {
+        "name": "a",
+        "length": 1.0,
+        "mass_per_length": 1.0,
+        "bending_stiffness": 1.0,
+        "joint": supple.Joint(),
+    },
+    "UpperLink": {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0},
+    "LowerLink": {
+        "length": 1.0,
+        "mass_per_length": 1.0,
+        "bending_stiffness": 1.0,
+        "rods": "single",
+    },
+    "Platform": {"radius": 0.1, "thickness": 0.01, "mass": 1.0},
+    "Rectangle": {"depth": 0.1, "width": 0.1},
+    "Box": {"depth": 0.1, "width": 0.1, "wall": 0.01},
+    "Circle": {"diameter": 0.1},
+    "Tube": {"diameter": 0.1, "wall": 0.01},
+    "General": {"area": 0.1, "second_moment_z": 0.1},
+    "SerialRobot": {
+        "name": "a",
+        "links": arm().links,
+        "materials": arm().materials,
+        "sections": arm().sections,
+        "gravity": [0, 0, 0],
+    },
+    "RigidDelta": {"robot": supple.load("kuo-delta"), "masses": "uniform", "gravity": True},
+}
+
+
+def foreign(name: str, call: Callable[..., Any], right: dict[str, Any]) -> Iterator[str]:
+    """What a call raises that is no SuppleError, with one argument after another wrong."""
+    for argument in right:
+        for word, value in WRONG.items():
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    call(**right | {argument: value})
+            except supple.SuppleError as problem:
+                if "Traceback" in str(problem) or not str(problem).strip():
+                    yield f"{name}({argument}={word}): an empty sentence"
+            except Exception as problem:  # noqa: BLE001 - this is what is looked for
+                yield f"{name}({argument}={word}): {type(problem).__name__}: {problem!s:.80}"
+
+
+def has_parameter(call: Callable[..., Any], name: str) -> bool:
+    return name in inspect.signature(call).parameters
