@@ -19,9 +19,21 @@ from numpy.typing import NDArray
 from .errors import SuppleError
 
 __all__ = [
-    "Check", "checked", "instance", "number", "one_of", "optional", "reals", "shown", "some",
-    "switch", "vector", "whole",
-]  # fmt: skip
+    "Check",
+    "checked",
+    "counts",
+    "instance",
+    "listed",
+    "number",
+    "one_of",
+    "optional",
+    "reals",
+    "shown",
+    "some",
+    "switch",
+    "vector",
+    "whole",
+]
 
 Array = NDArray[np.float64]
 Check = Callable[[str, Any], Any]
@@ -125,6 +137,27 @@ def whole(low: int = 0, high: int = 10**9) -> Check:
         return int(value)
 
     return check
+
+
+def counts(low: int = 1, high: int = 10_000) -> Check:
+    """Return a check for a whole number, or a list of them, kept as a tuple."""
+    one = whole(low, high)
+
+    def check(name: str, value: Any) -> int | tuple[int, ...]:
+        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
+            return tuple(one(f"{name}[{k}]", part) for k, part in enumerate(value))
+        return int(one(name, value))
+
+    return check
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """Return a list or tuple as a list; words and mappings are none."""
+    if not isinstance(value, list | tuple | np.ndarray) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    ):
+        raise SuppleError(f"{name} is {shown(value)}: give a list")
+    return list(value)
 
 
 def some(low: float = -math.inf) -> Check:

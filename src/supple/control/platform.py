@@ -31,6 +31,7 @@ class PlatformPath(Trajectory):
 
     def __post_init__(self) -> None:
         """Check that it is a path in space for a Delta."""
+        super().__post_init__()
         if not isinstance(self.robot, DeltaRobot):
             raise SuppleError("path leads a Delta's platform: lead the joints of this robot with "
                               "a trajectory")  # fmt: skip

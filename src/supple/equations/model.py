@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short
+from ..arguments import checked, one_of, optional, reals, shown, switch
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot
+from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot, a_robot
 from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
@@ -26,7 +27,7 @@ from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws
 from .sliders import beta_count
 
-__all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
+__all__ = ["DEFLECTIONS", "Deflection", "Model", "a_model", "build"]
 
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
@@ -179,10 +180,7 @@ class Model(Held):
     def _array(self, word: str, value: ArrayLike) -> Array:
         """Return an argument as an array, checked for size and NaN."""
         wanted = {"tau": self.joints, "wrench": 6}.get(word, self.size)
-        try:
-            array = np.asarray(value, float)
-        except (TypeError, ValueError):
-            raise SuppleError(f"{word} is not an array of numbers") from None
+        array = reals(word, value)
         if array.ndim == 0 or array.shape[-1] != wanted:
             names = self.coordinates[: self.joints] if word == "tau" else self.coordinates
             what = f": {', '.join(names)}" if wanted <= 12 and word != "wrench" else ""
@@ -195,6 +193,24 @@ class Model(Held):
         return array
 
 
+def a_model(name: str, given: Any) -> Model:
+    """Return a Model, or raise a sentence that says how to get one."""
+    if isinstance(given, Model):
+        return given
+    what = "a Robot" if isinstance(given, Robot) else shown(given)
+    raise SuppleError(
+        f"{name} is {what}: give a Model, such as supple.build(robot, supple.AssumedModes(2))"
+    )
+
+
+@checked(
+    robot=a_robot,
+    deflection=one_of(*DEFLECTIONS),
+    stiffening=optional(switch),
+    velocity=one_of("material", "paper"),
+    beta=one_of("newton", "integrated"),
+    compiled=switch,
+)
 def build(
     robot: Robot,
     basis: Basis,
@@ -216,11 +232,7 @@ def build(
     the paper does, which drifts. `compiled` turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
-        raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
-    if deflection not in DEFLECTIONS:
-        raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
-    if velocity not in ("material", "paper"):
-        raise SuppleError(f"velocity is '{velocity}': give material or paper")
+        raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     if isinstance(robot, DeltaRobot):
         return _delta(
             robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
@@ -251,8 +263,6 @@ def build(
 
 
 def _check_beta(chain: Chain, beta: str) -> None:
-    if beta not in ("newton", "integrated"):
-        raise SuppleError(f"beta is '{beta}': give newton or integrated")
     if beta == "integrated" and not beta_count(chain):
         raise SuppleError("beta is 'integrated': only links that slide and bend in AssumedModes "
                           "have a beta; leave it out")  # fmt: skip
@@ -363,7 +373,7 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
 
 def _six(wrench: ArrayLike) -> Array:
     """Return a force as a wrench without moment."""
-    given = np.asarray(wrench, float)
+    given = reals("wrench", wrench)
     if given.shape[-1:] == (3,):
         return np.concatenate([given, np.zeros_like(given)], axis=-1)
     return given

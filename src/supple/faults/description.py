@@ -62,10 +62,11 @@ class _Short:
     """Stands in a repr for what would be too long there."""
 
     def __init__(self, value: Any) -> None:
-        named = [str(getattr(part, "name", "")) for part in value] if _many(value) else []
-        words = ", ".join(filter(None, named or map(str, value if isinstance(value, dict) else ())))
-        what = f"{len(value)} entries" if _many(value) else type(value).__name__
-        self.text = f"<{what}{f': {words}' if words else ''}>"[:WIDTH]
+        named = [str(getattr(part, "name", part)) for part in value] if _many(value) else []
+        words = ", ".join(name for name in named if len(name) < WIDTH)
+        many = f"{len(named)} {'entry' if len(named) == 1 else 'entries'}"
+        what = many if _many(value) else type(value).__name__
+        self.text = f"<{what}{f': {words:.60}' if words else ''}>"
 
     def __repr__(self) -> str:
         return self.text

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.polynomial import Polynomial, chebyshev
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import reals
 from ..control.controllers import Controller, Decoupling, Wanted
 from ..control.platform import PlatformPath, leads_platform
 from ..control.trajectories import Hold, Trajectory
@@ -104,7 +105,10 @@ def as_trajectory(given: Any, model: Model) -> Trajectory:
     """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
     if given is None:
         raise SuppleError("a controller needs a trajectory: give one, or joint coordinates to hold")
-    found = given if isinstance(given, Trajectory) else Hold(tuple(np.ravel(given).tolist()))
+    found = given
+    if not isinstance(given, Trajectory):
+        words = "give a Trajectory, or joint coordinates to hold"
+        found = Hold(np.ravel(reals("trajectory", given, words)).tolist())
     if found(0.0)[0].shape != (model.joints,):
         raise SuppleError(f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "
                           f"{model.joints} joints")  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..arguments import shown
 from ..errors import SuppleError
 from . import di_castri
 from .cells import Cell, Claim, Reproduction
@@ -47,6 +48,8 @@ def papers() -> tuple[str, ...]:
 
 def reproduce(paper: str) -> Reproduction:
     """Return a paper recomputed, cell by cell; `.ok` if every verdict is as our errata foresee."""
-    if paper not in PAPERS:
-        raise SuppleError(f"'{paper}' is not a paper known here: give one of {', '.join(PAPERS)}")
+    if not isinstance(paper, str) or paper not in PAPERS:
+        raise SuppleError(
+            f"{shown(paper)} is not a paper known here: give one of {', '.join(PAPERS)}"
+        )
     return PAPERS[paper]()

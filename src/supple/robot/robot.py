@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from ..answers.answer import Shown
+from ..arguments import shown
 from ..editing import edited
 from ..errors import SuppleError
 from ..sections import Section, Shape
@@ -16,7 +17,7 @@ from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
 from .link import Elastic
 
-__all__ = ["Robot", "need_robot"]
+__all__ = ["Robot", "a_robot", "need_robot"]
 
 
 class Robot(Description, Shown, ABC):
@@ -61,8 +62,18 @@ class Robot(Description, Shown, ABC):
         return problems
 
 
-def need_robot(given: object) -> None:
+def a_robot(name: str, given: Any) -> Robot:
+    """Return a Robot, or raise a sentence that says how to get one."""
+    need_robot(given, name)
+    robot: Robot = given
+    return robot
+
+
+def need_robot(given: object, name: str = "robot") -> None:
     """Raise a SuppleError unless this is a Robot."""
-    if not isinstance(given, Robot):
-        load = f"supple.load({given!r})" if isinstance(given, str) else "supple.load('arm.yaml')"
-        raise SuppleError(f"robot is {given!r:.60}: give a Robot, such as {load}")
+    if isinstance(given, Robot):
+        return
+    if isinstance(getattr(given, "robot", None), Robot):
+        raise SuppleError(f"{name} is a {type(given).__name__}: give a Robot, such as its .robot")
+    load = f"supple.load({given!r:.40})" if isinstance(given, str) else "supple.load('arm.yaml')"
+    raise SuppleError(f"{name} is {shown(given)}: give a Robot, such as {load}")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...arguments import checked, counts, instance, number, one_of, whole
 from ...beams.basis import FiniteElements
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
@@ -27,6 +28,7 @@ __all__ = ["PathResponse", "SmallRangeWarning", "follow"]
 
 Array = NDArray[np.float64]
 Start = Literal["static", "zero", "periodic"]
+MOST = 1e7  # steps of one run
 SMALL = 0.1  # rad, or deflection over length: there 1 - cos is half a per cent
 
 
@@ -102,6 +104,15 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
+@checked(
+    path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
+    elements=counts(),
+    order=one_of("cubic", "quintic"),
+    step=number(0, above=True, unit="of seconds"),
+    start=one_of(*get_args(Start)),
+    after=number(0, unit="of seconds to watch after the stop"),
+    periods=whole(1),
+)
 def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot | Model,
     path: Trajectory,
@@ -132,6 +143,10 @@ def follow(  # noqa: PLR0913 - every choice by keyword
             f"after is {after!r}: give the seconds to watch after the stop, 0 or more"
         )
     total = path.duration * periods if path.periodic else path.duration + after
+    if total / step > MOST:
+        raise SuppleError(
+            f"{total:g} s in steps of {step:g} s are more than {MOST:g} steps: use fewer"
+        )
     t = np.linspace(0.0, total, max(2, round(total / step) + 1))
     run = _Run(model, path, law)
     chosen = scheme or newmark()

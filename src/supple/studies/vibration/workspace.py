@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures import delta
+from ...arguments import checked, listed, one_of, optional, reals, switch, whole
 from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot, SerialRobot
+from ...robot import DeltaRobot, Robot, SerialRobot, a_robot
 from .modes import Method, modes
 
 __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
@@ -121,6 +122,16 @@ class JointMap(FrequencyMap):
         return dict(zip(names, self.theta, strict=True))
 
 
+@checked(
+    robot=a_robot,
+    x=reals,
+    y=reals,
+    z=reals,
+    points=whole(2, MOST),
+    count=whole(1, 10_000),
+    method=one_of(*get_args(Method)),
+    progress=optional(switch),
+)
 def workspace(  # noqa: PLR0913 - every choice by keyword
     robot: Robot,
     x: Range | None = None,
@@ -140,8 +151,6 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     arm: over `joints`, a range or one value for each; by default their limits, or a whole turn,
     or a tenth to the whole of a length that slides. `progress`: a bar; by default on long ones.
     """
-    if points < 2:
-        raise SuppleError(f"points is {points}: give 2 or more along each side")
     if isinstance(robot, DeltaRobot):
         if joints is not None:
             raise SuppleError(f"{robot.name} is a Delta: its map is over x, y and z, not joints")
@@ -156,7 +165,7 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
             f"{', '.join(given)} of {robot.name}: a serial arm is mapped over joints=, such as "
             "joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
         )
-    sides = _sides(robot) if joints is None else list(joints)
+    sides = _sides(robot) if joints is None else listed("joints", joints)
     if len(sides) != len(robot.moving):
         raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(robot.moving)}")
     named = zip((link.name for link in robot.moving), sides, strict=True)
@@ -166,7 +175,7 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
 
 def _axis(word: str, side: Range, points: int) -> Array:
     """One side of the grid: a range, or one value."""
-    ends = np.atleast_1d(np.asarray(side, float))
+    ends = np.atleast_1d(reals(word, side, "give a range (from, to), or one value"))
     if ends.shape not in ((1,), (2,)) or not np.isfinite(ends).all():
         raise SuppleError(f"{word} is {side!r}: give a range (from, to), or one value")
     if len(ends) == 1 or ends[0] == ends[1]:
