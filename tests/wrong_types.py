@@ -1,6 +1,5 @@
 """Every public function with every wrong type: what is called, and what it is called with."""
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -48,6 +47,9 @@ WRONG: dict[str, Any] = {
 
 CUBE = supple.PointToPoint((0, 0), (0.1, 0), 0.05)
 SLIDE = supple.ParabolicBlends((0, 0, 0.3), (0.1, -0.1, 0.4), 0.2, 0.05)
+
+BEAM: dict[str, Any] = {"length": 0.5, "mass_per_length": 1.0, "bending_stiffness": 1.0}
+UPPER, LOWER = supple.UpperLink(**BEAM), supple.LowerLink(**BEAM)
 
 # Each with arguments that are right and cheap; one after another is then replaced.
 CALLS: dict[str, dict[str, Any]] = {
@@ -209,8 +211,70 @@ CALLS: dict[str, dict[str, Any]] = {
         "sections": arm().sections,
         "gravity": [0, 0, 0],
     },
+    "Model.mass_matrix": {"q": [0.0] * 4},
+    "Model.bias": {"q": [0.0] * 4, "qd": [0.0] * 4},
+    "Model.forward_dynamics": {
+        "q": [0.0] * 4,
+        "qd": [0.0] * 4,
+        "tau": [0.0] * 2,
+        "wrench": [0.0] * 6,
+    },
+    "Model.inverse_dynamics": {"q": [0.0] * 4, "qd": [0.0] * 4, "qdd": [0.0] * 4},
+    "Model.energy": {"q": [0.0] * 4, "qd": [0.0] * 4},
+    "Model.tip": {"q": [0.0] * 4},
+    "Model.deflection_at": {"q": [0.0] * 4, "link": "link1", "fraction": 0.5},
+    "Robot.with_": {"path": "name", "value": "other"},
+    "forward": {"robot": arm(), "theta": [0, 0, 0], "sag": False},
+    "inverse": {"robot": arm(), "position": [2.0, 0.5, 0.0], "rotation": None, "start": None},
+    "invert": {"model": small_model(), "path": CUBE, "window": (-0.1, 0.1)},
+    "scheduled": {
+        "robot": supple.load("de-luca-two-link"),
+        "trajectory": CUBE,
+        "kind": "zvd",
+        "modes": 1,
+        "servo": None,
+        "damping_ratio": 0.01,
+    },
+    "sensitivities": {
+        "robot": arm(),
+        "theta": [0, 0.1, 0.2],
+        "parameters": ["links.link1.length"],
+        "count": 2,
+        "joints": "locked",
+    },
+    "shape": {
+        "move": CUBE,
+        "kind": "zvd",
+        "frequency_hz": 7.2,
+        "damping_ratio": 0.01,
+        "rate": 100.0,
+    },
+    "shaped": {"trajectory": CUBE, "shaper": supple.shaper("zv", 7.2)},
+    "shaper": {"kind": "zvd", "frequency_hz": 7.2, "damping_ratio": 0.02, "tolerance": 0.05},
+    "Closure": {"ends": ["a", "b"], "type": "revolute", "axis": [0, 0, 1]},
+    "ClosureEnd": {"link": "a", "at": 0.1},
+    "MechanismJoint": {"type": "revolute", "axis": [0, 0, 1], "passive": True, "start": 0.1},
+    "MechanismLink": {"name": "a", "length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0},
+    "MechanismRobot": {"name": "a", "links": supple.load("two-arms").links, "tip": None},
+    "DeltaRobot": {
+        "name": "a",
+        "base_radius": 0.1,
+        "platform": supple.load("kuo-delta").platform,
+        "upper": UPPER,
+        "lower": LOWER,
+        "angles": [0, 2, 4],
+    },
     "RigidDelta": {"robot": supple.load("kuo-delta"), "masses": "uniform", "gravity": True},
 }
+
+
+def called(name: str) -> Callable[..., Any]:
+    """A public name, or a method of a robot or model."""
+    owner, _, method = name.partition(".")
+    if not method:
+        found: Callable[..., Any] = getattr(supple, name)
+        return found
+    return getattr({"Model": small_model(), "Robot": arm()}[owner], method)  # type: ignore[no-any-return]
 
 
 def foreign(name: str, call: Callable[..., Any], right: dict[str, Any]) -> Iterator[str]:
@@ -226,7 +290,3 @@ def foreign(name: str, call: Callable[..., Any], right: dict[str, Any]) -> Itera
                     yield f"{name}({argument}={word}): an empty sentence"
             except Exception as problem:  # noqa: BLE001 - this is what is looked for
                 yield f"{name}({argument}={word}): {type(problem).__name__}: {problem!s:.80}"
-
-
-def has_parameter(call: Callable[..., Any], name: str) -> bool:
-    return name in inspect.signature(call).parameters

@@ -65,11 +65,12 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, follow
+    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, Strain, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
@@ -142,6 +143,7 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "Sensitivities",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -151,6 +153,7 @@ __all__ = [
     "StateSpace",
     "Statics",
     "Step",
+    "StepWarning",
     "StiffnessRoot",
     "Strain",
     "SuppleError",
@@ -183,6 +186,7 @@ __all__ = [
     "scaled_to",
     "scheduled",
     "schema",
+    "sensitivities",
     "shape",
     "shaped",
     "shaper",
@@ -214,7 +218,7 @@ _PATHS = {
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "follow"),
+    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
@@ -226,6 +230,7 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),

@@ -28,6 +28,7 @@ __all__ = [
     "one_of",
     "optional",
     "reals",
+    "rows",
     "shown",
     "some",
     "switch",
@@ -91,6 +92,14 @@ def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
     return np.array(raw, float)
 
 
+def rows(name: str, value: Any) -> Array:
+    """Return one list of real numbers, or a row for each of many."""
+    array = reals(name, value)
+    if array.ndim not in (1, 2):
+        raise SuppleError(f"{name} is {shown(value)}: give a list of numbers, or rows of them")
+    return array
+
+
 def vector(size: int | None = None) -> Check:
     """Return a check for a list of finite numbers, kept as a tuple."""
 
@@ -105,13 +114,18 @@ def vector(size: int | None = None) -> Check:
 
 
 def number(
-    low: float = -math.inf, high: float = math.inf, *, above: bool = False, unit: str = ""
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: bool = False,
+    unit: str = "",
+    give: str = "",
 ) -> Check:
     """Return a check for one finite number from `low` to `high`; `above`: low itself is not one."""
     kind = {(0.0, True): "a positive number", (0.0, False): "a number that is not negative"}
     words = kind.get((low, above), "a finite number")
     words += f" from {low:g} to {high:g}" if math.isfinite(low) and math.isfinite(high) else ""
-    words += f" {unit}" if unit else ""
+    words = give or words + (f" {unit}" if unit else "")
 
     def check(name: str, value: Any) -> float:
         good = isinstance(value, Real | np.number) and not isinstance(

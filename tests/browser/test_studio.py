@@ -262,3 +262,56 @@ def test_a_busy_port_gives_the_next_free_one(studio: Any) -> None:
 
 def test_only_this_machine_is_served(served: Any) -> None:
     assert served.url.startswith("http://127.0.0.1:")
+
+
+KNOCK = """
+async ({port, protocol}) => {
+  const socket = new Promise(done => {
+    const ws = new WebSocket(`ws://127.0.0.1:${port}`, protocol);
+    ws.onopen = () => done("open");
+    ws.onerror = () => done("refused");
+  });
+  const frame = new Promise(done => {
+    const box = document.createElement("iframe");
+    box.onload = () => done(box.contentDocument === null ? "another origin" : "readable");
+    box.src = `http://127.0.0.1:${port}/`;
+    document.body.append(box);
+  });
+  const read = fetch(`http://127.0.0.1:${port}/`).then(r => r.text()).catch(() => "refused");
+  const plain = fetch(`http://127.0.0.1:${port}/`, {mode: "no-cors"}).then(r => r.type);
+  return Promise.all([socket, read, plain, frame]);
+}
+"""
+
+
+def test_a_page_of_another_origin_stays_outside(visit: Any, served: Any) -> None:
+    """A foreign page in a real browser: no stream, no page, nothing of the studio in a frame."""
+    import http.server
+    import threading
+
+    import viser
+
+    class Foreign(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<title>foreign</title>" if self.path == "/" else b"")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Foreign) as foreign:
+        threading.Thread(target=foreign.serve_forever, daemon=True).start()
+        for name in ("127.0.0.1", "localhost"):
+            page = visit(f"http://{name}:{foreign.server_port}/").page
+            asked = {"port": served.port, "protocol": f"viser-v{viser.__version__}"}
+            socket_, read, plain, frame = page.evaluate(KNOCK, asked)
+            assert (socket_, read, plain, frame) == (
+                "refused",
+                "refused",
+                "opaque",
+                "another origin",
+            )
+        foreign.shutdown()
+    own = visit(served.url)
+    wait_for(lambda: hertz(own.page) != [], 30)

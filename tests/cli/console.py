@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from supple.cli import main
+from supple.__main__ import main
 
 
 class Ran(NamedTuple):

@@ -21,9 +21,13 @@ __all__ = ["Answer", "Shown"]
 class Shown:
     """What can be looked at in the browser: a Robot, and every answer that has a Scene."""
 
-    def show(self, host: str = "127.0.0.1", port: int = 8080) -> Any:
-        """Show it live in the browser; returns at once where one can go on typing."""
-        live = called("view.live.live:serve")(self, host, port)
+    def show(self, host: str = "127.0.0.1", port: int = 8080, **door: Any) -> Any:
+        """Show it live in the browser; returns at once where one can go on typing.
+
+        `listen_on_network=True` is needed for a host that other machines reach; `allow_origin`
+        names pages that may use it too, such as https://hub.example.org.
+        """
+        live = called("view.live.live:serve")(self, host, port, **door)
         print(live.sentence)  # noqa: T201 - the reader must know where to look
         called("view.live.live:open_browser")(live.url)
         if not hasattr(sys, "ps1") and "ipykernel" not in sys.modules:

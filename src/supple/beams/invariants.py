@@ -18,6 +18,7 @@ from .theory import Beam
 
 __all__ = [
     "Invariants",
+    "end_mass",
     "foreshortening",
     "gauss_points",
     "invariants",
@@ -98,7 +99,7 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
         JPsi=np.einsum("g,a,gak->ak", w, J, Psi[:-1]),
         PsiJPsi=PsiJPsi,
         K=stiffness(beam, shapes),
-        modal_mass=own + _end_mass(end, fields[-1]),
+        modal_mass=own + end_mass(end, fields[-1]),
         pairs=pairs,
         N_end=N[-1],
         Psi_end=Psi[-1],
@@ -153,7 +154,7 @@ def strains(beam: Beam, shapes: Shapes, x: ArrayLike) -> list[tuple[float, Array
     return [(modulus, strain) for modulus, strain in each if np.isfinite(modulus)]
 
 
-def _end_mass(end: EndLoad, fields: Array) -> Array:
+def end_mass(end: EndLoad, fields: Array) -> Array:
     """(k, k) mass of the end load on the shapes; (MD) couples deflection and slope."""
     load = np.diag([end.mass] * 3 + list(end.about))
     load[1, 5] = load[5, 1] = end.moment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import SuppleError
+from ..errors import RobotError, SuppleError
 from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
@@ -19,7 +20,7 @@ from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
 from .motion.simulate import simulate
 from .motion.stability import stability
-from .output import with_csv
+from .output import plain, say, with_csv
 from .vibration.modes import modes
 from .vibration.statics import statics
 from .vibration.workspace import workspace
@@ -66,7 +67,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"supple {version('supple')}")
+        say(f"supple {version('supple')}")
         raise typer.Exit
 
 
@@ -79,24 +80,34 @@ def _options(
     """Robots whose links bend: how do they vibrate, sag and move?"""
 
 
-def main() -> None:
-    """Run the command line; bad input ends with one sentence a fault and exit code 2."""
+def main() -> int:
+    """Run the command line and return its exit code; bad input ends with one sentence a fault."""
     for name in THREADS:
         os.environ.setdefault(name, "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names that it cannot write are escaped, not lost
+            stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] or ["--help"]
     try:
-        code = app(arguments, prog_name="supple", standalone_mode=False)
+        return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+    except RobotError as problem:
+        for line in str(problem).split("\n"):
+            say(line, err=True)
     except SuppleError as problem:
-        typer.echo(str(problem), err=True)
-        code = 2
+        say(plain(str(problem)), err=True)
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
-        typer.echo(f"{text.rstrip('.')} (see `{_asked()} --help`)", err=True)
-        code = 2
+        say(plain(f"{text.rstrip('.')} (see `{_asked()} --help`)"), err=True)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:  # who read our output has gone, as in `supple robots | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as problem:
-        typer.echo(f"{problem.filename}: {problem.strerror}", err=True)
-        code = 2
-    sys.exit(code)
+        say(plain(f"{problem.filename or 'supple'}: {problem.strerror or problem}"), err=True)
+    except MemoryError:
+        say("this needs more memory than there is: ask for less", err=True)
+    return 2
 
 
 def _asked() -> str:

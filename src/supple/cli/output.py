@@ -25,10 +25,13 @@ __all__ = [
     "columns_of",
     "digits",
     "draw_answer",
+    "not_over_whole",
+    "plain",
     "print_json",
     "print_table",
     "save_answer",
     "save_plot",
+    "say",
     "tell_places",
     "told_configuration",
     "with_csv",
@@ -67,16 +70,16 @@ def print_json(
     The CSV is the table of the answer, or these rows, or the document's own lists as columns.
     """
     if not AS_CSV.get():
-        typer.echo(json.dumps(document, default=_plain, allow_nan=False))
+        say(json.dumps(document, default=_plain, allow_nan=False))
     elif answer is not None:
-        typer.echo(answer.to_csv(), nl=False)
+        say(answer.to_csv(), nl=False)
     else:
         text = io.StringIO()
         told = document if rows is None else {"": list(rows)}
         columns = columns_of(json.loads(json.dumps(told, default=_plain)))
         writer = csv.writer(text, lineterminator="\n")
         writer.writerows([columns, *zip(*columns.values(), strict=True)])
-        typer.echo(text.getvalue(), nl=False)
+        say(text.getvalue(), nl=False)
 
 
 def columns_of(document: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -124,9 +127,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
-        table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left")
+        flush = "right" if name.endswith(">") else "left"
+        table.add_column(plain(name.rstrip(">")), justify=flush)  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(plain, row))
     Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=1000).print(table)
 
 
@@ -172,11 +176,30 @@ def save_answer(found: Any, save: str, store: Callable[[Any, str], Any] | None =
     (save_report if is_page(save) else store or type(found).save)(found, save)
 
 
+def not_over_whole(complete: bool, *places: str | None) -> tuple[str | None, ...]:
+    """Return where an answer is written: beside what is there when the answer is only a part."""
+    from ..files.disk import partial_place
+
+    return tuple(p if complete or p is None else str(partial_place(p)) for p in places)
+
+
 def tell_places(plot: str | None, save: str | None) -> None:
     """Say what was written."""
     for word, place in (("Drawn", plot), ("Saved", save)):
         if place is not None:
-            typer.echo(f"{word}: {place}")
+            say(f"{word}: {place}")
+
+
+def say(text: str = "", err: bool = False, nl: bool = True) -> None:
+    """Print lines; what a terminal would obey instead of showing it is written out."""
+    typer.echo("\n".join(map(plain, text.split("\n"))), err=err, nl=nl)
+
+
+def plain(text: str) -> str:
+    r"""Return a name with line breaks, escape sequences and the like written out, as \x1b."""
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def digits(value: float) -> str:

@@ -15,8 +15,17 @@ from ..answers.held import Held
 from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
+from ..robot import DeltaRobot, Elastic, Robot, SerialRobot
 
-__all__ = ["Damping", "GivenDamping", "ModalDamping", "StiffnessRoot", "damping_of"]
+__all__ = [
+    "Damping",
+    "GivenDamping",
+    "ModalDamping",
+    "StiffnessRoot",
+    "damping_of",
+    "file_ratio",
+    "modal_matrix",
+]
 
 Array = NDArray[np.float64]
 
@@ -46,18 +55,8 @@ class ModalDamping(Damping):
     ratio: float | Sequence[float] | Sequence[Sequence[float]] | None = None
 
     def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
-        """Return 2 M Phi diag(zeta omega) Phi' M = 2 K Psi diag(zeta / omega) Psi' K.
-
-        Phi are the modes with modal mass one, Psi = Phi / omega those with modal stiffness one. A
-        motion without mass has 1 / omega = 0 and no damping.
-        """
-        from scipy.linalg import eigh
-
-        zeta = self.ratios(i, inv.count, ratio)
-        periods2, Psi = eigh(inv.modal_mass, inv.K)  # falling frequencies
-        side = inv.K @ Psi
-        D: Array = 2 * (side * (zeta[::-1] * np.sqrt(np.maximum(periods2, 0.0)))) @ side.T
-        return D
+        """Return the matrix that has these ratios in the link's modes."""
+        return modal_matrix(inv.modal_mass, inv.K, self.ratios(i, inv.count, ratio))
 
     def ratios(self, i: int, count: int, ratio: float | None) -> Array:
         """Return the (count,) ratios of link i; `ratio` is the robot file's."""
@@ -108,6 +107,34 @@ class GivenDamping(Damping):
             raise SuppleError(f"damping of link {i + 1} has shape {D.shape}: give {inv.count} rows "
                               "and columns")  # fmt: skip
         return D
+
+
+def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
+    """Return 2 M Phi diag(zeta omega) Phi' M = 2 K Psi diag(zeta / omega) Psi' K, zeta ascending.
+
+    Phi are the modes of M and K with modal mass one, Psi = Phi / omega those with modal stiffness
+    one. A motion without mass has 1 / omega = 0 and no damping.
+    """
+    from scipy.linalg import eigh
+
+    periods2, Psi = eigh(M, K)  # falling frequencies
+    side = K @ Psi
+    D: Array = 2 * (side * (zeta[::-1] * np.sqrt(np.maximum(periods2, 0.0)))) @ side.T
+    return D
+
+
+def file_ratio(robot: Robot, name: str) -> float | None:
+    """Return the damping ratio that the robot file gives a link, itself or by its material."""
+    described: Elastic
+    if isinstance(robot, DeltaRobot):
+        described = robot.upper if name.startswith("upper") else robot.lower
+    else:
+        assert isinstance(robot, SerialRobot)
+        described = next(link for link in robot.links if link.name == name)
+    material = robot.material(described)
+    if described.damping_ratio is None and material is not None:
+        return material.damping_ratio
+    return described.damping_ratio
 
 
 def damping_of(given: Damping | float | None) -> Damping:

@@ -61,7 +61,7 @@ def total_stiffness(model: Model, q: Array) -> Array:
 
         x = model.functions.symbol("q", model.size)
         g = model.functions.expression("gravity")(x) + model.functions.expression("elastic")(x)
-        return Evaluator(slope(ca.Function("hold", [x], [g]), 0))
+        return Evaluator(slope(ca.Function("hold", [x], [g]), 0), True)
 
     K: Array = model.functions.derived("gravity slope", make)(q)[0]
     return K

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,14 @@ class Evaluator:
     gain a leading axis. Memory is kept per thread, so that a call costs little more than its work.
 
     Attributes:
-        function: the CasADi function.
+        function: the CasADi function.  matrices: outputs that are matrices even where they have
+        one column; True: all of them. Any other output of one column is a vector.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, matrices: bool | Sequence[int] = ()) -> None:
         self.function = function
+        every = range(function.n_out())
+        self.matrices = frozenset(every if matrices is True else matrices or ())
         self._shapes = [function.size_out(i) for i in range(function.n_out())]
         self._local = threading.local()
         self._lent: list[Any] = []
@@ -61,7 +65,7 @@ class Evaluator:
     def _shaped(self, out: Array, i: int, batch: int | None) -> Array:
         """CasADi stores columns one after another; columns of a vector are its entries."""
         rows, columns = self._shapes[i]
-        if columns == 1:
+        if columns == 1 and i not in self.matrices:
             return out.copy()
         lead = () if batch is None else (batch,)
         return np.swapaxes(out.reshape(*lead, columns, rows), -1, -2).copy()

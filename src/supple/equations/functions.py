@@ -79,7 +79,8 @@ class Functions(Mapping[str, Any], ABC):
         if name not in self._made:
             function = self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            self._made[name] = Evaluator(function if as_it_is else as_c(function))
+            square = name in ("mass_matrix", "stiffness", "derivatives")
+            self._made[name] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[name]
 
     def expression(self, name: str) -> Any:

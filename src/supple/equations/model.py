@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short
-from ..arguments import checked, one_of, optional, reals, shown, switch
+from ..arguments import checked, instance, number, one_of, optional, reals, shown, switch
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, Joint, Motor, Robot, SerialRobot, a_robot
+from ..robot import DeltaRobot, Joint, Motor, Robot, SerialRobot, a_robot
 from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
 from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
-from .damping import Damping, GivenDamping, ModalDamping, damping_of
+from .damping import Damping, GivenDamping, ModalDamping, damping_of, file_ratio
 from .functions import Functions
 from .link_fields import slide_deflection
 from .link_inertia import Numbers
@@ -31,6 +31,7 @@ __all__ = ["DEFLECTIONS", "Deflection", "Model", "a_model", "build"]
 
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
+A_PLACE = number(0, 1, give="a place from 0 (root) to 1 (end)")
 DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
 
 
@@ -130,11 +131,10 @@ class Model(Held):
 
     def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
         """Return the elastic displacement (3,) of a link at a fraction of its length, link axes."""
-        i = self.chain.index(link)
+        i = self.chain.index(instance(str, "the name of a link")("link", link))
         part, shapes = self.chain.links[i], self.chain.links[i].shapes
         q = self._array("q", q)
-        if not 0 <= fraction <= 1:
-            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
+        fraction = A_PLACE("fraction", fraction)
         if shapes is None:
             return np.zeros((*q.shape[:-1], 3))
         if part.slide is not None:
@@ -315,22 +315,8 @@ def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
         D[k, k] = motor.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = denoised(law.matrix(i, link.inv, _ratio(robot, i, link.name)))
+            D[part, part] = denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
     return D
-
-
-def _ratio(robot: Robot, i: int, name: str) -> float | None:
-    """The damping ratio that the robot file gives a link, itself or by its material."""
-    described: Elastic
-    if isinstance(robot, DeltaRobot):
-        described = robot.upper if name.startswith("upper") else robot.lower
-    else:
-        assert isinstance(robot, SerialRobot)
-        described = robot.links[i]
-    material = robot.material(described)
-    if described.damping_ratio is None and material is not None:
-        return material.damping_ratio
-    return described.damping_ratio
 
 
 def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[float]]:
@@ -342,7 +328,7 @@ def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[fl
         elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
             out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
         elif isinstance(law, ModalDamping):
-            out.append(law.ratios(i, link.slide.count, _ratio(robot, i, link.name)).tolist())
+            out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
         else:
             raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
                               "matrix would change with its length")  # fmt: skip

@@ -24,12 +24,9 @@ class Description(BaseModel, ABC):
 
     if not TYPE_CHECKING:  # whose signature is that of the fields
 
-        def __init__(self, /, *given: Any, **data: Any) -> None:
+        def __init__(self, /, **data: Any) -> None:
             """Make it, or raise a RobotError with every fault, as a robot file would get."""
             kind = type(self)
-            if given:
-                keys = ", ".join(kind.model_fields)
-                raise SuppleError(f"{kind.__name__} takes its values by name: {keys:.200}")
             try:
                 super().__init__(**data)
             except ValidationError:

@@ -1,50 +1,143 @@
-"""The disk itself: what is written, made and read by name, its troubles told in one sentence."""
+"""Writing: one door, through which a file is replaced whole or not at all.
+
+What is written goes to a new file in the same folder, is synced to the disk and then renamed onto
+its name, which POSIX and Windows do in one step. A full disk, an error, Ctrl-C or SIGKILL leave the
+old file as it was; of two processes that write one name, the last whole file stays.
+"""
 
 from __future__ import annotations
 
+import os
+import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import W_OK, PathLike, access
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SuppleError
 
-if TYPE_CHECKING:
-    import xarray
+__all__ = ["check_place", "fill", "make_folder", "partial_place", "write_text", "writing"]
 
-__all__ = ["check_place", "make_folder", "read_dataset", "read_table", "write_text", "writing"]
+ASIDE = ".supple-"  # how names of unfinished files begin
+STALE = 86400.0  # s after which an unfinished file belongs to nobody: its process was killed
+PATIENCE = 10.0  # s in which the reader of a pipe must take something
 
 
 @contextmanager
 def writing(path: str | PathLike[str]) -> Iterator[Path]:
-    """Give the place to write to; what the disk refuses becomes a sentence."""
+    """Give a place beside `path` to write to; when all went well it becomes `path` in one step.
+
+    What the disk refuses becomes a sentence. A device or a pipe is given the finished bytes.
+    """
+    special = _special(Path(path))
+    target = Path(path) if special else Path(path).resolve()  # a link stays, its file is replaced
+    folder = _temporary() if special else target.parent
+    aside = folder / (ASIDE + os.urandom(8).hex() + target.suffix)
     try:
-        yield Path(path)
+        yield aside
+        with open(aside, "rb+") as file:
+            os.fsync(file.fileno())
+        if special:
+            _pour(aside, target)
+        else:
+            with suppress(FileNotFoundError):
+                aside.chmod(stat.S_IMODE(target.stat().st_mode))
+            os.replace(aside, target)
+            _sync_folder(target.parent)
     except OSError as problem:
         raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def _special(place: Path) -> bool:
+    """Whether this is a device, a pipe or an open file by its number, which nothing can replace."""
+    return place.as_posix().startswith("/dev/") or (place.exists() and not place.is_file())
+
+
+def _temporary() -> Path:
+    from tempfile import gettempdir
+
+    return Path(gettempdir())
+
+
+def _pour(source: Path, target: Path) -> None:
+    """Copy bytes into a device or a pipe; a pipe that nobody reads is refused, not waited for."""
+    data, written = memoryview(source.read_bytes()), 0
+    if not stat.S_ISFIFO(target.stat().st_mode):
+        with open(target, "wb", buffering=0) as device:
+            while written < len(data):
+                written += device.write(data[written:])
+        return
+    import select  # pipes with a name exist on POSIX only
+
+    pipe = os.open(target, os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        while written < len(data):
+            if not select.select([], [pipe], [], PATIENCE)[1]:
+                raise TimeoutError(None, f"nobody reads this pipe ({PATIENCE:g} s waited)")
+            written += os.write(pipe, data[written : written + 65536])
+    finally:
+        os.close(pipe)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last; Windows does so by itself and opens no folders."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        except OSError:  # some network file systems sync no folders: the file itself is whole
+            pass
+        finally:
+            os.close(handle)
 
 
 def check_place(path: str | PathLike[str]) -> Path:
-    """Return the place of a file to write, refused in a sentence before anything is computed."""
+    """Return the place of a file to write, refused in a sentence before anything is computed.
+
+    What killed processes left unfinished there a day ago is removed.
+    """
     place = Path(path)
-    if not place.parent.is_dir():
-        raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
-    if place.is_dir():
-        raise SuppleError(f"cannot write {path}: it is a folder; give the name of a file in it")
-    if not access(place if place.exists() else place.parent, W_OK):
-        raise SuppleError(f"cannot write {path}: this place is not yours to write; try another")
+    try:
+        if not place.parent.is_dir():
+            raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
+        if place.is_dir():
+            raise SuppleError(f"cannot write {path}: it is a folder; give the name of a file in it")
+        special = _special(place)
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise SuppleError(f"cannot write {path}: {why}") from None
+    if place.exists() and not access(place, W_OK):
+        raise SuppleError(f"cannot write {path}: permission denied")
+    if not special and not access(place.resolve().parent, W_OK):
+        folder = place.resolve().parent
+        raise SuppleError(f"cannot write {path}: permission denied in the folder {folder}")
+    for left in place.parent.glob(f"{ASIDE}*"):
+        with suppress(OSError):  # another process may have removed it
+            if time.time() - left.stat().st_mtime > STALE:
+                left.unlink()
     return place
+
+
+def partial_place(path: str | PathLike[str]) -> Path:
+    """Return where an unfinished answer is written: not over a whole one that is there."""
+    place = Path(path)
+    return place.with_name(f"{place.stem}.partial{place.suffix}") if place.is_file() else place
 
 
 def write_text(path: str | PathLike[str], text: str) -> Path:
     """Write text as UTF-8 and return its place."""
-    with writing(path) as place:
-        place.write_text(text, encoding="utf-8")
-    return place
+    with writing(path) as aside:
+        fill(aside, text.encode())
+    return Path(path)
+
+
+def fill(aside: Path, data: bytes | memoryview) -> None:
+    """Put bytes into the place that `writing` gives."""
+    aside.write_bytes(data)
 
 
 def make_folder(path: str | Path) -> Path:
@@ -53,29 +146,7 @@ def make_folder(path: str | Path) -> Path:
         raise SuppleError(f"cannot make the folder {path}: it is a file; give another name")
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise SuppleError(f"cannot make {path}: {problem.strerror or problem}") from None
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise SuppleError(f"cannot make {path}: {why}") from None
     return Path(path)
-
-
-def read_table(path: str | Path, what: str, form: str) -> NDArray[np.float64]:
-    """Return the numbers of a CSV file below its header; `what` and `form` say what it holds."""
-    try:
-        rows: NDArray[np.float64] = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-    except (OSError, ValueError) as problem:
-        why = str(problem).rstrip(".")
-        raise SuppleError(f"cannot read {what} from {path}: {why}; give {form}") from None
-    return rows
-
-
-def read_dataset(path: str | Path, what: str) -> xarray.Dataset:
-    """Return all of a netCDF file."""
-    import xarray
-
-    try:
-        opened: Any = xarray.open_dataset(path)
-        with opened:
-            data: xarray.Dataset = opened.load()
-    except (OSError, ValueError) as problem:
-        raise SuppleError(f"cannot read {path} as {what}: {problem}") from None
-    return data

@@ -12,7 +12,8 @@ from ..editing import dumped
 from ..errors import RobotError, SuppleError
 from ..faults import nearest, shown, validated
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, need_robot
-from .disk import write_text
+from .data import read_bytes
+from .disk import check_place, write_text
 from .reading import Document, read
 from .writing import write
 
@@ -59,7 +60,7 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     need_robot(robot)
     text = write(dumped(robot))
     if path is not None:
-        write_text(path, text)
+        write_text(check_place(path), text)
     return text
 
 
@@ -102,8 +103,7 @@ def _kind(data: Any) -> str:
 def _text(name: str) -> str:
     """The text of a file, never more of it than a robot file may hold."""
     try:
-        with open(name, "rb") as file:
-            raw = file.read(BYTES_LIMIT + 1)
+        raw = read_bytes(name, BYTES_LIMIT + 1)
     except FileNotFoundError:
         raise SuppleError(_not_found(name)) from None
     except (OSError, ValueError) as problem:

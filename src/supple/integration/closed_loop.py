@@ -105,7 +105,7 @@ def as_trajectory(given: Any, model: Model) -> Trajectory:
     """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
     if given is None:
         raise SuppleError("a controller needs a trajectory: give one, or joint coordinates to hold")
-    found = given
+    found: Trajectory = given
     if not isinstance(given, Trajectory):
         words = "give a Trajectory, or joint coordinates to hold"
         found = Hold(np.ravel(reals("trajectory", given, words)).tolist())

@@ -231,7 +231,7 @@ class _Equations:
             if law is not None:
                 tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
                 alone = ca.Function("answer", [q, qd, x], [ca.densify(-tau)])
-                self.answer = [Evaluator(slope(alone, i)) for i in (0, 1)]
+                self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
             first = force[:k] - tau
         rows, power = ca.densify(ca.vertcat(first, force[k:])), ca.DM.zeros(1)
         if plan.wrench is not None:
@@ -244,4 +244,4 @@ class _Equations:
     @cached_property
     def slopes(self) -> list[Evaluator]:
         """Slopes of the residual by qdd, qd and q."""
-        return [Evaluator(slope(self._rows, i)) for i in (2, 1, 0)]
+        return [Evaluator(slope(self._rows, i), True) for i in (2, 1, 0)]

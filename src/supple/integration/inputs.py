@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.held import Held
 from ..arguments import number, reals, some
 from ..errors import SuppleError
-from ..files.disk import read_table
+from ..files.data import read_table
 
 __all__ = [
     "INPUTS", "BangBang", "Chirp", "Constant", "Feedback", "Input", "Step", "Table", "as_input",

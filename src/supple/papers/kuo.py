@@ -91,7 +91,7 @@ def motion(name: str) -> PathResponse:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmallRangeWarning)
         if name == "circle":
-            return follow(robot(), CirclePath(), damping=damping, start="periodic", step=2e-3)
+            return follow(robot(), CirclePath(), damping=damping, start="periodic", dt=2e-3)
         return follow(robot(), InvertedU(), damping=damping)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from ..arguments import shown
 from ..errors import SuppleError
 from . import di_castri
 from .cells import Cell, Claim, Reproduction
 
-__all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce"]
+__all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce", "whole_runs"]
 
 
 def _de_luca() -> Reproduction:
@@ -52,4 +54,19 @@ def reproduce(paper: str) -> Reproduction:
         raise SuppleError(
             f"{shown(paper)} is not a paper known here: give one of {', '.join(PAPERS)}"
         )
-    return PAPERS[paper]()
+    with whole_runs():
+        return PAPERS[paper]()
+
+
+@contextmanager
+def whole_runs() -> Iterator[None]:
+    """Let Ctrl-C end all that is computed inside.
+
+    A motion that is stopped keeps what it has and warns; no verdict may rest on such a part.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="stopped by the user")
+        try:
+            yield
+        except UserWarning as told:
+            raise KeyboardInterrupt(str(told)) from None

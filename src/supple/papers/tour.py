@@ -23,7 +23,7 @@ from ..studies.vibration.modes import Modes, modes
 from ..studies.vibration.neighbourhood import Around, around
 from . import kuo, theodore
 from .cells import Reproduction, Verdict, half_digit
-from .reproduce import reproduce
+from .reproduce import reproduce, whole_runs
 
 __all__ = ["Row", "Stop", "stops", "tour"]
 
@@ -70,7 +70,9 @@ def stops() -> tuple[str, ...]:
 def tour(names: tuple[str, ...] | None = None) -> Iterator[Stop]:
     """Yield one stop after the other, each computed when it is asked for."""
     for name in names or stops():
-        yield STOPS[name]()
+        with whole_runs():
+            stop = STOPS[name]()
+        yield stop
 
 
 def _row(quantity: str, unit: str, printed: str, ours: float) -> Row:
@@ -168,7 +170,7 @@ def _pick(robot: Robot) -> tuple[str, PathResponse]:
         "paper's speed. Its weight alone bends the legs; the stroke makes them swing. The dashed "
         "robot and the thin grey line are where rigid legs would be."
     )
-    return words, follow(robot, path, damping=0.05, step=2e-3, after=0.4)
+    return words, follow(robot, path, modal_damping=0.05, dt=2e-3, after=0.4)
 
 
 def _theodore() -> Stop:

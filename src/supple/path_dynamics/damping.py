@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from ..answers.held import Held
 from ..arguments import number, whole
+from ..beams.invariants import end_mass
+from ..equations.chain import distal_loads
+from ..equations.damping import file_ratio, modal_matrix
+from .ked import Ked
 
-__all__ = ["MotionDamping", "Proportional", "Ratio", "Rayleigh", "motion_damping"]
+__all__ = ["Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
 
 Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
@@ -88,8 +92,19 @@ class Ratio(MotionDamping):
         return lambda mass: C
 
 
-def motion_damping(given: MotionDamping | float | None) -> MotionDamping | None:
-    """Return a damping from what was given: None is none, a number a ratio for every mode."""
-    if given is None or isinstance(given, MotionDamping):
-        return given
-    return Ratio(number(0)("damping", given))
+def link_damping(model: Ked, ratio: float | None) -> Law | None:
+    """Return the damping of every link's own modes: a ratio for all, or the robot file's.
+
+    Those modes are of the link clamped at its root with its end load, as `equations.damping` has
+    them for a Model. None where nothing is damped.
+    """
+    if ratio is not None:
+        number(0)("damping", ratio)
+    D = np.zeros((model.size, model.size))
+    loads = distal_loads(model.structure)
+    for part, place, name, load in zip(model.meshes, model.inner, model.names, loads, strict=True):
+        zeta = file_ratio(model.robot, name) if ratio is None and part.size else ratio
+        if zeta and part.size:
+            M = part.mass[6:, 6:] + end_mass(load, part.end)
+            D[place, place] = modal_matrix(M, part.stiffness, np.full(part.size, zeta))
+    return (lambda mass: D) if D.any() else None

@@ -122,7 +122,9 @@ def _made(model: Model) -> Evaluator:
     outputs.append(ca.vertcat(ca.jacobian(p, y[0]), _turning(R, y[0])))
     rest = [ca.SX.zeros(m) for _ in y]
     still = ca.substitute(outputs, y, rest)
-    return Evaluator(ca.Function("led", given, ca.cse([ca.densify(x) for x in still])))
+    return Evaluator(
+        ca.Function("led", given, ca.cse([ca.densify(x) for x in still])), (0, 1, 2, 4)
+    )
 
 
 def _turning(R: Any, y: Any) -> Any:

@@ -45,7 +45,13 @@ class Robot(Description, Shown, ABC):
         A path is dotted, `links.link2.section.depth`; a path through a shared name makes a
         private copy of the shared material or section for that link.
         """
-        return edited(self, path if isinstance(path, Mapping) else {path: value})
+        changes = path if isinstance(path, Mapping) else {path: value} if _word(path) else None
+        if changes is None or not all(map(_word, changes)):
+            raise SuppleError(
+                f"path is {shown(path)}: give a dotted path such as 'links.link1.length', or "
+                "{path: value, ...}"
+            )
+        return edited(self, changes)
 
     def _beam_problems(self, link: Elastic) -> list[str]:
         """What is wrong with a link's references, a sentence each."""
@@ -60,6 +66,10 @@ class Robot(Description, Shown, ABC):
         if link.theory == "timoshenko" and material is not None and material.G is None:
             problems.append("theory timoshenko needs poisson_ratio or shear_modulus in material")
         return problems
+
+
+def _word(path: object) -> bool:
+    return isinstance(path, str)
 
 
 def a_robot(name: str, given: Any) -> Robot:

@@ -11,12 +11,13 @@ import numpy as np
 
 from .. import files
 from ..answers.answer import Answer
+from ..arguments import checked, instance
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
 from ..equations.damping import GivenDamping
 from ..equations.model import Model, build
 from ..errors import SuppleError
-from ..files.disk import read_dataset, writing
+from ..files.data import netcdf_names, read_dataset, write_dataset
 from .motion.response import Response
 
 if TYPE_CHECKING:
@@ -109,8 +110,7 @@ def save(found: Answer, path: str | Path) -> None:
     for name in [str(name) for name, part in data.items() if part.dtype.kind == "c"]:
         data[f"{name}_real"], data[f"{name}_imag"] = data[name].real, data[name].imag
         data = data.drop_vars(name)
-    with writing(path) as target:
-        data.to_netcdf(target)
+    write_dataset(data, path)
 
 
 def path_to_xarray(found: PathResponse) -> xarray.Dataset:
@@ -167,34 +167,62 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     """Return a map of natural frequencies as a labelled Dataset."""
     import xarray
 
-    names = list(found.axes)
-    count = np.arange(1, found.omega.shape[-1] + 1)
+    words = netcdf_names(list(found.axes), ("mode", "omega"))
+    axes = {
+        word: (word, x, {"long_name": name})
+        for word, (name, x) in zip(words, found.axes.items(), strict=True)
+    }
     return xarray.Dataset(
-        {"omega": ((*names, "mode"), found.omega, {"units": "rad/s"})},
-        coords={**found.axes, "mode": count},
+        {"omega": ((*words, "mode"), found.omega, {"units": "rad/s"})},
+        coords={**axes, "mode": np.arange(1, found.omega.shape[-1] + 1)},
         attrs={"robot": files.dump(found.robot)},
     )
 
 
+@checked(path=instance((str, Path), "the path of a file, such as 'run.nc'"))
 def load_response(path: str | Path) -> Response:
-    """Return a Response written by `save`, its Model built again from what the file says."""
+    """Return a Response written by `save`, its Model built again from what the file says.
+
+    A file that is damaged, or does not describe a run, is refused in a sentence.
+    """
     data = read_dataset(path, "a response")
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
-    arrays: dict[str, Any] = {
-        name: np.asarray(data[name].values, float) for name in ("q", "qd", "tau", "work")
-    }
-    t = np.asarray(data["t"].values, float)
-    beta = np.asarray(data["beta"].values, float) if "beta" in data else None
-    return Response(_model(data.attrs), t, **arrays, method=str(data.attrs["method"]),
-                    message=str(data.attrs["message"]), beta=beta)  # fmt: skip
+    try:
+        found = _response(data)
+    except SuppleError as problem:
+        raise SuppleError(f"cannot read {path} as a response: {problem}") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+        told = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
+        raise SuppleError(f"cannot read {path} as a response: {told}") from None
+    return found
 
 
-def _model(attributes: Any) -> Model:
+def _response(data: xarray.Dataset) -> Response:
+    named = {name: data[name].values for name in ("t", "q", "qd", "tau", "work")}
+    if "beta" in data:
+        named["beta"] = data["beta"].values
+    arrays: dict[str, Any] = {name: np.asarray(x, float) for name, x in named.items()}
+    model = _model(data.attrs, _basis(json.loads(data.attrs["basis"])))
+    count = arrays["t"].shape
+    widths = {"t": (), "q": (model.size,), "qd": (model.size,), "tau": (model.joints,), "work": ()}
+    for name, width in widths.items():
+        if arrays[name].shape != (*count, *width):
+            told = f"{name} has the shape {arrays[name].shape}, the model needs {(*count, *width)}"
+            raise SuppleError(told)
+    if not (len(count) == 1 and count[0] and (np.diff(arrays["t"]) > 0).all()):
+        raise SuppleError("its times do not increase")
+    if not all(np.isfinite(x).all() for x in arrays.values()):
+        raise SuppleError("it holds values that are not finite")
+    method, message = (str(data.attrs[word]) for word in ("method", "message"))
+    return Response(model, method=method, message=message, **arrays)
+
+
+def _model(attributes: Any, basis: Basis) -> Model:
     blocks = json.loads(attributes["damping"])
     return build(
         files.loads(attributes["robot"]),
-        _basis(json.loads(attributes["basis"])),
+        basis,
         deflection=attributes["deflection"],
         stiffening=bool(attributes["stiffening"]),
         damping=GivenDamping(tuple(blocks)),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import check_place, writing
+from ..files.disk import check_place, fill, writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,17 +87,43 @@ def check_picture(path: str | Path) -> Path:
     return check_place(path)
 
 
-def finish(figure: Figure, path: str | Path | None) -> Figure:
+def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -> Figure:
     """Save the figure when a path is given, by its ending; else show it without blocking.
+
+    mathematics: whether dollars in its texts are ours and mean formulas; those of names do not.
 
     A saved figure is let go of, so that a thousand of them can be saved in one run.
     """
     import matplotlib.pyplot as plt
 
+    if not mathematics:
+        _as_written(figure)
     if path is not None:
-        with writing(check_picture(path)) as place:
-            figure.savefig(place)
+        with writing(check_picture(path)) as aside:
+            drawn = BytesIO()  # a disk that fills up must not interrupt matplotlib halfway
+            figure.savefig(drawn, format=aside.suffix[1:].lower())
+            fill(aside, drawn.getbuffer())
         plt.close(figure)
     elif plt.isinteractive():
         plt.show(block=False)
     return figure
+
+
+def _as_written(figure: Figure) -> None:
+    """Draw every text as it is written: a name may hold dollars, which would mean mathematics.
+
+    Ticks that matplotlib writes itself keep theirs: powers of ten on logarithmic axes.
+    """
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    ticks = {
+        id(label)
+        for axis in figure.findobj(Axis)
+        if not isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter)
+        for label in [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True), axis.offsetText]
+    }
+    for text in figure.findobj(Text):
+        if id(text) not in ticks:
+            text.set_parse_math(False)

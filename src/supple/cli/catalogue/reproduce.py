@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..arguments import Json
-from ..output import print_json, print_table
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...papers.reproduce import Reproduction
@@ -45,7 +45,7 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
         for one in found:
             _print(one)
         for path in written:
-            typer.echo(f"wrote {path}")
+            say(f"wrote {path}")
     if not all(one.ok for one in found):
         raise typer.Exit(1)
 
@@ -64,7 +64,7 @@ def _write(found: Reproduction, out: str) -> list[Path]:
 def _print(found: Reproduction) -> None:
     from ...papers.cells import MEANING
 
-    typer.echo(f"{found.paper} {found.source}: ours beside what is printed\n")
+    say(f"{found.paper} {found.source}: ours beside what is printed\n")
     tally = found.tally()
     used = [v for v in MEANING if any(counts[v] for counts in tally.values())]
     print_table(
@@ -75,15 +75,15 @@ def _print(found: Reproduction) -> None:
         ],
     )
     for (verdict, why), cells in found.grouped().items():
-        typer.echo(f"\n{verdict}{f': {why}' if why else ''}\n")
+        say(f"\n{verdict}{f': {why}' if why else ''}\n")
         print_table(
             ("  table", "at, deg", "column", "mode>", "printed>", "ours>"),
             [(f"  {c.table}", c.posture, c.column, str(c.mode), c.printed, c.told) for c in cells],
         )
-    typer.echo("\nStatements without a printed number:")
+    say("\nStatements without a printed number:")
     for claim in found.claims:
-        typer.echo(f"  {claim.line()}")
-    typer.echo("\nNotes:")
+        say(f"  {claim.line()}")
+    say("\nNotes:")
     for note in (*found.notes, *(f"{verdict}: {MEANING[verdict]}" for verdict in used)):
-        typer.echo(f"  {note}")
-    typer.echo(f"\n{found.summary}")
+        say(f"  {note}")
+    say(f"\n{found.summary}")

@@ -8,7 +8,12 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import File, Json
-from ..output import print_json, print_table
+from ..output import (
+    plain,
+    print_json,
+    print_table,
+    say,
+)
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -50,7 +55,7 @@ def check(file: File, json: Json = False) -> None:
     found = _summary(robot)
     kind = "planar arm" if found["planar"] else f"{found['architecture']} robot"
     joints = f"{found['joints']} joint{'' if found['joints'] == 1 else 's'}"
-    typer.echo(f"{file}: no fault; {found['name']} is a {kind} with {joints}")
+    say(f"{file}: no fault; {plain(found['name'])} is a {kind} with {joints}")
 
 
 def schema(json: Json = False) -> None:
@@ -64,7 +69,7 @@ def schema(json: Json = False) -> None:
         keys = [{"key": key, "meaning": meaning} for key, meaning in MEANINGS.items()]
         print_json(files.schema(), rows=keys)
         return
-    typer.echo(text.dumps(files.schema(), indent=2))
+    say(text.dumps(files.schema(), indent=2))
 
 
 def _summary(robot: Robot) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..arguments import Json
-from ..output import print_json, print_table
+from ..output import print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...papers.tour import Stop
@@ -30,7 +30,7 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     check_page(make_folder(out) / "index.html")  # before anything is computed
     start, visited = time.perf_counter(), []
     for name in stops():
-        typer.echo(f"computing {name} ...", err=True)
+        say(f"computing {name} ...", err=True)
         visited += list(visit((name,)))
         if not json:
             _print(visited[-1])
@@ -41,20 +41,20 @@ def tour(out: Out = "tour", json: Json = False) -> None:
         print_json({"page": str(page.resolve()), "stops": stops_told}, rows=rows)
         return
     seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
-    typer.echo(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
-    typer.echo(f"  {page.resolve().as_uri()}")
+    say(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
+    say(f"  {page.resolve().as_uri()}")
 
 
 def _print(stop: Stop) -> None:
     from ...view.page.tour import stop_table
 
-    typer.echo(f"\n{stop.name}: {stop.table}")
+    say(f"\n{stop.name}: {stop.table}")
     print_table(*stop_table(stop))
     if stop.tally:
         told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
-        typer.echo(f"all that was recomputed: {told}")
+        say(f"all that was recomputed: {told}")
     if stop.note:
-        typer.echo(stop.note)
+        say(stop.note)
 
 
 def _document(stop: Stop) -> dict[str, Any]:

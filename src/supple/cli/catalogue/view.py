@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..arguments import At, File, Json, Position, Save, asked
-from ..output import print_json
+from ..output import print_json, say
 
 if TYPE_CHECKING:
     from ...studies.vibration.modes import Modes
@@ -16,7 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["view"]
 
 Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
-Host = Annotated[str, typer.Option("--host", help="Who may look: this machine alone without.")]
+Host = Annotated[
+    str, typer.Option("--host", help="Address to serve on; others than 127.0.0.1 need the next.")
+]
+Network = Annotated[
+    bool,
+    typer.Option(
+        "--listen-on-network", help="Let every machine that reaches --host look and move the robot."
+    ),
+]
+Origins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-origin",
+        metavar="https://HOST",
+        help="A page elsewhere that may use it too, as of notebooks behind a proxy.",
+    ),
+]
 Port = Annotated[int, typer.Option("--port", help="The next free one is taken when it is busy.")]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser too.")]
 
@@ -28,6 +44,8 @@ def view(
     count: Count = 6,
     save: Save = None,
     host: Host = "127.0.0.1",
+    listen_on_network: Network = False,
+    allow_origin: Origins = None,
     port: Port = 8080,
     browser: Open = True,
     json: Json = False,
@@ -36,14 +54,18 @@ def view(
     from ... import files
     from ...studies.vibration.modes import modes as ask
     from ...studies.vibration.neighbourhood import usual_pose
+    from ...view.live.door import check_host
 
+    check_host(host, listen_on_network)
     robot = files.load(file)
     given = at is not None or position is not None
     where: dict[str, Any] = asked(robot, at, position) if given else usual_pose(robot)
     if save is not None:
         _save(ask(robot, count=count, **where), save, json)
     else:
-        _serve(ask(robot, count=count, **where), host, port, browser and not json, json)
+        door = {"listen_on_network": listen_on_network, "allow_origin": allow_origin or ()}
+        found = ask(robot, count=count, **where)
+        _serve(found, host, port, door, browser and not json, json)
 
 
 def _save(found: Modes, path: str, json: bool) -> None:
@@ -52,18 +74,20 @@ def _save(found: Modes, path: str, json: bool) -> None:
     if json:
         print_json({"robot": found.robot.name, "page": str(page), "bytes": size})
     else:
-        typer.echo(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
+        say(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
 
 
-def _serve(found: Modes, host: str, port: int, browser: bool, json: bool) -> None:
+def _serve(
+    found: Modes, host: str, port: int, door: dict[str, Any], browser: bool, json: bool
+) -> None:
     from ...view.live.live import open_browser, serve
 
-    live = serve(found, host, port)
+    live = serve(found, host, port, **door)
     with contextlib.suppress(KeyboardInterrupt):  # it may come before the wait begins
         if json:
             print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
         else:
-            typer.echo(f"{live.sentence} Ctrl-C ends it.")
+            say(f"{live.sentence} Ctrl-C ends it.")
         if browser:
             open_browser(live.url)
         live.wait()

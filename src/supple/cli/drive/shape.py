@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import Json, Plot, values
-from ..output import check_places, print_json, print_table, save_plot
+from ..output import check_places, print_json, print_table, save_plot, say
 
 if TYPE_CHECKING:
     from ...studies.drive.shape import ShapedMove
@@ -121,7 +121,7 @@ def shape(
     _print(answer)
     for word, place in (("Drawn", plot), ("Written", out)):
         if place is not None:
-            typer.echo(f"{word}: {place}")
+            say(f"{word}: {place}")
 
 
 def _servo(gains: str | None) -> Any:
@@ -162,20 +162,18 @@ def _print(found: ShapedMove) -> None:
     where = "along the path, at its end " if found.shaper is None else ""
     f = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
     z = ", ".join(f"{x:.3g}" for x in found.damping_ratio)
-    typer.echo(f"{found.kind} shaper for {where}{f} Hz, damping {z}, at {found.rate:.6g} samples/s")
-    typer.echo(
+    say(f"{found.kind} shaper for {where}{f} Hz, damping {z}, at {found.rate:.6g} samples/s")
+    say(
         f"{found.before.t[-1]:.4g} s become {found.after.t[-1]:.4g} s "
         f"({found.time_added:.4g} s more)"
     )
     if found.slowed > 1:
-        typer.echo(f"slowed down by {found.slowed:.4g} first, to keep the limits")
+        say(f"slowed down by {found.slowed:.4g} first, to keep the limits")
     if found.shaper is not None:
         place = found.shaper.times * found.rate
         if abs(place - place.round()).max() > 1e-6:
-            typer.echo(
-                "impulses fall between samples: each is shared by its two neighbours, zeros kept"
-            )
-    typer.echo("\nvibration that the command leaves (rad or m), and what remains of it")
+            say("impulses fall between samples: each is shared by its two neighbours, zeros kept")
+    say("\nvibration that the command leaves (rad or m), and what remains of it")
     rows = []
     for k, own in enumerate(found.frequency_hz):
         for j, name in enumerate(found.before.names):

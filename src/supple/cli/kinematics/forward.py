@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, angles, asked, numbers
-from ..output import digits, print_json, print_table, told_configuration
+from ..output import digits, plain, print_json, print_table, say, told_configuration
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -59,8 +59,8 @@ def forward(
             }
         )
         return
-    typer.echo(f"{robot.name} at {told_configuration(found, where)}")
-    typer.echo(f"base axes, {'with its sag' if sag else 'undeformed'}\n")
+    say(f"{plain(robot.name)} at {told_configuration(found, where)}")
+    say(f"base axes, {'with its sag' if sag else 'undeformed'}\n")
     rows = zip("xyz", found.position.tolist(), found.rotation.tolist(), strict=True)
     print_table(
         ("", "tip, m>", "its x>", "its y>", "its z>"),
@@ -112,7 +112,7 @@ def inverse(
 
 
 def _print(robot: Robot, found: JointSolutions) -> None:
-    typer.echo(f"{robot.name}: {found}\n")
+    say(f"{plain(robot.name)}: {found}\n")
     moving = getattr(robot, "moving", None)
     names = [link.name for link in moving] if moving else ["motor1", "motor2", "motor3"]
     slides = [link.joint.type == "prismatic" for link in moving or ()] or [False] * len(names)
@@ -124,4 +124,4 @@ def _print(robot: Robot, found: JointSolutions) -> None:
         rows.append([digits(q if s else q * 57.29577951308232) for q, s in each])
     print_table(heads, rows)
     arrived = int((found.try_errors <= 1.000001 * found.error + 1e-9).sum())
-    typer.echo(f"\n{arrived} of {len(found.tries)} tries end there or as near, by {found.method}.")
+    say(f"\n{arrived} of {len(found.tries)} tries end there or as near, by {found.method}.")

@@ -9,7 +9,13 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, asked, refuse
-from ..output import digits, print_json, print_table
+from ..output import (
+    digits,
+    plain,
+    print_json,
+    print_table,
+    say,
+)
 from .simulate import (
     NOT_ELEMENTS,
     Axial,
@@ -68,7 +74,7 @@ def linearize(
     if json:
         print_json(_document(robot.name, found), found)
     else:
-        _print(robot.name, found)
+        _print(plain(robot.name), found)
 
 
 def _output(word: str) -> Any:
@@ -103,7 +109,7 @@ def _document(name: str, found: StateSpace) -> dict[str, Any]:
 
 
 def _print(name: str, found: StateSpace) -> None:
-    typer.echo(f"{name}: {len(found.A)} states, inputs {', '.join(found.inputs)}, "
+    say(f"{name}: {len(found.A)} states, inputs {', '.join(found.inputs)}, "
                f"outputs {', '.join(found.outputs)}\n")  # fmt: skip
     rows = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)
     print_table(

@@ -6,12 +6,18 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from ...errors import SuppleError
 from ...view.wording import motors_of, tidy
 from ..arguments import angles, numbers
-from ..output import draw_answer, print_json, print_table, save_answer, tell_places
+from ..output import (
+    draw_answer,
+    plain,
+    print_json,
+    print_table,
+    save_answer,
+    say,
+    tell_places,
+)
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -32,10 +38,11 @@ def along_path(
     save: str | None = None,
 ) -> None:
     """Follow a path and print variations, residual vibration and torques."""
-    from ...studies.motion.follow import SmallRangeWarning, follow
+    from ...studies.motion.follow import SmallRangeWarning, StepWarning, follow
 
     with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always", SmallRangeWarning)
+        for kind in (SmallRangeWarning, StepWarning):
+            warnings.simplefilter("always", kind)
         found = follow(robot, path, **options)
     if plot is not None:
         draw_answer(found, plot)
@@ -46,7 +53,7 @@ def along_path(
         return
     _print(found, name)
     for warning in seen:
-        typer.echo(f"Warning: {warning.message}.")
+        say(f"Warning: {warning.message}.")
     tell_places(plot, save)
 
 
@@ -88,6 +95,7 @@ def _document(found: PathResponse, name: str) -> dict[str, Any]:
         "rigid_torque": found.rigid_torque,
         "largest_deflection": found.largest,
         "small": found.small,
+        "step": found.step,
     }
     if found.stopped:
         out["residual"] = found.residual()
@@ -97,15 +105,18 @@ def _document(found: PathResponse, name: str) -> dict[str, Any]:
 def _print(found: PathResponse, name: str) -> None:
     import numpy as np
 
-    typer.echo(f"{found.robot.name} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns;")
-    typer.echo("variation of place and attitude from the rigid motion\n")
+    say(
+        f"{plain(found.robot.name)} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns, "
+        f"steps of {1e3 * found.step:.3g} ms;"
+    )
+    say("variation of place and attitude from the rigid motion\n")
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
     columns = {"largest": found.peak, "at the end": found.tip[-1]}
     if found.stopped:
         columns["after the stop, +-"] = found.residual()
     names = [f"{axis}, mm" for axis in "xyz"] + [f"about {axis}, deg" for axis in "xyz"]
     _print_columns("", names, {word: scale * values for word, values in columns.items()})
-    typer.echo("")
+    say("")
     _print_columns(
         "largest effort",
         _motors(found),
@@ -121,13 +132,13 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
     import numpy as np
 
     model = found.model
-    typer.echo(f"{model.robot.name}: rigid and elastic motion together, {model.size} coordinates, "
+    say(f"{plain(model.robot.name)}: rigid and elastic motion together, {model.size} coordinates, "
                f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
     rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
     if path is not None:
         rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
     print_table(("platform, m", "x>", "y>", "z>"), [(w, *tidy(v, 5)) for w, v in rows])
-    typer.echo("")
+    say("")
     names = [name.removeprefix("theta.") for name in model.coordinates[: model.joints]]
     ends = np.degrees(found.theta[-1])
     peaks = np.abs(found.tau).max(axis=0)
@@ -135,17 +146,17 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
         ("motor", "angle at the end, deg>", "largest torque, N m>"),
         [(n, f"{a:.5g}", f"{p:.5g}") for n, a, p in zip(names, ends, peaks, strict=True)],
     )
-    typer.echo("")
+    say("")
     bent = [link.name for link in model.chain.links if link.shapes is not None]
     print_table(
         ("link", "largest deflection of its end, mm>"),
         [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
-    typer.echo(f"\nenergy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
-    typer.echo(f"loops are closed to {found.closure.max():.1e} m")
+    say(f"\nenergy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    say(f"loops are closed to {found.closure.max():.1e} m")
     if not found.complete:
-        typer.echo(f"\nended early: {found.message}", err=True)
+        say(f"\nended early: {found.message}", err=True)
 
 
 def _motors(found: PathResponse) -> list[str]:

@@ -8,7 +8,17 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
-from ..output import check_places, draw_answer, print_json, print_table, save_answer, tell_places
+from ..output import (
+    check_places,
+    draw_answer,
+    not_over_whole,
+    plain,
+    print_json,
+    print_table,
+    save_answer,
+    say,
+    tell_places,
+)
 
 if TYPE_CHECKING:
     from ...control.trajectories import Trajectory
@@ -168,8 +178,8 @@ def simulate(
     robot = files.load(file)
     placed = at is not None or position is not None or trajectory is not None or start is not None
     if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
-        told = {"elements": elements, "damping": damping, "step": dt, "after": after, "start":
-                "periodic" if steady else "static"}  # fmt: skip
+        told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
+        told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
         return
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
@@ -202,9 +212,10 @@ def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, 
 def _show(
     found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
 ) -> None:
-    """Draw, store and print a motion."""
+    """Draw, store and print a motion; a part of one never replaces what is there."""
     from ...robot import DeltaRobot
 
+    plot, save = not_over_whole(found.complete, plot, save)
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:
@@ -393,7 +404,7 @@ def _document(found: Response) -> dict[str, Any]:
 
 def _print(found: Response) -> None:
     model = found.model
-    typer.echo(f"{model.robot.name}: {model.size} coordinates, deflection {model.deflection}, "
+    say(f"{plain(model.robot.name)}: {model.size} coordinates, deflection {model.deflection}, "
                f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
     rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
     print_table(
@@ -401,9 +412,9 @@ def _print(found: Response) -> None:
         [(name, f"{q:.6g}", f"{qd:.6g}", f"{peak:.6g}") for name, q, qd, peak in rows],
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
-    typer.echo(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
-    typer.echo(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
+    say(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
     if found.beta is not None:
-        typer.echo(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
+        say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:
-        typer.echo(f"\nended early: {found.message}", err=True)
+        say(f"\nended early: {found.message}", err=True)

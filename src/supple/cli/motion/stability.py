@@ -7,7 +7,16 @@ from typing import Annotated
 import typer
 
 from ..arguments import File, Json, Plot, Save
-from ..output import check_places, draw_answer, print_json, print_table, save_answer, tell_places
+from ..output import (
+    check_places,
+    draw_answer,
+    plain,
+    print_json,
+    print_table,
+    save_answer,
+    say,
+    tell_places,
+)
 from .simulate import Modes, Path, trajectory_of
 
 __all__ = ["stability"]
@@ -60,7 +69,7 @@ def stability(
             "text": found.text,
         }, found)  # fmt: skip
         return
-    typer.echo(f"{robot.name}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
+    say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
     rows = []
     for k in range(0, len(found.t), max(1, (len(found.t) - 1) // 10)):
         real = found.eigenvalues[k].real
@@ -70,5 +79,5 @@ def stability(
                      f"{(found.root_moment[k] ** 2).sum() ** 0.5:.4f}"))  # fmt: skip
     print_table(("t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>",
                  "tip, mm>", "root, N m>"), rows)  # fmt: skip
-    typer.echo(f"\n{found.text}")
+    say(f"\n{found.text}")
     tell_places(plot, save)

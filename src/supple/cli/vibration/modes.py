@@ -12,9 +12,11 @@ from ..output import (
     check_places,
     digits,
     draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
+    say,
     tell_places,
     told_configuration,
 )
@@ -137,14 +139,14 @@ def _document(found: Modes) -> dict[str, Any]:
 def _print(found: Modes, where: dict[str, Any]) -> None:
     theory = _theory(found.robot)
     told = theory if isinstance(theory, str) else ", ".join(theory)
-    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
-    typer.echo(f"joints {found.joints}, theory {told}, method {found.method}\n")
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
     print_table(
         ("mode>", "Hz>", "rad/s>", "kind"),
         [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
     )
-    typer.echo("\n" + _verdict(found))
+    say("\n" + _verdict(found))
 
 
 def _verdict(found: Modes) -> str:

@@ -11,9 +11,11 @@ from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, nu
 from ..output import (
     check_places,
     draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
+    say,
     tell_places,
     told_configuration,
 )
@@ -79,8 +81,8 @@ def _document(found: Statics) -> dict[str, Any]:
 
 def _print(found: Statics, where: dict[str, Any]) -> None:
     gravity = ", ".join(f"{g:g}" for g in found.robot.gravity)
-    typer.echo(f"{found.robot.name} at {told_configuration(found, where)}")
-    typer.echo(f"base axes, gravity {gravity} m/s^2\n")
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"base axes, gravity {gravity} m/s^2\n")
     moved = [*found.tip_displacement, *found.tip_rotation]
     units = ["m"] * 3 + ["rad"] * 3
     print_table(
@@ -88,8 +90,8 @@ def _print(found: Statics, where: dict[str, Any]) -> None:
         [(axis, u, unit) for axis, u, unit in zip(AXES, tidy(moved, 6), units, strict=True)],
     )
     if not any(moved):
-        typer.echo("Nothing loads it: give --force, --moment or --gravity.")
-    typer.echo("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
+        say("Nothing loads it: give --force, --moment or --gravity.")
+    say("\nCompliance: motion (m, rad) per unit force (N) and moment (N m) on the tip")
     cells = tidy(found.compliance.ravel(), 4)
     print_table(
         ("", *(f"{axis}>" for axis in AXES)),

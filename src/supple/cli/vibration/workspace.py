@@ -13,9 +13,11 @@ from ..output import (
     check_places,
     digits,
     draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
+    say,
     tell_places,
 )
 
@@ -156,8 +158,8 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     (low, least), (high, most) = found.lowest, found.highest
     inside, total = int(found.reachable.sum()), found.reachable.size
     grid = " x ".join(str(len(axis)) for axis in found.axes.values())
-    typer.echo(f"{robot.name}: lowest natural frequency on a grid of {grid} poses,")
-    typer.echo(f"{inside} of {total} can be reached\n")
+    say(f"{plain(robot.name)}: lowest natural frequency on a grid of {grid} poses,")
+    say(f"{inside} of {total} can be reached\n")
     rows = [("lowest", least, low), ("highest", most, high)]
     print_table(
         ("", "Hz>", "rad/s>", *(f"{name}>" for name in found.axes)),
@@ -168,9 +170,9 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     points = found.below(bound)
     told = f"below {bound / (2 * math.pi):.4g} Hz ({bound:.4g} rad/s)"
     if not len(points):
-        typer.echo(f"\nNowhere {told}.")
+        say(f"\nNowhere {told}.")
         return
-    typer.echo(f"\n{told}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
+    say(f"\n{told}: {len(points)} of {inside} poses, {100 * found.share_below(bound):.3g} %")
     ends = (("from", points.min(axis=0)), ("to", points.max(axis=0)))
     print_table(
         ("they lie", *(f"{name}>" for name in found.axes)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -12,28 +11,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, counts, instance, number, one_of, whole
+from ...arguments import checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
 from ...errors import SuppleError
-from ...kernels.newmark import Scheme, newmark, periodic_start, solver, step_through
-from ...path_dynamics.damping import MotionDamping, motion_damping
-from ...path_dynamics.ked import Loads, ked
+from ...kernels.newmark import Scheme, periodic_start, solver, step_through
+from ...path_dynamics.along import Along
+from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
+from ...path_dynamics.ked import Ked, Loads, ked
 from ...path_dynamics.linearised_model import LedModel
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot
 
-__all__ = ["PathResponse", "SmallRangeWarning", "follow"]
+__all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
 
 Array = NDArray[np.float64]
-Start = Literal["static", "zero", "periodic"]
-MOST = 1e7  # steps of one run
+Start = Literal["static", "rest", "periodic"]
+MOST = 1e7  # rows of one answer
 SMALL = 0.1  # rad, or deflection over length: there 1 - cos is half a per cent
+EVERY = 1e-3  # s between rows of the answer
+PHASE = 0.03  # rad, what the steps may turn the highest mode that the path excites, until the end
+CLOSE = 1e-2  # of the largest: what steps of half the length may change; the error is 1/15 of it
+HALVINGS = 8
 
 
 class SmallRangeWarning(UserWarning):
     """The elastic motion is larger than a linear model can be trusted with."""
+
+
+class StepWarning(UserWarning):
+    """The steps in time are longer than the frequencies that the path excites allow."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class PathResponse(Answer):
         tip: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
         motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
         largest: the largest deflection over length or section rotation of any link.
+        step: the longest step of the integration, s, which is not the time between rows.
     """
 
     model: SmallMotion
@@ -59,6 +68,7 @@ class PathResponse(Answer):
     torque: Array
     rigid_torque: Array
     largest: float
+    step: float
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -108,7 +118,9 @@ class PathResponse(Answer):
     path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
     elements=counts(),
     order=one_of("cubic", "quintic"),
-    step=number(0, above=True, unit="of seconds"),
+    dt=optional(number(0, above=True, unit="of seconds")),
+    step=optional(number(0, above=True, unit="of seconds")),
+    modal_damping=optional(number(0)),
     start=one_of(*get_args(Start)),
     after=number(0, unit="of seconds to watch after the stop"),
     periods=whole(1),
@@ -119,39 +131,45 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     *,
     elements: int = 2,
     order: str = "cubic",
-    step: float = 1e-3,
+    dt: float | None = None,
+    step: float | None = None,
     start: Start = "static",
     damping: MotionDamping | float | None = None,
+    modal_damping: float | None = None,
     loads: Loads | None = None,
     scheme: Scheme | None = None,
     after: float = 0.0,
     periods: int = 1,
 ) -> PathResponse:
-    """Return the elastic motion of a robot whose motors follow a path.
+    """Return the elastic motion of a robot whose motors follow a path, sampled every `dt` (1 ms).
 
     The path leads a Delta's platform or a serial arm's joints, as if the robot were rigid. A Model
     may be given instead: its own equations, basis and damping are then linearised about the
-    motion; so they are for an arm with links that slide, with elements. `start`: from the static
-    sag, from zero, or on the periodic motion of a path that repeats. `damping`: a ratio for all
-    modes, or Rayleigh, Proportional. `after`: seconds to watch after the stop; `periods`: how often
-    a path that repeats is run. Warns when deflections leave the small range.
+    motion; so they are for an arm with links that slide, with elements. `start`: `static`, from
+    the sag under gravity at the first pose, without inertia loads; `rest`, unbent; `periodic`, on
+    the motion that repeats with a path that does. `damping`: a ratio of each link's own modes, by
+    default the robot file's, or a Rayleigh or Proportional; `modal_damping`: a ratio of the whole
+    robot's modes at the start. `after`: seconds to watch after the stop; `periods`: how often a
+    path that repeats is run. Warns when deflections leave the small range.
+
+    Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
+    path excites need, and halved until the answer stays; `step` fixes them instead, and
+    `scheme` takes another method of steps `step`, by default `dt`.
     """
-    _check(path, step, start, periods)
-    model, law = _small_motion(robot, path, elements, order, damping, loads)
+    dt = EVERY if dt is None and step is None else (step if dt is None else dt)
+    assert dt is not None
+    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
     if not 0 <= after < math.inf:
         raise SuppleError(
             f"after is {after!r}: give the seconds to watch after the stop, 0 or more"
         )
+    model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
     total = path.duration * periods if path.periodic else path.duration + after
-    if total / step > MOST:
-        raise SuppleError(
-            f"{total:g} s in steps of {step:g} s are more than {MOST:g} steps: use fewer"
-        )
-    t = np.linspace(0.0, total, max(2, round(total / step) + 1))
-    run = _Run(model, path, law)
-    chosen = scheme or newmark()
-    q, v = run.start(start, t, chosen, periods)
-    found = run.response(t, q, v, chosen)
+    if total / dt > MOST:
+        raise SuppleError(f"{total:g} s in rows of {dt:g} s are more than {MOST:g} rows: use fewer")
+    t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
+    run = _Run(Along(model, path, total, law), t, start, periods)
+    found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
     if not found.small:
         warnings.warn(_too_large(found), SmallRangeWarning, stacklevel=2)
     return found
@@ -162,31 +180,50 @@ def _small_motion(
     path: Trajectory,
     elements: int,
     order: str,
-    damping: MotionDamping | float | None,
+    damping: tuple[MotionDamping | float | None, float | None],
     loads: Loads | None,
-) -> tuple[SmallMotion, MotionDamping | None]:
+) -> tuple[SmallMotion, Law | None]:
     """The equations about the path, and the damping that they do not have themselves."""
+    given, modal = damping
+    if given is not None and modal is not None:
+        raise SuppleError(
+            "damping and modal_damping are both given: damping is the ratio of each link's own "
+            "modes, modal_damping that of the whole robot's; give one of them"
+        )
     if isinstance(robot, Model):
         if robot.functions.closed:
             raise SuppleError(
                 f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
                 "the Model with supple.Decoupling() on the path"
             )
-        if damping is not None:
+        if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
         return LedModel(robot), None
     sliding = [x.name for x in getattr(robot, "moving", ()) if x.joint.type == "prismatic"]
     if not sliding:
-        return ked(robot, path(0.0)[0], elements, order, loads), motion_damping(damping)
-    if isinstance(damping, MotionDamping):
+        model = ked(robot, path(0.0)[0], elements, order, loads)
+        return model, _law(model, path, given, modal)
+    if isinstance(given, MotionDamping) or modal is not None:
         raise SuppleError(
-            f"links.{sliding[0]} slides: give its damping as a ratio, since a matrix would change "
-            "with its length"
+            f"links.{sliding[0]} slides: give its damping as a ratio of its own modes, damping=, "
+            "since a matrix would change with its length"
         )
     _check_loads(loads, f"links.{sliding[0]} slides")
     basis = FiniteElements(elements, order)
-    return LedModel(build(robot, basis, stiffening=True, damping=damping)), None
+    return LedModel(build(robot, basis, stiffening=True, damping=given)), None
+
+
+def _law(
+    model: Ked, path: Trajectory, given: MotionDamping | float | None, modal: float | None
+) -> Law | None:
+    """The damping of a robot along its path: by its links, or of all its modes at the start."""
+    if modal is not None:
+        given = Ratio(float(modal))
+    if isinstance(given, MotionDamping):
+        x, v, a = path(np.zeros(1))
+        return given.law(model.matrices(x, v, a).M[0], model.elastic(x[0]))
+    return link_damping(model, given)
 
 
 def _check_loads(loads: Loads | None, why: str) -> None:
@@ -194,13 +231,12 @@ def _check_loads(loads: Loads | None, why: str) -> None:
         raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
 
 
-def _check(path: Trajectory, step: float, start: str, periods: int) -> None:
-    if not isinstance(path, Trajectory):
-        raise SuppleError(
-            "path must be a Trajectory, such as supple.InvertedU() or supple.CirclePath()"
-        )
-    if not np.isfinite(step) or step <= 0 or step > path.duration:
-        raise SuppleError(f"step is {step}: give seconds, above 0 and below the path's duration")
+def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
+    for word, value in times.items():
+        if not np.isfinite(value) or value <= 0 or value > path.duration:
+            raise SuppleError(
+                f"{word} is {value}: give seconds, above 0 and below the path's duration"
+            )
     if start not in get_args(Start):
         raise SuppleError(f"start is '{start}': it must be one of {', '.join(get_args(Start))}")
     if start == "periodic" and not path.periodic:
@@ -209,51 +245,133 @@ def _check(path: Trajectory, step: float, start: str, periods: int) -> None:
         raise SuppleError(f"periods is {periods}: give a whole number of 1 or more")
 
 
+@dataclass(frozen=True)
 class _Run:
-    """M, C, K, F along the path with damping; keeps what the answer reads off."""
+    """A robot along a path: from its start through the times of the answer."""
 
-    def __init__(self, model: SmallMotion, path: Trajectory, damping: MotionDamping | None) -> None:
-        self.model, self.path = model, path
-        self._first = model.matrices(*path(np.zeros(1)))
-        K = model.elastic(path(0.0)[0])
-        self._law = None if damping is None else damping.law(self._first.M[0], K)
-        self._kept: list[Matrices] = []
+    along: Along
+    t: Array
+    begin: Start
+    periods: int
 
-    def __call__(self, t: Array) -> tuple[Array, Array, Array, Array]:
-        found = self.model.matrices(*self.path(t))
-        self._kept.append(found)
-        C = found.C if self._law is None else found.C + self._law(found.M)
-        return found.M, C, found.K, found.F
+    def by_scheme(self, scheme: Scheme, step: float | None) -> PathResponse:
+        """Step by Newmark's family, evenly."""
+        h = self.t[1] - self.t[0]
+        fine = 1 if step is None else max(1, math.ceil(h / step * (1 - 1e-9)))
+        t = np.linspace(0.0, self.t[-1], fine * (len(self.t) - 1) + 1)
+        if self.begin == "periodic":
+            q, v = periodic_start(self.along.system, t[: (len(t) - 1) // self.periods + 1], scheme)
+        else:
+            q, v = self._held(), np.zeros(self.along.size)
+        y, yd, ydd = (x[::fine] for x in step_through(self.along.system, t, q, v, scheme))
+        return self._response(y, yd, ydd, h / fine)
 
-    def start(self, start: Start, t: Array, scheme: Scheme, periods: int) -> tuple[Array, Array]:
-        """Elastic coordinates and velocities at the start, (N,) each."""
-        zero = np.zeros(self.model.size)
-        if start == "zero":
-            return zero, zero
-        if start == "static":
-            return solver(self._first.K)(0, self._first.F[0]), zero
-        steps = (len(t) - 1) // periods
-        return periodic_start(self, t[: steps + 1], scheme)
+    def by_gauss(self, step: float | None) -> PathResponse:
+        """Step by collocation, as finely as the answer needs or as was asked."""
+        N, every = self.along.size, self.t[1] - self.t[0]
+        h = min(self._first_step(), every) if step is None else min(step, every)
+        h = every / math.ceil(every / h * (1 - 1e-9))
+        x = self.along.steps(self.t, h, self._state(h))
+        for _ in range(HALVINGS):
+            skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
+            coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
+            off = self._change(x[::skip, :N], coarse[:, :N], self.t[::skip])
+            if off <= CLOSE or step is not None:
+                break
+            h /= 2
+            x = self.along.steps(self.t, h, self._state(h))
+        if off > (CLOSE if step is None else 15 * CLOSE):
+            warnings.warn(
+                f"steps of {h:.2g} s are too long for the frequencies of this motion: steps twice "
+                f"as long change it by {off:.0%}; "
+                + ("leave step out to have it chosen" if step else "give a smoother path"),
+                StepWarning,
+                stacklevel=3,
+            )
+        y, yd = x[:, :N], x[:, N:]
+        M, C, K, F = self.along.system(self.t)
+        solved = solver(M)
+        rest = F - np.einsum("tij,tj->ti", C, yd) - np.einsum("tij,tj->ti", K, y)
+        ydd = np.array([solved(k, b) for k, b in enumerate(rest)])
+        return self._response(y, yd, ydd, h)
 
-    def response(self, t: Array, q: Array, v: Array, scheme: Scheme) -> PathResponse:
-        """Step through the times and read the answer off."""
-        self._kept.clear()
-        y, yd, ydd = step_through(self, t, q, v, scheme)
-        tip = np.concatenate([_moved(m.tip, part) for m, part in self._parts(y)])
-        x, v, a = self.path(t)
-        torques = [
-            self.model.torques((xs, vs, accs), m, (ys, yds, ydds))
-            for m, xs, vs, accs, ys, yds, ydds in self._parts(x, v, a, y, yd, ydd)
-        ]
-        torque, rigid = (np.concatenate(each) for each in zip(*torques, strict=True))
+    def _first_step(self) -> float:
+        """A step that turns the modes that count by PHASE until the end, to begin with.
+
+        Collocation is (w h)^4 / 720 slow. A mode counts if its share of the tip's motion, were the
+        load to jump, is two per cent of the largest.
+        """
+        from scipy.linalg import eigh
+
+        if not self.along.size:
+            return float(self.t[-1])
+        loads = self.along(np.linspace(0.0, self.along.path.duration, 33))
+        F = loads.F - self._still().F if self.begin == "static" else loads.F
+        periods2, Psi = eigh(loads.M[0], self.along.model.elastic(self.along.path(0.0)[0]))
+        share = np.abs(F @ Psi).max(axis=0) * np.abs(loads.tip[:, :3] @ Psi).max(axis=(0, 1))
+        seen = (share >= 0.02 * share.max()) & (periods2 > 1e-14 * periods2.max())
+        w = 1 / math.sqrt(float(periods2[seen].min(initial=periods2.max())))
+        return float(min(0.5, (720 * PHASE / (w * self.t[-1])) ** 0.25) / w)
+
+    def _change(self, fine: Array, coarse: Array, t: Array) -> float:
+        """How much twice the step changes the motion, or what is left after the stop.
+
+        Of half of peak to peak, displacements and rotations each; what is left counts where it is
+        more than 1e-4 of the motion.
+        """
+        tips = self.along(t).tip
+        one, two = (_moved(tips, y) for y in (fine, coarse))
+        rows = [slice(None)]
+        if not self.along.path.periodic and t[-1] > self.along.path.duration:
+            rows.append(slice(int(np.searchsorted(t, self.along.path.duration)), None))
+        worst = 0.0
+        for part in (slice(0, 3), slice(3, 6)):
+            least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2 + 1e-15
+            for row in rows:
+                size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
+                off = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
+                worst = max(worst, float(off / max(size, least)))
+        return worst
+
+    def _still(self) -> Matrices:
+        """The equations at the first pose, at rest."""
+        x, v, a = self.along.path(np.zeros(1))
+        return self.along.model.matrices(x, 0 * v, 0 * a)
+
+    def _held(self) -> Array:
+        """Elastic coordinates at the start: the sag under gravity, or none."""
+        if self.begin == "rest":
+            return np.zeros(self.along.size)
+        still = self._still()
+        return solver(still.K)(0, still.F[0])
+
+    def _state(self, h: float) -> Array:
+        """(2N,) y and y' at the start; of a motion that repeats, x = Phi x + g over a period."""
+        N = self.along.size
+        if self.begin != "periodic":
+            return np.concatenate([self._held(), np.zeros(N)])
+        one = self.t[: (len(self.t) - 1) // self.periods + 1]
+        ends = self.along.steps(one[[0, -1]], h, np.eye(2 * N, 2 * N + 1))[-1]
+        return np.asarray(np.linalg.solve(np.eye(2 * N) - ends[:, :-1], ends[:, -1]))
+
+    def _response(self, y: Array, yd: Array, ydd: Array, step: float) -> PathResponse:
+        """Read the answer off."""
+        model, path, t = self.along.model, self.along.path, self.t
+        x, v, a = path(t)
+        tips, efforts = [], []
+        many = max(8, 1_000_000 // max(1, self.along.size**2))
+        for first in range(0, len(t), many):
+            rows = slice(first, first + many)
+            found = self.along(t[rows])
+            tips.append(_moved(found.tip, y[rows]))
+            state = (y[rows], yd[rows], ydd[rows])
+            efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
+        torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
+        assert isinstance(path, Trajectory)
         return PathResponse(
-            self.model, self.path, t, x, y, yd, ydd, tip, torque, rigid, _largest(self.model, x, y)
-        )
-
-    def _parts(self, *arrays: Array) -> Iterator[Any]:
-        """What was kept, with the rows of arrays (T, ..) that belong to it."""
-        ends = np.cumsum([len(m.F) for m in self._kept])[:-1]
-        return zip(self._kept, *(np.split(x, ends) for x in arrays), strict=True)
+            model, path, t, x, y, yd, ydd, np.concatenate(tips), torque, rigid,
+            _largest(model, x, y), step,
+        )  # fmt: skip
 
 
 def _moved(field: Array, y: Array) -> Array:

@@ -217,7 +217,7 @@ def _tip_jacobian(model: Model, q: Array) -> Array:
 
         x = model.functions.symbol("q", model.size)
         p = model.functions.expression("tip")(x)[0]
-        return Evaluator(slope(ca.Function("tip", [x], [p]), 0))
+        return Evaluator(slope(ca.Function("tip", [x], [p]), 0), True)
 
     J: Array = model.functions.derived("tip jacobian", make)(q)[0]
     return J

@@ -107,14 +107,19 @@ def dynamic_spring(release: Release, omega: float) -> float:
     return k * inertia / (k + inertia) if release.series else k + inertia
 
 
-def refined(structure: Structure, omega: float) -> tuple[Structure, list[list[int]]]:
-    """Cut every beam into pieces shorter than half a wave; also return each link's pieces."""
+def refined(
+    structure: Structure, omega: float, counts: Sequence[int] | None = None
+) -> tuple[Structure, list[list[int]]]:
+    """Cut every beam into pieces shorter than half a wave; also return each link's pieces.
+
+    counts: how many pieces each link is cut into, where that is known.
+    """
     segments: list[Segment] = []
     owners: list[list[int]] = []
     R, p, L, mass = [], [], [], []
     for i, segment in enumerate(structure.segments):
         length = structure.L[0, i]
-        count = pieces_needed(segment.beam, length, omega)
+        count = counts[i] if counts else pieces_needed(segment.beam, length, omega)
         first = len(segments)
         owners.append(list(range(first, first + count)))
         parent = owners[segment.parent][-1] if segment.parent >= 0 else -1

@@ -66,7 +66,7 @@ def plot_joint_flexibility(
         axes[0][0].invert_xaxis()  # shared by all
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=5)
-    return finish(figure, path)
+    return finish(figure, path, mathematics=True)
 
 
 def _draw_cell(ax: Axes, found: JointFlexibility, springs: str, posture: int, mode: int) -> None:

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SuppleError
@@ -14,6 +15,7 @@ from ...robot import DeltaRobot, Robot
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.scene import Scene
+from .door import Door, bound, check_host, is_loopback
 from .stage import dress
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ class Live:
         self.server, self.shown, self.stopped = server, shown, False
         self.port = server.get_port()
         self.busy = asked_port if self.port != asked_port else None
-        self.url = f"http://{server.get_host()}:{self.port}"
+        host = server.get_host()
+        self.url = f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        self.open_to_all = not is_loopback(host)
 
     def __repr__(self) -> str:
         return f"Live({self.url})"
@@ -48,7 +52,8 @@ class Live:
     def sentence(self) -> str:
         """Where it is, and what was in the way."""
         moved = f"Port {self.busy} is busy, so this one was taken. " if self.busy else ""
-        return f"{moved}Open {self.url} in a browser."
+        all_ = "Every machine of the network that reaches it can look and move the robot. "
+        return f"{moved}{all_ if self.open_to_all else ''}Open {self.url} in a browser."
 
     def stop(self) -> None:
         """End the server, once."""
@@ -68,19 +73,30 @@ class Live:
             self.stop()
 
 
-def serve(thing: Any, host: str = HOST, port: int = PORT) -> Live:
+def serve(
+    thing: Any,
+    host: str = HOST,
+    port: int = PORT,
+    *,
+    listen_on_network: bool = False,
+    allow_origin: Sequence[str] = (),
+) -> Live:
     """Start a server that shows an answer or a Scene; return at once.
 
     A Robot, or the Modes of one configuration, in the studio; what runs in time or over many
     configurations in the player.
 
-    It is bound to this machine alone unless another host is given; a busy port gives the next
-    free one.
+    It is bound to this machine alone unless another host is given with `listen_on_network`; a busy
+    port gives the next free one. Only its own page is answered, and pages whose origin
+    (https://hub.example.org) `allow_origin` names.
     """
-    if not 0 <= port < 65536:
-        raise SuppleError(f"port is {port}: give a number from 0 to 65535")
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
+        raise SuppleError(f"port is {port!r}: give a whole number from 0 to 65535")
+    check_host(host, listen_on_network)
+    origins = (allow_origin,) if isinstance(allow_origin, str) else tuple(allow_origin)
+    Door(host, port, origins)  # wrong origins are told before anything is computed
     found = _modes(thing) if isinstance(thing, Robot | Modes) else _report(thing)
-    server = _server(host, port)
+    server = _server(host, port, origins)
     try:
         shown = _show(server, found, thing)
     except BaseException:
@@ -122,16 +138,28 @@ def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studi
     return studio
 
 
-def _server(host: str, port: int) -> viser.ViserServer:
+def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer:
+    """A viser server behind our door, without its share requests and without its tracebacks."""
     try:
         import viser
+        from viser import _messages
     except ImportError:
         raise SuppleError("the studio needs viser: pip install viser") from None
+    listening = bound(host, port)
+    door = Door(host, listening.getsockname()[1], origins)
+    made: list[viser.ViserServer] = []
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            server = viser.ViserServer(host=host, port=port, label="supple", verbose=False)
-    except OSError as problem:
-        raise SuppleError(f"cannot serve on {host}:{port}: {problem.strerror or problem}") from None
+        with contextlib.redirect_stdout(io.StringIO()), door.guarding(listening, made):
+            server = viser.ViserServer(host=host, port=door.port, label="supple", verbose=False)
+    except BaseException:
+        listening.close()
+        raise
+    inner: Any = server._websock_server
+    for share in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        inner.unregister_handler(share)
+    loop = inner._background_event_loop
+    loop.call_soon_threadsafe(loop.set_exception_handler, lambda _, told: door.quiet.info(told))
+    made.append(server)
     dress(server.gui)
     server.gui.main_panel.dock_right()
     return server

@@ -1,0 +1,1 @@
+"""Commands about variants of a robot."""

@@ -1,0 +1,1 @@
+"""What if it were built or placed otherwise: sweeps, derivatives, optimisation, bands."""

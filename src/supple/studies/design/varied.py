@@ -1,0 +1,154 @@
+"""A robot and its coordinates under changes named by paths.
+
+`theta.NAME` is the coordinate of that link's joint (`theta.motor1` of a Delta), `position.x` one of
+a platform's, anything else a path of the robot file: `links.link2.section.wall`, `payload.mass`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import SuppleError
+from ...robot import Robot, need_robot
+
+__all__ = ["Varied", "coordinate_names"]
+
+Array = NDArray[np.float64]
+AXES = ("x", "y", "z")
+
+
+def coordinate_names(robot: Robot) -> tuple[str, ...]:
+    """Return the names of theta's entries: links whose joints move, or motors."""
+    motors = getattr(robot, "motors", None)
+    if motors is not None:
+        return tuple(motors)
+    moving = getattr(robot, "moving", None)
+    if moving is not None:
+        return tuple(link.name for link in moving)
+    return ("motor1", "motor2", "motor3")
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A robot, where it stands, and what of both changes.
+
+    Attributes:
+        robot: as described.  theta, position: where coordinates that do not change stand; the one
+        that is None is not asked for.  keys: the paths that change.
+    """
+
+    robot: Robot
+    theta: tuple[float, ...] | None
+    position: tuple[float, ...] | None
+    keys: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot,
+        keys: Sequence[str],
+        theta: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+    ) -> Varied:
+        """Check the keys, and complete where the robot stands: zero, or as given."""
+        need_robot(robot)
+        names = coordinate_names(robot)
+        for key in keys:
+            head, _, rest = key.partition(".")
+            if head == "theta" and rest not in names:
+                known = ", ".join(f"theta.{name}" for name in names) or "none, no joint moves"
+                raise SuppleError(f"'{key}' is no coordinate of {robot.name}: it has {known}")
+            if head == "position" and rest not in AXES:
+                raise SuppleError(f"'{key}' is no coordinate: give position.x, .y or .z")
+        placed = any(key.startswith("position.") for key in keys) or position is not None
+        if placed and any(key.startswith("theta.") for key in keys):
+            raise SuppleError("theta and position cannot both change: give one of them")
+        if placed:
+            start = np.zeros(3) if position is None else _vector("position", position)
+            return cls(robot, None, tuple(start), tuple(keys))
+        start = np.zeros(len(names)) if theta is None else _vector("theta", theta)
+        if len(start) != len(names):
+            raise SuppleError(f"theta has {len(start)} values, {robot.name} needs {len(names)}")
+        return cls(robot, tuple(start), None, tuple(keys))
+
+    @property
+    def coordinate_keys(self) -> tuple[str, ...]:
+        """The keys that move the robot, in order."""
+        return tuple(k for k in self.keys if k.partition(".")[0] in ("theta", "position"))
+
+    @property
+    def parameter_keys(self) -> tuple[str, ...]:
+        """The keys that change the robot itself, in order."""
+        return tuple(k for k in self.keys if k not in self.coordinate_keys)
+
+    def value(self, key: str) -> float:
+        """Return what stands at a key now; a payload that is absent has no mass."""
+        head, _, rest = key.partition(".")
+        if head == "theta" and self.theta is not None:
+            return self.theta[coordinate_names(self.robot).index(rest)]
+        if head == "position" and self.position is not None:
+            return self.position[AXES.index(rest)]
+        return _looked_up(self.robot, key)
+
+    def changed(self, values: Mapping[str, Any]) -> Robot:
+        """Return the robot with parameters changed."""
+        changes = {k: v for k, v in values.items() if k in self.parameter_keys}
+        return (
+            self.robot.with_({k: _plain(v) for k, v in changes.items()}) if changes else self.robot
+        )
+
+    def placed(self, columns: Mapping[str, Array], count: int) -> dict[str, Array]:
+        """Return theta or position (count, n) with coordinates changed, as `modes` takes them."""
+        start = self.theta if self.theta is not None else self.position
+        at = np.tile(np.asarray(start, float), (count, 1))
+        names = coordinate_names(self.robot) if self.theta is not None else AXES
+        for key in self.coordinate_keys:
+            if key in columns:
+                at[:, names.index(key.partition(".")[2])] = columns[key]
+        return {"theta" if self.theta is not None else "position": at}
+
+
+def _vector(name: str, value: ArrayLike) -> Array:
+    try:
+        found = np.asarray(value, float)
+    except (TypeError, ValueError):
+        found = np.empty((0, 0))
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise SuppleError(f"{name} is {value!r:.60}: give a list of finite numbers")
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _looked_up(robot: Robot, key: str) -> float:
+    """The number at a path of the robot, names of materials and sections followed."""
+    part: Any = robot
+    owner: Any = None
+    for word in key.split("."):
+        if part is None and key == "payload.mass":
+            return 0.0
+        if isinstance(part, str) and owner is not None:
+            table = robot.materials if owner[1] == "material" else robot.sections
+            part = table[part]
+        if isinstance(part, Mapping):
+            found = part.get(word)
+        elif isinstance(part, tuple):
+            named = [x for x in part if getattr(x, "name", None) == word]
+            found = named[0] if named else (part[int(word)] if word.isdigit() else None)
+        else:
+            found = getattr(part, word, None)
+        owner, part = (part, word), found
+        if part is None and word != "payload":
+            raise SuppleError(f"'{key}' has no value in {robot.name}: give one in the robot first")
+    if key == "payload.mass" and part is None:
+        return 0.0
+    if isinstance(part, bool) or not isinstance(part, int | float):
+        raise SuppleError(f"'{key}' is {part!r:.60}: only a number can be varied")
+    return float(part)

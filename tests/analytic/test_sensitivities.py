@@ -1,0 +1,128 @@
+"""Derivatives of natural frequencies against closed forms, many digits and differences."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import supple
+
+BEAM = {
+    "name": "a",
+    "length": 1.3,
+    "mass_per_length": 2.0,
+    "bending_stiffness": 50.0,
+    "theory": "inextensible",
+}
+
+
+def cantilever(**changes: object) -> supple.SerialRobot:
+    return supple.SerialRobot(name="one", planar=True, links=[{**BEAM, **changes}])
+
+
+def test_powers_of_a_uniform_cantilever() -> None:
+    """omega is proportional to L^-2 EI^1/2 m^-1/2."""
+    keys = ["links.a.length", "links.a.bending_stiffness.0", "links.a.mass_per_length"]
+    found = supple.sensitivities(cantilever(bending_stiffness=[50.0, 50.0]), [0.0], keys, count=4)
+    w = found.omega
+    assert found.derivatives[keys[0]] == pytest.approx(-2 * w / 1.3, rel=1e-9)
+    assert found.derivatives[keys[1]] == pytest.approx(w / 100, rel=1e-9)
+    assert found.derivatives[keys[2]] == pytest.approx(-w / 4, rel=1e-9)
+    assert not found.coincident.any()
+
+
+def test_a_tip_mass_in_thirty_digits() -> None:
+    """1 + cos b cosh b + mu b (cos b sinh b - sin b cosh b) = 0, mu = m / rho A L."""
+    mass = 0.7
+    found = supple.sensitivities(
+        cantilever(), [0.0], ["payload.mass"], count=3
+    )  # at no mass: the edge of what a payload may be
+    loaded = supple.sensitivities(
+        cantilever().with_("payload.mass", mass), [0.0], ["payload.mass"], count=3
+    )
+    with mp.workdps(30):
+
+        def equation(b: mp.mpf, mu: mp.mpf) -> mp.mpf:
+            turn = mp.cos(b) * mp.sinh(b) - mp.sin(b) * mp.cosh(b)
+            return 1 + mp.cos(b) * mp.cosh(b) + mu * b * turn
+
+        unit = mp.sqrt(mp.mpf(50) / (2 * mp.mpf("1.3") ** 4))
+        for answer, m in ((found, mp.mpf(0)), (loaded, mp.mpf("0.7"))):
+            mu = m / (2 * mp.mpf("1.3"))
+            for k, w in enumerate(answer.omega):
+                b = mp.findroot(lambda x, mu=mu: equation(x, mu), mp.sqrt(mp.mpf(float(w)) / unit))
+                slope = -mp.diff(lambda u, b=b: equation(b, u), mu) / mp.diff(
+                    lambda x, mu=mu: equation(x, mu), b
+                )
+                exact = 2 * b * unit * slope / (2 * mp.mpf("1.3"))
+                ours = answer.derivatives["payload.mass"][k]
+                assert float(abs(ours / exact - 1)) < 1e-9
+
+
+def test_differences_of_an_arm() -> None:
+    robot = supple.load("industrial-3")
+    theta = np.array([0.0, 0.7, 0.5])
+    keys = ["theta.link2", "links.link1.section.wall", "links.link2.length"]
+    found = supple.sensitivities(robot, theta, keys, count=6)
+
+    def omega(key: str, value: float) -> np.ndarray:
+        if key == "theta.link2":
+            return supple.modes(robot, [theta[0], value, theta[2]], count=6).omega
+        return supple.modes(robot.with_(key, value), theta, count=6).omega
+
+    for key, value in zip(keys, (0.7, 0.01, 1.5), strict=True):
+        h = 1e-3 * value
+        f = [omega(key, value + k * h) for k in (-2, -1, 1, 2)]
+        slope = (f[0] - 8 * f[1] + 8 * f[2] - f[3]) / (12 * h)
+        assert found.derivatives[key] == pytest.approx(slope, rel=1e-7)
+
+
+def test_a_pair_of_a_square_tube_splits() -> None:
+    link = {
+        "name": "a",
+        "length": 1.0,
+        "material": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700},
+        "section": {"shape": "box", "depth": 0.05, "width": 0.05, "wall": 0.003},
+    }
+    robot = supple.SerialRobot(name="square", links=[link])
+    key = "links.a.section.depth"
+    found = supple.sensitivities(robot, [0.0], [key], count=2)
+    assert found.coincident.tolist() == [True, True]
+    h = 1e-4
+    up, down = (supple.modes(robot.with_(key, 0.05 + s * h), [0.0], count=2).omega for s in (1, -1))
+    # one branch rises faster than the other: sorted above, the other way round below
+    slopes = (up - down[::-1]) / (2 * h)
+    assert found.derivatives[key] == pytest.approx(np.sort(slopes), rel=1e-4)
+
+
+def test_a_delta() -> None:
+    robot = supple.load("kuo-delta")
+    place = np.array([0.05, 0.02, 0.5])
+    keys = ["position.x", "upper.length"]
+    found = supple.sensitivities(robot, parameters=keys, position=place, count=3)
+    h = 2e-4
+
+    def omega(x: float, length: float) -> np.ndarray:
+        moved = robot.with_("upper.length", length)
+        return supple.modes(moved, position=[x, 0.02, 0.5], count=3).omega
+
+    for key, f in (
+        ("position.x", lambda k: omega(0.05 + k * h, 0.5)),
+        ("upper.length", lambda k: omega(0.05, 0.5 + k * h)),
+    ):
+        slope = (f(-2) - 8 * f(-1) + 8 * f(1) - f(2)) / (12 * h)
+        assert found.derivatives[key] == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("keys", "word"),
+    [
+        (["theta.linkX"], "theta.link1"),
+        (["links.link1.nothing"], "nothing"),
+        (["links.link1.material"], "only a number"),
+        (["position.x", "theta.link1"], "both"),
+        ("payload.mass", "list"),
+    ],
+)
+def test_bad_input(keys: object, word: str) -> None:
+    with pytest.raises(supple.SuppleError, match=word):
+        supple.sensitivities(supple.load("industrial-3"), [0, 0, 0], keys)

@@ -1,0 +1,141 @@
+"""Names that would steer a terminal, terminals that cannot write them, Ctrl-C, and partial runs."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import supple
+from cli.console import Console
+from supple.papers import reproduce as papers
+
+NASTY = "evil\x1b]0;owned\x07\x1b[31m\nindustrial-3: certified\u202e\u9e9f"
+COMMANDS = [
+    ["check"],
+    ["modes"],
+    ["statics"],
+    ["simulate", "--duration", "0.01"],
+    ["linearize"],
+    ["workspace", "--points", "2"],
+]
+
+
+@pytest.fixture
+def nasty(tmp_path: Path) -> Path:
+    place = tmp_path / "nasty.yaml"
+    robot = supple.load("di-castri-two-link").with_("name", NASTY)
+    supple.dump(robot.with_("links.link1.name", "a\x1b[2Jb"), place)
+    return place
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_names_never_steer_the_terminal(console: Console, nasty: Path, words: list[str]) -> None:
+    ran = console(words[0], nasty, *words[1:])
+    assert ran.code == 0, ran.err
+    assert "evil\\x1b]0;owned\\x07" in ran.out
+    assert not any(line.startswith("industrial-3: certified") for line in ran.out.splitlines())
+    assert all(c.isprintable() for c in (ran.out + ran.err).replace("\n", ""))
+
+
+def test_names_in_errors_and_options_are_escaped(console: Console, nasty: Path) -> None:
+    for words in (
+        ("modes", nasty, "--at", "1,2,3"),
+        ("modes", "no\x1b[31mfile\n"),
+        ("modes", nasty, "--position", "0,0,\x1b[31m"),
+        ("mo\x1bdes",),
+        ("modes", nasty, "--c\x07unt", "3"),
+    ):
+        ran = console(*words)
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1
+        assert all(c.isprintable() for c in ran.err.replace("\n", ""))
+
+
+def test_a_terminal_without_these_letters_gets_escapes(
+    nasty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from supple.__main__ import main
+
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="latin-1"))
+    monkeypatch.setattr("sys.argv", ["supple", "modes", str(nasty)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    sys.stdout.flush()
+    assert ended.value.code == 0
+    assert b"\\u9e9f" in raw.getvalue()
+
+
+@pytest.mark.parametrize("name", ["$$", "$a$b$", "a_b^c", "\\frac", "$\\frac{1}{0}$", "%", "\n$"])
+def test_dollars_in_names_draw_as_they_are(tmp_path: Path, name: str) -> None:
+    robot = supple.load("di-castri-two-link").with_({"name": name, "links.link1.name": "$$"})
+    found = supple.modes(robot, count=2)
+    found.plot(tmp_path / "a.png")
+    supple.modes(robot, [[0, 0], [0, 1]], count=2).plot(tmp_path / "b.svg")
+    supple.statics(robot).plot(tmp_path / "c.png")
+
+
+def test_a_part_of_a_run_does_not_replace_a_whole_one(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "run.nc"
+    words = ("simulate", "de-luca-two-link", "--duration", "0.02", "--save", place)
+    assert console(*words).code == 0
+    whole = place.read_bytes()
+    import supple.studies.motion.simulate as module
+
+    real = module._collect
+
+    def stopped(*args: Any) -> Any:
+        states, _ = real(*args)
+        return states[:5], "stopped by the user at t = 0.004 s"
+
+    monkeypatch.setattr(module, "_collect", stopped)
+    ran = console(*words)
+    assert ran.code == 1
+    assert place.read_bytes() == whole
+    assert f"Saved: {tmp_path / 'run.partial.nc'}" in ran.out
+    assert not supple.load_response(tmp_path / "run.partial.nc").complete
+
+
+def test_reproduce_ends_at_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped() -> Any:
+        warnings.warn("stopped by the user at t = 1 s", supple.SimulationWarning, stacklevel=1)
+        return "a verdict on a part of the motion"
+
+    monkeypatch.setitem(papers.PAPERS, "kuo", stopped)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        papers.reproduce("kuo")
+
+
+def interrupted(after: float, *words: str) -> tuple[int, str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "supple", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("after", [0.15, 0.4, 0.8, 1.5])
+def test_ctrl_c_is_answered_by_one_line(after: float) -> None:
+    """While Python itself starts, it tells of Ctrl-C in its own way: that is not ours to change."""
+    code, said = interrupted(after, "reproduce", "theodore")
+    if "supple" not in said and "Traceback" in said:
+        pytest.skip("too early: Python was starting")
+    assert "Traceback" not in said
+    assert code in (130, -signal.SIGINT)

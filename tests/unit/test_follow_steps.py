@@ -1,0 +1,158 @@
+"""How `follow` starts, steps and damps, against closed forms and tight integrations."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import supple
+from supple.equations.equilibrium import static_state
+
+BEAM = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0}
+# lowest frequency of a clamped-free beam: 3.5160 sqrt(EI / m L^4); here 200 Hz
+STIFFNESS = (2 * np.pi * 200 / 3.51601526850015) ** 2
+
+
+def arm(**more: object) -> supple.SerialRobot:
+    link = {"name": "link1", **BEAM, "bending_stiffness": STIFFNESS, **more}
+    return supple.SerialRobot.model_validate({"name": "arm", "planar": True, "links": [link]})
+
+
+def tight(model: supple.Model, path: supple.Trajectory, total: float) -> np.ndarray:
+    """Half of peak to peak of the tip's deviation after the stop, by scipy at 1e-11."""
+    from supple.path_dynamics.linearised_model import LedModel
+
+    led = LedModel(model)
+    N = led.size
+
+    def rate(t: float, x: np.ndarray) -> np.ndarray:
+        m = led.matrices(*path(np.array([t])))
+        load = m.F[0] - m.C[0] @ x[N:] - m.K[0] @ x[:N]
+        return np.concatenate([x[N:], np.linalg.solve(m.M[0], load)])
+
+    x, edges = np.zeros(2 * N), [0.0, *path.breaks, path.duration, total]
+    for a, b in pairwise(edges):
+        if b - a < 1e-12:
+            continue
+        inside = (a + 1e-12, b - 1e-12)
+        run = solve_ivp(rate, inside, x, "DOP853", rtol=1e-11, atol=1e-14, dense_output=True)
+        x = run.y[:, -1]
+    t = np.linspace(path.duration, total, 4001)[1:-1]
+    tip = np.einsum("ij,jt->it", led.matrices(*path(np.array([total]))).tip[0], run.sol(t)[:N])
+    return np.asarray(np.ptp(tip, axis=1) / 2)
+
+
+def test_residual_of_a_fast_arm() -> None:
+    """200 Hz and a smooth stop: steps of 1 ms by Newmark made the residual four times too large."""
+    model = supple.build(arm(), supple.AssumedModes(1))
+    path = supple.PointToPoint((0.0,), (0.5,), 0.02)
+    found = supple.follow(model, path, after=0.02, start="rest", dt=1e-4)
+    assert found.residual()[1] == pytest.approx(tight(model, path, 0.04)[1], rel=5e-3)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 4e-3])
+def test_samples_are_not_steps(dt: float) -> None:
+    """The same motion, whatever is asked of it."""
+    path = supple.PointToPoint((0.0,), (0.5,), 0.02)
+    fine = supple.follow(arm(), path, after=0.02, dt=1e-4)
+    found = supple.follow(arm(), path, after=0.02, dt=dt)
+    every = round(dt / 1e-4)
+    assert found.t == pytest.approx(fine.t[::every])
+    assert found.tip == pytest.approx(fine.tip[::every], abs=2e-3 * np.abs(fine.tip).max())
+    assert found.step <= 1e-3
+
+
+@pytest.mark.parametrize("name", ["industrial-3", "kuo-delta"])
+def test_static_start_knows_no_inertia(name: str) -> None:
+    """A path whose acceleration jumps at its start: the sag alone, none without gravity."""
+    robot = supple.load(name)
+    if name == "kuo-delta":
+        path: supple.Trajectory = supple.PointToPoint((0, 0, 0.5), (0.02, 0, 0.5), 0.4, "cubic")
+        sag = supple.statics(robot, position=[0, 0, 0.5])
+    else:
+        robot = robot.with_("gravity", [0, -9.81, 0])
+        path = supple.ParabolicBlends((0.0, 0.0, 0.0), (0.1, 0.1, 0.1), 1.0, 0.2)
+        sag = supple.statics(robot, [0, 0, 0])
+    found = supple.follow(robot, path, dt=0.01)
+    assert found.tip[0, :3] == pytest.approx(
+        sag.tip_displacement, abs=2e-2 * np.abs(sag.tip_displacement).max()
+    )  # statics has no preload in its stiffness: of second order in the sag
+    weightless = robot.with_("gravity", [0, 0, 0])
+    assert supple.follow(weightless, path, dt=0.01).tip[0] == pytest.approx(np.zeros(6), abs=1e-15)
+
+
+def test_rest_is_unbent() -> None:
+    robot = arm().with_("gravity", [0, -9.81, 0])
+    path = supple.PointToPoint((0.0,), (0.5,), 0.1)
+    found = supple.follow(robot, path, start="rest")
+    assert found.tip[0] == pytest.approx(np.zeros(6), abs=0)
+    assert np.abs(found.tip).max() > 0
+    with pytest.raises(supple.SuppleError, match="static, rest, periodic"):
+        supple.follow(robot, path, start="zero")  # type: ignore[arg-type]
+
+
+def test_peak_under_a_jump_is_twice_the_quasi_static_bend() -> None:
+    """An oscillator at rest under a load that jumps swings to twice its equilibrium."""
+    model = supple.build(arm(), supple.AssumedModes(1))
+    path = supple.ParabolicBlends((0.0,), (1e-3,), 0.5, 0.25)  # constant acceleration, then back
+    found = supple.follow(model, path, dt=1e-4)
+    q = np.zeros(model.size)
+    alpha = path(0.0)[2]
+    K = model.stiffness[1:, 1:]
+    bend = -np.linalg.solve(K, model.mass_matrix(q)[1:, :1] @ alpha)
+    first = found.t < 0.2
+    assert np.abs(found.y[first, 0]).max() == pytest.approx(2 * abs(bend[0]), rel=1e-3)
+    assert static_state(model) == pytest.approx(np.zeros(model.size), abs=1e-15)
+
+
+def test_damping_ratio_of_the_file_is_that_of_the_links() -> None:
+    """One link: its own modes are the robot's, so that the decay has the file's ratio."""
+    robot = arm(damping_ratio=0.03)
+    path = supple.ParabolicBlends((0.0,), (1e-3,), 0.0125, 0.00625)
+    given, plain, modal = (
+        supple.follow(r, path, after=0.06, dt=5e-5, **options)
+        for r, options in (
+            (robot, {}),
+            (arm(), {"damping": 0.03}),
+            (arm(), {"modal_damping": 0.03}),
+        )
+    )
+    after = given.t > path.duration + 0.02  # by then the second mode is 1e-2 of itself
+    t, y = given.t[after], given.tip[after, 1]
+    peaks = [k for k in range(1, len(y) - 1) if y[k - 1] < y[k] >= y[k + 1]]
+    decrement = np.log(y[peaks[0]] / y[peaks[-1]]) / (len(peaks) - 1)
+    assert decrement / np.hypot(decrement, 2 * np.pi) == pytest.approx(0.03, rel=0.02)
+    assert t[peaks[-1]] > t[peaks[0]]
+    largest = np.abs(given.tip).max()
+    assert plain.tip == pytest.approx(given.tip, abs=1e-12 * largest)
+    assert modal.tip == pytest.approx(given.tip, abs=1e-6 * largest)
+    undamped = supple.follow(arm(), path, after=0.06, dt=5e-5)
+    assert undamped.residual()[1] > 1.2 * given.residual()[1]
+
+
+def test_links_are_damped_as_in_a_model() -> None:
+    """The elements of `follow` and a Model of assumed modes, two links with ratios of their own."""
+    links = [
+        {"name": f"link{k}", **BEAM, "bending_stiffness": 2e3, "damping_ratio": zeta}
+        for k, zeta in ((1, 0.05), (2, 0.01))
+    ]
+    robot = supple.SerialRobot.model_validate({"name": "arm", "planar": True, "links": links})
+    path = supple.ParabolicBlends((0.0, 0.3), (0.01, 0.32), 0.2, 0.1)
+    model = supple.build(robot, supple.AssumedModes(4), stiffening=True)
+    one, two = (supple.follow(x, path, after=0.3) for x in (robot, model))
+    assert two.tip == pytest.approx(one.tip, abs=3e-2 * np.abs(one.tip).max())
+    assert two.residual()[1] == pytest.approx(one.residual()[1], rel=0.05)
+
+
+def test_both_dampings_are_refused() -> None:
+    with pytest.raises(supple.SuppleError, match="damping and modal_damping are both given"):
+        supple.follow(
+            arm(), supple.PointToPoint((0.0,), (0.5,), 0.1), damping=0.1, modal_damping=0.1
+        )
+
+
+def test_a_step_that_is_too_long_is_told() -> None:
+    path = supple.PointToPoint((0.0,), (0.5,), 0.02)
+    with pytest.warns(supple.StepWarning, match="leave step out"):
+        supple.follow(arm(), path, after=0.1, step=1e-3)
