@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from ..errors import SuppleError
+from ..values import MEASURED, in_si
 from .finding import every_fault, robot_error
 from .known import plain
 
@@ -18,9 +19,14 @@ LINES = 20
 
 
 class Description(BaseModel, ABC):
-    """What all parts share: frozen, an unknown key is an error, and faults are sentences."""
+    """What all parts share: frozen, strict, with units, and faults are sentences."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator(*MEASURED, mode="before", check_fields=False)
+    @classmethod
+    def _units(cls, value: Any, info: ValidationInfo) -> Any:
+        return in_si(info.field_name or "", value, info.data.get("type") == "prismatic")
 
     if not TYPE_CHECKING:  # whose signature is that of the fields
 

@@ -94,6 +94,10 @@ def wanted_motion(
             raise SuppleError("a trajectory or path needs a controller: give one, such as "
                               "supple.Decoupling()")  # fmt: skip
         return None
+    if not model.joints:
+        raise SuppleError(
+            f"{model.robot.name} has no joint that moves: there is nothing to control"
+        )
     if path is not None and trajectory is not None:
         raise SuppleError("trajectory and path are both given: lead the joints or the platform")
     if path is None and leads_platform(trajectory):
@@ -144,11 +148,11 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
 
 def _check_regular(model: Model, theta: Array) -> None:
     """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
-    q = np.zeros((len(theta[::8]) + 1, model.size))
-    q[:-1, : model.joints] = theta[::8]
-    q[-1] = q[0]  # and a pose with nothing special, to compare with
-    turning = [k for k in range(model.joints) if model.chain.joints[k] not in model.chain.sliding]
-    q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
+    q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
+    if not model.chain.start:  # a pose with nothing special, to compare with
+        chain, q[-1] = model.chain, q[0]
+        turning = [k for k, i in enumerate(chain.joints) if i not in chain.sliding]
+        q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
     M = model.mass_matrix(q)
     usual = np.sqrt(np.diag(M[-1]))
     unit = M[:-1] / np.outer(usual, usual)
@@ -174,8 +178,7 @@ def substep_counts(
     if first == model.size:
         return np.ones(len(grid) - 1, np.int64)
     times = np.linspace(grid[0], grid[-1], 17)
-    q = np.zeros((len(times), model.size))
-    q[:, : model.joints] = trajectory(times)[0]
+    q = np.array([model.chain.pose(r) for r in trajectory(times)[0]])
     M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
     squares = np.array([eigvalsh(k, m) for k, m in zip(K, M, strict=True)])
     low = np.array([min(row[row > 1e-9 * row[-1]]) for row in squares])
@@ -200,7 +203,7 @@ def closed_rate(model: Model, controller: Controller) -> Any:
         tau = controller.effort(model, q, qd, wanted)
         both = model.functions.expression("forward_dynamics")(q, qd, tau), tau
     lost = model.functions.expression("dissipation")(q, qd)
-    power = ca.dot(both[1], qd[:k]) - ca.dot(qd, lost)
+    power = ca.dot(both[1], qd[:k, 0]) - ca.dot(qd, lost)
     return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power, drift)]))
 
 

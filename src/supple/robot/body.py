@@ -20,6 +20,7 @@ class Material(Description):
     density: Positive
     poisson_ratio: Annotated[Number, Field(gt=-1, le=0.5)] | None = None
     shear_modulus: Positive | None = None
+    yield_strength: Positive | None = None
     damping_ratio: NonNegative | None = None
 
     @model_validator(mode="after")
