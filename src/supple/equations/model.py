@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short
-from ..arguments import checked, instance, number, one_of, optional, reals, shown, switch
+from ..arguments import Check, checked, instance, number, one_of, optional, reals, shown, switch
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
@@ -225,14 +225,17 @@ def a_model(name: str, given: Any) -> Model:
     )
 
 
-@checked(
-    robot=a_robot,
-    deflection=one_of(*DEFLECTIONS),
-    stiffening=optional(switch),
-    velocity=one_of("material", "paper"),
-    beta=one_of("newton", "integrated"),
-    compiled=switch,
-)
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "deflection": one_of(*DEFLECTIONS),
+    "stiffening": optional(switch),
+    "velocity": one_of("material", "paper"),
+    "beta": one_of("newton", "integrated"),
+    "compiled": switch,
+}
+
+
+@checked(**ARGUMENTS)
 def build(
     robot: Robot,
     basis: Basis,

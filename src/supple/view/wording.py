@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..architectures.kinds import architecture_of
-
 if TYPE_CHECKING:
     from ..robot import Robot
 
@@ -15,6 +13,8 @@ __all__ = ["motors_of", "tidy"]
 
 def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
     """Return the names of a robot's motors, and whether each one slides its link."""
+    from ..architectures.kinds import architecture_of  # the command line prints numbers without it
+
     motors = architecture_of(robot).motors()
     return [name for name, _ in motors], [slides for _, slides in motors]
 

@@ -312,6 +312,7 @@ class _Rows:
     def answer(
         self, path: Trajectory, t: Array, x: Array, zeros: NDArray[np.complex128], decay: float
     ) -> Inversion:
+        """Return the answer of a solution x on the times t."""
         m = self.count
         y, yd, ydd = path(t)
         etadd = self.rate(x, y, yd, ydd)[0][:, m:] if m else np.zeros((len(t), 0))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, instance, number, one_of, optional, some, whole
+from ...arguments import Check, checked, instance, number, one_of, optional, some, whole
 from ...control.controllers import Controller
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import Samples, residual_amplitude, schedule, shaped
@@ -154,17 +154,20 @@ def held(robot: Robot, poses: Array, count: int, servo: Controller | None) -> tu
     return omega, np.clip(ratio, 0.0, 0.6)
 
 
-@checked(
-    move=instance((JointTrajectory, Trajectory), "a Trajectory, or a JointTrajectory of a file"),
-    kind=one_of(*SHAPERS),
-    frequency_hz=optional(some(1e-6)),
-    damping_ratio=optional(some(0)),
-    robot=optional(a_robot),
-    modes=whole(1, 100),
-    rate=optional(number(1e-3, 1e7, unit="in Hz")),
-    speed_limit=optional(number(0, above=True)),
-    acceleration_limit=optional(number(0, above=True)),
-)
+ARGUMENTS: dict[str, Check] = {
+    "move": instance((JointTrajectory, Trajectory), "a Trajectory, or a JointTrajectory of a file"),
+    "kind": one_of(*SHAPERS),
+    "frequency_hz": optional(some(1e-6)),
+    "damping_ratio": optional(some(0)),
+    "robot": optional(a_robot),
+    "modes": whole(1, 100),
+    "rate": optional(number(1e-3, 1e7, unit="in Hz")),
+    "speed_limit": optional(number(0, above=True)),
+    "acceleration_limit": optional(number(0, above=True)),
+}
+
+
+@checked(**ARGUMENTS)
 def shape(  # noqa: PLR0913 - every option of the command
     move: JointTrajectory | Trajectory,
     kind: str = "zvd",

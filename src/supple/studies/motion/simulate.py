@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arguments import checked, instance, number, optional, reals, switch
+from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...control.controllers import Controller
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -42,17 +42,20 @@ class SimulationWarning(UserWarning):
     """A run ended before its time; what it had is in the Response."""
 
 
-@checked(
-    model=a_model,
-    qd0=optional(reals),
-    position=optional(reals),
-    theta0=optional(reals),
-    method=optional(instance(str, "the name of a method, or None")),
-    tolerance=number(0, 0.1, above=True),
-    limits=switch,
-    progress=optional(switch),
-    compiled=switch,
-)
+ARGUMENTS: dict[str, Check] = {
+    "model": a_model,
+    "qd0": optional(reals),
+    "position": optional(reals),
+    "theta0": optional(reals),
+    "method": optional(instance(str, "the name of a method, or None")),
+    "tolerance": number(0, 0.1, above=True),
+    "limits": switch,
+    "progress": optional(switch),
+    "compiled": switch,
+}
+
+
+@checked(**ARGUMENTS)
 def simulate(  # noqa: PLR0913 - every choice by keyword
     model: Model,
     tau: Any = None,

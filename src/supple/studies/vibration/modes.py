@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...answers.held import kept
-from ...arguments import checked, one_of, optional, reals, whole
+from ...arguments import Check, checked, one_of, optional, reals, whole
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -128,15 +128,18 @@ class Modes(Answer):
         )
 
 
-@checked(
-    theta=optional(reals),
-    count=whole(1, 10_000),
-    method=one_of(*get_args(Method)),
-    joints=one_of(*get_args(Joints)),
-    position=optional(reals),
-    elements=whole(),
-    order=one_of("cubic", "quintic"),
-)
+ARGUMENTS: dict[str, Check] = {
+    "theta": optional(reals),
+    "count": whole(1, 10_000),
+    "method": one_of(*get_args(Method)),
+    "joints": one_of(*get_args(Joints)),
+    "position": optional(reals),
+    "elements": whole(),
+    "order": one_of("cubic", "quintic"),
+}
+
+
+@checked(**ARGUMENTS)
 def modes(
     robot: Robot,
     theta: ArrayLike | None = None,
