@@ -66,7 +66,9 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LQR",
     "AssumedModes",
+    "Band",
     "BangBang",
     "Basis",
     "Body",
@@ -128,6 +131,7 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "Optimum",
     "ParabolicBlends",
     "PathResponse",
     "Platform",
@@ -185,6 +189,7 @@ __all__ = [
     "lqr",
     "material",
     "modes",
+    "optimise",
     "regressor",
     "reproduce",
     "scaled_to",
@@ -197,6 +202,7 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "stopband",
     "sweep",
     "workspace",
 ]
@@ -236,7 +242,9 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
