@@ -47,7 +47,7 @@ ARGUMENTS: dict[str, Check] = {
     "position": optional(reals),
     "theta0": optional(reals),
     "method": optional(instance(str, "the name of a method, or None")),
-    "tolerance": number(0, 0.1, above=True),
+    "tolerance": optional(number(0, 0.1, above=True)),
     "limits": switch,
     "progress": optional(switch),
     "compiled": switch,
@@ -112,9 +112,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
-    found = _carried(plan, x0, (method, step), limits, progress)
-    _warn_when_open(found, step, tolerance)
-    return found
+    return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
 def _carried(
@@ -176,9 +174,10 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
     return stepper
 
 
-def _warn_when_open(found: Response, step: float | None, tolerance: float | None) -> None:
+def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
+    """The same run, after a warning where its power balance stays open."""
     if found.openness <= OPEN:
-        return
+        return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
         remedy = "give a smaller tolerance" if tolerance is not None else "give a smaller step"
@@ -186,8 +185,9 @@ def _warn_when_open(found: Response, step: float | None, tolerance: float | None
         f"the power balance of this run stays open by {found.openness:.1e} of the energy "
         f"exchanged: {remedy}, or use another method (it was {found.method})",
         SimulationWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
+    return found
 
 
 def _every(duration: float, dt: float | None, samples: int | None) -> float:
