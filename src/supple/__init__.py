@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
-    from .errors import RobotError, SuppleError
+    from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
+    from .library import material
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -143,6 +145,7 @@ __all__ = [
     "RigidDelta",
     "Robot",
     "RobotError",
+    "RobotWarning",
     "Sensitivities",
     "SerialRobot",
     "ShapedMove",
@@ -180,6 +183,7 @@ __all__ = [
     "load_response",
     "loads",
     "lqr",
+    "material",
     "modes",
     "regressor",
     "reproduce",
@@ -193,18 +197,20 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "sweep",
     "workspace",
 ]
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "SuppleError"),
+    "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
@@ -231,6 +237,7 @@ _MOTION = {
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["RobotError", "SuppleError"]
+__all__ = ["RobotError", "RobotWarning", "SuppleError"]
 
 
 class SuppleError(ValueError):
@@ -27,3 +27,7 @@ class RobotError(SuppleError):
     def __reduce__(self) -> tuple[type[RobotError], tuple[tuple[str, ...], str]]:
         """Say how it is made again: of its faults, not of its text."""
         return type(self), (self.faults, self.where)
+
+
+class RobotWarning(UserWarning):
+    """What was read otherwise than written: lumped, left out or assumed; one sentence."""

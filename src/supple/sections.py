@@ -11,9 +11,17 @@ import math
 from abc import ABC, abstractmethod
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from .values import Pair, Positive, fault
+from .values import MEASURED, Pair, Positive, fault, in_si
 
 __all__ = ["Box", "Circle", "Constants", "General", "Rectangle", "Section", "Shape", "Tube"]
 
@@ -48,6 +56,11 @@ class Shape(BaseModel, ABC):
     shear_coefficient: ShearPair | None = Field(
         default=None, description="one value or [x-y, x-z]; Cowper's for the shape by default"
     )
+
+    @field_validator(*MEASURED, mode="before", check_fields=False)
+    @classmethod
+    def _units(cls, value: Any, info: ValidationInfo) -> Any:
+        return in_si(info.field_name or "", value)
 
     @model_validator(mode="after")
     def _positive_shear(self) -> Self:

@@ -1,10 +1,10 @@
-"""Numbers as robot files and command lines write them: finite, SI, angles in radians or `45deg`."""
+"""Numbers as robot files and command lines write them: finite, SI, or with a unit (`120 mm`)."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from .errors import SuppleError
 
 __all__ = [
+    "MEASURED",
     "Angle",
     "FrozenTable",
     "NonNegative",
@@ -25,10 +26,16 @@ __all__ = [
     "as_tuple",
     "fault",
     "faults",
+    "in_si",
     "parse_angle",
+    "quantity",
+    "unit_of",
 ]
 
-_ANGLE = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(deg|rad)?")
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?"
+_ANGLE = re.compile(rf"({_NUMBER})\s*(deg|rad)?")
+_QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-zµ°].*)")
+_FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµ°]+)(?:\^?(-?[1-9]))?\s*")
 
 
 Place = tuple[str | int, ...]
@@ -45,13 +52,141 @@ def faults(found: Sequence[tuple[Place, str]]) -> PydanticCustomError:
     return PydanticCustomError("supple_faults", "{sentence}", {"sentence": text, "faults": found})
 
 
+LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish
+# A unit: its factor, the power of pi that goes with it, and its powers of m, kg, s and rad.
+_Unit = tuple[Fraction, int, tuple[int, int, int, int]]
+PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640629")
+_POUND, _INCH, _FALL = Fraction("0.45359237"), Fraction("0.0254"), Fraction("9.80665")
+_UNITS: dict[str, _Unit] = {
+    "m": (Fraction(1), 0, (1, 0, 0, 0)),
+    "g": (Fraction(1, 1000), 0, (0, 1, 0, 0)),
+    "s": (Fraction(1), 0, (0, 0, 1, 0)),
+    "N": (Fraction(1), 0, (1, 1, -2, 0)),
+    "Nm": (Fraction(1), 0, (2, 1, -2, 0)),
+    "Pa": (Fraction(1), 0, (-1, 1, -2, 0)),
+    "rad": (Fraction(1), 0, (0, 0, 0, 1)),
+    "Nmm": (Fraction(1, 1000), 0, (2, 1, -2, 0)),
+    "deg": (Fraction(1, 180), 1, (0, 0, 0, 1)),
+    "°": (Fraction(1, 180), 1, (0, 0, 0, 1)),
+    "rev": (Fraction(2), 1, (0, 0, 0, 1)),
+    "rpm": (Fraction(2, 60), 1, (0, 0, -1, 1)),
+    "min": (Fraction(60), 0, (0, 0, 1, 0)),
+    "t": (Fraction(1000), 0, (0, 1, 0, 0)),
+    "bar": (Fraction(100_000), 0, (-1, 1, -2, 0)),
+    "in": (_INCH, 0, (1, 0, 0, 0)),
+    "ft": (12 * _INCH, 0, (1, 0, 0, 0)),
+    "lb": (_POUND, 0, (0, 1, 0, 0)),
+    "oz": (_POUND / 16, 0, (0, 1, 0, 0)),
+    "lbf": (_POUND * _FALL, 0, (1, 1, -2, 0)),
+    "psi": (_POUND * _FALL / _INCH**2, 0, (-1, 1, -2, 0)),
+    "ksi": (1000 * _POUND * _FALL / _INCH**2, 0, (-1, 1, -2, 0)),
+}
+_PREFIXED = ("m", "g", "s", "N", "Nm", "Pa", "rad")
+_PREFIXES = {"n": -9, "u": -6, "µ": -6, "m": -3, "c": -2, "k": 3, "M": 6, "G": 9}
+# What each key of a robot file is measured in, and a sliding joint's where it differs.
+_KEYS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("young_modulus", "shear_modulus", "yield_strength"), ("Pa",)),
+    **dict.fromkeys(("depth", "width", "diameter", "wall", "length", "at", "spacing"), ("m",)),
+    **dict.fromkeys(("base_radius", "radius", "thickness", "xyz", "com"), ("m",)),
+    **dict.fromkeys(("second_moment_z", "second_moment_y"), ("m^4",)),
+    **dict.fromkeys(("torsion_constant", "polar_moment"), ("m^4",)),
+    **dict.fromkeys(("bending_stiffness", "torsional_stiffness"), ("N m^2",)),
+    **dict.fromkeys(("axial_stiffness", "shear_stiffness"), ("N",)),
+    **dict.fromkeys(("rotary_inertia_per_length", "polar_inertia_per_length"), ("kg m",)),
+    **dict.fromkeys(("rotor_inertia", "motor_inertia", "inertia"), ("kg m^2",)),
+    **dict.fromkeys(("limits", "start", "rest"), ("rad", "m")),
+    **dict.fromkeys(("rpy", "roll", "angles"), ("rad",)),
+    **dict.fromkeys(("friction", "effort_limit"), ("N m", "N")),
+    "density": ("kg/m^3",),
+    "area": ("m^2",),
+    "mass_per_length": ("kg/m",),
+    "mass": ("kg",),
+    "stiffness": ("N m/rad", "N/m"),
+    "damping": ("N m s/rad", "N s/m"),
+    "speed_limit": ("rad/s", "m/s"),
+    "gravity": ("m/s^2",),
+    "translation": ("N/m",),
+    "rotation": ("N m/rad",),
+}
+MEASURED = tuple(_KEYS)
+_EXAMPLES = {"m": "120 mm", "Pa": "70 GPa", "kg": "5 lb", "N m/rad": "35 Nm/deg", "rad": "45 deg"}
+
+
+def _unit(text: str) -> _Unit:
+    """A product of units such as `kg m^2`, `Nm/deg`, `g/cm^3`; ValueError names what is not one."""
+    factor, turns, powers, at = Fraction(1), 0, [0, 0, 0, 0], 0
+    while at < len(text):
+        match = _FACTOR.match(text, at)
+        if match is None:
+            raise ValueError(text[at:])
+        name = match[2]
+        scale = Fraction(1)
+        if name not in _UNITS and name[1:] in _PREFIXED and name[0] in _PREFIXES:
+            scale, name = Fraction(10) ** _PREFIXES[name[0]], name[1:]
+        if name not in _UNITS:
+            raise ValueError(match[2])
+        power = int(match[3] or 1) * (-1 if match[1] == "/" else 1)
+        own, pi, dimensions = _UNITS[name]
+        factor *= (scale * own) ** power
+        turns += pi * power
+        powers = [a + power * b for a, b in zip(powers, dimensions, strict=True)]
+        at = match.end()
+    return factor, turns, (powers[0], powers[1], powers[2], powers[3])
+
+
+def quantity(text: str, unit: str) -> float:
+    """Return a number with a unit as SI, rounded once; ValueError says what is wrong with it.
+
+    Angles count: `35 Nm/deg` is 35 * 180 / pi N m/rad; where an angle is left out (`35 Nm` for
+    N m/rad) it is in radians.
+    """
+    match = _QUANTITY.fullmatch(text.strip())
+    example = _EXAMPLES.get(unit, f"1.5 {unit}")
+    if match is None or len(text) > 60:
+        raise ValueError(f"it must be a number, alone or with a unit, such as {example}")
+    try:
+        factor, turns, powers = _unit(match[2])
+    except ValueError as problem:
+        raise ValueError(f"'{problem}' is no unit known here; write it in {unit}") from None
+    wanted = _unit(unit)[2]
+    if powers[:3] != wanted[:3] or powers[3] not in (
+        wanted[3],
+        0 if any(wanted[:3]) else wanted[3],
+    ):
+        raise ValueError(f"it must be in {unit}, or in what converts to it, such as {example}")
+    try:
+        return float(Fraction(match[1]) * factor * PI**turns)
+    except OverflowError:
+        raise ValueError(f"it is too large to compute with: at most {LARGEST:g} {unit}") from None
+
+
+def unit_of(key: str, sliding: bool = False) -> str | None:
+    """Return the SI unit of a key of robot files, None where it has none."""
+    units = _KEYS.get(key)
+    return None if units is None else units[-1 if sliding else 0]
+
+
+def in_si(key: str, value: Any, sliding: bool = False) -> Any:
+    """Return the value of a key with its numbers in SI: `120 mm` as 0.12, also inside lists."""
+    unit = unit_of(key, sliding)
+    if unit is None:
+        return value
+    if isinstance(value, list | tuple):
+        return type(value)(in_si(key, part, sliding) for part in value)
+    if not isinstance(value, str) or not _QUANTITY.fullmatch(value.strip()[:60]):
+        return value  # its type reads it, or tells that it is no number
+    try:
+        return quantity(value, unit)
+    except ValueError as problem:
+        raise fault(f"'{value[:40]}' is given: {problem}") from None
+
+
 def parse_angle(text: str) -> float:
     """Return an angle in radians from `0.785`, `45deg` or `0.785rad`."""
     match = _ANGLE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"'{text}' is not an angle: write radians as 0.785 or degrees as 45deg")
-    value = float(match[1])
-    return math.radians(value) if match[2] == "deg" else value
+    return quantity(text, "rad") if match[2] else float(match[1])
 
 
 def _plain(value: Any) -> Any:
@@ -72,9 +207,6 @@ def as_tuple(value: Any) -> Any:
     """Turn lists and arrays into tuples, so that frozen descriptions compare and hash."""
     value = _plain(value)
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-
-
-LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish
 
 
 def _not_too_large(value: float) -> float:

@@ -125,7 +125,7 @@ def test_degrees_where_an_angle_is_meant() -> None:
     link = loads(text).links[0]
     assert link.roll == math.pi / 2
     assert link.joint.limits == (-math.pi / 4, 1)
-    assert "it must be a number without a unit" in one_fault_of(
+    assert "'1deg' is given: it must be in m, or in what converts to it" in one_fault_of(
         text.replace("{name: a, length: 1", "{name: a, length: 1deg")
     )
 

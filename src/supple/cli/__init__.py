@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import RobotError, SuppleError
+from ..errors import RobotError, RobotWarning, SuppleError
+from .catalogue.imports import import_, materials
 from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
 from .catalogue.view import view
+from .design.sweep import sweep
 from .drive.shape import shape
 from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
@@ -39,6 +42,8 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
+    "materials": (materials, "List common materials with their sources."),
+    "import": (import_, "Make a robot file of a URDF, some of its links bending."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
     "forward": (forward, "Where is the tip, at given joint coordinates."),
     "inverse": (inverse, "Which joint coordinates put the tip there."),
@@ -48,6 +53,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),
+    "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),
@@ -89,7 +95,10 @@ def main() -> int:
             stream.reconfigure(errors="backslashreplace")
     arguments = sys.argv[1:] or ["--help"]
     try:
-        return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", RobotWarning)
+            warnings.showwarning = _told(warnings.showwarning)
+            return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
     except RobotError as problem:
         for line in str(problem).split("\n"):
             say(line, err=True)
@@ -108,6 +117,18 @@ def main() -> int:
     except MemoryError:
         say("this needs more memory than there is: ask for less", err=True)
     return 2
+
+
+def _told(usual: Callable[..., None]) -> Callable[..., None]:
+    """Notes about a robot as plain sentences on the error stream; other warnings as usual."""
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, RobotWarning):
+            say(f"note: {message}", err=True)
+        else:
+            usual(message, category, *rest)
+
+    return show
 
 
 def _asked() -> str:

@@ -1,10 +1,11 @@
-"""Chain: a serial robot under a basis as plain numbers, what the equations of motion run over."""
+"""Chain: a serial arm or a tree under a basis as plain numbers, what the equations run over."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,11 @@ from ..beams.sliding.shapes import SlidingShapes, StiffRod
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
-from ..robot import Link, Robot, SerialRobot, need_robot
+from ..robot import JointedLink, Link, Robot, SerialRobot, need_robot
 from ..structure import Structure, structure_of
 from ..structure.serial import link_beam
 
-__all__ = ["Chain", "ChainLink", "chain_of", "denoised", "distal_loads"]
+__all__ = ["Chain", "ChainLink", "chain_of", "check_slide", "denoised", "distal_loads"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +39,11 @@ class ChainLink:
         bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
         R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
         and shapes are then those of its whole length, clamped there.  EI: bending stiffness.
+        parent: place of the link that carries it, -1 for the base, None for the link before.
+        carrier: 0 on that link's end, k on its station k - 1.  stations: (x, N (3, kz), Psi (3, k))
+        of sections along this link that carry others.  passive: no motor moves its joint.
+        leading: axes of a universal or spherical joint that turn before `axis`.  order: which
+        coordinate of the joint turns about each axis, leading ones first.
     """
 
     name: str
@@ -53,48 +59,118 @@ class ChainLink:
     R_SL: Array
     slide: SlidingShapes | None = None
     EI: tuple[float, float] = (math.inf, math.inf)
+    parent: int | None = None
+    carrier: int = 0
+    stations: tuple[tuple[float, Array, Array], ...] = ()
+    passive: bool = False
+    leading: tuple[Array, ...] = ()
+    order: tuple[int, ...] = (0,)
+
+    @property
+    def moves(self) -> bool:
+        """Whether its joint has a coordinate."""
+        return self.axis is not None or self.slide is not None
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The links of one open chain and where their coordinates stand in q = [theta, eps, eta]."""
+    """The links of an open chain or tree, and where their coordinates stand in q.
+
+    q = [theta, eps, passive, eta].
+
+    Attributes:
+        tip: the link whose end is the tip.  lengths: names of motors that move no joint but the
+        length of a closure; theta has them after the joints'.  followers: places, among the
+        coordinates of the whole tree, of those that loops determine: they are left out of q.
+        start: (N,), q of the assembled pose, unbent; empty: zero.
+    """
 
     links: tuple[ChainLink, ...]
     gravity: tuple[float, float, float]
     planar: bool
+    tip: int = -1
+    lengths: tuple[str, ...] = ()
+    followers: tuple[int, ...] = ()
+    start: tuple[float, ...] = ()
 
     @cached_property
     def joints(self) -> tuple[int, ...]:
-        """Links whose joint moves, in order: one entry of theta each."""
-        return tuple(
-            i
-            for i, link in enumerate(self.links)
-            if link.axis is not None or link.slide is not None
-        )
+        """Links whose joint a motor moves, in order: one entry of theta each."""
+        return tuple(i for i, link in enumerate(self.links) if link.moves and not link.passive)
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Names of the entries of theta: of links, then of closures."""
+        return (*(self.links[i].name for i in self.joints), *self.lengths)
 
     @cached_property
     def sprung(self) -> tuple[int, ...]:
-        """Links whose joint has a spring: one entry of eps each."""
+        """Links whose motor has a spring: one entry of eps each."""
         return tuple(i for i in self.joints if self.links[i].spring is not None)
 
     @cached_property
     def theta(self) -> dict[int, int]:
-        """Place in q of the joint coordinate of each moving link."""
+        """Place in q of the joint coordinate of each link with a motor."""
         return {link: place for place, link in enumerate(self.joints)}
 
     @cached_property
     def eps(self) -> dict[int, int]:
         """Place in q of the spring angle of each sprung link."""
-        return {link: len(self.joints) + k for k, link in enumerate(self.sprung)}
+        return {link: len(self.motors) + k for k, link in enumerate(self.sprung)}
 
     @cached_property
+    def _left(self) -> tuple[tuple[tuple[int, ...], ...], tuple[slice, ...]]:
+        """Places in q of every link's passive and elastic coordinates, followers left out."""
+        whole = start = len(self.motors) + len(self.sprung)
+        parts: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
+        counts = [
+            [len(link.order) * link.passive for link in self.links],
+            [link.inv.count for link in self.links],
+        ]
+        for part, sizes in zip(parts, counts, strict=True):
+            for size in sizes:
+                kept = [k for k in range(whole, whole + size) if k not in self.followers]
+                part.append(tuple(range(start, start + len(kept))))
+                whole, start = whole + size, start + len(kept)
+        first = start - sum(map(len, parts[1]))
+        edges = np.cumsum([first, *map(len, parts[1])]).tolist()
+        return tuple(parts[0]), tuple(slice(a, b) for a, b in pairwise(edges))
+
+    @property
+    def passive(self) -> tuple[tuple[int, ...], ...]:
+        """Places in q of the passive coordinates of each link."""
+        return self._left[0]
+
+    @property
     def eta(self) -> tuple[slice, ...]:
         """Place in q of the elastic coordinates of each link."""
-        start, out = len(self.joints) + len(self.sprung), []
-        for link in self.links:
-            out.append(slice(start, start + link.inv.count))
-            start += link.inv.count
-        return tuple(out)
+        return self._left[1]
+
+    @property
+    def stiff(self) -> int:
+        """Number of coordinates before the elastic ones: theta, eps and passive."""
+        return int(self.eta[0].start)
+
+    @cached_property
+    def bodies(self) -> tuple[tuple[int, int], ...]:
+        """(link, turn) of all that the recursions run over: a link, after its leading turns."""
+        return tuple(
+            (i, k) for i, link in enumerate(self.links) for k in range(1 + len(link.leading))
+        )
+
+    @cached_property
+    def body(self) -> tuple[int, ...]:
+        """Place among the bodies of every link."""
+        return tuple(n for n, (i, k) in enumerate(self.bodies) if k == len(self.links[i].leading))
+
+    def felt(self, i: int, turn: int = 0) -> list[int]:
+        """Places in q of what turns link i about one of its axes: theta and eps, or a passive."""
+        link = self.links[i]
+        if link.axis is None:
+            return []
+        if link.passive:
+            return [self.passive[i][link.order[turn]]]
+        return [table[i] for table in (self.theta, self.eps) if i in table]
 
     @cached_property
     def sliding(self) -> tuple[int, ...]:
@@ -104,12 +180,23 @@ class Chain:
     def own(self, i: int) -> list[int]:
         """Places in q of a link's own coordinates: eta, after the length of one that slides."""
         bent = list(range(self.eta[i].start, self.eta[i].stop))
-        return [self.theta[i], *bent] if self.links[i].slide is not None else bent
+        return [self.length_at(i), *bent] if self.links[i].slide is not None else bent
+
+    def length_at(self, i: int) -> int:
+        """Return the place in q of the free length of a link that slides."""
+        return self.passive[i][0] if self.links[i].passive else self.theta[i]
+
+    def pose(self, theta: Array | None = None) -> Array:
+        """Return q unbent with the motors at theta; None: where the robot is assembled."""
+        q = np.array(self.start) if self.start else np.zeros(self.size)
+        if theta is not None:
+            q[: len(self.motors)] = theta
+        return q
 
     def check_lengths(self, q: Array) -> None:
         """Raise a SuppleError unless every free length in q lies on its beam."""
         for i in self.sliding:
-            free, (least, most) = q[..., self.theta[i]], self.stroke(i)
+            free, (least, most) = q[..., self.length_at(i)], self.stroke(i)
             low, high = float(free.min(initial=most)), float(free.max(initial=least))
             if low < least or high > most:
                 bad = low if low < least else high
@@ -136,14 +223,20 @@ class Chain:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
-        out = [f"theta.{self.links[i].name}" for i in self.joints]
+        out = [f"theta.{name}" for name in self.motors]
         out += [f"eps.{self.links[i].name}" for i in self.sprung]
+        for link in self.links:
+            if link.passive:
+                several = len(link.order) > 1
+                out += [
+                    f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(len(link.order))
+                ]
         for link in self.links:
             seen: dict[str, int] = {}
             for kind in link.shapes.kinds if link.shapes is not None else ():
                 seen[kind] = seen.get(kind, 0) + 1
                 out.append(f"eta.{link.name}.{kind}{seen[kind]}")
-        return tuple(out)
+        return tuple(name for k, name in enumerate(out) if k not in self.followers)
 
     def index(self, name: str) -> int:
         """Return the place of the link of this name."""
@@ -203,7 +296,7 @@ def outstretched(robot: SerialRobot) -> Array:
 def _check_joint(link: Link, beam: Beam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
-        _check_slide(link, beam)
+        check_slide(link, beam)
     if joint.stiffness is not None and joint.rotor_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
@@ -211,7 +304,8 @@ def _check_joint(link: Link, beam: Beam) -> None:
         )
 
 
-def _check_slide(link: Link, beam: Beam) -> None:
+def check_slide(link: JointedLink, beam: Beam) -> None:
+    """Raise a SuppleError unless a link that slides is one that the equations know."""
     where = f"links.{link.name}"
     if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
         raise SuppleError(

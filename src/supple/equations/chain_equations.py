@@ -1,4 +1,4 @@
-"""Laws: the equations of a Chain in terms of q = [theta, eps, eta], in any scalars.
+"""Laws: the equations of a Chain in terms of q = [theta, eps, passive, eta], in any scalars.
 
 `equations` knows links, joints and their elastic coordinates; here springs and rotors, stiffness
 and damping, energies and frames are added, and everything stands in the order of q.
@@ -7,7 +7,7 @@ and damping, energies and frames are added, and everything stands in the order o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..kernels.scalars import (
     Vector,
     add,
     dot,
+    identity,
     matvec,
     mul,
     negate,
@@ -28,17 +29,28 @@ from ..kernels.scalars import (
     total,
     transpose,
     vadd,
+    zeros,
 )
 from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
-from .forces import joint_side, rubbing, slider_forces, sliders
-from .link_inertia import Numbers, kinematics
+from .forces import joint_side, rubbing, slider_forces, sliders, strained
+from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import forward, inverse, mass_matrix
 from .sliders import Slider, resolved
 
-__all__ = ["Laws", "first_moment", "joint_side", "laws_of", "numbers", "rubbing"]
+__all__ = [
+    "Frames",
+    "Laws",
+    "first_moment",
+    "joint_side",
+    "laws_of",
+    "numbers",
+    "rubbing",
+    "section_frame",
+]
 
 Array = NDArray[np.float64]
+Frames = list[tuple[Vector, list[Vector], Pose]]
 
 
 def numbers(link: ChainLink) -> Numbers:
@@ -64,6 +76,9 @@ def numbers(link: ChainLink) -> Numbers:
         root_mass=link.root_mass.tolist(),
         tip_mass=link.tip_mass.tolist(),
         rotor=0.0 if link.spring is not None else float(link.rotor),
+        parent=link.parent,
+        carrier=link.carrier,
+        stations=tuple(Station(x, N.tolist(), Psi.tolist()) for x, N, Psi in link.stations),
     )
 
 
@@ -75,19 +90,74 @@ def _clean(a: Array) -> Any:
 def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
     """Forces on q from those on the joints' own coordinates: both theta and eps feel the joint."""
     out: Vector = [0.0] * chain.size
-    for i, place in (*chain.theta.items(), *chain.eps.items()):
-        out[place] = efforts[i]
-    for i, values in enumerate(elastic):
-        for place, value in zip(chain.own(i), values, strict=True):
+    for n, (i, turn) in enumerate(chain.bodies):
+        for place in chain.felt(i, turn):
+            out[place] = efforts[n]
+        for place, value in zip(chain.own(i) if elastic[n] else [], elastic[n], strict=True):
             out[place] = value
     return out
 
 
-def _places(chain: Chain, link: int, row: int) -> list[int]:
-    """Where entry `row` of a link (0 its joint, then its elastic coordinates) stands in q."""
-    if row:
-        return [chain.own(link)[row - 1]]
-    return [table[link] for table in (chain.theta, chain.eps) if link in table]
+def _places(chain: Chain, body: int, row: int) -> list[int]:
+    """Where entry `row` of a body (0 its joint, then its elastic coordinates) stands in q."""
+    i, turn = chain.bodies[body]
+    return [chain.own(i)[row - 1]] if row else chain.felt(i, turn)
+
+
+def _bodies(
+    chain: Chain,
+    links: list[Numbers | Slider],
+    eta: list[Vector],
+    held: list[Vector] | None = None,
+) -> list[Numbers]:
+    """The links as the recursions run over them, leading turns as bodies without mass."""
+    own = [[part[n] for n in chain.body] for part in (eta, held or eta)]
+    found = resolved(links, own[0], own[1] if held else None)
+    if len(chain.body) == len(chain.bodies):
+        return found
+    out: list[Numbers] = []
+    for i, (link, part) in enumerate(zip(found, chain.links, strict=True)):
+        up = i - 1 if link.parent is None else link.parent
+        carrying = (chain.body[up] if up >= 0 else -1, link.carrier)
+        R_PM, p_PM = link.R_PM, link.p_PM
+        for axis in part.leading:
+            out.append(
+                replace(
+                    _TURN,
+                    R_PM=R_PM,
+                    p_PM=p_PM,
+                    axis=_clean(axis),
+                    parent=carrying[0],
+                    carrier=carrying[1],
+                )
+            )
+            R_PM, p_PM, carrying = identity(3), [0.0] * 3, (len(out) - 1, 0)
+        out.append(replace(link, R_PM=R_PM, p_PM=p_PM, parent=carrying[0], carrier=carrying[1]))
+    return out
+
+
+_NONE: list[Vector] = [[], [], []]
+_TURN = Numbers(
+    R_PM=identity(3),
+    p_PM=[0.0] * 3,
+    axis=None,
+    length=0.0,
+    mass=0.0,
+    first=0.0,
+    second=0.0,
+    P=_NONE,
+    X=_NONE,
+    G=[[[] for _ in range(3)] for _ in range(3)],
+    J=[0.0] * 3,
+    JPsi=_NONE,
+    PsiJPsi=[],
+    pairs=(),
+    N_end=_NONE,
+    Psi_end=_NONE,
+    root_mass=zeros(6, 6),
+    tip_mass=zeros(6, 6),
+    rotor=0.0,
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +166,8 @@ class Laws:
 
     Attributes:
         chain: the numbers.  links: the same as lists; symbols may stand in them.
-        K, D: nested lists (N, N).  friction: (joints,) Coulomb's, N m; empty: none.
+        K, D: nested lists (N, N).  friction: Coulomb's of theta, eps and passive, N m; empty: none.
+        rest: (N,), where the springs are unloaded; empty: at zero.
     """
 
     chain: Chain
@@ -104,6 +175,7 @@ class Laws:
     K: list[Vector]
     D: list[Vector]
     friction: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
 
     @cached_property
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
@@ -132,7 +204,8 @@ class Laws:
         s, eta = joint_side(self.chain, q)
         shaped = None if held is None else joint_side(self.chain, held)[1]
         M = [[0.0] * self.chain.size for _ in range(self.chain.size)]
-        for i, row, l, column, value in mass_matrix(resolved(self.links, eta, shaped), s, eta):
+        links = _bodies(self.chain, self.links, eta, shaped)
+        for i, row, l, column, value in mass_matrix(links, s, eta):
             for a in _places(self.chain, i, row):
                 for b in _places(self.chain, l, column):
                     M[a][b] = M[b][a] = value
@@ -157,8 +230,9 @@ class Laws:
         (s, eta), (sd, etad), (sdd, etadd) = (joint_side(chain, x) for x in (q, qd, qdd))
         own = list(map(float, chain.gravity)) if gravity else [0.0] * 3
         g = gravity if isinstance(gravity, list) else own
-        links = resolved(self.links, eta)
-        found = inverse(links, (s, sd, sdd), (eta, etad, etadd), g, wrench)
+        links = _bodies(chain, self.links, eta)
+        tip = chain.body[chain.tip]
+        found = inverse(links, (s, sd, sdd), (eta, etad, etadd), g, wrench, tip)
         out = _gather(chain, *found)
         for i in chain.sprung:
             place = chain.theta[i]
@@ -166,13 +240,14 @@ class Laws:
         return out
 
     def forces(self, q: Vector, qd: Vector) -> Vector:
-        """-K q - D qd on theta and eps; those on eta depend on the coordinates.
+        """-K q - D qd on theta, eps and passive; those on eta depend on the coordinates.
 
         For a link that slides both its length and eta are its own, and stand here.
         """
-        rows = slice(0, len(self.chain.joints) + len(self.chain.sprung))
+        rows = slice(0, self.chain.stiff)
         rest = [0.0] * (self.chain.size - rows.stop)
-        felt = vadd(negate(matvec(self.K[rows], q)), negate(matvec(self.D[rows], qd)))
+        bent = strained(self, q)
+        felt = vadd(negate(matvec(self.K[rows], bent)), negate(matvec(self.D[rows], qd)))
         for k, torque in enumerate(rubbing(self.friction, qd)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
@@ -208,48 +283,48 @@ class Laws:
         chain = self.chain
         (s, zeta), (sd, zetad) = (joint_side(chain, value) for value in (x, xd))
         applied = vadd(self.forces(x, xd), list(tau) + [0.0] * (chain.size - len(tau)))
-        torque: Vector = [0.0] * len(chain.links)
-        for i, place in chain.theta.items():
-            torque[i] = applied[chain.eps.get(i, place)]
-        elastic = [
-            [applied[place] for place in chain.own(i)]
-            if isinstance(link, Slider)
-            else vadd(negate(matvec(K, z)), negate(matvec(D, zd)))
-            for i, (link, (K, D), z, zd) in enumerate(
-                zip(self.links, self.turned_forces, zeta, zetad, strict=True)
-            )
+        torque: Vector = [
+            applied[places[-1]] if places else 0.0
+            for places in (chain.felt(i, turn) for i, turn in chain.bodies)
         ]
+        elastic: list[Vector] = [[] for _ in chain.bodies]
+        for i, (n, link, (K, D)) in enumerate(
+            zip(chain.body, self.links, self.turned_forces, strict=True)
+        ):
+            if isinstance(link, Slider):
+                elastic[n] = [applied[place] for place in chain.own(i)]
+            else:
+                elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(matvec(D, zetad[n])))
         g = list(map(float, chain.gravity))
-        links = resolved(self.turned[0], zeta)
-        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench)
+        links, tip = _bodies(chain, self.turned[0], zeta), chain.body[chain.tip]
+        found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench, tip)
         out = _gather(chain, *found)
         for i in chain.sprung:
-            theta, eps = chain.theta[i], chain.eps[i]
-            out[theta] = mul(sub(applied[theta], torque[i]), 1.0 / float(chain.links[i].rotor))
-            out[eps] = sub(found[0][i], out[theta])
+            theta, eps, n = chain.theta[i], chain.eps[i], chain.body[i]
+            out[theta] = mul(sub(applied[theta], torque[n]), 1.0 / float(chain.links[i].rotor))
+            out[eps] = sub(found[0][n], out[theta])
         return out
 
     def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
-        """Position (3,) and axes (3, 3) of the last end in base axes."""
-        p, R, pose = self.frames(q)[-1]
-        back = transpose(_numbers_back(self.chain))
-        turned = [matvec(R, column) for column in transpose(pose.turn)]
-        axes = [vadd(*(scale(b[k], turned[k]) for k in range(3))) for b in back]
-        return vadd(p, matvec(R, pose.arm)), transpose(axes)
+        """Position (3,) and axes (3, 3) of the tip in base axes."""
+        return section_frame(self.chain, self.frames(q), self.chain.tip)
 
-    def frames(self, q: Vector) -> list[tuple[Vector, list[Vector], Any]]:
+    def frames(self, q: Vector) -> Frames:
         """Root position and axes in base axes of every link, and its pose."""
         s, eta = joint_side(self.chain, q)
-        p: Vector = [0.0] * 3
-        R = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-        out = []
-        for pose in kinematics(resolved(self.links, eta), s, eta):
+        links = _bodies(self.chain, self.links, eta)
+        out: Frames = []
+        for i, pose in enumerate(kinematics(links, s, eta)):
+            up = parent(links, i)
+            p: Vector = [0.0] * 3
+            R = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+            if up >= 0:
+                p, R, before = out[up]
+                p = vadd(p, matvec(R, before.sections[links[i].carrier].arm))
             p = vadd(p, matvec(R, pose.offset))
             columns = [matvec(R, column) for column in transpose(pose.R)]
-            R = transpose(columns)
-            out.append((p, R, pose))
-            p = vadd(p, matvec(R, pose.arm))
-        return out
+            out.append((p, transpose(columns), pose))
+        return [out[n] for n in self.chain.body]
 
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy.
@@ -260,7 +335,8 @@ class Laws:
         momentum = self.inverse(q, rest, list(qd), gravity=False)
         kinetic = mul(0.5, dot(momentum, qd))
         bent = [slider.energy(p) for _, slider, p in sliders(self, q)]
-        return kinetic, total([mul(0.5, dot(q, matvec(self.K, q))), *bent]), self.height(q)
+        x = strained(self, q)
+        return kinetic, total([mul(0.5, dot(x, matvec(self.K, x))), *bent]), self.height(q)
 
     def height(self, q: Vector, gravity: Vector | None = None) -> Scalar:
         """Potential of gravity, -g . sum of m r over beams and bodies; of another g if given."""
@@ -268,7 +344,8 @@ class Laws:
         out: Scalar = 0.0
         if gravity is None and not any(g):
             return out
-        links = resolved(self.links, joint_side(self.chain, q)[1])
+        own = [[q[place] for place in self.chain.own(i)] for i in range(len(self.links))]
+        links = resolved(self.links, own)
         for link, (p, R, pose) in zip(links, self.frames(q), strict=True):
             beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
             root, tip = link.root_mass, link.tip_mass
@@ -279,15 +356,19 @@ class Laws:
         return out
 
 
+def section_frame(chain: Chain, frames: Frames, i: int, k: int = 0) -> tuple[Vector, list[Vector]]:
+    """Return place and link axes (3, 3) of section k of link i, given all frames, base axes."""
+    p, R, pose = frames[i]
+    at = pose.sections[k]
+    back = transpose(_clean(chain.links[i].R_SL))
+    turned = [matvec(R, column) for column in transpose(at.turn)]
+    axes = [vadd(*(scale(b[k], turned[k]) for k in range(3))) for b in back]
+    return vadd(p, matvec(R, at.arm)), transpose(axes)
+
+
 def first_moment(M: list[Vector]) -> Vector:
     """Mass times the place of the mass centre, from a (6, 6) mass."""
     return [M[1][5], M[2][3], M[0][4]]
-
-
-def _numbers_back(chain: Chain) -> list[Vector]:
-    """Link axes of the last link seen from its segment axes."""
-    back: list[Vector] = _clean(chain.links[-1].R_SL)
-    return back
 
 
 def laws_of(
@@ -296,8 +377,12 @@ def laws_of(
     friction: tuple[float, ...] = (),
     ratios: Sequence[Sequence[float]] = (),
     velocity: Velocity = "material",
+    springs: tuple[Array, tuple[float, ...]] | None = None,
 ) -> Laws:
-    """Return the equations of a chain with its own numbers; ratios: of each slider's damping."""
+    """Return the equations of a chain with its own numbers; ratios: of each slider's damping.
+
+    `springs`: (N, N) stiffness of passive joints, and where they are unloaded, (N,).
+    """
     links: list[Numbers | Slider] = []
     for i, link in enumerate(chain.links):
         plain = numbers(link)
@@ -307,4 +392,5 @@ def laws_of(
             links.append(Slider(plain, link.slide, velocity, own, stiffening=shortens))
         else:
             links.append(plain)
-    return Laws(chain, links, chain.stiffness().tolist(), D.tolist(), friction)
+    K, rest = (0.0, ()) if springs is None else springs
+    return Laws(chain, links, (chain.stiffness() + K).tolist(), D.tolist(), friction, rest)

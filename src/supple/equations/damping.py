@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, Robot, SerialRobot
+from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot
 
 __all__ = [
     "Damping",
@@ -124,7 +124,7 @@ def file_ratio(robot: Robot, name: str) -> float | None:
     if isinstance(robot, DeltaRobot):
         described = robot.upper if name.startswith("upper") else robot.lower
     else:
-        assert isinstance(robot, SerialRobot)
+        assert isinstance(robot, SerialRobot | MechanismRobot)
         described = next(link for link in robot.links if link.name == name)
     material = robot.material(described)
     if described.damping_ratio is None and material is not None:

@@ -69,7 +69,8 @@ def _turned(link: ChainLink, A: Array, B: Array) -> ChainLink:
         N_end=N_end,
         Psi_end=Psi_end,
     )
-    return replace(link, inv=turned)
+    stations = tuple((x, N @ wide, Psi @ A) for x, N, Psi in link.stations)
+    return replace(link, inv=turned, stations=stations)
 
 
 def _with_products(A: Array, pairs: tuple[tuple[int, int], ...]) -> Array:

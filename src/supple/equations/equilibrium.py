@@ -19,9 +19,7 @@ Array = NDArray[np.float64]
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
     """Return q at rest under gravity with the joints held at theta0: dV/dq = 0 beyond theta."""
     k, n = model.joints, model.size
-    q = np.zeros(n)
-    if theta0 is not None:
-        q[:k] = joint_vector(model, "theta0", theta0)
+    q = model.chain.pose(None if theta0 is None else joint_vector(model, "theta0", theta0))
     zero = np.zeros(n)
     for _ in range(50):
         force = model.inverse_dynamics(q, zero, zero)[k:]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 
-__all__ = ["Evaluator", "compiled", "is_small", "slope", "symbol_kind", "view"]
+__all__ = ["Evaluator", "casadi", "compiled", "is_small", "slope", "symbol_kind", "view"]
 
 Array = NDArray[np.float64]
 LARGE = 600_000  # nodes times directions from which a Jacobian is made along single directions
@@ -81,6 +81,13 @@ class Evaluator:
                 kept.pop(next(key for key in kept if key is not None))
             kept[batch] = _bound(self.function, batch)
         return kept[batch]  # type: ignore[no-any-return]
+
+
+def casadi() -> Any:
+    """Return CasADi, loaded when it is first needed."""
+    import casadi as ca
+
+    return ca
 
 
 def view(array: Any) -> memoryview:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..kernels.scalars import Scalar, Vector, add, matvec, mul, tanh, vadd
+from ..kernels.scalars import Scalar, Vector, add, matvec, mul, sub, tanh, total, vadd
 from .chain import Chain
 from .sliders import Slider
 
@@ -21,6 +21,7 @@ __all__ = [
     "slider_forces",
     "sliders",
     "stiffness",
+    "strained",
 ]
 
 CREEP = 0.01  # rad/s, within which friction changes its sign
@@ -39,6 +40,8 @@ class HasForces(Protocol):
     def D(self) -> list[Vector]: ...
     @property
     def friction(self) -> tuple[float, ...]: ...
+    @property
+    def rest(self) -> tuple[float, ...]: ...
 
 
 def rubbing(friction: tuple[float, ...], qd: Vector) -> Vector:
@@ -47,21 +50,25 @@ def rubbing(friction: tuple[float, ...], qd: Vector) -> Vector:
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
-    """Return the joints' own coordinates theta + eps, one a link, and eta of every link.
+    """Return the joints' own coordinates, theta + eps or a passive one, and eta, one a body.
 
-    A link that slides has no joint to the recursions: its length comes first in its own eta.
+    Bodies are the links, and before one with a universal or spherical joint its leading turns. A
+    link that slides has no joint to the recursions: its length comes first in its own eta.
     """
     s: Vector = []
-    for i, link in enumerate(chain.links):
-        value = x[chain.theta[i]] if i in chain.theta and link.slide is None else 0.0
-        s.append(add(value, x[chain.eps[i]]) if i in chain.eps else value)
-    return s, [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
+    for i, turn in chain.bodies:
+        s.append(total([x[place] for place in chain.felt(i, turn)]))
+    own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
+    return s, [own[i] if n == chain.body[i] else [] for n, (i, _) in enumerate(chain.bodies)]
 
 
 def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:
     """Return place, slider and its [l, eta] (or their rates) in x, of every link that slides."""
-    own = joint_side(laws.chain, x)[1]
-    return [(i, link, own[i]) for i, link in enumerate(laws.links) if isinstance(link, Slider)]
+    return [
+        (i, link, [x[place] for place in laws.chain.own(i)])
+        for i, link in enumerate(laws.links)
+        if isinstance(link, Slider)
+    ]
 
 
 def slider_forces(laws: HasForces, q: Vector, qd: Vector) -> list[tuple[int, Vector]]:
@@ -72,11 +79,16 @@ def slider_forces(laws: HasForces, q: Vector, qd: Vector) -> list[tuple[int, Vec
 
 
 def elastic(laws: HasForces, q: Vector) -> Vector:
-    """Return dV/dq of springs and bending: K q, for a slider's length 1/2 eta' (dK/dl) eta."""
-    out = matvec(laws.K, q)
+    """Return dV/dq of springs and bending: K (q - rest), for a slider 1/2 eta' (dK/dl) eta too."""
+    out = matvec(laws.K, strained(laws, q))
     for i, slider, p in sliders(laws, q):
         _added(out, laws.chain.own(i), slider.elastic(p))
     return out
+
+
+def strained(laws: HasForces, q: Vector) -> Vector:
+    """Return q less where its springs are unloaded."""
+    return [sub(x, r) for x, r in zip(q, laws.rest, strict=True)] if any(laws.rest) else q
 
 
 def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:

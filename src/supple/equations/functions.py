@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.sliding.shapes import Velocity
+from .chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "still_open"]
 
 Array = NDArray[np.float64]
 
@@ -59,6 +60,17 @@ class Functions(Mapping[str, Any], ABC):
         """Return the damping ratios of a link that slides."""
         return []
 
+    def spread(self, q: Array) -> tuple[Chain | None, Array]:
+        """Return the tree whose loops were closed and its coordinates at states (.., N).
+
+        None and q itself where no coordinate was left out.
+        """
+        return None, q
+
+    def alongside(self, other: Functions) -> Functions:
+        """Return the same functions for symbols of another Model's, whose loops are near these."""
+        return self
+
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         import casadi as ca
@@ -96,3 +108,11 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
+
+
+def still_open(name: str) -> str:
+    """Return the sentence of a robot whose loops stay open."""
+    return (
+        f"the loops of {name} cannot be closed at this q: out of reach, or at a singular pose; try "
+        "joint coordinates nearer to where it is assembled, or less deflection"
+    )

@@ -7,17 +7,37 @@ from numpy.typing import NDArray
 
 from .chain import Chain, ChainLink
 
-__all__ = ["root_moments", "slide_deflection"]
+__all__ = ["link_deflection", "on_chord", "root_moments"]
 
 Array = NDArray[np.float64]
 
 
-def slide_deflection(part: ChainLink, p: Array, fraction: float) -> Array:
-    """Return the elastic displacement (.., 3) of a link that slides, p = [l, eta], link axes."""
-    assert part.slide is not None
-    moved = np.einsum("...ak,...k->...a", part.slide.fields(p[..., 0], fraction), p[..., 1:])
-    turned: Array = moved[..., :3] @ part.R_SL
-    return turned
+def link_deflection(part: ChainLink, own: Array, fraction: float) -> Array:
+    """Return the elastic displacement (.., 3) of a link, link axes, from its own coordinates."""
+    if part.shapes is None:
+        return np.zeros((*own.shape[:-1], 3))
+    if part.slide is not None:
+        fields = part.slide.fields(own[..., 0], fraction)
+        moved = np.einsum("...ak,...k->...a", fields, own[..., 1:])
+        turned: Array = moved[..., :3] @ part.R_SL
+        return turned
+    field = part.R_SL.T @ part.shapes.at(fraction * part.inv.length)[0, :3]
+    displacement: Array = own @ field.T
+    return displacement
+
+
+def on_chord(here: Array, end: Array, fraction: float, length: Array | float) -> Array:
+    """Return a displacement (.., 3) relative to the chord, given those here and at the end.
+
+    u - f u_end, in axes whose x is the chord: R' with R e_x along L e_x + u_end, turned the short
+    way.
+    """
+    chord = end + np.asarray(length, float)[..., None] * np.array([1.0, 0.0, 0.0])
+    c = chord / np.linalg.norm(chord, axis=-1, keepdims=True)
+    w = np.cross(np.array([1.0, 0.0, 0.0]), c)
+    off = here - fraction * end
+    back: Array = off - np.cross(w, off) + np.cross(w, np.cross(w, off)) / (1 + c[..., :1])
+    return back
 
 
 def root_moments(chain: Chain, q: Array, link: str) -> Array:

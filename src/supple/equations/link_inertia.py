@@ -39,14 +39,27 @@ __all__ = [
     "Numbers",
     "Pose",
     "Rates",
+    "Section",
+    "SectionRates",
+    "Station",
     "kinematics",
     "own_bias",
     "own_mass",
+    "parent",
     "rates",
     "tip_terms",
 ]
 
 ZERO = [0.0, 0.0, 0.0]
+
+
+@dataclass(frozen=True)
+class Station:
+    """A section of a link that carries another one: its place x, and its fields N and Psi there."""
+
+    x: Scalar
+    N: Matrix
+    Psi: Matrix
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,9 @@ class Numbers:
     The names are those of `chain.ChainLink` and `beams.invariants.Invariants`. One that `slides`
     has its free length as first elastic coordinate and its integrals on the wide set, see
     `sliders`; its Psi arrays then belong to the first entries of z.
+
+    It hangs on link `parent` (-1: the base; None: the link before), at that link's end or, where
+    `carrier` is k > 0, at its station k - 1. `stations` carry other links along this one.
     """
 
     R_PM: Matrix
@@ -78,6 +94,9 @@ class Numbers:
     tip_mass: Matrix
     rotor: Scalar
     slides: bool = False
+    parent: int | None = None
+    carrier: int = 0
+    stations: tuple[Station, ...] = ()
 
     @property
     def count(self) -> int:
@@ -88,15 +107,31 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Pose:
-    """Where one link is and how its end moves with its elastic coordinates.
+class Section:
+    """A section of a bent link, link axes: its end, or a station.
 
     Attributes:
-        R: this link's axes seen from the previous link's.  about_z: R is a turn about z.
-        offset: from the previous end to this root, previous axes.  z: eta and its
-        products; Z = dz/deta.  turn: rotation of the end.  arm: from root to end.  Jv, Jw: (3, k),
-        displacement and rotation of the end with eta.
-        angles: phi, psi_y, psi_z of the end.
+        turn: its rotation.  arm: from the root to it.  Jv, Jw: (3, k), its displacement and
+        rotation with eta.  angles: phi, psi_y, psi_z.  Psi: (3, turning), (N: (3, kz)), its fields.
+    """
+
+    turn: Matrix
+    arm: Vector
+    Jv: Matrix
+    Jw: Matrix
+    angles: Vector
+    N: Matrix
+    Psi: Matrix
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where one link is and how its sections move with its elastic coordinates.
+
+    Attributes:
+        R: this link's axes seen from the link that carries it.  about_z: R is a turn about z.
+        offset: from the carrying section to this root, the carrying link's axes.  z: eta and its
+        products; Z = dz/deta.  sections: the end, then the stations.
     """
 
     R: Matrix
@@ -104,11 +139,30 @@ class Pose:
     offset: Vector
     z: Vector
     Z: Matrix
-    turn: Matrix
-    arm: Vector
-    Jv: Matrix
-    Jw: Matrix
-    angles: Vector
+    sections: tuple[Section, ...]
+
+    @property
+    def end(self) -> Section:
+        """The section at the end."""
+        return self.sections[0]
+
+    @property
+    def turn(self) -> Matrix:
+        """Rotation of the end."""
+        return self.sections[0].turn
+
+    @property
+    def arm(self) -> Vector:
+        """From the root to the end."""
+        return self.sections[0].arm
+
+
+@dataclass(frozen=True)
+class SectionRates:
+    """Angular velocity of a section; its acceleration (6,) without those of root and eta."""
+
+    w: Vector
+    bias: Vector
 
 
 @dataclass(frozen=True)
@@ -116,36 +170,44 @@ class Rates:
     """How fast one link turns and bends, link axes; what its motion adds to accelerations.
 
     Attributes:
-        w: angular velocity of the root; W = [w][w], twice = 2 w.  w_end: of the end.
-        etad, zd: rates of eta and z.  zb: part of z's second derivative without
-        eta's.  end: (linear, angular) acceleration of the end without those of root and eta.
-        root: angular acceleration w x axis sd.
+        w: angular velocity of the root; W = [w][w], twice = 2 w.  etad, zd: rates of eta and z.
+        zb: part of z's second derivative without eta's.  root: angular acceleration w x axis sd.
+        sections: of the end, then of the stations.
     """
 
     w: Vector
     W: Matrix
     twice: Vector
-    w_end: Vector
     etad: Vector
     zd: Vector
     zb: Vector
-    end: tuple[Vector, Vector]
     root: Vector
+    sections: tuple[SectionRates, ...]
+
+
+def parent(links: list[Numbers], i: int) -> int:
+    """Return the place of the link that carries link i, -1 for the base."""
+    given = links[i].parent
+    return i - 1 if given is None else given
 
 
 def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]:
     """Return the pose of every link; s are the joint angles (0.0 for a fixed joint)."""
     poses: list[Pose] = []
     for i, link in enumerate(links):
-        before = poses[-1] if poses else None
+        p = parent(links, i)
+        before = poses[p].sections[link.carrier] if p >= 0 else None
         R = _between(link, before, s[i])
         offset = matvec(before.turn, link.p_PM) if before else link.p_PM
-        poses.append(_pose(link, R, offset, eta[i]))
+        z, Z = _coordinates(link, eta[i])
+        ends = [Station(link.length, link.N_end, link.Psi_end), *link.stations]
+        sections = tuple(_section(end, z, Z, bool(eta[i])) for end in ends)
+        poses.append(Pose(R, known(R[2], [0.0, 0.0, 1.0]), offset, z, Z, sections))
     return poses
 
 
-def _between(link: Numbers, before: Pose | None, s: Scalar) -> Matrix:
-    """R = (rotation of the previous end) R_PM Rot(axis, s); turns about one z are added first."""
+def _between(link: Numbers, before: Section | None, s: Scalar) -> Matrix:
+    """R = (turn of the carrying section) R_PM Rot(axis, s); turns about one z are added first."""
     if link.axis is None:
         return matmul(before.turn, link.R_PM) if before else link.R_PM
     upright = known(link.axis, [0.0, 0.0, 1.0]) and known(link.R_PM, identity(3))
@@ -155,24 +217,20 @@ def _between(link: Numbers, before: Pose | None, s: Scalar) -> Matrix:
     return matmul(fixed, axis_rotation(link.axis, s))
 
 
-def _pose(link: Numbers, R: Matrix, offset: Vector, eta: Vector) -> Pose:
-    z, Z = _coordinates(link, eta)
-    turning = len(link.Psi_end[0])
-    phi, psi_y, psi_z = angles = matvec(link.Psi_end, z[:turning])
+def _section(at: Station, z: Vector, Z: Matrix, bends: bool) -> Section:
+    turning = len(at.Psi[0])
+    phi, psi_y, psi_z = angles = matvec(at.Psi, z[:turning])
     Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
     RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
     axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
-    return Pose(
-        R=R,
-        about_z=known(R[2], [0.0, 0.0, 1.0]),
-        offset=offset,
-        z=z,
-        Z=Z,
+    return Section(
         turn=matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi)),
-        arm=vadd([link.length, 0.0, 0.0], matvec(link.N_end, z)),
-        Jv=matmul(link.N_end, Z) if eta else [[], [], []],
-        Jw=matmul(axes, _turning(link.Psi_end, Z)) if eta else [[], [], []],
+        arm=vadd([at.x, 0.0, 0.0], matvec(at.N, z)),
+        Jv=matmul(at.N, Z) if bends else [[], [], []],
+        Jw=matmul(axes, _turning(at.Psi, Z)) if bends else [[], [], []],
         angles=angles,
+        N=at.N,
+        Psi=at.Psi,
     )
 
 
@@ -231,7 +289,8 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
     """Return the angular velocity and the velocity-dependent accelerations of every link."""
     out: list[Rates] = []
     for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
-        w = matvec(transpose(pose.R), out[-1].w_end) if out else ZERO
+        p = parent(links, i)
+        w = matvec(transpose(pose.R), out[p].sections[link.carrier].w) if p >= 0 else ZERO
         root = ZERO
         if link.axis is not None:
             spin = scale(sd[i], link.axis)
@@ -244,21 +303,23 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
 def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> Rates:
     zd = matvec(pose.Z, etad)
     zb = _bias_coordinates(link, pose.z, zd, etad)
-    end_v, end_w = matvec(pose.Jv, etad), matvec(pose.Jw, etad)
     S, twice = cross_matrix(w), scale(2.0, w)
-    W = matmul(S, S)
-    linear = vadd(matvec(W, pose.arm), cross(twice, end_v), matvec(link.N_end, zb))
-    turning = len(link.Psi_end[0])
-    angular = vadd(cross(w, end_w), _turn_bias(link, pose, zd[:turning], zb[:turning]))
-    return Rates(w, W, twice, vadd(w, end_w), etad, zd, zb, (linear, angular), root)
+    W, sections = matmul(S, S), []
+    for section in pose.sections:
+        end_v, end_w = matvec(section.Jv, etad), matvec(section.Jw, etad)
+        linear = vadd(matvec(W, section.arm), cross(twice, end_v), matvec(section.N, zb))
+        turning = len(section.Psi[0])
+        angular = vadd(cross(w, end_w), _turn_bias(section, zd[:turning], zb[:turning]))
+        sections.append(SectionRates(vadd(w, end_w), linear + angular))
+    return Rates(w, W, twice, etad, zd, zb, root, tuple(sections))
 
 
-def _turn_bias(link: Numbers, pose: Pose, zd: Vector, zb: Vector) -> Vector:
-    """Angular acceleration of the end, root axes, that R_z R_y R_x brings without eta's."""
-    phi_d, y_d, z_d = matvec(link.Psi_end, zd)
-    phi_b, y_b, z_b = matvec(link.Psi_end, zb)
-    Rz = axis_rotation([0.0, 0.0, 1.0], pose.angles[2])
-    axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in pose.turn]
+def _turn_bias(section: Section, zd: Vector, zb: Vector) -> Vector:
+    """Angular acceleration of a section, root axes, that R_z R_y R_x brings without eta's."""
+    phi_d, y_d, z_d = matvec(section.Psi, zd)
+    phi_b, y_b, z_b = matvec(section.Psi, zb)
+    Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
+    axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in section.turn]
     spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
     turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
     return vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
@@ -375,5 +436,5 @@ def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Ve
     M = _blocks(tip[0][0], cross_matrix(negate(c)), J, [[], [], []], [[], [], []], [])
     if rate is None:
         return M, [0.0] * 6
-    w = rate.w_end
+    w = rate.sections[0].w
     return M, cross(w, cross(w, c)) + cross(w, matvec(J, w))

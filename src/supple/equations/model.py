@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,19 +13,30 @@ from ..answers.held import Held, short
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Joint, Motor, Robot, SerialRobot
+from ..robot import (
+    DeltaRobot,
+    Joint,
+    MechanismJoint,
+    MechanismRobot,
+    Motor,
+    Robot,
+    SerialRobot,
+)
 from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
+from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
+from .closed.loops import assembled_tree, loops_of
 from .damping import Damping, GivenDamping, ModalDamping, damping_of, file_ratio
-from .functions import Functions
-from .link_fields import slide_deflection
+from .functions import Functions, still_open
+from .link_fields import link_deflection, on_chord
 from .link_inertia import Numbers
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws
 from .sliders import beta_count
+from .tree import passive_values
 
 __all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
 
@@ -47,7 +59,7 @@ class Model(Held):
         beta: how `simulate` finds the roots of links that slide; all else is by Newton's method.
     """
 
-    robot: SerialRobot | DeltaRobot
+    robot: SerialRobot | DeltaRobot | MechanismRobot
     basis: Basis
     chain: Chain = field(repr=False)
     deflection: Deflection
@@ -69,7 +81,7 @@ class Model(Held):
     @property
     def joints(self) -> int:
         """Number of joint coordinates theta, and of efforts tau."""
-        return len(self.chain.joints)
+        return len(self.chain.motors)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -127,20 +139,31 @@ class Model(Held):
         """Return the position of the last link's end, or of a Delta's platform, (3,), base axes."""
         return self._call("tip", q=q)[0]
 
-    def deflection_at(self, q: ArrayLike, link: str, fraction: float = 1.0) -> Array:
-        """Return the elastic displacement (3,) of a link at a fraction of its length, link axes."""
-        i = self.chain.index(link)
-        part, shapes = self.chain.links[i], self.chain.links[i].shapes
-        q = self._array("q", q)
+    def deflection_at(
+        self,
+        q: ArrayLike,
+        link: str,
+        fraction: float = 1.0,
+        frame: Literal["root", "chord"] = "root",
+    ) -> Array:
+        """Return the elastic displacement (3,) of a link at a fraction of its length, link axes.
+
+        It is relative to the tangent at the link's root, or to the `chord` from its root to its
+        bent end, then in axes turned with the chord.
+        """
+        if frame not in ("root", "chord"):
+            raise SuppleError(f"frame is '{frame}': give root or chord")
         if not 0 <= fraction <= 1:
             raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
-        if shapes is None:
-            return np.zeros((*q.shape[:-1], 3))
-        if part.slide is not None:
-            return slide_deflection(part, q[..., self.chain.own(i)], fraction)
-        field_ = part.R_SL.T @ shapes.at(fraction * part.inv.length)[0, :3]
-        displacement: Array = q[..., self.chain.eta[i]] @ field_.T
-        return displacement
+        tree, x = self.functions.spread(self._array("q", q))
+        chain = tree or self.chain
+        i = chain.index(link)
+        own = x[..., chain.own(i)]
+        here = link_deflection(chain.links[i], own, fraction)
+        if frame == "root":
+            return here
+        length = own[..., 0] if chain.links[i].slide is not None else chain.links[i].inv.length
+        return on_chord(here, link_deflection(chain.links[i], own, 1.0), fraction, length)
 
     def derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike
@@ -170,10 +193,7 @@ class Model(Held):
     def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
         """The same, unless loops stayed open."""
         if self.functions.closed and not all(np.isfinite(out).all() for out in found):
-            raise SuppleError(
-                f"the legs of {self.robot.name} cannot be closed at this q: it is out of reach or "
-                "at a singular pose; try motor angles nearer to each other, or less deflection"
-            )
+            raise SuppleError(still_open(self.robot.name))
         return found
 
     def _array(self, word: str, value: ArrayLike) -> Array:
@@ -225,6 +245,13 @@ def build(
         return _delta(
             robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
         )
+    if isinstance(robot, MechanismRobot):
+        if (deflection, velocity, beta) != ("rotation", "material", "newton"):
+            raise SuppleError(
+                f"{robot.name} is a mechanism: deflection, velocity and beta have one "
+                "reading there; leave them out"
+            )
+        return _mechanism(robot, basis, stiffening, damping_of(damping), compiled)
     stiffening = bool(stiffening)
     if stiffening and velocity == "paper":
         raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
@@ -276,6 +303,43 @@ def _delta(
     return Model(robot, basis, legs.book, "rotation", stiffening, *arrays, functions)
 
 
+def _mechanism(
+    robot: MechanismRobot, basis: Basis, stiffening: bool | None, law: Damping, compiled: bool
+) -> Model:
+    """The Model of a mechanism: a tree, its loops closed by coordinates that follow from q."""
+    stiffening = bool(robot.closures) if stiffening is None else stiffening
+    tree = assembled_tree(robot, basis, stiffening)
+    chain = tree.chain
+    D = _damping_matrix(robot, chain, law)
+    motors = [motor.friction for motor in _motors(robot, chain)]
+    friction = np.array([*motors, *[0.0] * len(chain.sprung), *passive_values(robot, "friction")])
+    for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
+        D[k, k] = value
+    ratios = slide_ratios(robot, chain, law)
+    rubbed = tuple(friction.tolist()) if friction.any() else ()
+    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest))
+    loops = loops_of(robot, laws, tree.z) if robot.closures else None
+    followers = loops.followers if loops is not None else ()
+    kept = [k for k in range(chain.size) if k not in followers]
+    book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
+    K = np.array(laws.K, float)
+    for i in chain.sliding:
+        for array in (K, D):
+            array[chain.eta[i], chain.eta[i]] = np.nan
+    rubs = friction[: len(motors)]
+    functions: Functions = ChainFunctions(laws, compiled)
+    if loops is not None:
+        functions = ClosedFunctions(loops, compiled)
+    elif len(friction) > len(motors):
+        rubs = friction
+    arrays = (K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
+    for array in arrays:
+        array.setflags(write=False)
+    model = Model(robot, basis, book, "rotation", stiffening, *arrays, functions)
+    check_inertia(book.names, model.mass_matrix(book.pose()))
+    return model
+
+
 def _chosen(laws: Laws, deflection: Deflection, velocity: Velocity) -> AnyLaws:
     """The right laws, or a paper's own reading of them."""
     if deflection != "rotation":
@@ -294,8 +358,22 @@ def _check_planar(robot: SerialRobot, deflection: str, stiffening: bool) -> None
 def _motors(robot: Robot, chain: Chain) -> tuple[Joint | Motor, ...]:
     if isinstance(robot, DeltaRobot):
         return (robot.motor,) * 3
+    if isinstance(robot, MechanismRobot):
+        joints = [robot.links[i].joint for i in chain.joints]
+        return (*(_motor(joint) for joint in joints), *(Motor() for _ in chain.lengths))
     assert isinstance(robot, SerialRobot)
     return tuple(robot.links[i].joint for i in chain.joints)
+
+
+def _motor(joint: MechanismJoint) -> Motor:
+    """The motor of a mechanism's joint."""
+    return Motor(
+        stiffness=None if joint.stiffness is None else joint.stiffness[0],
+        rotor_inertia=joint.rotor_inertia,
+        damping=joint.damping[0],
+        friction=joint.friction[0],
+        limits=joint.limits,
+    )
 
 
 def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
@@ -309,7 +387,9 @@ def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
     return D
 
 
-def slide_ratios(robot: SerialRobot, chain: Chain, law: Damping) -> list[list[float]]:
+def slide_ratios(
+    robot: SerialRobot | MechanismRobot, chain: Chain, law: Damping
+) -> list[list[float]]:
     """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
     out: list[list[float]] = []
     for i, link in enumerate(chain.links):
@@ -332,9 +412,13 @@ def _check_mass(chain: Chain, laws: Laws) -> None:
     q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
     for i in chain.sliding:
         q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
-    M = np.array(laws.mass(q), float)
+    check_inertia(chain.names, np.array(laws.mass(q), float))
+
+
+def check_inertia(names: Sequence[str], M: Array) -> None:
+    """Raise a SuppleError unless a mass matrix is positive definite."""
     scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-    for k, name in enumerate(chain.names):
+    for k, name in enumerate(names):
         if scale[k] == 0.0:
             raise SuppleError(
                 f"{name} moves no mass or inertia: give its links or bodies some, or its joint a "

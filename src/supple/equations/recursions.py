@@ -39,19 +39,31 @@ from ..kernels.scalars import (
     vadd,
     zeros,
 )
-from .link_inertia import Numbers, Pose, Rates, kinematics, own_bias, own_mass, rates, tip_terms
+from .link_inertia import (
+    Numbers,
+    Pose,
+    Rates,
+    Section,
+    SectionRates,
+    kinematics,
+    own_bias,
+    own_mass,
+    parent,
+    rates,
+    tip_terms,
+)
 
 __all__ = ["forward", "inverse", "mass_matrix"]
 
 ZERO = [0.0, 0.0, 0.0]
 
 
-def _end_map(pose: Pose) -> Matrix:
-    """T (6, 6 + k): acceleration of the end from those of root and eta."""
-    S = cross_matrix(negate(pose.arm))
+def _end_map(section: Section) -> Matrix:
+    """T (6, 6 + k): acceleration of a section from those of root and eta."""
+    S = cross_matrix(negate(section.arm))
     unit = identity(3)
-    top = [unit[a] + S[a] + list(pose.Jv[a]) for a in range(3)]
-    return top + [[0.0, 0.0, 0.0] + unit[a] + list(pose.Jw[a]) for a in range(3)]
+    top = [unit[a] + S[a] + list(section.Jv[a]) for a in range(3)]
+    return top + [[0.0, 0.0, 0.0] + unit[a] + list(section.Jw[a]) for a in range(3)]
 
 
 def _moved(F: Vector, offset: Vector) -> Vector:
@@ -76,9 +88,9 @@ def _shift_map(offset: Vector) -> Matrix:
     return [unit[a] + S[a] for a in range(3)] + [[0.0] * 3 + unit[a] for a in range(3)]
 
 
-def _offset_bias(pose: Pose, before: Rates) -> Vector:
-    """Acceleration of this root beyond the previous end's, w x (w x offset), previous axes."""
-    return cross(before.w_end, cross(before.w_end, pose.offset))
+def _offset_bias(pose: Pose, before: SectionRates) -> Vector:
+    """Acceleration of this root beyond the carrying section's, w x (w x offset)."""
+    return cross(before.w, cross(before.w, pose.offset))
 
 
 def inverse(
@@ -87,68 +99,100 @@ def inverse(
     eta: tuple[list[Vector], list[Vector], list[Vector]],
     gravity: Vector,
     wrench: Vector | None = None,
+    tip: int = -1,
 ) -> tuple[Vector, list[Vector]]:
     """Return the joint efforts and elastic forces of a motion: M qdd + h + g, stiffness left out.
 
-    `wrench` is a (force, moment) on the last end, base axes, that the efforts then carry.
+    `wrench` is a (force, moment) on the end of link `tip`, base axes, that the efforts then carry.
     """
     poses = kinematics(links, s[0], eta[0])
     rate = rates(links, poses, s[1], eta[1])
     roots, ends = _accelerations(links, poses, rate, s[2], eta[2], gravity)
-    F = _wrench_on_end(poses, wrench)
+    F = _wrench_on_end(links, poses, wrench, tip)
     efforts: Vector = [0.0] * len(links)
     elastic: list[Vector] = [[] for _ in links]
     for i in reversed(range(len(links))):
         link, pose = links[i], poses[i]
         M, H = own_mass(link, pose)
         own = vadd(matvec(M, roots[i] + eta[2][i]), own_bias(link, pose, rate[i], M, H))
-        tip, gyro = tip_terms(link, pose, rate[i])
-        F = vadd(F, matvec(tip, ends[i]), gyro)
-        J = [pose.Jv[a] for a in range(3)] + [pose.Jw[a] for a in range(3)]
-        elastic[i] = vadd(own[6:], matvec(transpose(J), F)) if link.count else []
-        F = vadd(own[:6], _moved(F, pose.arm))
+        mass, gyro = tip_terms(link, pose, rate[i])
+        F[i][0] = vadd(F[i][0], matvec(mass, ends[i][0]), gyro)
+        elastic[i], G = own[6:], own[:6]
+        for section, force in zip(pose.sections, F[i], strict=True):
+            if link.count:
+                J = [section.Jv[a] for a in range(3)] + [section.Jw[a] for a in range(3)]
+                elastic[i] = vadd(elastic[i], matvec(transpose(J), force))
+            G = vadd(G, _moved(force, section.arm))
         if link.axis is not None:
-            efforts[i] = add(dot(link.axis, F[3:]), mul(link.rotor, s[2][i]))
-        F = _moved(_turned(pose.R, F), pose.offset)
+            efforts[i] = add(dot(link.axis, G[3:]), mul(link.rotor, s[2][i]))
+        p, k = parent(links, i), link.carrier
+        if p >= 0:
+            F[p][k] = vadd(F[p][k], _moved(_turned(pose.R, G), pose.offset))
     return efforts, elastic
 
 
-def _wrench_on_end(poses: list[Pose], wrench: Vector | None) -> Vector:
-    """Minus the outer wrench on the last end, in the last link's axes."""
+def _wrench_on_end(
+    links: list[Numbers], poses: list[Pose], wrench: Vector | None, tip: int
+) -> list[list[Vector]]:
+    """Forces on the sections of every link: minus the outer wrench on one end, link axes."""
+    out: list[list[Vector]] = [[[0.0] * 6 for _ in pose.sections] for pose in poses]
     if wrench is None:
-        return [0.0] * 6
+        return out
+    tip = tip % len(links)
+    way = [tip]
+    while parent(links, way[-1]) >= 0:
+        way.append(parent(links, way[-1]))
     F = negate(wrench)
-    for pose in poses:
-        F = _turned(transpose(pose.R), F)
-    return F
+    for i in reversed(way):
+        F = _turned(transpose(poses[i].R), F)
+    out[tip][0] = F
+    return out
 
 
 def _accelerations(
-    links: list[Numbers], poses: list[Pose], rate: list[Rates], sdd: Vector,
-    etadd: list[Vector], gravity: Vector,
-) -> tuple[list[Vector], list[Vector]]:  # fmt: skip
-    """Accelerations (6,) of the root and of the end of every link, its own axes."""
+    links: list[Numbers],
+    poses: list[Pose],
+    rate: list[Rates],
+    sdd: Vector,
+    etadd: list[Vector],
+    gravity: Vector,
+) -> tuple[list[Vector], list[list[Vector]]]:
+    """Accelerations (6,) of the root and of the sections of every link, its own axes."""
     roots: list[Vector] = []
-    ends: list[Vector] = []
-    before = negate(gravity) + ZERO
+    ends: list[list[Vector]] = []
     for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
-        root = _root_acceleration(pose, before, rate[i], rate[i - 1] if i else None)
+        root = _root_acceleration(links, i, pose, rate, ends, gravity)
         if link.axis is not None:
             root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
-        linear, angular = rate[i].end
-        before = vadd(matvec(_end_map(pose), root + etadd[i]), linear + angular)
         roots.append(root)
-        ends.append(before)
+        ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
     return roots, ends
 
 
-def _root_acceleration(pose: Pose, end: Vector, rate: Rates, before: Rates | None) -> Vector:
-    """Acceleration of a root from that of the previous end, joint acceleration left out."""
+def _section_accelerations(pose: Pose, rate: Rates, motion: Vector) -> list[Vector]:
+    """Accelerations (6,) of the sections of a link, given those of its root and eta."""
+    return [
+        vadd(matvec(_end_map(section), motion), own.bias)
+        for section, own in zip(pose.sections, rate.sections, strict=True)
+    ]
+
+
+def _root_acceleration(
+    links: list[Numbers],
+    i: int,
+    pose: Pose,
+    rate: list[Rates],
+    ends: list[list[Vector]],
+    gravity: Vector,
+) -> Vector:
+    """Acceleration of a root from that of the section carrying it, its joint's left out."""
+    p, k = parent(links, i), links[i].carrier
+    end = ends[p][k] if p >= 0 else negate(gravity) + ZERO
     linear = vadd(end[:3], cross(end[3:], pose.offset))
-    if before is not None:
-        linear = vadd(linear, _offset_bias(pose, before))
+    if p >= 0:
+        linear = vadd(linear, _offset_bias(pose, rate[p].sections[k]))
     back = transpose(pose.R)
-    return matvec(back, linear) + vadd(matvec(back, end[3:]), rate.root)
+    return matvec(back, linear) + vadd(matvec(back, end[3:]), rate[i].root)
 
 
 def mass_matrix(
@@ -156,20 +200,21 @@ def mass_matrix(
 ) -> list[tuple[int, int, int, int, Scalar]]:
     """Return the mass matrix as entries (link, row, link', column, value), row 0 the joint.
 
-    Composite bodies from the tip to the base; the force of a unit acceleration of each
+    Composite bodies from the tips to the base; the force of a unit acceleration of each
     coordinate is carried down alongside.
     """
     poses = kinematics(links, s, eta)
     entries: list[tuple[int, int, int, int, Scalar]] = []
-    beyond = zeros(6, 6)
-    carried: list[tuple[int, int, Vector]] = []
+    beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
+    outer: list[list[list[tuple[int, int, Vector]]]] = [[[] for _ in p.sections] for p in poses]
     for i in reversed(range(len(links))):
         link, pose, k = links[i], poses[i], links[i].count
-        T = _end_map(pose)
-        M = combine(
-            own_mass(link, pose)[0], congruence(T, combine(beyond, tip_terms(link, pose, None)[0]))
-        )
-        carried = [(l, c, matvec(transpose(T), F)) for l, c, F in carried]
+        beyond[i][0] = combine(beyond[i][0], tip_terms(link, pose, None)[0])
+        M, carried = own_mass(link, pose)[0], []
+        for section, mass, forces in zip(pose.sections, beyond[i], outer[i], strict=True):
+            T = _end_map(section)
+            M = combine(M, congruence(T, mass))
+            carried += [(l, c, matvec(transpose(T), F)) for l, c, F in forces]
         entries += [(i, 1 + j, l, c, F[6 + j]) for l, c, F in carried for j in range(k)]
         entries += [(i, 1 + j, i, 1 + m, M[6 + j][6 + m]) for j in range(k) for m in range(j, k)]
         carried = [(l, c, F[:6]) for l, c, F in carried]
@@ -178,9 +223,12 @@ def mass_matrix(
             column = matvec([row[3:6] for row in M[:6]], link.axis)
             carried.append((i, 0, column))
             entries += [(i, 0, l, c, dot(link.axis, F[3:])) for l, c, F in carried]
-        X = _shift_map(pose.offset)
-        beyond = congruence(X, _rotated(pose, [row[:6] for row in M[:6]]))
-        carried = [(l, c, _moved(_turned(pose.R, F), pose.offset)) for l, c, F in carried]
+        p, at = parent(links, i), link.carrier
+        if p >= 0:
+            X = _shift_map(pose.offset)
+            here = congruence(X, _rotated(pose, [row[:6] for row in M[:6]]))
+            beyond[p][at] = combine(beyond[p][at], here)
+            outer[p][at] += [(l, c, _moved(_turned(pose.R, F), pose.offset)) for l, c, F in carried]
     return entries
 
 
@@ -206,36 +254,42 @@ def forward(
     effort: tuple[Vector, list[Vector]],
     gravity: Vector,
     wrench: Vector | None = None,
+    tip: int = -1,
 ) -> tuple[Vector, list[Vector]]:
     """Return joint and elastic accelerations under joint efforts and elastic forces.
 
-    The articulated-body recursion with elastic coordinates: from the tip inwards, each link's
+    The articulated-body recursion with elastic coordinates: from the tips inwards, each link's
     elastic accelerations and then its joint's are eliminated; outwards they are put back. O(n).
     """
     poses = kinematics(links, s[0], eta[0])
     rate = rates(links, poses, s[1], eta[1])
-    beyond, F = zeros(6, 6), _wrench_on_end(poses, wrench)
+    beyond = [[zeros(6, 6) for _ in pose.sections] for pose in poses]
+    F = _wrench_on_end(links, poses, wrench, tip)
     kept: list[_Eliminated | None] = [None] * len(links)
     for i in reversed(range(len(links))):
         link, pose = links[i], poses[i]
-        M, b = _articulated(link, pose, rate[i], beyond, F)
-        effort_i = (effort[0][i], effort[1][i])
-        beyond, F, kept[i] = _eliminate(link, M, b, effort_i)
-        if i:
-            beyond, F = _to_previous(pose, rate[i], rate[i - 1], beyond, F)
+        M, b = _articulated(link, pose, rate[i], beyond[i], F[i])
+        A, f, kept[i] = _eliminate(link, M, b, (effort[0][i], effort[1][i]))
+        p, k = parent(links, i), link.carrier
+        if p >= 0:
+            A, f = _to_previous(pose, rate[i], rate[p].sections[k], A, f)
+            beyond[p][k], F[p][k] = combine(beyond[p][k], A), vadd(F[p][k], f)
     return _outward(links, poses, rate, kept, gravity)
 
 
 def _articulated(
-    link: Numbers, pose: Pose, rate: Rates, beyond: Matrix, F: Vector
+    link: Numbers, pose: Pose, rate: Rates, beyond: list[Matrix], F: list[Vector]
 ) -> tuple[Matrix, Vector]:
-    """Mass and force (6 + k) of a link together with all beyond its end."""
+    """Mass and force (6 + k) of a link together with all that its sections carry."""
     own, H = own_mass(link, pose)
     tip, gyro = tip_terms(link, pose, rate)
-    T, end = _end_map(pose), combine(beyond, tip)
-    M = combine(own, congruence(T, end))
-    at_end = vadd(F, gyro, matvec(end, rate.end[0] + rate.end[1]))
-    return M, vadd(own_bias(link, pose, rate, own, H), matvec(transpose(T), at_end))
+    M, b = own, own_bias(link, pose, rate, own, H)
+    for k, (section, moved) in enumerate(zip(pose.sections, rate.sections, strict=True)):
+        end, force = (beyond[k], F[k]) if k else (combine(beyond[0], tip), vadd(F[0], gyro))
+        T = _end_map(section)
+        M = combine(M, congruence(T, end))
+        b = vadd(b, matvec(transpose(T), vadd(force, matvec(end, moved.bias))))
+    return M, b
 
 
 def _eliminate(
@@ -285,9 +339,9 @@ def _free_axis(link: Numbers) -> int | None:
 
 
 def _to_previous(
-    pose: Pose, rate: Rates, before: Rates, A: Matrix, p: Vector
+    pose: Pose, rate: Rates, before: SectionRates, A: Matrix, p: Vector
 ) -> tuple[Matrix, Vector]:
-    """Articulated mass and force at a root, carried to the previous end and its axes."""
+    """Articulated mass and force at a root, taken to the section that carries it, its axes."""
     p = vadd(p, matvec([row[3:] for row in A], rate.root))
     A, p = _rotated(pose, A), _turned(pose.R, p)
     p = vadd(p, matvec([row[:3] for row in A], _offset_bias(pose, before)))
@@ -307,22 +361,23 @@ def _joint_acceleration(link: Numbers, part: _Eliminated, root: Vector) -> tuple
 
 
 def _outward(
-    links: list[Numbers], poses: list[Pose], rate: list[Rates],
-    kept: list[_Eliminated | None], gravity: Vector,
-) -> tuple[Vector, list[Vector]]:  # fmt: skip
-    """Accelerations of joints and elastic coordinates, from the base to the tip."""
+    links: list[Numbers],
+    poses: list[Pose],
+    rate: list[Rates],
+    kept: list[_Eliminated | None],
+    gravity: Vector,
+) -> tuple[Vector, list[Vector]]:
+    """Accelerations of joints and elastic coordinates, from the base to the tips."""
     sdd: Vector = [0.0] * len(links)
     etadd: list[Vector] = [[] for _ in links]
-    before = negate(gravity) + ZERO
+    ends: list[list[Vector]] = []
     for i, (link, pose, part) in enumerate(zip(links, poses, kept, strict=True)):
         assert part is not None
-        root = _root_acceleration(pose, before, rate[i], rate[i - 1] if i else None)
+        root = _root_acceleration(links, i, pose, rate, ends, gravity)
         if link.axis is not None:
             sdd[i], root = _joint_acceleration(link, part, root)
         if link.count:
             load = [sub(x, dot(row, root)) for x, row in zip(part.load, part.coupling, strict=True)]
             etadd[i] = ldl_rest(part.factors, load)
-        if i + 1 < len(links):
-            linear, angular = rate[i].end
-            before = vadd(matvec(_end_map(pose), root + etadd[i]), linear + angular)
+        ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
     return sdd, etadd

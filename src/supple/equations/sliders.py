@@ -59,7 +59,7 @@ class Slider:
             JPsi=found.JPsi, PsiJPsi=found.PsiJPsi,
             pairs=self.shapes.pairs if self.stiffening else (), N_end=found.N_end,
             Psi_end=found.Psi_end, root_mass=kept.root_mass, tip_mass=kept.tip_mass,
-            rotor=kept.rotor, slides=True,
+            rotor=kept.rotor, slides=True, parent=kept.parent, carrier=kept.carrier,
         )  # fmt: skip
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
@@ -133,7 +133,7 @@ def _equations(chain: Chain) -> list[tuple[int, ClampedMass]]:
     for i in chain.sliding:
         slide = chain.links[i].slide
         laws = slide.laws if isinstance(slide, SlidingModes) else ()
-        out += [(chain.theta[i], law) for law in laws]
+        out += [(chain.length_at(i), law) for law in laws]
     return out
 
 

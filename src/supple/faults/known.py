@@ -38,7 +38,7 @@ def models_at(model: type[BaseModel], data: Any, place: Place) -> list[type[Base
 def known_keys(model: type[BaseModel], data: Any, place: Place) -> list[str]:
     """The keys that may stand in the part at `place`; where any name may, those that do."""
     if options := models_at(model, data, place):
-        keys = {key for option in options for key in option.model_fields}
+        keys = {f.alias or key for option in options for key, f in option.model_fields.items()}
         return [key for key in MEANINGS if key in keys] + sorted(keys - MEANINGS.keys())
     part = at(data, place)
     return [str(key) for key in part] if isinstance(part, Mapping) else []

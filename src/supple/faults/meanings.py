@@ -22,6 +22,7 @@ MEANINGS: dict[str, str] = {
     "poisson_ratio": "above -1, up to 0.5, such as 0.3",
     "shear_modulus": "pascals, such as 26e9; instead of poisson_ratio",
     "density": "kg/m^3, such as 2700",
+    "yield_strength": "pascals, such as 276e6; what `supple check` compares stresses with",
     "damping_ratio": "of critical, such as 0.01",
     # section
     "shape": "rectangle, box, circle, tube or general",

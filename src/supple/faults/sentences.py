@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from ..values import Place
+from ..values import Place, unit_of
 from .known import at, known_keys, known_shapes, size_at
 from .meanings import MEANINGS
 
@@ -88,7 +88,7 @@ def _of_element(error: Any, model: type[BaseModel], data: Any, place: Place) -> 
     if error["type"] == "missing":
         given, size = len(at(data, place[:-1])), size_at(model, data, place[:-1])
         return f"{key} has {given} values: it must have {size}{_meaning(key)}"
-    return f"{key} holds {shown(error['input'])}: {_allowed(error)}{_meaning(key)}"
+    return f"{key} holds {shown(error['input'])}: {_allowed(error, key)}{_meaning(key)}"
 
 
 def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
@@ -107,12 +107,14 @@ def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
         size = error["ctx"]["max_length"]
         return f"{key} has {len(error['input'])} values: it must have {size}{_meaning(key)}"
     hint = "" if kind == "literal_error" else _meaning(key)
-    return f"{key} is {shown(error['input'])}: {_allowed(error)}{hint}"
+    return f"{key} is {shown(error['input'])}: {_allowed(error, key)}{hint}"
 
 
-def _allowed(error: Any) -> str:
+def _allowed(error: Any, key: str | int = "") -> str:
     """What a value must be, from the kind of error."""
     ctx = error.get("ctx", {})
+    if error["type"] == "float_type" and (unit := unit_of(str(key))) is not None:
+        return f"it must be a number, alone or with a unit that converts to {unit}"
     if error["type"] == "literal_error":
         return _one_of(error["input"], literals(error)).partition(": ")[2]
     for bound, words in _BOUNDS.items():

@@ -15,9 +15,12 @@ from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, need_robot
 from .data import read_bytes
 from .disk import check_place, write_text
 from .reading import Document, read
+from .sidecar import Sidecar
+from .urdf import urdf_robot
+from .urdf_text import read_urdf
 from .writing import write
 
-__all__ = ["ARCHITECTURES", "dump", "load", "loads"]
+__all__ = ["ARCHITECTURES", "dump", "load", "loads", "urdf_links"]
 
 BYTES_LIMIT = 1_000_000
 VERSION = 1
@@ -28,24 +31,61 @@ ARCHITECTURES: dict[str, type[Robot]] = {
 }
 
 
-def load(source: str | os.PathLike[str]) -> Robot:
-    """Return the Robot of a robot file, or of the library by its name.
+def load(
+    source: str | os.PathLike[str],
+    sidecar: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+) -> Robot:
+    """Return the Robot of a robot file, of the library by its name, or of a URDF.
 
-    A file of that name wins over the library. Raises RobotError with every fault of the file.
+    A file of that name wins over the library. A URDF's sidecar says which of its links bend; a
+    sidecar that names its `urdf` may be given alone. RobotError tells every fault of the file.
     """
     if not isinstance(source, str | os.PathLike):
         raise SuppleError(f"source is {source!r}: give the path of a robot file or a library name")
     name = os.fspath(source)
     if name in library.names() and not os.path.isfile(name):
-        return loads(library.path(name).read_text(encoding="utf-8"), where=name)
-    return loads(_text(name), where=name)
+        text = library.path(name).read_text(encoding="utf-8")
+    else:
+        text = _text(name)
+    if text.lstrip().startswith("<"):
+        return urdf_robot(text, _sidecar(sidecar), where=name)
+    document = read(text, name)
+    beside = isinstance(document.data, Mapping) and "links" not in document.data
+    if beside and {"urdf", "flexible"} & set(document.data):
+        given = validated(Sidecar, document.data, document.lines, name, document.faults)
+        if given.urdf is None:
+            raise RobotError(["urdf is missing: name the URDF file, or load it with this"], name)
+        place = os.path.join(os.path.dirname(name), given.urdf)
+        return urdf_robot(_text(place), given, where=place)
+    if sidecar is not None:
+        raise SuppleError(f"sidecar is for a URDF: {name} is a robot file, which says it all")
+    return _robot(document, name)
+
+
+def urdf_links(source: str) -> list[str]:
+    """Return the names of the links of a URDF file, in its order."""
+    return [link.name for link in read_urdf(_text(source), source)[1]]
+
+
+def _sidecar(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> Sidecar:
+    """The sidecar of a URDF: a file, its contents, or none."""
+    if given is None or isinstance(given, Mapping):
+        return validated(Sidecar, dict(given or {}), where="sidecar")
+    name = os.fspath(given)
+    document = read(_text(name), name)
+    if not isinstance(document.data, Mapping):
+        raise RobotError(["this is not a sidecar: keys such as flexible: come first"], name)
+    return validated(Sidecar, document.data, document.lines, name, document.faults)
 
 
 def loads(text: str, where: str = "") -> Robot:
     """Return the Robot that the text of a robot file describes; `where` names it in faults."""
     if not isinstance(text, str):
         raise SuppleError(f"text is {text!r:.60}: give the text of a robot file")
-    document = read(text, where)
+    return _robot(read(text, where), where)
+
+
+def _robot(document: Document, where: str) -> Robot:
     model = _model(document, where)
     return validated(model, document.data, document.lines, where, document.faults)
 

@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from ..faults import MEANINGS
 from ..robot import DeltaRobot, MechanismRobot, SerialRobot
+from ..values import unit_of
 
 __all__ = ["schema"]
 
@@ -22,11 +23,29 @@ def schema() -> dict[str, Any]:
         for key, value in part.get("properties", {}).items():
             value.pop("title", None)
             value.setdefault("description", MEANINGS.get(key, ""))
+            if unit_of(key) is not None:
+                part["properties"][key] = _with_units(value)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "supple robot file",
         **found,
     }
+
+
+_MEASURED = {"type": "string", "pattern": r"^[-+]?[0-9.]+([eE][-+]?[0-9]+)? *[A-Za-zµ°]"}
+
+
+def _with_units(part: Any) -> Any:
+    """The same schema in which every number may also be a text with a unit."""
+    if isinstance(part, list):
+        return [_with_units(entry) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    if part.get("type") == "number":
+        kept = {key: part[key] for key in ("description", "default") if key in part}
+        number = {key: value for key, value in part.items() if key not in kept}
+        return {"anyOf": [number, _MEASURED], **kept}
+    return {key: _with_units(value) for key, value in part.items()}
 
 
 _BOUNDS = {

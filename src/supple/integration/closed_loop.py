@@ -140,11 +140,11 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
 
 def _check_regular(model: Model, theta: Array) -> None:
     """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
-    q = np.zeros((len(theta[::8]) + 1, model.size))
-    q[:-1, : model.joints] = theta[::8]
-    q[-1] = q[0]  # and a pose with nothing special, to compare with
-    turning = [k for k in range(model.joints) if model.chain.joints[k] not in model.chain.sliding]
-    q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
+    q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
+    if not model.chain.start:  # a pose with nothing special, to compare with
+        chain, q[-1] = model.chain, q[0]
+        turning = [k for k, i in enumerate(chain.joints) if i not in chain.sliding]
+        q[-1, turning] = 0.3 * (1 + np.arange(len(turning)))
     M = model.mass_matrix(q)
     usual = np.sqrt(np.diag(M[-1]))
     unit = M[:-1] / np.outer(usual, usual)
@@ -170,8 +170,7 @@ def substep_counts(
     if first == model.size:
         return np.ones(len(grid) - 1, np.int64)
     times = np.linspace(grid[0], grid[-1], 17)
-    q = np.zeros((len(times), model.size))
-    q[:, : model.joints] = trajectory(times)[0]
+    q = np.array([model.chain.pose(r) for r in trajectory(times)[0]])
     M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
     squares = np.array([eigvalsh(k, m) for k, m in zip(K, M, strict=True)])
     low = np.array([min(row[row > 1e-9 * row[-1]]) for row in squares])

@@ -20,6 +20,7 @@ from ..kernels.newmark import generalised_alpha as scheme_of
 from .closed_loop import Reference
 from .inputs import Feedback
 from .plan import Chunk, Plan, wrench_power
+from .states import near_symbols
 
 __all__ = ["generalised_alpha"]
 
@@ -41,7 +42,7 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
     if plan.model.beta != "newton":
         raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
     system, scheme = _System(plan, x), scheme_of(radius)
-    n, work = plan.model.size, float(x[-1])
+    n, work = plan.model.size, float(x[2 * plan.model.size])
     q, qd = x[:n].copy(), x[n : 2 * n].copy()
     qdd = system.first(q, qd)
     a, before = qdd, system.power(q, qd)
@@ -53,11 +54,12 @@ def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chu
             qd + dt * ((1 - scheme.gamma) * a + scheme.gamma * rest),
             qdd,
         )
+        system.lead(q, qd, dt)
         q, qd, qdd = system.step(k + 1, dt, start, scheme)
         a = rest + scheme.weight * qdd
         after = system.power(q, qd)
         work, before = work + dt * (before + after) / 2, after
-        yield k + 1, np.concatenate([q, qd, [work]])[None]
+        yield k + 1, np.concatenate([q, qd, [work], system.near])[None]
 
 
 class _System:
@@ -72,6 +74,7 @@ class _System:
             ("alpha", plan.controller, self.led, plan.width, plan.compiled),
             lambda: _Equations(plan, self.led),
         )
+        self.near = x[2 * plan.model.size + 1 :].copy()
         self._inverse: Array | None = None
         self._dt = 0.0
         self._answer: list[Array] | None = None
@@ -92,6 +95,12 @@ class _System:
         h = float(self.plan.grid[1] - self.plan.grid[0])
         r = self._rest(q, qd, qdd, u)
         return np.asarray(-self._matrix(0, (q, qd, qdd), u, (h**2, h), False) @ r)
+
+    def lead(self, q: Array, qd: Array, dt: float) -> None:
+        """Take the followers of loops from where they belong at q to about the end of a step."""
+        if len(self.near):
+            found, rate = self.equations.followers(q, qd, self.near)
+            self.near = found + dt * rate
 
     def step(
         self, place: int, dt: float, start: tuple[Array, Array, Array], scheme: Scheme
@@ -155,7 +164,7 @@ class _System:
     def _rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
         """The residual; the efforts are kept."""
         r: Array
-        r, self.tau, power = self.equations.residual(q, qd, qdd, u)
+        r, self.tau, power = self.equations.residual(q, qd, qdd, u, self.near)
         self.given_power = float(power[0])
         return r
 
@@ -170,13 +179,13 @@ class _System:
         """
         (q, qd, _), (b, c), k = state, weights, self.k
         if exact:
-            M, C, K = (part(*state, u)[0] for part in self.equations.slopes)
+            M, C, K = (part(*state, u, self.near)[0] for part in self.equations.slopes)
             A = M + c * C + b * K
         else:
             A = self.model.mass_matrix(q) + c * self.model.damping + b * self.model.stiffness
             if self.equations.answer is not None:
                 if self._answer is None:  # kept while it serves, like the matrix
-                    self._answer = [part(q, qd, u)[0] for part in self.equations.answer]
+                    self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
                 A[:k] += b * self._answer[0] + c * self._answer[1]
         if self.equations.free and not exact:
             A[:k] = 0.0
@@ -215,7 +224,7 @@ class _Equations:
     def __init__(self, plan: Plan, led: bool) -> None:
         import casadi as ca
 
-        model, law = plan.model, plan.controller
+        (model, near), law = near_symbols(plan.model), plan.controller
         n, k, symbol = model.size, model.joints, model.functions.symbol
         q, qd, qdd, x = (symbol(w, s) for w, s in zip("qvax", (n, n, n, plan.width), strict=True))
         u = x[: plan.driven]
@@ -230,15 +239,19 @@ class _Equations:
             tau = u
             if law is not None:
                 tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
-                alone = ca.Function("answer", [q, qd, x], [ca.densify(-tau)])
+                alone = ca.Function("answer", [q, qd, x, near], [ca.densify(-tau)])
                 self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
             first = force[:k] - tau
         rows, power = ca.densify(ca.vertcat(first, force[k:])), ca.DM.zeros(1)
         if plan.wrench is not None:
             power = wrench_power(model, q, qd, x[plan.driven :])
             rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)
-        self._rows = ca.Function("rows", [q, qd, qdd, x], [rows])
-        whole = ca.Function("residual", [q, qd, qdd, x], [rows, ca.densify(tau), power])
+        self._rows = ca.Function("rows", [q, qd, qdd, x, near], [rows])
+        whole = ca.Function("residual", [q, qd, qdd, x, near], [rows, ca.densify(tau), power])
+        if near.numel():
+            parts = [model.functions.expression(name) for name in ("followers", "drift")]
+            found = [parts[0](q), parts[1](q, qd)]
+            self.followers = Evaluator(ca.Function("followers", [q, qd, near], found))
         self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
 
     @cached_property

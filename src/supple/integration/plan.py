@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures import delta
+from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
 from ..equations.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..robot import DeltaRobot
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 from .states import symbols
@@ -76,9 +75,12 @@ def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | N
     """Return theta0, or the motor angles of a Delta whose platform starts at `position`."""
     if position is None:
         return theta0
-    if not isinstance(model.robot, DeltaRobot) or theta0 is not None:
-        raise SuppleError("position is where a Delta's platform starts, instead of theta0")
-    return delta.inverse(model.robot, position)[0, :, 0]
+    if theta0 is not None:
+        raise SuppleError("position is where a platform starts, instead of theta0: give one")
+    found = architecture_of(model.robot).resolve(None, position)
+    if found.reason[0]:
+        raise SuppleError(found.reason[0])
+    return found.theta[0]
 
 
 Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)

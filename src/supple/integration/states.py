@@ -1,4 +1,7 @@
-"""States of a run: x = [q, qd, work], and beta of links that slide where it is integrated.
+"""States of a run: x = [q, qd, work], and what is carried along beside them.
+
+That is beta of links that slide where it is integrated, or the coordinates that follow from loops:
+Newton's method starts near them in every evaluation, so that they only need to be about right.
 
 The work of efforts and tip wrench, less what damping takes, is integrated beside the motion, so
 that the power balance of a run can be checked.
@@ -13,33 +16,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.chain_functions import ChainFunctions
+from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
 from ..equations.sliders import beta_count, beta_rates, newton_beta
 
-__all__ = ["begin", "symbols"]
+__all__ = ["begin", "near_symbols", "symbols"]
 
 Array = NDArray[np.float64]
 
 
 def begin(model: Model, q: Array, qd: Array) -> Array:
-    """Return x at the start; beta starts at Newton's."""
-    integrated = model.beta == "integrated"
-    beta = newton_beta(model.chain, q) if integrated else np.zeros(0)
-    return np.concatenate([q, qd, [0.0], beta])
+    """Return x at the start; beta and followers of loops start where they belong."""
+    beside = np.zeros(0)
+    if model.beta == "integrated":
+        beside = newton_beta(model.chain, q)
+    elif isinstance(model.functions, ClosedFunctions):
+        z = model.functions.spread(q)[1]
+        beside = z[list(model.functions.loops.followers)]
+    return np.concatenate([q, qd, [0.0], beside])
+
+
+def near_symbols(model: Model) -> tuple[Model, Any]:
+    """Return the model with expressions that look for followers near symbols, and these."""
+    functions = model.functions
+    if not isinstance(functions, ClosedFunctions):
+        return model, functions.symbol("near", 0)
+    near = functions.loops.symbol("near", len(functions.loops.followers))
+    return replace(model, functions=functions.beside(near)), near
 
 
 def symbols(model: Model) -> tuple[Any, Model, Any]:
-    """Return x as symbols, the model whose expressions take beta from it, and d beta/dt.
+    """Return x as symbols, the model whose expressions take what is beside it, and its rate.
 
     Source: [Theodore1997], Eq. (11), which the paper integrates with the equations of motion.
     """
     import casadi as ca
 
-    n = model.size
+    n, functions = model.size, model.functions
+    if isinstance(functions, ClosedFunctions):
+        count = len(functions.loops.followers)
+        x = functions.loops.symbol("x", 2 * n + 1 + count)
+        near = functions.beside(x[2 * n + 1 :])
+        drift = near.expression("drift")(x[:n], x[n : 2 * n])
+        return x, replace(model, functions=near), drift
     if model.beta == "newton":
-        return model.functions.symbol("x", 2 * n + 1), model, ca.DM(0, 1)
+        return functions.symbol("x", 2 * n + 1), model, ca.DM(0, 1)
     x = ca.SX.sym("x", 2 * n + 1 + beta_count(model.chain))
     q, qd, beta = (ca.vertsplit(part) for part in (x[:n], x[n : 2 * n], x[2 * n + 1 :]))
-    assert isinstance(model.functions, ChainFunctions)
-    bound = replace(model, functions=model.functions.with_beta(ca.vertcat(*beta)))
+    assert isinstance(functions, ChainFunctions)
+    bound = replace(model, functions=functions.with_beta(ca.vertcat(*beta)))
     return x, bound, ca.vertcat(*beta_rates(model.chain, beta, q, qd))

@@ -64,7 +64,8 @@ def rk4(plan: Plan, x: Array) -> Iterator[Chunk]:
         yield from _rk4_feedback(plan, plan.tau, x)
         return
     model, width, n = plan.model, plan.width, plan.model.size
-    ends = plan.wrench is None and plan.controller is None and not model.chain.sliding
+    plain = plan.wrench is None and plan.controller is None and not model.chain.sliding
+    ends = plain and not model.functions.closed
     B = model.functions.ends() if ends else np.eye(n)
 
     def make() -> Accumulated:

@@ -1,11 +1,16 @@
-"""Published robots as robot files, each with its source: `names()` and `path(name)`."""
+"""Published robots as robot files and common materials, each with its source."""
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Any
 
-__all__ = ["names", "path"]
+from ..errors import SuppleError
+from ..robot import Material
+
+__all__ = ["material", "materials", "names", "path"]
 
 
 def names() -> tuple[str, ...]:
@@ -17,3 +22,17 @@ def names() -> tuple[str, ...]:
 def path(name: str) -> Traversable:
     """Place of a library robot's file; it exists only for one of `names()`."""
     return files(__name__) / f"{name}.yaml"
+
+
+def materials() -> dict[str, dict[str, Any]]:
+    """The table of materials: fields of each in SI, and its source."""
+    table: dict[str, dict[str, Any]] = json.loads((files(__name__) / "materials.json").read_text())
+    return table
+
+
+def material(name: str) -> Material:
+    """Return a Material of the table by its name, such as "aluminium-6061-t6"."""
+    table = materials()
+    if name not in table:
+        raise SuppleError(f"material is {name!r}: the table holds {', '.join(table)}")
+    return Material(**{key: value for key, value in table[name].items() if key != "source"})

@@ -6,17 +6,41 @@ from abc import ABC
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from ..values import Angle, NonNegative, Number, Positive, Triple, Vector, as_tuple, fault
+from ..values import (
+    MEASURED,
+    Angle,
+    NonNegative,
+    Number,
+    Positive,
+    Triple,
+    Vector,
+    as_tuple,
+    fault,
+    in_si,
+)
 
 __all__ = ["Body", "Description", "Inertia", "Material", "Mount"]
 
 
 class Description(BaseModel, ABC):
-    """What all parts share: frozen, and an unknown key is an error."""
+    """What all parts share: frozen, an unknown key is an error, a number may have a unit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator(*MEASURED, mode="before", check_fields=False)
+    @classmethod
+    def _units(cls, value: Any, info: ValidationInfo) -> Any:
+        return in_si(info.field_name or "", value, info.data.get("type") == "prismatic")
 
 
 class Material(Description):
@@ -26,6 +50,7 @@ class Material(Description):
     density: Positive
     poisson_ratio: Annotated[Number, Field(gt=-1, le=0.5)] | None = None
     shear_modulus: Positive | None = None
+    yield_strength: Positive | None = None
     damping_ratio: NonNegative | None = None
 
     @model_validator(mode="after")

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
 from .delta import delta_structure, moving_delta
 from .loose import carrying_nothing
+from .mechanism import mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .serial import moving_serial, serial_structure
@@ -45,6 +46,8 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
         if at is None:
             raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
         return delta_structure(robot, at, joints)
+    if isinstance(robot, MechanismRobot):
+        return mechanism_structure(robot, at, joints)
     raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
 
 

@@ -12,13 +12,21 @@ from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import Beam, beam_of, rod_mass
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
-from ..robot import Link, SerialRobot
+from ..robot import JointedLink, Link, MechanismRobot, SerialRobot
 from .moving import MovingStructure
 from .parts import Joints, Release, Segment, Structure
 
-__all__ = ["link_beam", "moving_serial", "serial_structure"]
+__all__ = [
+    "hub_before",
+    "link_beam",
+    "moving_serial",
+    "root_mass",
+    "section_axes",
+    "serial_structure",
+]
 
 Array = NDArray[np.float64]
+Listed = SerialRobot | MechanismRobot
 
 
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
@@ -26,17 +34,17 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
     placement = serial.place(robot, theta)
     segments, roots, R = [], [], placement.R.copy()
     for i, link in enumerate(robot.links):
-        R_LS = _section_axes(robot, link)
+        R_LS = section_axes(robot, link)
         R[:, i] = R[:, i] @ R_LS
         last = robot.payload if i == len(robot.links) - 1 else None
         masses = [body_mass(b.mass, b.com, b.tensor()) for b in (link.tip, last) if b is not None]
         following = robot.links[i + 1] if i + 1 < len(robot.links) else None
         if following is not None and following.joint.type == "prismatic":
-            masses.append(_hub_before(following))
+            masses.append(hub_before(following))
         tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
         beam = link_beam(robot, link)
         releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
-        roots.append(_root_mass(link, beam, placement.L[:, i], R_LS))
+        roots.append(root_mass(link, beam, placement.L[:, i], R_LS))
         if link.joint.type == "prismatic" and beam.rigid:
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
         segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
@@ -59,13 +67,13 @@ def moving_serial(
     return MovingStructure(structure, replace(links, R=structure.R))
 
 
-def _section_axes(robot: SerialRobot, link: Link) -> Array:
+def section_axes(robot: Listed, link: JointedLink) -> Array:
     """Segment axes in link axes: turned by roll about x; a planar arm swaps planes instead."""
     flat = robot.planar or link.roll == 0
     return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
-def link_beam(robot: SerialRobot, link: Link) -> Beam:
+def link_beam(robot: Listed, link: JointedLink) -> Beam:
     """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
     beam = beam_of(robot, link)
     if not robot.planar:
@@ -95,7 +103,7 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
 
 
-def _hub_before(link: Link) -> Array:
+def hub_before(link: JointedLink) -> Array:
     """(6, 6) mass of the hub a prismatic link slides through, about the previous end."""
     hub, mount = link.joint.hub, link.joint.mount
     if hub is None:
@@ -105,7 +113,7 @@ def _hub_before(link: Link) -> Array:
     return mass
 
 
-def _root_mass(link: Link, beam: Beam, L: Array, R_LS: Array) -> Array:
+def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
     """(1 or B, 6, 6) what moves with the root: hub, body, a prismatic beam's part inside.
 
     Of a rigid prismatic beam it is the whole.

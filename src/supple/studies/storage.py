@@ -42,7 +42,7 @@ def to_xarray(found: Response) -> xarray.Dataset:
     import xarray
 
     model = found.model
-    links = [model.chain.links[i].name for i in model.chain.joints]
+    links = list(model.chain.motors)
     ends = np.stack([found.deflection(link.name) for link in model.chain.links], axis=1)
     data: dict[str, Any] = {
         "q": (("t", "coordinate"), found.q),
@@ -94,8 +94,8 @@ def to_pandas(found: Response) -> pandas.DataFrame:
     columns: dict[str, Any] = {}
     for k, name in enumerate(model.coordinates):
         columns[name], columns[f"d.{name}"] = found.q[:, k], found.qd[:, k]
-    for k, i in enumerate(model.chain.joints):
-        columns[f"tau.{model.chain.links[i].name}"] = found.tau[:, k]
+    for k, name in enumerate(model.chain.motors):
+        columns[f"tau.{name}"] = found.tau[:, k]
     columns |= {f"tip.{axis}": found.tip[:, k] for k, axis in enumerate("xyz")}
     columns |= {f"energy.{name}": value for name, value in found.energies.items()}
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))

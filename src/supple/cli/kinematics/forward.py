@@ -112,10 +112,11 @@ def inverse(
 
 
 def _print(robot: Robot, found: JointSolutions) -> None:
+    from ...architectures.kinds import architecture_of
+
     say(f"{plain(robot.name)}: {found}\n")
-    moving = getattr(robot, "moving", None)
-    names = [link.name for link in moving] if moving else ["motor1", "motor2", "motor3"]
-    slides = [link.joint.type == "prismatic" for link in moving or ()] or [False] * len(names)
+    motors = architecture_of(robot).motors()
+    names, slides = [name for name, _ in motors], [slides for _, slides in motors]
     told = found.solutions if found.reached else found.theta[None]
     heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]
     rows = []

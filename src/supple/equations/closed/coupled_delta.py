@@ -279,7 +279,7 @@ def _tip(laws: Laws) -> Any:
     matrix = [ca.vertcat(*(ca.horzcat(*row) for row in R))]
     frames, back = laws.frames(entries), laws.chain.links
     arm, rod = (ca.vertcat(*(ca.horzcat(*row) for row in frames[k][1])) for k in (0, -1))
-    turn = ca.vertcat(*(ca.horzcat(*row) for row in frames[0][2].turn))
+    turn: Any = ca.vertcat(*(ca.horzcat(*row) for row in frames[0][2].turn))
     arm = ca.mtimes(ca.mtimes(arm, turn), back[0].R_SL)
     root = ca.mtimes(arm.T, ca.mtimes(rod, back[-1].R_SL))
     return ca.Function("tip", [q], ca.cse([ca.vertcat(*p), *matrix, root]))

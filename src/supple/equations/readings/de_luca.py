@@ -183,6 +183,7 @@ class PlanarLaws:
     D: list[Vector]
     variant: Literal["paper", "literal"]
     friction: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
 
     def mass(self, q: Vector) -> list[Vector]:
         """B(q): the Hessian of T in qd, cut to first order in eta for `paper`."""

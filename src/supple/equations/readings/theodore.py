@@ -50,6 +50,11 @@ class LagrangeLaws:
         """Coulomb's friction of the joints."""
         return self.laws.friction
 
+    @property
+    def rest(self) -> tuple[float, ...]:
+        """Where the springs are unloaded."""
+        return self.laws.rest
+
     def mass(self, q: Vector) -> list[Vector]:
         """M(q) of the printed velocities."""
         return self.laws.mass(q)

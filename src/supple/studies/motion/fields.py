@@ -15,8 +15,9 @@ from ...equations.closed.coupled_delta import DeltaFunctions
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked
 from ...path_dynamics.linearised_model import LedModel
-from ...robot import DeltaRobot, Robot
+from ...robot import DeltaRobot, MechanismRobot, Robot
 from ...structure import moving_structure, structure_of
+from ...structure.serial import link_beam
 from .response import Response
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
         found = _legs(model.robot, model.functions, q, points, platform)
         names = (*names, "platform")
     else:
-        found = _chained(model.chain, _beams(model.robot, run.theta[0]), q, points)
+        tree, x = model.functions.spread(q)
+        found = _chained(tree or model.chain, _beams(model.robot, run.theta[0]), x, points)
     return Fields(names, run.t[keep], *found)
 
 
@@ -71,6 +73,8 @@ def _chosen(count: int, samples: int) -> NDArray[np.int64]:
 
 
 def _beams(robot: Robot, theta: Array) -> list[Beam]:
+    if isinstance(robot, MechanismRobot):
+        return [link_beam(robot, link) for link in robot.links]
     return [segment.beam for segment in structure_of(robot, theta).segments]
 
 
@@ -97,31 +101,40 @@ def _legs(
 
 
 def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
-    """p, R, L, motion and energy of the links of one chain at states q (T, N)."""
+    """p, R, L, motion and energy of the links of one chain or tree at states q (T, N)."""
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
     motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
-    end, turn = np.zeros((T, 3)), np.broadcast_to(np.eye(3), (T, 3, 3))
+    ground = (np.zeros((T, 3)), np.broadcast_to(np.eye(3), (T, 3, 3)))
+    sections: list[list[tuple[Array, Array]]] = []
     for i, link in enumerate(chain.links):
+        up = i - 1 if link.parent is None else link.parent
+        end, turn = sections[up][link.carrier] if up >= 0 else ground
         root = end + turn @ link.p_PM
         axes = turn @ link.R_PM @ _joint(chain, i, q)
-        L[:, i] = link.inv.length if link.slide is None else q[:, chain.theta[i]]
+        L[:, i] = link.inv.length if link.slide is None else q[:, chain.length_at(i)]
         bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
         reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
-        end = root + np.einsum("tij,tj->ti", axes, reach)
-        turn = axes @ _turned(bent[:, -1, 3:])
+        places = [(reach, bent[:, -1, 3:])]
+        for at, N, Psi in link.stations:
+            own = q[:, chain.own(i)]
+            moved = own @ N[:, : own.shape[1]].T + at * np.array([1.0, 0.0, 0.0])
+            places.append((moved, own @ Psi.T))
+        sections.append(
+            [(root + np.einsum("tij,tj->ti", axes, to), axes @ _turned(phi)) for to, phi in places]
+        )
         p[:, i], R[:, i] = root, axes @ link.R_SL
         motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
     return p, R, L, motion, energy
 
 
 def _joint(chain: Chain, i: int, q: Array) -> Array:
-    """(T, 3, 3) rotation of joint i: its motor and its spring."""
-    axis = chain.links[i].axis
-    if axis is None:
-        return np.broadcast_to(np.eye(3), (len(q), 3, 3))
-    angle = q[:, chain.theta[i]] + (q[:, chain.eps[i]] if i in chain.eps else 0.0)
-    return axis_rotation(axis, angle)
+    """(T, 3, 3) rotation of joint i: its motor and its spring, or all of its passive turns."""
+    link, R = chain.links[i], np.broadcast_to(np.eye(3), (len(q), 3, 3))
+    axes = [] if link.axis is None else [*link.leading, link.axis]
+    for k, axis in enumerate(axes):
+        R = R @ axis_rotation(axis, q[:, chain.felt(i, k)].sum(axis=1))
+    return R
 
 
 def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:

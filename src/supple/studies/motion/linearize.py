@@ -157,14 +157,14 @@ def linearize(
     C = np.vstack([block for block, _ in rows])
     names = tuple(name for _, each in rows for name in each)
     states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
-    inputs = tuple(f"tau.{model.chain.links[i].name}" for i in model.chain.joints)
+    inputs = tuple(f"tau.{name}" for name in model.chain.motors)
     D = np.zeros((len(C), model.joints))
     return StateSpace(A, B, C, D, states, inputs, names, state, speed, effort)
 
 
 def _state(model: Model, q: ArrayLike | None) -> Array:
     if q is None:
-        return np.zeros(model.size)
+        return model.chain.pose()
     given = np.asarray(q, float)
     if given.shape == (model.joints,) and model.joints != model.size:
         return static_state(model, given)
@@ -182,7 +182,7 @@ def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
     """Rows of C and their names."""
     n, k = model.size, model.joints
     unit = np.eye(2 * n)
-    names = [model.chain.links[i].name for i in model.chain.joints]
+    names = model.chain.motors
     if isinstance(output, Strain):
         return _strain_row(model, output), [f"strain.{output.link}.{output.fraction:g}"]
     if output == "joints":

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...budget import afford
 from ...control.controllers import Controller
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -90,6 +91,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
         duration = 1.0 if wanted is None else wanted.duration
     every = EVERY if dt is None else dt
     _check(duration, every, method, tolerance)
+    span = f"a run of {duration:g} s in steps of {every:g} s"
+    afford(span, 1e-7 * duration / every * model.size, 0.0, "give a shorter time, or longer steps")
     if wanted is not None:
         check_path(model, wanted, duration)
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
@@ -127,7 +130,7 @@ def _on_path(
     r, rd, _ = path(0.0)
     rest = np.zeros(model.size - model.joints)
     if q0 is None and theta0 is None:
-        q0 = np.concatenate([r, rest])
+        q0 = model.chain.pose(r)
     elif isinstance(q0, str) and theta0 is None and q0 == "static":
         q0 = static_state(model, r)
     return q0, np.concatenate([rd, rest]) if qd0 is None else qd0
@@ -204,7 +207,7 @@ def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | Non
             raise SuppleError(f"q0 is '{q0}': give an array or 'static'")
         q = static_state(model, theta0)
     else:
-        q = np.zeros(n) if q0 is None else _vector("q0", q0, n, model)
+        q = model.chain.pose() if q0 is None else _vector("q0", q0, n, model)
         if theta0 is not None:
             q = q.copy()
             q[: model.joints] = _vector("theta0", theta0, model.joints, model)
@@ -324,7 +327,7 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
     """The first state with a link that has slid off its beam, and which one."""
     off = [(int(beyond.argmax()), i) for i in model.chain.sliding
            for low, high in [model.chain.stroke(i)]
-           for free in [states[:, model.chain.theta[i]]]
+           for free in [states[:, model.chain.length_at(i)]]
            for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
     if not off:
         return None
@@ -337,7 +340,7 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
     if model.functions.closed:
-        return "its legs can no longer be closed: they run into a singular pose or out of reach"
+        return "its loops can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
@@ -358,7 +361,7 @@ def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
         return states, ""
     first = int(beyond.any(axis=1).argmax())
     k = int(beyond[first].argmax())
-    name, at = model.chain.links[model.chain.joints[k]].name, plan.grid[place + first]
+    name, at = model.chain.motors[k], plan.grid[place + first]
     return states[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
 
 

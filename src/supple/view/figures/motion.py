@@ -87,8 +87,8 @@ def _draw_ends(ax: Axes, found: Response, i: int) -> None:
 
 
 def _draw_joints(ax: Axes, found: Response, _: Any) -> None:
-    for k, i in enumerate(found.model.chain.joints):
-        ax.plot(found.t, found.theta[:, k], label=found.model.chain.links[i].name)
+    for k, name in enumerate(found.model.chain.motors):
+        ax.plot(found.t, found.theta[:, k], label=name)
     slides = bool(found.model.chain.sliding)
     ax.set_ylabel("joints (rad and m)" if slides else "joints (rad)")
     _legend(ax)
@@ -105,10 +105,9 @@ def _draw_tip(ax: Axes, found: Response, _: Any) -> None:
 
 
 def _draw_efforts(ax: Axes, found: Response, _: Any) -> None:
-    for k, i in enumerate(found.model.chain.joints):
+    for k, name in enumerate(found.model.chain.motors):
         style: dict[str, Any] = {"ls": ("-", "--", "-.", ":")[k % 4]}
-        ax.step(found.t, found.tau[:, k], where="post",
-                label=found.model.chain.links[i].name, **style)  # fmt: skip
+        ax.step(found.t, found.tau[:, k], where="post", label=name, **style)
     ax.set_ylabel("effort (N m and N)" if found.model.chain.sliding else "effort (N m)")
     _legend(ax)
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.registry import need
-from ...robot import DeltaRobot, Robot
+from ...architectures.kinds import architecture_of
+from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import FINE, Coordinate, around, coordinates_of, usual_pose
@@ -209,10 +210,11 @@ def stability_report(found: Stability, samples: int = SAMPLES) -> Report:
 def panels(run: Response) -> list[Plot]:
     """Return joints, tip, deflection of the ends, efforts and energy over time as plots."""
     chain = run.model.chain
-    joints = [chain.links[i].name for i in chain.joints]
+    joints = list(chain.motors)
     bent = [link.name for link in chain.links if link.shapes is not None]
     ends = {name: 1e3 * np.linalg.norm(run.deflection(name), axis=1) for name in bent}
     slides = [chain.links[i].slide is not None for i in chain.joints]
+    slides += [True] * len(chain.lengths)
     energies = dict(run.energies)
     if "gravity" in energies:  # only its change has a meaning
         energies["gravity"] = energies["gravity"] - energies["gravity"][0]
@@ -281,7 +283,7 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
 
 def _wanted(run: PathResponse, motors: Sequence[str], slides: Sequence[bool]) -> list[Plot]:
     """What the path prescribes: a platform in mm, or joints in degrees and lengths in m."""
-    if isinstance(run.robot, DeltaRobot):
+    if architecture_of(run.robot).asked_by == "position":
         wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
         return [_curves(run.t, "Path wanted", "mm", wanted)]
     return _coordinates(run.t, run.position, motors, slides, " wanted")

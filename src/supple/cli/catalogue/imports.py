@@ -1,0 +1,171 @@
+"""`supple import` and `supple materials`: robots that people already have, made to bend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import Json, numbers
+from ..output import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ...robot import Robot
+
+__all__ = ["import_", "materials"]
+
+Urdf = Annotated[str, typer.Argument(metavar="ARM.urdf", help="A URDF file.")]
+Flexible = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--flexible",
+        metavar="LINK=SHAPE:SIZES:MATERIAL",
+        help="A link that bends, such as forearm=tube:0.08,0.003:aluminium. Sizes may have units, "
+        "80mm,3mm; the material is one of `supple materials`. May be repeated.",
+    ),
+]
+SidecarFile = Annotated[
+    str | None,
+    typer.Option("--sidecar", metavar="FILE", help="A sidecar file that says what bends."),
+]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="ARM.yaml", help="The robot file to write; printed without."),
+]
+Base = Annotated[str | None, typer.Option("--base", help="First link; the root without.")]
+Tip = Annotated[
+    str | None, typer.Option("--tip", help="Last link; the one behind most joints without.")
+]
+Gravity = Annotated[
+    str | None,
+    typer.Option("--gravity", metavar="gx,gy,gz", help="Acceleration; 0,0,-9.81 without."),
+]
+
+
+def import_(
+    urdf: Urdf,
+    flexible: Flexible = None,
+    sidecar: SidecarFile = None,
+    base: Base = None,
+    tip: Tip = None,
+    gravity: Gravity = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Make a robot file of a URDF: its chain from base to tip, the named links bending."""
+    from ... import files
+    from ...files.disk import check_place
+
+    if out is not None:
+        check_place(out)
+    typed = flexible or base or tip or gravity
+    if sidecar is not None and typed:
+        raise SuppleError("--sidecar says it all: leave --flexible, --base, --tip, --gravity out")
+    given: Any = sidecar
+    if sidecar is None:
+        given = _sidecar(flexible or [], base, tip, gravity)
+        given["flexible"] = _named(urdf, given["flexible"])
+    robot = files.load(urdf, given)
+    text = files.dump(robot, out)
+    if json:
+        print_json(_document(robot, out, text))
+    elif out is None:
+        say(text, nl=False)
+    else:
+        told = _document(robot, out, text)
+        bends = ", ".join(told["flexible"]) or "none"
+        say(f"{robot.name}: {len(told['joints'])} joints; links that bend: {bends}")
+        say(f"Saved: {out}")
+
+
+def _document(robot: Robot, out: str | None, text: str) -> dict[str, Any]:
+    links: Any = getattr(robot, "links", ())
+    return {
+        "robot": robot.name,
+        "joints": [link.name for link in links if link.joint.type != "fixed"],
+        "flexible": [link.name for link in links if not link.rigid],
+        "file": out,
+        "text": text,
+    }
+
+
+def _sidecar(
+    flexible: list[str], base: str | None, tip: str | None, gravity: str | None
+) -> dict[str, Any]:
+    """What the options say, as a sidecar."""
+    from ... import library
+
+    found: dict[str, Any] = {"flexible": {}, "materials": {}}
+    for text in flexible:
+        link, _, rest = text.partition("=")
+        shape, _, rest = rest.partition(":")
+        sizes, _, material = rest.partition(":")
+        if not (link and shape and sizes and material):
+            raise SuppleError(
+                f"--flexible {text}: write LINK=SHAPE:SIZES:MATERIAL, such as "
+                "forearm=tube:0.08,0.003:aluminium"
+            )
+        found["materials"][material] = library.material(material)
+        found["flexible"][link] = {"material": material, "section": _section(text, shape, sizes)}
+    found |= {key: value for key, value in (("base", base), ("tip", tip)) if value is not None}
+    if gravity is not None:
+        found["gravity"] = numbers(gravity, "--gravity", 3)
+    return found
+
+
+def _section(text: str, shape: str, sizes: str) -> dict[str, Any]:
+    """A section from its sizes in the order of their keys."""
+    from ...values import quantity
+
+    keys = {
+        "tube": ("diameter", "wall"),
+        "circle": ("diameter",),
+        "box": ("depth", "width", "wall"),
+        "rectangle": ("depth", "width"),
+    }.get(shape)
+    if keys is None:
+        raise SuppleError(f"--flexible {text}: shape is tube, circle, box or rectangle")
+    parts = sizes.split(",")
+    if len(parts) != len(keys):
+        raise SuppleError(f"--flexible {text}: {shape} takes {', '.join(keys)}, metres or 80mm")
+    try:
+        values = [float(p) if p[-1:].isdigit() else quantity(p, "m") for p in parts]
+    except ValueError as problem:
+        raise SuppleError(f"--flexible {text}: {problem}") from None
+    return {"shape": shape, **dict(zip(keys, values, strict=True))}
+
+
+def _named(urdf: str, flexible: dict[str, Any]) -> dict[str, Any]:
+    """The links meant: by their full name, or by the only name that begins with what is given."""
+    from ...files.robots import urdf_links
+
+    names = urdf_links(urdf) if flexible else []
+    found = {}
+    for given, bends in flexible.items():
+        begun = [name for name in names if name.startswith(given)]
+        found[begun[0] if given not in names and len(begun) == 1 else given] = bends
+    return found
+
+
+def materials(json: Json = False) -> None:
+    """List common materials, in SI, with their sources; a robot file gives its own."""
+    from ... import library
+
+    table = library.materials()
+    if json:
+        print_json({"materials": table})
+        return
+    rows = [
+        (
+            name,
+            f"{each['young_modulus'] / 1e9:g}",
+            f"{each['poisson_ratio']:g}",
+            f"{each['density']:g}",
+            f"{each['yield_strength'] / 1e6:g}" if "yield_strength" in each else "-",
+            each["source"],
+        )
+        for name, each in table.items()
+    ]
+    heads = ("name", "E, GPa>", "nu>", "density, kg/m^3>", "yield, MPa>", "source")
+    print_table(heads, rows)

@@ -1,0 +1,260 @@
+"""Loops: a tree, the closures that tie it, and which of its coordinates follow from the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...beams.basis import Basis
+from ...beams.shapes import EndLoad
+from ...errors import SuppleError
+from ...kernels.spatial import motion_transform, turn
+from ...robot import MechanismRobot
+from ...structure.serial import link_beam
+from ..chain import Chain
+from ..chain_equations import Laws, laws_of, section_frame
+from ..evaluate import casadi
+from ..tree import passive_values, rigid_tree, tree_chain
+from .closures import closure_rows
+
+__all__ = ["AssembledTree", "Loops", "assembled_tree", "closed_at", "loops_of"]
+
+Array = NDArray[np.float64]
+CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
+SMALL = 8  # followers up to which linear equations are written out
+SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing new
+
+
+@dataclass(frozen=True)
+class Loops:
+    """A tree with closures c(z) = 0, and its coordinates z parted into q and followers w.
+
+    Attributes:
+        robot, laws: whose tree, and its equations over all coordinates z.  followers: places in z
+        of w, which the loops determine: passive coordinates, and elastic ones where a loop in space
+        is held more often than its joints need.  rows: (w,) the closure rows that determine them.
+        z: coordinates of the assembled pose, unbent, from which others are reached.
+    """
+
+    robot: MechanismRobot
+    laws: Laws
+    followers: tuple[int, ...]
+    rows: tuple[int, ...]
+    z: Array
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """Places in z of q."""
+        return tuple(k for k in range(self.laws.chain.size) if k not in self.followers)
+
+    @property
+    def small(self) -> bool:
+        """Whether its linear equations are written out, so that functions are scalar ones."""
+        return len(self.followers) <= SMALL
+
+    def symbol(self, word: str, size: int) -> Any:
+        """Return a symbol of the kind that its functions are written in."""
+        ca = casadi()
+        return (ca.SX if self.small else ca.MX).sym(word, size)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Places of z in [q, w]."""
+        return [int(k) for k in np.argsort([*self.kept, *self.followers])]
+
+    @cached_property
+    def turning(self) -> Array:
+        """(q,) 2 pi for motors that turn, zero for all else."""
+        chain = self.laws.chain
+        round_ = np.zeros(chain.size)
+        for i, place in chain.theta.items():
+            if chain.links[i].axis is not None:
+                round_[place] = 2 * np.pi
+        return round_[list(self.kept)]
+
+
+def _residual(robot: MechanismRobot, laws: Laws) -> Any:
+    """c and dc/dz over z, all rows, as a CasADi function."""
+    ca = casadi()
+    z = ca.SX.sym("z", laws.chain.size)
+    rows = [row for rows in closure_rows(robot, laws, ca.vertsplit(z)) for row in rows]
+    c = ca.vertcat(*[ca.SX(row) for row in rows]) if rows else ca.SX(0, 1)
+    return ca.Function("c", [z], ca.cse([ca.densify(c), ca.densify(ca.jacobian(c, z))]))
+
+
+def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
+    """Return z with its passive coordinates moved so that the loops are closed.
+
+    Gauss and Newton's method, the shortest step where several will do, halved while it opens them.
+    """
+    chain, residual = laws.chain, _residual(robot, laws)
+    free = [k for places in chain.passive for k in places]
+    z = np.array(z, float)
+    c, J = (np.array(x) for x in residual(z))
+    for _ in range(100):
+        if np.abs(c).max(initial=0.0) < CLOSED:
+            return z
+        step = -np.linalg.lstsq(J[:, free], c[:, 0], rcond=SINGULAR)[0]
+        for _ in range(12):
+            trial = z.copy()
+            trial[free] += step
+            c_new, J_new = (np.array(x) for x in residual(trial))
+            if np.linalg.norm(c_new) < np.linalg.norm(c) or np.abs(c).max() < 1e-10:
+                break
+            step = step / 2
+        if np.abs(step).max(initial=0.0) < 1e-15:
+            break
+        z, c, J = trial, c_new, J_new
+    if np.abs(c).max(initial=0.0) < 1e-11:
+        return z
+    counts = [len(rows) for rows in closure_rows(robot, laws, z.tolist())]
+    worst = int(np.repeat(np.arange(len(counts)), counts)[np.abs(c[:, 0]).argmax()])
+    raise SuppleError(
+        f"{robot.name} cannot be assembled at this theta: {robot.closure_name(worst)} stays open "
+        f"by {np.abs(c).max():.3g} (m, or 1); try other joint coordinates, or other start values"
+    )
+
+
+@dataclass(frozen=True)
+class AssembledTree:
+    """A mechanism as a tree, closed where it is assembled.
+
+    Attributes:
+        chain: the tree.  z: (Z,), its coordinates there, unbent.  places: of the passive ones in z.
+        springs: (Z, Z), stiffness of passive joints.  rest: (Z,), where they are unloaded.
+    """
+
+    chain: Chain
+    z: Array
+    places: tuple[int, ...]
+    springs: Array
+    rest: tuple[float, ...]
+
+
+def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
+    """Return a mechanism under a basis as a tree, assembled at the start values of its motors."""
+    stiff = rigid_tree(robot)
+    laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
+    starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
+    if stiff.lengths:
+        starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
+    z = np.array([*starts, *[0.0] * len(stiff.sprung), *passive_values(robot, "start")])
+    z = closed_at(robot, laws, z)
+    loads = _end_loads(robot, laws, basis, z)
+    chain = tree_chain(robot, basis, loads, stiffening)
+    z = np.concatenate([z, np.zeros(chain.size - len(z))])
+    places = tuple(k for part in chain.passive for k in part)
+    K, rest = np.zeros((chain.size,) * 2), z.copy()
+    k = 0
+    for link in robot.links:
+        joint, count = link.joint, robot.freedoms(link)
+        if joint.driven or joint.type == "fixed":
+            continue
+        for j in range(count):
+            place = places[k + j]
+            if joint.stiffness is not None:
+                K[place, place] = joint.stiffness[j if len(joint.stiffness) > 1 else 0]
+            if joint.rest is not None:
+                rest[place] = joint.rest[j if len(joint.rest) > 1 else 0]
+        if joint.type == "spherical" and count > 1 and len(joint.stiffness or ()) == 1:
+            raise SuppleError(
+                f"links.{link.name}.joint.stiffness is one value on a spherical joint: build "
+                "knows three there, for roll, pitch and yaw"
+            )
+        k += count
+    free = [n for n in range(chain.size) if n not in places]
+    rest[free] = 0.0
+    return AssembledTree(chain, z, places, K, tuple(rest.tolist()) if K.any() else ())
+
+
+def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tuple[EndLoad, ...]:
+    """What the end of every link carries at the assembled pose: all that hangs on it in the tree.
+
+    Behind a passive joint it is its mass alone, which turns freely. Ends that meet in a closure
+    share what sits there.
+    """
+    chain = laws.chain
+    given = [basis.end(i) for i in range(len(chain.links))]
+    frames = laws.frames(z.tolist())
+    ends = [section_frame(chain, frames, i)[0] for i in range(len(chain.links))]
+    heavy = [np.zeros((6, 6)) for _ in chain.links]  # about the root, base axes
+    beyond = []  # about the end, base axes
+    for link, (_, R, _) in zip(chain.links, frames, strict=True):
+        beyond.append(turn(link.tip_mass, np.array(R, float).T))
+    for closure in robot.closures:
+        ties = [robot.end_index(end) for end in closure.ends if end.at is None]
+        ties = [i for i in ties if i >= 0]
+        shared = sum(beyond[i][0, 0] for i in ties) / max(len(ties), 1)
+        for i in ties:
+            beyond[i] = np.diag([shared] * 3 + [0.0] * 3)
+    for i in reversed(range(len(chain.links))):
+        link, (p, R, _) = chain.links[i], frames[i]
+        arm = np.array(ends[i], float) - np.array(p, float)
+        own = link.root_mass + link_beam(robot, robot.links[i]).mass_matrix()
+        heavy[i] = heavy[i] + turn(own, np.array(R, float).T) + _shifted(beyond[i], arm)
+        if link.parent is None or link.parent < 0:
+            continue
+        up, whole = link.parent, heavy[i]
+        if link.passive:
+            whole = np.diag([whole[0, 0]] * 3 + [0.0] * 3)
+        if link.carrier:
+            heavy[up] = heavy[up] + _shifted(whole, np.array(p, float) - np.array(frames[up][0]))
+        else:
+            beyond[up] = beyond[up] + _shifted(whole, np.array(p, float) - np.array(ends[up]))
+    out = []
+    for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
+        about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
+        out.append(EndLoad(M[0, 0], tuple(about)) if end is None else end)
+    return tuple(out)
+
+
+def _shifted(M: Array, p: Array) -> Array:
+    """A (6, 6) mass about a point, about the one from which it is at p."""
+    T = motion_transform(np.eye(3), p)
+    moved: Array = T.T @ M @ T
+    return moved
+
+
+def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
+    """Return the loops of a tree closed at z, with followers chosen there.
+
+    Passive coordinates follow first; rows that they cannot satisfy tie elastic ones; rows that then
+    say nothing new are left out.
+    """
+    from scipy.linalg import qr
+
+    chain = laws.chain
+    J = np.array(_residual(robot, laws)(z)[1])
+    passive = [k for places in chain.passive for k in places]
+    bent = list(range(chain.stiff, chain.size))
+    rows: list[int] = []
+    followers: list[int] = []
+    rest, S = list(range(len(J))), J.copy()
+    for columns in (passive, bent):
+        if not columns or not rest:
+            continue
+        A = S[np.ix_(rest, columns)]
+        _, R, pivots = qr(A, mode="economic", pivoting=True)
+        sizes = np.abs(np.diag(R))
+        rank = int((sizes > SINGULAR * max(1.0, sizes.max(initial=0.0))).sum())
+        if not rank:
+            continue
+        chosen = [columns[k] for k in pivots[:rank]]
+        lines = qr(S[np.ix_(rest, chosen)].T, mode="economic", pivoting=True)[2][:rank]
+        here = [rest[k] for k in lines]
+        rest = [k for k in rest if k not in here]
+        gain = np.linalg.solve(S[np.ix_(here, chosen)].T, S[np.ix_(rest, chosen)].T).T
+        S[rest] -= gain @ S[here]
+        rows += here
+        followers += chosen
+    tied = [name for k, name in enumerate(chain.motors) if rest and np.abs(S[rest, k]).max() > 1e-7]
+    if tied:
+        raise SuppleError(
+            f"{robot.name}: its loops tie the motors {', '.join(tied)} to each other, so that they "
+            "cannot move on their own; make one of their joints passive, or let links bend"
+        )
+    return Loops(robot, laws, tuple(followers), tuple(rows), z)

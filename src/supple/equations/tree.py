@@ -1,0 +1,174 @@
+"""A mechanism under a basis as a Chain: a tree of links, its loops left open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.basis import Basis
+from ..beams.invariants import foreshortening, invariants, rigid_invariants
+from ..beams.shapes import EndLoad
+from ..beams.sliding.shapes import StiffRod
+from ..errors import SuppleError
+from ..kernels.spatial import body_mass, rpy_rotation, turn
+from ..robot import MechanismRobot
+from ..robot.joint import unit
+from ..structure.serial import hub_before, link_beam, root_mass, section_axes
+from .chain import Chain, ChainLink, check_slide
+
+__all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
+
+Array = NDArray[np.float64]
+Sections = dict[tuple[int, float | None], int]
+ROLL_PITCH_YAW = (np.eye(3)[2], np.eye(3)[1], np.eye(3)[0])  # in the order in which they turn
+
+
+def sections_of(robot: MechanismRobot) -> Sections:
+    """Return the place among a link's sections of each (link, at) that carries or ties something.
+
+    The end is section 0, stations follow by their place.
+    """
+    wanted = [(i, link.at) for i, link in zip(robot.parents, robot.links, strict=True)]
+    wanted += [(robot.end_index(end), end.at) for closure in robot.closures for end in closure.ends]
+    out: Sections = {(i, None): 0 for i in range(-1, len(robot.links))}
+    for i, link in enumerate(robot.links):
+        inner = sorted({at for k, at in wanted if k == i and at is not None})
+        places = [at for at in inner if at < (link.length or 0.0) or link.joint.type == "prismatic"]
+        if places and link.joint.type == "prismatic":
+            raise SuppleError(
+                f"something sits at {places[0]:g} m along {link.name}, which slides: build knows "
+                "links and closures on the ends of sliding links only"
+            )
+        out |= {(i, at): 0 for at in inner}
+        out |= {(i, at): 1 + k for k, at in enumerate(places)}
+    return out
+
+
+def rigid_tree(robot: MechanismRobot) -> Chain:
+    """Return a mechanism with every link rigid as a tree."""
+    return _tree(robot, None, (), False)
+
+
+def tree_chain(
+    robot: MechanismRobot, basis: Basis, loads: tuple[EndLoad, ...], stiffening: bool
+) -> Chain:
+    """Return a mechanism under a basis as a tree; `loads`: what each link's end carries."""
+    beams = [link_beam(robot, link) for link in robot.links]
+    basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
+    return _tree(robot, basis, loads, stiffening)
+
+
+def _tree(
+    robot: MechanismRobot, basis: Basis | None, loads: tuple[EndLoad, ...], stiffening: bool
+) -> Chain:
+    sections = sections_of(robot)
+    links = [
+        _link(robot, i, sections, basis, loads[i] if loads else EndLoad(), stiffening)
+        for i in range(len(robot.links))
+    ]
+    rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
+    return Chain(tuple(links), robot.gravity, robot.planar, robot.tip_index, rods)
+
+
+def _link(
+    robot: MechanismRobot,
+    i: int,
+    sections: Sections,
+    basis: Basis | None,
+    load: EndLoad,
+    stiffening: bool,
+) -> ChainLink:
+    link, joint, parent = robot.links[i], robot.links[i].joint, robot.parents[i]
+    R_LS, beam, slide = section_axes(robot, link), link_beam(robot, link), None
+    R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
+    mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
+    if joint.driven and joint.stiffness is not None and joint.rotor_inertia <= 0:
+        raise SuppleError(
+            f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
+            "motor (reflected to the joint), or remove stiffness"
+        )
+    rigid = beam.rigid or basis is None
+    if joint.type == "prismatic":
+        check_slide(link, beam)
+        beam, mass = replace(beam, EA=math.inf), np.zeros((6, 6))
+        slide = StiffRod(beam, load) if rigid or basis is None else basis.sliding(i, beam, load)
+    shapes = None if rigid or basis is None else basis.shapes(i, beam, load)
+    inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
+    places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
+    stations = []
+    for _, at in places:
+        assert at is not None
+        N, Psi = np.zeros((3, 0)), np.zeros((3, 0))
+        if shapes is not None:
+            field = shapes.at(np.array([at]))[0]
+            N, Psi = field[:3], field[3:]
+            if stiffening:
+                N = np.hstack([N, foreshortening(shapes, np.array([at]))[1][0]])
+        stations.append((float(at), N, Psi))
+    axes, order = _axes(robot, i)
+    turned = [R_LS.T @ axis for axis in axes]
+    return ChainLink(
+        name=link.name,
+        R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ R_LS,
+        p_PM=R_SL_before @ np.asarray(joint.mount.xyz),
+        axis=turned[-1] if turned else None,
+        inv=inv,
+        shapes=shapes,
+        root_mass=mass,
+        tip_mass=turn(_tip_mass(robot, i, sections), R_LS),
+        rotor=joint.rotor_inertia,
+        spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
+        R_SL=R_LS.T,
+        slide=slide,
+        EI=beam.EI,
+        parent=parent,
+        carrier=sections[parent, link.at],
+        stations=tuple(stations),
+        passive=not joint.driven and joint.type != "fixed",
+        leading=tuple(turned[:-1]),
+        order=order,
+    )
+
+
+def _axes(robot: MechanismRobot, i: int) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """Axes of a link's joint in the order in which they turn, and the coordinate of each."""
+    link, joint = robot.links[i], robot.links[i].joint
+    if joint.type in ("fixed", "prismatic"):
+        return (), (0,)
+    if robot.freedoms(link) == 1:
+        return (np.array([0.0, 0.0, 1.0]) if robot.planar else joint.direction,), (0,)
+    if joint.type == "universal":
+        a, b = joint.axes or ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+        return (unit(a), unit(b)), (0, 1)
+    return ROLL_PITCH_YAW, (2, 1, 0)
+
+
+def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:
+    """(6, 6) what sits on a link's end: its tip, the payload, hubs that others slide through."""
+    bodies = [robot.links[i].tip, robot.payload if i == robot.tip_index else None]
+    M = np.zeros((6, 6))
+    for body in bodies:
+        if body is not None:
+            M = M + body_mass(body.mass, body.com, body.tensor())
+    for child, link in enumerate(robot.links):
+        if robot.parents[child] == i and link.joint.type == "prismatic":
+            if link.joint.hub is not None and sections[i, link.at]:
+                raise SuppleError(
+                    f"links.{link.name} slides through a hub along {robot.links[i].name}: build "
+                    "knows such hubs on the ends of links only; leave the hub out, or at"
+                )
+            M = M + hub_before(link)
+    return M
+
+
+def passive_values(robot: MechanismRobot, word: str) -> list[float]:
+    """Return `start`, `damping` or `friction` of every passive coordinate, in the order of q."""
+    out: list[float] = []
+    for link in robot.links:
+        if not link.joint.driven:
+            count, given = robot.freedoms(link), getattr(link.joint, word)
+            out += list(given) * count if len(given) == 1 else list(given[:count])
+    return out

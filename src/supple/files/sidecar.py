@@ -1,0 +1,54 @@
+"""The sidecar of a URDF: what bends and how, where the chain begins and ends, what it carries."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+
+from ..robot import Body, Elastic, Material
+from ..robot.body import Description
+from ..sections import Section
+from ..values import FrozenTable, Table, Triple
+
+__all__ = ["FlexibleLink", "Sidecar"]
+
+
+class FlexibleLink(Elastic):
+    """A link of the URDF as a beam from `from` to `to`, its depth along `y`, all in URDF axes.
+
+    `hub` sits at `from`, `end` at `to`; together with the beam they replace the URDF's inertial.
+    `to` is where the next joint sits, and `y` the link's y (its z for a beam along y), by default.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    from_: Triple = Field(default=(0.0, 0.0, 0.0), alias="from")
+    to: Triple | None = None
+    y: Triple | None = None
+    hub: Body | None = None
+    end: Body | None = None
+
+    def _problem(self) -> str | None:
+        if self.length is not None:
+            return "length is given: it follows from `from` and `to`, leave it out"
+        if self.tip is not None:
+            return "tip is given: the body on a beam's end is called end here"
+        if self.roll:
+            return "roll is given: say by y where the section's depth points"
+        if self.to is not None and self.to == self.from_:
+            return "from and to are the same point: a beam needs a length"
+        return None
+
+
+class Sidecar(Description):
+    """What a URDF cannot say."""
+
+    supple: int = Field(default=1, ge=1, le=1)
+    urdf: str | None = None
+    name: str | None = None
+    base: str | None = None
+    tip: str | None = None
+    gravity: Triple = (0.0, 0.0, -9.81)
+    materials: Table[Material] = Field(default_factory=FrozenTable)
+    sections: Table[Section] = Field(default_factory=FrozenTable)
+    flexible: dict[str, FlexibleLink] = Field(default_factory=dict)
+    payload: Body | None = None

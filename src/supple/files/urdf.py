@@ -1,0 +1,370 @@
+"""URDF plus sidecar to a serial robot: the chain from base to tip, side branches lumped to it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import RobotError, RobotWarning
+from ..faults import nearest, shown, validated
+from ..kernels.spatial import axis_rotation, cross_matrix
+from ..robot import Body, Elastic, Joint, Robot, SerialRobot
+from .sidecar import FlexibleLink, Sidecar
+from .urdf_text import UrdfJoint, UrdfLink, read_urdf
+
+__all__ = ["urdf_robot"]
+
+Array = NDArray[np.float64]
+_PLACED = ("length", "tip", "roll")  # of a beam: where the URDF's frames say
+NO_LIMIT = 100.0  # m: stroke of a sliding joint without limits
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """Links by name, the joint above each, the joints below each, and the root."""
+
+    links: dict[str, UrdfLink]
+    above: dict[str, UrdfJoint]
+    below: dict[str, list[UrdfJoint]]
+    root: str
+
+
+def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
+    """Return the chain of a URDF from base to tip as a serial robot, bending as the sidecar says.
+
+    Each link keeps its URDF frame: root = parent frame . origin . motion. What is left out or
+    lumped is told by a RobotWarning; a loop, a mimic joint that would move the chain, a floating or
+    planar joint in it and an unphysical inertia are refused.
+    """
+    name, links, joints = read_urdf(text, where)
+    tree = _tree(links, joints, where)
+    base, tip = _ends(tree, sidecar, where)
+    chain = _chain(tree, base, tip, where)
+    on_it = [joint.child for joint in chain]
+    for flexible in sidecar.flexible:
+        if flexible not in on_it:
+            near = nearest(flexible, on_it)
+            hint = f"did you mean '{near}'?" if near else f"its links are {', '.join(on_it)}"
+            told = f"flexible.{flexible} is no link of the chain from {base} to {tip}: {hint}"
+            raise RobotError([told], where)
+    parts: list[dict[str, Any]] = []
+    carried = np.eye(4)  # the URDF frame seen from the end of the last part
+    for i, joint in enumerate(chain):
+        following = chain[i + 1] if i + 1 < len(chain) else None
+        body = _lumped(tree, joint.child, None if following is None else following.child)
+        bends = sidecar.flexible.get(joint.child)
+        if bends is None:
+            carried = _rigid(parts, joint, body, carried)
+        else:
+            after = None if following is None else following.child
+            rest = _lumped(tree, joint.child, after, own=False)
+            _tell_mass(tree.links[joint.child], joint.child)
+            carried = _beam(parts, joint, bends, (rest, following), carried, where)
+    if not np.array_equal(carried, np.eye(4)):
+        last = {"name": f"{tip}_tip", "theory": "rigid", "joint": {"type": "fixed"}}
+        if tip in sidecar.flexible:
+            carried[:3, 3] = 0.0  # the tip of a beam is its end, in URDF axes
+        last["joint"] = {"type": "fixed", "mount": _mount(carried)}
+        parts.append(last)
+    data: dict[str, Any] = {
+        "name": sidecar.name or name,
+        "source": f"URDF {name}, from {base} to {tip}",
+        "gravity": sidecar.gravity,
+        "materials": dict(sidecar.materials),
+        "sections": dict(sidecar.sections),
+        "links": parts,
+        "payload": sidecar.payload,
+    }
+    return validated(SerialRobot, data, where=where)
+
+
+def _tree(links: list[UrdfLink], joints: list[UrdfJoint], where: str) -> _Tree:
+    """The tree of links, or every reason why it is none."""
+    by_name = {link.name: link for link in links}
+    above: dict[str, UrdfJoint] = {}
+    below: dict[str, list[UrdfJoint]] = {link.name: [] for link in links}
+    faults = []
+    for joint in joints:
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name not in by_name:
+                near = nearest(name, by_name)
+                hint = f"; did you mean '{near}'?" if near else ""
+                told = f"joint {shown(joint.name)}: its {role} {shown(name)} is no link"
+                faults.append(told + hint)
+        if joint.child in above:
+            first = above[joint.child].name
+            faults.append(
+                f"link {shown(joint.child)} hangs from two joints, {shown(first)} and "
+                f"{shown(joint.name)}: a URDF is a tree; write loops as architecture: mechanism"
+            )
+        above.setdefault(joint.child, joint)
+        below.setdefault(joint.parent, []).append(joint)
+    roots = [name for name in by_name if name not in above]
+    if not faults and not roots:
+        faults.append("the joints go round in a circle: no link is the first one")
+    if not faults and len(roots) > 1:
+        told = ", ".join(map(shown, roots[:5]))
+        faults.append(f"links {told} hang from no joint: one of them is the base, join the others")
+    reached, open_ = set(), roots[:1]
+    while open_ and not faults:
+        name = open_.pop()
+        reached.add(name)
+        open_ += [joint.child for joint in below[name]]
+    if not faults and len(reached) < len(by_name):
+        lost = ", ".join(shown(name) for name in by_name if name not in reached)
+        faults.append(f"the joints of {lost} go round in a circle, apart from the base")
+    if faults:
+        raise RobotError(faults, where)
+    return _Tree(by_name, above, below, roots[0])
+
+
+def _ends(tree: _Tree, sidecar: Sidecar, where: str) -> tuple[str, str]:
+    """Base and tip: those named, else the root and the link behind the most moving joints."""
+    for key, given in (("base", sidecar.base), ("tip", sidecar.tip)):
+        if given is not None and given not in tree.links:
+            near = nearest(given, tree.links)
+            hint = f"did you mean '{near}'?" if near else f"links are {', '.join(tree.links)}"
+            raise RobotError([f"{key} {shown(given)} is no link of the URDF: {hint}"], where)
+    base = sidecar.base or tree.root
+    if sidecar.tip is not None:
+        return base, sidecar.tip
+    best, tip, open_ = (-1, -1), base, [(base, 0, 0)]
+    while open_:
+        name, moving, depth = open_.pop(0)
+        if (moving, depth) > best:
+            best, tip = (moving, depth), name
+        for joint in tree.below[name]:
+            moves = joint.type != "fixed" and joint.mimic is None
+            open_.append((joint.child, moving + moves, depth + 1))
+    return base, tip
+
+
+def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
+    """The joints from base to tip."""
+    chain: list[UrdfJoint] = []
+    name = tip
+    while name != base:
+        if name not in tree.above:
+            raise RobotError([f"tip {shown(tip)} does not hang from base {shown(base)}"], where)
+        chain.insert(0, tree.above[name])
+        name = chain[0].parent
+    if not chain:
+        raise RobotError([f"no joint lies between base {shown(base)} and tip {shown(tip)}"], where)
+    names = {joint.name for joint in chain}
+    faults = []
+    for joint in chain:
+        if joint.type in ("floating", "planar"):
+            faults.append(
+                f"joint {shown(joint.name)} is {joint.type}: on the way to the tip joints are "
+                "revolute, continuous, prismatic or fixed; name another base or tip in the sidecar"
+            )
+        if joint.mimic in names:
+            faults.append(
+                f"joint {shown(joint.name)} mimics {shown(joint.mimic)}, and both move the tip: "
+                "coupled joints are not modelled; name a tip before it in the sidecar"
+            )
+        elif joint.mimic is not None:
+            _warn(
+                f"joint {joint.name} mimics {joint.mimic}, which is not on the way to the tip: it "
+                f"has no coordinate and is held at {joint.offset:g}"
+            )
+    if faults:
+        raise RobotError(faults, where)
+    light = [joint.child for joint in chain if not tree.links[joint.child].mass]
+    if light:
+        _warn(f"without an inertial, and massless here: {', '.join(light)}")
+    branches = [
+        j.child for n in (base, *(j.child for j in chain)) for j in tree.below[n] if j not in chain
+    ]
+    if branches:
+        told = ", ".join(branches)
+        _warn(f"side branches are lumped to the chain, their joints at zero: {told}")
+    return chain
+
+
+def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> Body | None:
+    """A link and all side branches that hang from it as one body about its frame, or None."""
+    bodies: list[tuple[float, Array, Array]] = []
+    open_ = [(name, np.eye(4), own)]
+    while open_:
+        at, T, counts = open_.pop()
+        link, R = tree.links[at], T[:3, :3]
+        if counts and link.mass:
+            bodies.append((link.mass, T[:3, 3] + R @ link.com, R @ link.inertia @ R.T))
+        for joint in tree.below[at]:
+            if at == name and joint.child == following:
+                continue
+            open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
+    mass = sum(m for m, _, _ in bodies)
+    if not mass or len(bodies) == 1:
+        return _body(*bodies[0]) if bodies else None
+    com = sum((m * c for m, c, _ in bodies), np.zeros(3)) / mass
+    tensor = np.zeros((3, 3))
+    for m, c, inertia in bodies:
+        C = cross_matrix(c - com)
+        tensor += inertia - m * C @ C
+    return _body(mass, com, tensor)
+
+
+def _moved(joint: UrdfJoint) -> Array:
+    """A joint of a side branch at zero, a mimic one at its offset."""
+    T = np.eye(4)
+    if joint.type == "prismatic":
+        T[:3, 3] = joint.offset * joint.axis / np.linalg.norm(joint.axis)
+    elif joint.type in ("revolute", "continuous") and joint.offset:
+        T[:3, :3] = axis_rotation(joint.axis / np.linalg.norm(joint.axis), joint.offset)
+    return T
+
+
+def _body(mass: float, com: Array, tensor: Array) -> Body:
+    I = tensor
+    six = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
+    return Body(mass=mass, com=tuple(com.tolist()), inertia=tuple(float(v) for v in six))
+
+
+def _rigid(
+    parts: list[dict[str, Any]], joint: UrdfJoint, body: Body | None, carried: Array
+) -> Array:
+    """Add a rigid link in its URDF frame; return that frame seen from the part's end."""
+    T = carried @ joint.origin
+    part: dict[str, Any] = {"name": joint.child, "theory": "rigid"}
+    if joint.type != "prismatic" or joint.mimic is not None:
+        part["joint"] = _joint(joint, T @ (_moved(joint) if joint.mimic else np.eye(4)), np.eye(3))
+        if body is not None:
+            part["body"] = body
+        parts.append(part)
+        return np.eye(4)
+    slide = np.eye(4)
+    slide[:3, :3] = _axes(joint.axis, None)
+    limits = joint.limits
+    if limits is None:
+        _warn(f"joint {joint.name} slides without limits: a stroke of {NO_LIMIT:g} m is assumed")
+    part["length"] = NO_LIMIT if limits is None else max(limits[1], limits[1] - limits[0])
+    part["joint"] = _joint(joint, T @ slide, slide[:3, :3])
+    if body is not None:
+        part["tip"] = _turned(body, slide[:3, :3])
+    parts.append(part)
+    return np.asarray(np.linalg.inv(slide))
+
+
+def _beam(
+    parts: list[dict[str, Any]],
+    joint: UrdfJoint,
+    bends: FlexibleLink,
+    beyond: tuple[Body | None, UrdfJoint | None],
+    carried: Array,
+    where: str,
+) -> Array:
+    """Add a link that bends, after a rigid one that turns where its beam is not on the axis."""
+    rest, following = beyond
+    start = np.asarray(bends.from_)
+    if bends.to is None and following is None:
+        told = f"flexible.{joint.child}: to is missing: it is the last link, say where it ends"
+        raise RobotError([told], where)
+    stop = np.asarray(bends.to) if bends.to is not None else following.origin[:3, 3]  # type: ignore[union-attr]
+    length = float(np.linalg.norm(stop - start))
+    if not length:
+        told = f"flexible.{joint.child}: from and to are the same point: a beam needs a length"
+        raise RobotError([told], where)
+    beam, end = np.eye(4), np.eye(4)
+    beam[:3, :3], beam[:3, 3] = _axes(stop - start, bends.y), start
+    end[:3, :3], end[:3, 3] = beam[:3, :3], stop
+    T = carried @ joint.origin
+    off = np.linalg.norm(np.cross(joint.axis, start)) / max(
+        float(np.linalg.norm(joint.axis)), 1e-300
+    )
+    name = joint.child
+    if joint.type == "prismatic" or (joint.type != "fixed" and off > 1e-12 * length):
+        carried = _rigid(parts, joint, None, carried)
+        parts[-1]["name"] = f"{name}_root"
+        place: dict[str, Any] = {"type": "fixed", "mount": _mount(carried @ beam)}
+    else:
+        place = _joint(joint, T @ beam, beam[:3, :3])
+    if bends.hub is not None:
+        place["hub"] = _turned(bends.hub, beam[:3, :3], np.asarray(joint.axis))
+    own = {key: getattr(bends, key) for key in Elastic.model_fields if key not in _PLACED}
+    part: dict[str, Any] = {"name": name, "joint": place, **own, "length": length}
+    tips = [body for body in (bends.end,) if body is not None]
+    if rest is not None:  # what hangs from it is carried by its end
+        moved = Body(
+            mass=rest.mass, com=tuple((np.asarray(rest.com) - stop).tolist()), inertia=rest.inertia
+        )
+        tips.append(moved)
+    if tips:
+        part["tip"] = _turned(_sum(tips), beam[:3, :3])
+    parts.append(part)
+    return np.asarray(np.linalg.inv(end))
+
+
+def _sum(bodies: list[Body]) -> Body:
+    mass = sum(b.mass for b in bodies)
+    if len(bodies) == 1 or not mass:
+        return bodies[0]
+    com = sum((b.mass * np.asarray(b.com) for b in bodies), np.zeros(3)) / mass
+    tensor = np.zeros((3, 3))
+    for b in bodies:
+        C = cross_matrix(np.asarray(b.com) - com)
+        tensor += b.tensor() - b.mass * C @ C
+    return _body(mass, com, tensor)
+
+
+def _turned(body: Body, R: Array, axis: Array | None = None) -> Body:
+    """A body in URDF axes as one in axes R; a single inertia counts about `axis`, else URDF z."""
+    tensor = body.tensor() if axis is None or not axis.any() else body.tensor(tuple(axis))
+    return _body(body.mass, R.T @ np.asarray(body.com), R.T @ tensor @ R)
+
+
+def _joint(joint: UrdfJoint, T: Array, R: Array) -> dict[str, Any]:
+    """The joint of a part mounted at T, its axis in axes R of the URDF frame."""
+    if joint.type == "fixed" or joint.mimic is not None:
+        return {"type": "fixed", "mount": _mount(T)}
+    sliding = joint.type == "prismatic"
+    found: dict[str, Any] = {
+        "type": "prismatic" if sliding else "revolute",
+        "mount": _mount(T),
+        "damping": joint.damping,
+        "friction": joint.friction,
+        "limits": joint.limits,
+    }
+    if not sliding:
+        found["axis"] = tuple((R.T @ joint.axis + 0.0).tolist())
+    for key, value in (("effort_limit", joint.effort), ("speed_limit", joint.velocity)):
+        if value and key in Joint.model_fields:
+            found[key] = value
+    return found
+
+
+def _mount(T: Array) -> dict[str, Any]:
+    """A transform as xyz and rpy: yaw first, then what it leaves, which is well-conditioned."""
+    R = T[:3, :3]
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
+    pitch, roll = np.arctan2(-left[2, 0], left[0, 0]), np.arctan2(-left[1, 2], left[1, 1])
+    rpy = [0.0 if abs(angle) < 1e-15 else float(angle) for angle in (roll, pitch, yaw)]
+    xyz = [0.0 if abs(x) < 1e-15 else float(x) for x in T[:3, 3]]
+    return {"xyz": tuple(xyz), "rpy": tuple(rpy)}
+
+
+def _axes(x: Array, y: Any) -> Array:
+    """Axes (3, 3) with x along a direction and y as near to the given one as can be."""
+    x = np.asarray(x, float) / np.linalg.norm(x)
+    near = np.array([0.0, 1.0, 0.0]) if y is None else np.asarray(y, float)
+    if np.linalg.norm(np.cross(x, near)) < 1e-6 * np.linalg.norm(near):
+        near = np.array([0.0, 0.0, 1.0])
+    z = np.cross(x, near)
+    z = z / np.linalg.norm(z)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _tell_mass(link: UrdfLink, name: str) -> None:
+    if link.mass:
+        _warn(f"link {name}: its beam, hub and end replace {link.mass:g} kg of the URDF's inertial")
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, RobotWarning, stacklevel=4)

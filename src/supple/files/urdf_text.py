@@ -1,0 +1,253 @@
+"""URDF text to links and joints: checked element by element, then read by yourdfpy.
+
+The text is first scanned by the standard library's parser, which refuses document types and
+entities before any is expanded and tells every fault with its line; then yourdfpy reads it.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import math
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import RobotError, SuppleError
+from ..faults import shown
+
+__all__ = ["UrdfJoint", "UrdfLink", "read_urdf"]
+
+Array = NDArray[np.float64]
+DEPTH, ELEMENTS = 40, 200_000
+TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+TRIANGLE = 1e-3  # of the largest principal moment: rounding in files, no more
+# Numbers of an element: attribute, how many, needed.
+_NUMBERS: dict[str, tuple[tuple[str, int, bool], ...]] = {
+    "origin": (("xyz", 3, False), ("rpy", 3, False)),
+    "axis": (("xyz", 3, True),),
+    "mass": (("value", 1, True),),
+    "inertia": tuple((f"i{ab}", 1, ab[0] == ab[1]) for ab in ("xx", "yy", "zz", "xy", "xz", "yz")),
+    "limit": tuple((key, 1, False) for key in ("lower", "upper", "effort", "velocity")),
+    "dynamics": (("damping", 1, False), ("friction", 1, False)),
+    "mimic": (("multiplier", 1, False), ("offset", 1, False)),
+}
+_READ_IN = {"joint", "link", "inertial"}  # elsewhere (visual, collision) nothing is read
+
+
+@dataclass(frozen=True)
+class UrdfLink:
+    """A link: mass, mass centre and inertia about it in link axes; None without `inertial`."""
+
+    name: str
+    mass: float | None
+    com: Array
+    inertia: Array
+
+
+@dataclass(frozen=True)
+class UrdfJoint:
+    """A joint: child frame = parent frame . origin . motion about or along `axis`."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Array
+    axis: Array
+    limits: tuple[float, float] | None
+    effort: float | None
+    velocity: float | None
+    damping: float
+    friction: float
+    mimic: str | None
+    offset: float
+
+
+@dataclass
+class _Scan:
+    """What the scan has met: open elements, and the faults found."""
+
+    stack: list[tuple[str, dict[str, str], set[str]]] = field(default_factory=list)
+    names: dict[str, dict[str, int]] = field(default_factory=lambda: {"link": {}, "joint": {}})
+    faults: list[str] = field(default_factory=list)
+    count: int = 0
+
+
+def read_urdf(text: str, where: str = "") -> tuple[str, list[UrdfLink], list[UrdfJoint]]:
+    """Return name, links and joints of a URDF, or raise RobotError with every fault of it."""
+    scan = _Scan()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def refuse(sentence: str) -> RobotError:
+        return RobotError([f"{sentence} (line {parser.CurrentLineNumber})"], where)
+
+    def doctype(*_: Any) -> None:
+        raise refuse(
+            "the file has a document type (DOCTYPE), which may hold entities: remove it, a URDF "
+            "needs none"
+        )
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        scan.count += 1
+        if tag.startswith("xacro:") or any("${" in v or "$(" in v for v in attributes.values()):
+            raise refuse(
+                f"this is a xacro file (<{tag}>): expand it first, `xacro arm.xacro > arm.urdf`"
+            )
+        if len(scan.stack) >= DEPTH or scan.count > ELEMENTS:
+            raise refuse(f"the file is nested deeper than {DEPTH} levels or has too many elements")
+        if not scan.stack and tag != "robot":
+            raise refuse(f"the first element is <{tag[:40]}>: a URDF begins with <robot>")
+        _look(scan, tag, attributes, parser.CurrentLineNumber)
+        scan.stack.append((tag, attributes, set()))
+
+    def end(_: str) -> None:
+        tag, attributes, inside = scan.stack.pop()
+        if tag == "joint" and len(scan.stack) == 1:
+            for wanted in {"parent", "child"} - inside:
+                told = f"joint {shown(attributes.get('name', ''))} has no <{wanted} link=...>"
+                scan.faults.append(f"{told} (line {parser.CurrentLineNumber})")
+
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = doctype
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    try:
+        parser.Parse(text.encode("utf-8"), True)
+    except expat.ExpatError as problem:
+        reason = expat.ErrorString(problem.code)
+        raise RobotError([f"this is not XML: {reason} (line {problem.lineno})"], where) from None
+    if not scan.faults and not scan.names["link"]:
+        scan.faults.append("the robot has no link: a URDF needs at least one <link>")
+    if scan.faults:
+        raise RobotError(scan.faults[:50], where)
+    return _by_yourdfpy(text, where)
+
+
+def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
+    """Note the faults of one element that is read later."""
+    outer = [entry[0] for entry in scan.stack]
+    if outer:
+        scan.stack[-1][2].add(tag)
+    if not outer and not attributes.get("name"):
+        scan.faults.append(f"<robot> has no name (line {line})")
+    if outer == ["robot"] and tag in scan.names:
+        name = attributes.get("name", "")
+        if not name or name in scan.names[tag]:
+            told = f"is used twice, first in line {scan.names[tag][name]}" if name else "is missing"
+            scan.faults.append(f"name {shown(name)} of a <{tag}> {told} (line {line})")
+        scan.names[tag].setdefault(name, line)
+        kind = attributes.get("type")
+        if tag == "joint" and kind not in TYPES:
+            given = "missing" if kind is None else shown(kind)
+            told = f"joint {shown(name)}: type is {given}: it must be one of {', '.join(TYPES)}"
+            scan.faults.append(f"{told} (line {line})")
+    if not outer[1:] or not set(outer[1:]) <= _READ_IN:
+        return
+    owner = f"{outer[1]} {shown(scan.stack[1][1].get('name', ''))}"
+    if tag in ("parent", "child") and not attributes.get("link"):
+        scan.faults.append(f"{owner}: <{tag}> names no link (line {line})")
+    for key, count, needed in _NUMBERS.get(tag, ()):
+        if key not in attributes:
+            if needed:
+                scan.faults.append(f"{owner}: <{tag}> has no {key} (line {line})")
+        elif not _finite(attributes[key], count):
+            wanted = "a finite number" if count == 1 else f"{count} finite numbers"
+            told = f"{owner}: {key} of <{tag}> is {shown(attributes[key])}: it must be {wanted}"
+            scan.faults.append(f"{told} (line {line})")
+
+
+def _finite(text: str, count: int) -> bool:
+    try:
+        values = [float(part) for part in text.split()]
+    except ValueError:
+        return False
+    return len(values) == count and all(math.isfinite(v) and abs(v) < 1e30 for v in values)
+
+
+def _by_yourdfpy(text: str, where: str) -> tuple[str, list[UrdfLink], list[UrdfJoint]]:
+    try:
+        import yourdfpy
+    except ImportError:
+        raise SuppleError(
+            "reading URDF needs yourdfpy: install it, as by `pip install 'supple[urdf]'`"
+        ) from None
+    logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)
+    try:
+        read = yourdfpy.URDF.load(
+            io.BytesIO(text.encode("utf-8")),
+            build_scene_graph=False,
+            load_meshes=False,
+        ).robot
+    except Exception as problem:  # noqa: BLE001 - a library's own, told as one sentence
+        said = " ".join(str(problem).split())[:200] or type(problem).__name__
+        raise RobotError([f"yourdfpy cannot read this URDF: {said}"], where) from None
+    faults: list[str] = []
+    links = [_link(each, faults) for each in read.links]
+    joints = [_joint(each, faults) for each in read.joints]
+    if faults:
+        raise RobotError(faults, where)
+    return str(read.name), links, joints
+
+
+def _link(given: Any, faults: list[str]) -> UrdfLink:
+    inertial = given.inertial
+    if inertial is None or (inertial.mass is None and inertial.inertia is None):
+        return UrdfLink(given.name, None, np.zeros(3), np.zeros((3, 3)))
+    origin = np.eye(4) if inertial.origin is None else inertial.origin
+    mass = float(inertial.mass or 0.0)
+    tensor = np.zeros((3, 3)) if inertial.inertia is None else inertial.inertia
+    values = np.linalg.eigvalsh(tensor)
+    why = ""
+    if mass < 0:
+        why = f"mass is {mass:g} kg: it must not be negative"
+    elif mass == 0 and np.abs(tensor).max() > 0:
+        why = "mass is 0 but it has an inertia: give both, or neither"
+    elif values[0] < -1e-12 * max(values[2], 0.0):
+        why = f"inertia has a negative principal value, {values[0]:g} kg m^2"
+    elif values[0] + values[1] < (1 - TRIANGLE) * values[2]:
+        told = ", ".join(f"{v:g}" for v in values)
+        why = f"principal inertias {told} belong to no body: two of them must exceed the third"
+    if why:
+        faults.append(f"link {shown(given.name)}: {why}")
+        return UrdfLink(given.name, None, np.zeros(3), np.zeros((3, 3)))
+    R = origin[:3, :3]
+    return UrdfLink(given.name, mass, origin[:3, 3], R @ tensor @ R.T)
+
+
+def _joint(given: Any, faults: list[str]) -> UrdfJoint:
+    axis, limit = np.asarray(given.axis, float), given.limit
+    if not axis.any() and given.type in ("revolute", "continuous", "prismatic"):
+        faults.append(f"joint {shown(given.name)}: axis is 0 0 0: give a direction, such as 0 0 1")
+    limits = None
+    if limit is not None and given.type in ("revolute", "prismatic"):
+        limits = (limit.lower or 0.0, limit.upper or 0.0)
+        if limits[0] >= limits[1]:
+            if limits[0] > limits[1]:
+                told = f"limits {limits[0]:g}, {limits[1]:g}: the lower one must be below the upper"
+                faults.append(f"joint {shown(given.name)}: {told}")
+            limits = None
+    dynamics, mimic = given.dynamics, given.mimic
+    damping, friction = (
+        float(getattr(dynamics, key, None) or 0.0) for key in ("damping", "friction")
+    )
+    if min(damping, friction) < 0:
+        told = f"damping {damping:g} and friction {friction:g} must not be negative"
+        faults.append(f"joint {shown(given.name)}: {told}")
+    return UrdfJoint(
+        given.name,
+        given.type,
+        given.parent,
+        given.child,
+        np.eye(4) if given.origin is None else np.asarray(given.origin, float),
+        axis,
+        limits,
+        None if limit is None else limit.effort,
+        None if limit is None else limit.velocity,
+        damping,
+        friction,
+        None if mimic is None else mimic.joint,
+        0.0 if mimic is None else float(mimic.offset or 0.0),
+    )

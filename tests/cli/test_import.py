@@ -1,0 +1,59 @@
+"""`supple import` and `supple materials`."""
+
+import json
+from pathlib import Path
+
+import supple
+
+ARM = Path(__file__).parents[1] / "data" / "six-joints.urdf"
+
+
+def test_import_writes_a_robot_file(console, tmp_path):
+    out = tmp_path / "arm.yaml"
+    tube = "forearm=tube:0.08,0.003:aluminium"
+    ran = console("import", ARM, "--flexible", tube, "--tip", "tool0", "--out", out)
+    assert ran.code == 0
+    assert "links that bend: forearm_link" in ran.out
+    assert "note: link forearm_link: its beam, hub and end replace 2.3 kg" in ran.err
+    robot = supple.load(out)
+    assert robot.links[2].section == supple.Tube(diameter=0.08, wall=0.003)
+    assert robot.materials["aluminium"] == supple.material("aluminium")
+    told = json.loads(console("modes", out, "--count", 2, "--json").out)
+    assert told["certified"]
+
+
+def test_units_and_other_shapes(console):
+    told = json.loads(
+        console(
+            "import", ARM, "--flexible", "upper_arm_link=box:100mm,60mm,3mm:steel", "--json"
+        ).out
+    )
+    assert told["flexible"] == ["upper_arm_link"]
+
+
+def test_bad_words_are_told(console, tmp_path):
+    for words, sentence in (
+        (("--flexible", "forearm=tube"), "write LINK=SHAPE:SIZES:MATERIAL"),
+        (("--flexible", "forearm=tube:0.08:steel"), "tube takes diameter, wall"),
+        (("--flexible", "forearm=egg:0.08:steel"), "shape is tube, circle, box or rectangle"),
+        (("--flexible", "forearm=tube:0.08,0.003:cheese"), "material is 'cheese': the table holds"),
+        (("--flexible", "nose=tube:0.08,0.003:steel"), "is no link of the chain"),
+        (("--sidecar", "x.yaml", "--tip", "tool0"), "--sidecar says it all"),
+    ):
+        ran = console("import", ARM, *words)
+        assert ran.code == 2
+        assert sentence in ran.err
+        assert "Traceback" not in ran.err
+
+
+def test_check_reads_a_urdf(console):
+    ran = console("check", ARM)
+    assert ran.code == 0
+    assert "six-like-ur5" in ran.out
+
+
+def test_materials_have_sources(console):
+    table = json.loads(console("materials", "--json").out)["materials"]
+    assert all(each["source"] for each in table.values())
+    assert all(supple.material(name).density == each["density"] for name, each in table.items())
+    assert "aluminium-6061-t6" in console("materials").out

@@ -1,0 +1,82 @@
+"""Two real arms as URDF: kinematics and rigid dynamics equal Pinocchio's of the same file."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import supple
+
+pin = pytest.importorskip("pinocchio")
+DATA = Path(__file__).parents[1] / "data"
+ARMS = {"six-joints": "tool0", "seven-joints": "hand"}
+TUBE = {"shape": "tube", "diameter": 0.08, "wall": 0.003}
+ALUMINIUM = {"young_modulus": 70e9, "poisson_ratio": 0.33, "density": 2700}
+BENDS = {
+    "six-joints": {"upper_arm_link": [0, 0, 0.425], "forearm_link": [0, 0, 0.39225]},
+    "seven-joints": {"link3": [0.0825, 0, 0], "link5": [0, 0, -0.2]},
+}
+
+
+def loaded(name, flexible=None):
+    sidecar = {"tip": ARMS[name], "materials": {"al": ALUMINIUM}}
+    sidecar["flexible"] = {
+        link: {"to": to, "material": "al", "section": TUBE, "end": {"mass": 0.5}}
+        for link, to in (flexible or {}).items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", supple.RobotWarning)
+        return supple.load(DATA / f"{name}.urdf", sidecar)
+
+
+def theirs(name):
+    model = pin.buildModelFromUrdf(str(DATA / f"{name}.urdf"))
+    fingers = [i for i in range(1, model.njoints) if "finger" in model.names[i]]
+    model = pin.buildReducedModel(model, fingers, pin.neutral(model)) if fingers else model
+    return model, model.createData()
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_forward_kinematics_and_rigid_dynamics(name):
+    robot, (model, data) = loaded(name), theirs(name)
+    ours = supple.build(robot, supple.AssumedModes(1))
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        q, v, a = rng.uniform(-2, 2, (3, model.nq))
+        pin.framesForwardKinematics(model, data, q)
+        there = data.oMf[model.getFrameId(ARMS[name])]
+        pose = supple.forward(robot, q)
+        assert np.abs(pose.position - there.translation).max() < 1e-10
+        assert np.abs(pose.rotation - there.rotation).max() < 1e-10
+        M = pin.crba(model, data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        assert np.abs(ours.mass_matrix(q) - M).max() < 1e-10
+        effort = ours.mass_matrix(q) @ a + ours.bias(q, v) + ours.gravity(q)
+        assert np.abs(effort - pin.rnea(model, data, q, v, a)).max() < 1e-10
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_links_declared_flexible_keep_the_kinematics(name):
+    robot, (model, data) = loaded(name, BENDS[name]), theirs(name)
+    q = np.random.default_rng(6).uniform(-2, 2, model.nq)
+    pin.framesForwardKinematics(model, data, q)
+    there = data.oMf[model.getFrameId(ARMS[name])]
+    pose = supple.forward(robot, q)
+    assert np.abs(pose.position - there.translation).max() < 1e-10
+    assert np.abs(pose.rotation - there.rotation).max() < 1e-10
+
+
+@pytest.mark.slow
+def test_two_flexible_links_build_simulate_and_show(tmp_path):
+    name = "six-joints"
+    robot = loaded(name, BENDS[name])
+    theta = [0.0, -1.0, 1.2, 0.0, 0.3, 0.0]
+    found = supple.modes(robot, theta, count=4)
+    assert found.certified
+    model = supple.build(robot, supple.AssumedModes(1))
+    assert model.size >= 6 + 2 * 2
+    run = supple.simulate(model, theta0=theta, q0="static", duration=0.02, tau=np.zeros(6))
+    assert np.isfinite(run.tip).all()
+    page = found.save_page(tmp_path / "arm.html", nearby=3)
+    assert page.stat().st_size > 10_000

@@ -1,0 +1,150 @@
+"""Equations of motion of mechanisms: trees, loops, redundant rows, poses that cannot be closed."""
+
+import numpy as np
+import pytest
+
+from supple import AssumedModes, MechanismRobot, SuppleError, build, load, simulate
+
+
+def in_space(robot: MechanismRobot) -> MechanismRobot:
+    """The same planar mechanism described as a spatial one."""
+    data = robot.model_dump(exclude_unset=True) | {"planar": False}
+    return MechanismRobot.model_validate(data)
+
+
+def state(model, seed: int = 0, size: float = 1e-3):
+    rng = np.random.default_rng(seed)
+    q = model.chain.pose() + size * rng.normal(size=model.size)
+    q[: model.joints] += 0.2
+    return q, 0.1 * rng.normal(size=model.size), rng.normal(size=model.joints)
+
+
+def test_an_arm_written_as_a_mechanism_is_the_arm() -> None:
+    arm = load("industrial-3")
+    data = arm.model_dump(exclude_unset=True) | {"architecture": "mechanism"}
+    twin = MechanismRobot.model_validate(data)
+    one, two = (build(robot, AssumedModes(2)) for robot in (arm, twin))
+    assert one.coordinates == two.coordinates
+    q, qd, tau = state(one)
+    for name, given in {"mass_matrix": (q,), "forward_dynamics": (q, qd, tau), "tip": (q,)}.items():
+        a, b = (getattr(model, name)(*given) for model in (one, two))
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("name", ["four-bar", "five-bar", "two-arms"])
+def test_forward_and_inverse_dynamics_agree_and_loops_are_closed(name: str) -> None:
+    model = build(load(name), AssumedModes(2))
+    q, qd, tau = state(model)
+    qdd = model.forward_dynamics(q, qd, tau)
+    back = model.inverse_dynamics(q, qd, qdd)
+    wanted = np.concatenate([tau, np.zeros(model.size - model.joints)])
+    np.testing.assert_allclose(
+        back, wanted, atol=1e-9 * np.abs(model.inverse_dynamics(q, qd, 0 * q)).max()
+    )
+    if model.functions.closed:
+        assert np.abs(model.functions.evaluator("closure")(q)[0]).max() < 1e-14
+
+
+@pytest.mark.parametrize("name", ["four-bar", "five-bar"])
+def test_derivatives_pass_through_the_closures(name: str) -> None:
+    model = build(load(name), AssumedModes(1))
+    q, qd, tau = state(model)
+    found = model.derivatives(q, qd, tau)
+    for k, (x, h) in enumerate(((q, 1e-6), (qd, 1e-3), (tau, 1e-3))):
+        for j in range(len(x)):
+            there = [np.array(part, float) for part in (q, qd, tau)]
+            there[k][j] += h
+            above = model.forward_dynamics(*there)
+            there[k][j] -= 2 * h
+            slope = (above - model.forward_dynamics(*there)) / (2 * h)
+            np.testing.assert_allclose(
+                found[k][:, j], slope, rtol=2e-5, atol=2e-5 * np.abs(slope).max()
+            )
+
+
+def test_motors_turn_all_the_way_round_and_keep_their_branch() -> None:
+    model = build(load("four-bar"), AssumedModes(1))
+    q = np.tile(model.chain.pose(), (73, 1))
+    q[:, 0] += np.linspace(0.0, 2 * np.pi, 73)
+    tips = model.tip(q)
+    np.testing.assert_allclose(tips[-1], tips[0], atol=1e-12)
+    assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() < 0.02  # 5 degrees of a 0.1 m crank
+    q[:, 0] += 40 * np.pi
+    np.testing.assert_allclose(model.tip(q), tips, atol=1e-9)
+
+
+def test_a_planar_loop_in_space_is_held_by_its_plane() -> None:
+    """Rows that no joint can satisfy tie bending out of the plane; in it nothing changes."""
+    flat = load("five-bar").with_(
+        {f"links.{name}.theory": "euler-bernoulli" for name in ("left", "left2", "right", "right2")}
+    )
+    one, two = (build(robot, AssumedModes(1)) for robot in (flat, in_space(flat)))
+    assert two.size == one.size + 1  # four bend out of the plane, three rows tie them
+    assert len(two.functions.loops.followers) == 5
+    q, qd, tau = state(one)
+    place = [two.coordinates.index(name) for name in one.coordinates]
+    wide, fast = two.chain.pose(), np.zeros(two.size)
+    wide[place], fast[place] = q, qd
+    a, b = one.forward_dynamics(q, qd, tau), two.forward_dynamics(wide, fast, tau)
+    np.testing.assert_allclose(b[place], a, rtol=1e-8, atol=1e-8 * np.abs(a).max())
+    np.testing.assert_allclose(np.delete(b, place), 0.0, atol=1e-8 * np.abs(a).max())
+
+
+def test_what_cannot_be_closed_is_refused() -> None:
+    robot = load("five-bar")
+    model = build(robot.with_("links.left2.length", 0.3), AssumedModes(1))
+    far = model.chain.pose([np.pi, 0.0])  # cranks stretched away from each other
+    with pytest.raises(SuppleError, match="cannot be closed"):
+        model.tip(far)
+    with pytest.raises(SuppleError, match="cannot be closed"):
+        simulate(model, q0=far, duration=0.01)
+    short = robot.with_({"links.left2.length": 0.05, "links.right2.length": 0.05})
+    with pytest.raises(SuppleError, match=r"cannot be assembled.*tool"):
+        build(short, AssumedModes(1))
+
+
+def test_motors_that_a_loop_ties_are_refused() -> None:
+    data = load("four-bar").model_dump(exclude_unset=True)
+    for link in data["links"]:
+        link["joint"] = {k: v for k, v in link["joint"].items() if k != "passive"}
+        link["theory"] = "rigid"
+    with pytest.raises(SuppleError, match=r"cannot be assembled|tie the motors"):
+        build(MechanismRobot.model_validate(data), AssumedModes(1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["four-bar", "five-bar", "two-arms"])
+def test_energy_is_balanced(name: str) -> None:
+    model = build(load(name), AssumedModes(1))
+    run = simulate(
+        model,
+        tau=np.full(model.joints, 0.1),
+        duration=0.05,
+        method="adams",
+        tolerance=1e-12,
+        dt=1e-3,
+        limits=False,
+    )
+    assert np.abs(run.balance).max() < 1e-8 * max(np.ptp(run.energies["kinetic"]), 1.0)
+    assert run.closure.max() < 1e-12
+
+
+def test_a_deflection_relative_to_the_chord_vanishes_at_both_ends() -> None:
+    model = build(load("four-bar"), AssumedModes(2))
+    q, _, _ = state(model)
+    root = model.deflection_at(q, "coupler", 0.5)
+    end = model.deflection_at(q, "coupler", 1.0)
+    chord = model.deflection_at(q, "coupler", 0.5, frame="chord")
+    for fraction in (0.0, 1.0):
+        there = model.deflection_at(q, "coupler", fraction, frame="chord")
+        np.testing.assert_allclose(there, 0.0, atol=1e-15)
+    angle = np.arctan2(end[1], 0.28 + end[0])
+    off = root - end / 2
+    turned = [
+        np.cos(angle) * off[0] + np.sin(angle) * off[1],
+        -np.sin(angle) * off[0] + np.cos(angle) * off[1],
+        0.0,
+    ]
+    np.testing.assert_allclose(chord, turned, atol=1e-15)
+    with pytest.raises(SuppleError, match="root or chord"):
+        model.deflection_at(q, "coupler", frame="tip")
