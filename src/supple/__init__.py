@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .budget import SizeWarning
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -151,6 +152,7 @@ __all__ = [
     "ShapedMove",
     "Shaper",
     "SimulationWarning",
+    "SizeWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
@@ -204,6 +206,7 @@ __all__ = [
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "budget": ("SizeWarning",),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),

@@ -1,7 +1,7 @@
 """Sizes judged before they are computed: what an answer would take, told or refused.
 
-Estimates come from measured runs, each with the law by which its algorithm grows; they are good to a
-factor of about three. The bound on memory is 4 GB, or what SUPPLE_MEMORY_GB says.
+Estimates come from measured runs, each with the law by which its algorithm grows; they are good to
+a factor of about three. The bound on memory is 4 GB, or what SUPPLE_MEMORY_GB says.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def afford(what: str, gigabytes: float, seconds: float, advice: str) -> None:
         most = MEMORY_GB
     if not gigabytes <= most:
         raise SuppleError(
-            f"{what} would take about {gigabytes:.2g} GB of memory, more than the {most:g} GB that "
-            f"are allowed: {advice}, or set SUPPLE_MEMORY_GB"
+            f"{what} would take about {gigabytes:,.0f} GB of memory, more than the {most:g} GB "
+            f"that are allowed: {advice}, or set SUPPLE_MEMORY_GB"
         )
     if seconds > LONG:
         told = f"{seconds / 60:.2g} minutes" if seconds > 100 else f"{seconds:.0f} s"
