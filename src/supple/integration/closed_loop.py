@@ -93,6 +93,10 @@ def wanted_motion(
             raise SuppleError("a trajectory or path needs a controller: give one, such as "
                               "supple.Decoupling()")  # fmt: skip
         return None
+    if not model.joints:
+        raise SuppleError(
+            f"{model.robot.name} has no joint that moves: there is nothing to control"
+        )
     if path is not None and trajectory is not None:
         raise SuppleError("trajectory and path are both given: lead the joints or the platform")
     if path is None and leads_platform(trajectory):
@@ -195,7 +199,7 @@ def closed_rate(model: Model, controller: Controller) -> Any:
         tau = controller.effort(model, q, qd, wanted)
         both = model.functions.expression("forward_dynamics")(q, qd, tau), tau
     lost = model.functions.expression("dissipation")(q, qd)
-    power = ca.dot(both[1], qd[:k]) - ca.dot(qd, lost)
+    power = ca.dot(both[1], qd[:k, 0]) - ca.dot(qd, lost)
     return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power, drift)]))
 
 

@@ -234,15 +234,15 @@ class _Equations:
         if isinstance(law, Decoupling):
             wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
             second = wanted.rdd if led else law.joint_acceleration(model, q, qd, wanted)
-            first, tau = qdd[:k] - second, force[:k]
+            first, tau = qdd[:k, 0] - second, force[:k, 0]
         else:
             tau = u
             if law is not None:
                 tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
                 alone = ca.Function("answer", [q, qd, x, near], [ca.densify(-tau)])
                 self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
-            first = force[:k] - tau
-        rows, power = ca.densify(ca.vertcat(first, force[k:])), ca.DM.zeros(1)
+            first = force[:k, 0] - tau  # a slice of one entry alone would be a row
+        rows, power = ca.densify(ca.vertcat(first, force[k:, 0])), ca.DM.zeros(1)
         if plan.wrench is not None:
             power = wrench_power(model, q, qd, x[plan.driven :])
             rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)

@@ -83,7 +83,7 @@ def why_not_magnus(plan: Plan, x: Array) -> str:
         return "does not integrate beta"
     path, k, n = plan.tau.trajectory, model.joints, model.size
     r, rd, _ = path(0.0)
-    if np.abs(x[:k] - r).max() > 1e-12 or np.abs(x[n : n + k] - rd).max() > 1e-12:
+    if np.abs([*(x[:k] - r), *(x[n : n + k] - rd)]).max(initial=0.0) > 1e-12:
         return "needs a start on the path"
     if not _linear(model, plan.controller, path):
         return "needs elastic rows that are linear, as with a point mass on the last link"

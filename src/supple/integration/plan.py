@@ -95,7 +95,7 @@ def rate(model: Model, width: int) -> Any:
     u = model.functions.symbol("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     lost = model.functions.expression("dissipation")(q, qd)
-    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
+    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, lost)
     if width > joints:
         loaded = model.functions.expression("forward_dynamics_loaded")
         qdd = loaded(q, qd, tau, u[joints:])

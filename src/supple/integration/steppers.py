@@ -50,7 +50,7 @@ def _rate_in_ends(model: Model) -> Any:
     x, tau = model.functions.symbol("x", 2 * n + 1), model.functions.symbol("u", joints)
     q, qd = x[:n], x[n : 2 * n]
     D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
-    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
+    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
     qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
     return ca.Function("rate", [x, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
 
