@@ -136,7 +136,7 @@ def slope(function: Any, k: int) -> Any:
     import casadi as ca
 
     small = is_small(function)
-    kind = ca.SX if small else ca.MX
+    kind: Any = ca.SX if small else ca.MX
     x = [kind.sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
     if small:
         out = ca.jacobian(function.call(x)[0], x[k])
