@@ -85,16 +85,21 @@ Gains = Annotated[
     str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
 ]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
+Every = Annotated[
+    float | None, typer.Option("--dt", help="Seconds between two samples of the answer; 0.001.")
+]
 Step = Annotated[
     float | None,
-    typer.Option("--dt", help="Seconds a step of rk4, and between samples; 0.001 without."),
+    typer.Option(
+        "--step", help="Seconds in one step of the integrator; chosen from the motion without."
+    ),
 ]
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
         metavar="auto|rk4|adams|bdf|..",
-        help="Integrator; rk4, and with a controller magnus where it applies, else adams.",
+        help="rk4, adams, bdf, generalised-alpha or magnus; chosen from the motion without.",
     ),
 ]
 Start = Annotated[
@@ -130,8 +135,8 @@ Steady = Annotated[
 
 # What has no meaning along a path, beside a controller, and on finite elements.
 _NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
-              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "start",
-              "static", "force")  # fmt: skip
+              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step",
+              "start", "static", "force")  # fmt: skip
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
 NOT_ELEMENTS = ("modes", "axial", "torsion")
 
@@ -160,7 +165,8 @@ def simulate(
     stiffening: Stiffening = False,
     damping: Damping = None,
     beta: Beta = "newton",
-    dt: Step = None,
+    dt: Every = None,
+    step: Step = None,
     method: Method = None,
     start: Start = None,
     static: Static = False,
@@ -191,9 +197,8 @@ def simulate(
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
-    found = _quietly(
-        lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
-    )
+    steps: dict[str, Any] = {"duration": duration, "dt": dt, "step": step, "method": method}
+    found = _quietly(lambda: ask(model, wrench=wrench, **steps, **begin, **drive))
     _show(found, plot, save, json, drive.get("path"))
 
 
@@ -371,14 +376,15 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
 
 
 def _quietly(run: Any) -> Response:
-    """Run; that it ended early is told by the answer itself."""
+    """Run, and print its warnings; that it ended early is told by the answer itself."""
     import warnings
 
-    from ...studies.motion.simulate import SimulationWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         found: Response = run()
+    for item in caught:
+        if str(item.message) != found.message:
+            say(f"warning: {item.message}", err=True)
     return found
 
 
@@ -398,6 +404,8 @@ def _document(found: Response) -> dict[str, Any]:
         "closure": found.closure,
         "energy": found.energy,
         "balance": found.balance,
+        "openness": found.openness,
+        "step": found.step,
         **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
     }
 
@@ -405,7 +413,7 @@ def _document(found: Response) -> dict[str, Any]:
 def _print(found: Response) -> None:
     model = found.model
     say(f"{plain(model.robot.name)}: {model.size} coordinates, deflection {model.deflection}, "
-               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
     rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
     print_table(
         ("coordinate", "at the end>", "speed>", "largest>"),
@@ -413,7 +421,8 @@ def _print(found: Response) -> None:
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
-    say(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    say(f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
+               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
     if found.beta is not None:
         say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:
