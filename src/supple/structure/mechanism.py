@@ -22,7 +22,7 @@ from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import independent
 from .serial import hub_before, link_beam, root_mass, section_axes
 
-__all__ = ["mechanism_structure"]
+__all__ = ["mechanism_motors", "mechanism_structure"]
 
 Array = NDArray[np.float64]
 
@@ -91,6 +91,16 @@ def mechanism_structure(
         cuts[robot.tip_index].segment(None),
     )
     return _closed(robot, m, x, moved, cuts, whole, joints)
+
+
+def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[int, Array]]:
+    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    names = [segment.name for segment in structure.segments]
+    return [
+        (names.index(link.name), link.joint.direction)
+        for link in robot.links
+        if link.joint.driven and link.joint.type == "revolute" and link.joint.stiffness is None
+    ]
 
 
 def _whole(m: Mechanism, at: ArrayLike | None) -> Array:

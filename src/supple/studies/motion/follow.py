@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
@@ -189,7 +190,7 @@ def _small_motion(
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
         return LedModel(robot), None
-    sliding = [x.name for x in getattr(robot, "moving", ()) if x.joint.type == "prismatic"]
+    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
     if not sliding:
         model = ked(robot, path(0.0)[0], elements, order, loads)
         return model, _law(model, path, given, modal)
