@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -135,6 +136,7 @@ __all__ = [
     "Optimum",
     "ParabolicBlends",
     "PathResponse",
+    "Plan",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -192,6 +194,7 @@ __all__ = [
     "material",
     "modes",
     "optimise",
+    "plan",
     "regressor",
     "reproduce",
     "scaled_to",
@@ -250,6 +253,7 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
