@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, instance, number, optional, reals, switch, vector, whole
+from ...arguments import Check, checked, instance, number, optional, reals, switch, vector, whole
 from ...assembly import exact_ends
 from ...errors import SuppleError
 from ...kernels.spatial import transport
@@ -85,15 +85,18 @@ class Band(Answer):
         )
 
 
-@checked(
-    robot=a_robot,
-    band=vector(2),
-    over=instance(Mapping, "a box such as {'theta.link2': (-2, 2)}"),
-    theta=optional(reals),
-    resolution=number(0, 1, above=True),
-    cells=whole(1),
-    progress=optional(switch),
-)
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "band": vector(2),
+    "over": instance(Mapping, "a box such as {'theta.link2': (-2, 2)}"),
+    "theta": optional(reals),
+    "resolution": number(0, 1, above=True),
+    "cells": whole(1),
+    "progress": optional(switch),
+}
+
+
+@checked(**ARGUMENTS)
 def stopband(
     robot: Robot,
     band: tuple[float, float],
