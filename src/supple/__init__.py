@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
@@ -130,6 +131,7 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "Optimum",
     "ParabolicBlends",
     "PathResponse",
     "Platform",
@@ -187,6 +189,7 @@ __all__ = [
     "lqr",
     "material",
     "modes",
+    "optimise",
     "regressor",
     "reproduce",
     "scaled_to",
@@ -239,6 +242,7 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
