@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .studies.storage import load_response
     from .studies.vibration.assumed import assumed_modes
     from .studies.vibration.modes import Modes, modes
+    from .studies.vibration.response import FrequencyResponse, response
     from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
@@ -105,6 +106,7 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "FrequencyResponse",
     "General",
     "GravityPD",
     "Hold",
@@ -186,6 +188,7 @@ __all__ = [
     "modes",
     "regressor",
     "reproduce",
+    "response",
     "scaled_to",
     "scheduled",
     "schema",
@@ -240,6 +243,7 @@ _MOTION = {
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
+    "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
     "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),
