@@ -66,7 +66,10 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.stopband import Band, stopband
+    from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -89,6 +92,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LQR",
     "AssumedModes",
+    "Band",
     "BangBang",
     "Basis",
     "Body",
@@ -129,6 +133,7 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "Optimum",
     "ParabolicBlends",
     "PathResponse",
     "Platform",
@@ -186,6 +191,7 @@ __all__ = [
     "lqr",
     "material",
     "modes",
+    "optimise",
     "regressor",
     "reproduce",
     "response",
@@ -199,6 +205,8 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "stopband",
+    "sweep",
     "workspace",
 ]
 
@@ -237,7 +245,10 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.stopband": ("Band", "stopband"),
+    "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),

@@ -10,7 +10,7 @@ import typer
 from ..errors import SuppleError
 
 if TYPE_CHECKING:
-    from ..robot import Robot, SerialRobot
+    from ..robot import Robot
 
 __all__ = [
     "At",
@@ -122,25 +122,33 @@ def pulled(robot: Robot, gravity: str | None) -> Robot:
 
 
 def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
-    """Return where a question is asked: theta, or the position of a Delta's platform."""
-    from ..robot import DeltaRobot, SerialRobot
+    """Return where a question is asked: theta, or the position of a platform or tip."""
+    from ..architectures.kinds import architecture_of
 
-    if isinstance(robot, DeltaRobot) and at is not None and position is None:
-        return {"theta": angles(at, "--at")}
-    if not isinstance(robot, SerialRobot):
+    architecture = architecture_of(robot)
+    if architecture.asked_by == "position":
+        if at is not None and position is None:
+            return {"theta": angles(at, "--at")}
         if at is not None or position is None:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")
         return {"position": numbers(position, "--position", 3)}
     if position is not None:
-        raise SuppleError(f"--position is for a Delta: {robot.name} is a serial arm, use --at")
+        if not architecture.takes_position:
+            told = f"--position is for a Delta or a mechanism: {robot.name} is a serial arm"
+            raise SuppleError(f"{told}, use --at")
+        if at is not None:
+            raise SuppleError("--at and --position are both given: give one of them")
+        return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}
     return {"theta": None if at is None else _theta(robot, at)}
 
 
-def _theta(robot: SerialRobot, at: str) -> list[float]:
-    """The joint coordinates asked for, one for each moving joint."""
-    theta = angles(at, "--at")
-    if len(theta) != len(robot.moving):
-        names = ", ".join(link.name for link in robot.moving)
-        wanted = f"{len(robot.moving)} (the joints of {names})" if names else "none, no joint moves"
+def _theta(robot: Robot, at: str) -> list[float]:
+    """The joint coordinates asked for, one for each motor."""
+    from ..architectures.kinds import architecture_of
+
+    theta, motors = angles(at, "--at"), architecture_of(robot).motors()
+    if len(theta) != len(motors):
+        names = ", ".join(name for name, _ in motors)
+        wanted = f"{len(motors)} (the joints of {names})" if names else "none, no joint moves"
         raise SuppleError(f"--at {at}: {len(theta)} values are given, {robot.name} needs {wanted}")
     return theta

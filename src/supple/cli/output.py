@@ -211,11 +211,14 @@ def told_configuration(found: Any, where: Mapping[str, Any]) -> str:
     """Where an answer holds, as one reads it: degrees, metres where something slides."""
     if "position" in where:
         return ", ".join(f"{value:g}" for value in where["position"]) + " m"
-    if not hasattr(found.robot, "moving"):  # a Delta, asked by its motor angles
-        return ", ".join(f"{math.degrees(value):g} deg" for value in found.theta)
+    from ..architectures.kinds import architecture_of
+
     told = [
-        f"{value:g} m" if link.joint.type == "prismatic" else f"{math.degrees(value):g} deg"
-        for link, value in zip(found.robot.moving, found.theta, strict=True)
+        f"{value:g} m" if slides else f"{math.degrees(value):g} deg"
+        for (_, slides), value in zip(
+            architecture_of(found.robot).motors(), found.theta, strict=True
+        )
     ]
-    hint = " (all zero, as --at is not given)" if where["theta"] is None and told else ""
+    zero = "all zero" if not any(found.theta) else "its start"
+    hint = f" ({zero}, as --at is not given)" if where["theta"] is None and told else ""
     return (", ".join(told) or "its only configuration") + hint

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes
 from ..equations.model import Model, build
 from ..errors import SuppleError
-from ..robot import DeltaRobot
 
 __all__ = [
     "CONTROLLERS",
@@ -239,10 +239,7 @@ class ComputedTorque(Controller):
 
 def rigid_model(model: Model) -> Model:
     """Return the Model of the same robot with every link rigid."""
-    if isinstance(model.robot, DeltaRobot):
-        parts = ["upper", "lower"]
-    else:
-        parts = [f"links.{link.name}" for link in model.robot.links]
+    parts = architecture_of(model.robot).parts()
     return build(model.robot.with_({f"{part}.theory": "rigid" for part in parts}), AssumedModes(1))
 
 

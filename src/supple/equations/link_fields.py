@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..beams.invariants import foreshortening
 from .chain import Chain, ChainLink
 
 __all__ = ["link_deflection", "on_chord", "root_moments"]
@@ -12,18 +13,42 @@ __all__ = ["link_deflection", "on_chord", "root_moments"]
 Array = NDArray[np.float64]
 
 
-def link_deflection(part: ChainLink, own: Array, fraction: float) -> Array:
-    """Return the elastic displacement (.., 3) of a link, link axes, from its own coordinates."""
+def link_deflection(part: ChainLink, own: Array, fraction: float, stiffening: bool) -> Array:
+    """Return the elastic displacement (.., 3) of a link, link axes, from its own coordinates.
+
+    With `stiffening` its shortening -1/2 int (v'^2 + w'^2) is part of it, as of the tip; that of a
+    link that slides by the chords of 64 and 128 pieces of its axis, extrapolated.
+    """
     if part.shapes is None:
         return np.zeros((*own.shape[:-1], 3))
     if part.slide is not None:
-        fields = part.slide.fields(own[..., 0], fraction)
-        moved = np.einsum("...ak,...k->...a", fields, own[..., 1:])
-        turned: Array = moved[..., :3] @ part.R_SL
-        return turned
-    field = part.R_SL.T @ part.shapes.at(fraction * part.inv.length)[0, :3]
-    displacement: Array = own @ field.T
-    return displacement
+        moved = _slid(part, own, fraction, stiffening)
+    else:
+        x = np.array([fraction * part.inv.length])
+        moved = own @ part.shapes.at(x)[0, :3].T
+        pairs, short = foreshortening(part.shapes, x) if stiffening else ((), None)
+        for k, (j, n) in enumerate(pairs):
+            assert short is not None
+            moved = moved + (own[..., j] * own[..., n])[..., None] * short[0, :, k]
+    turned: Array = moved @ part.R_SL
+    return turned
+
+
+def _slid(part: ChainLink, own: Array, fraction: float, stiffening: bool) -> Array:
+    """The same of a link that slides, section axes, from own = [l, eta]."""
+    assert part.slide is not None
+    places = np.linspace(0.0, fraction, 129) if stiffening else np.array([fraction])
+    l, fields = own[..., :1], part.slide.fields(own[..., :1], places)
+    moved = np.einsum("...pak,...k->...pa", fields, own[..., 1:])[..., :3]
+    end: Array = moved[..., -1, :].copy()
+    if stiffening and fraction:
+        short = []
+        for each in (2, 1):
+            rise = np.diff(moved[..., ::each, 1:], axis=-2)
+            pieces = l * fraction * each / 128
+            short.append(-((rise**2).sum(axis=-1) / (2 * pieces)).sum(axis=-1))
+        end[..., 0] += (4 * short[1] - short[0]) / 3
+    return end
 
 
 def on_chord(here: Array, end: Array, fraction: float, length: Array | float) -> Array:

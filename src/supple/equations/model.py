@@ -149,7 +149,8 @@ class Model(Held):
         """Return the elastic displacement (3,) of a link at a fraction of its length, link axes.
 
         It is relative to the tangent at the link's root, or to the `chord` from its root to its
-        bent end, then in axes turned with the chord.
+        bent end, then in axes turned with the chord. Under `stiffening` the shortening of the bent
+        beam is part of it, as it is of `tip`.
         """
         if frame not in ("root", "chord"):
             raise SuppleError(f"frame is '{frame}': give root or chord")
@@ -159,11 +160,12 @@ class Model(Held):
         chain = tree or self.chain
         i = chain.index(link)
         own = x[..., chain.own(i)]
-        here = link_deflection(chain.links[i], own, fraction)
+        here = link_deflection(chain.links[i], own, fraction, self.stiffening)
         if frame == "root":
             return here
         length = own[..., 0] if chain.links[i].slide is not None else chain.links[i].inv.length
-        return on_chord(here, link_deflection(chain.links[i], own, 1.0), fraction, length)
+        end = link_deflection(chain.links[i], own, 1.0, self.stiffening)
+        return on_chord(here, end, fraction, length)
 
     def derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures import delta
+from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
 from ..equations.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..robot import DeltaRobot
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 from .states import symbols
 
-__all__ = ["Chunk", "Plan", "rate", "rubbed", "start_angles", "wrench_power"]
+__all__ = [
+    "Chunk",
+    "Plan",
+    "SimulationWarning",
+    "StoppedError",
+    "rate",
+    "rubbed",
+    "start_angles",
+    "wrench_power",
+]
 
 Array = NDArray[np.float64]
+
+
+class SimulationWarning(UserWarning):
+    """A run ended before its time, or its power balance stays open; the Response has the rest."""
+
+
+class StoppedError(Exception):
+    """An integrator gave up."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +44,11 @@ class Plan:
     """What is to be computed.
 
     Attributes:
-        grid: (n + 1,) times of the answer, switches among them.  starts: places in the grid where
-        integration restarts.  tau, wrench: efforts and tip wrench; wrench None: there is none.
-        tolerance: relative, of adams and bdf.  compiled: step in generated C.  controller: then
-        tau holds the motion wanted, a Reference.
+        grid: (n + 1,) times of the answer, switches among them: samples, not steps.  starts:
+        places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
+        None: there is none.  tolerance: relative, of adams and bdf.  compiled: step in generated
+        C.  controller: then tau holds the motion wanted, a Reference.  fastest: largest |pole|,
+        rad/s, where it is known.
     """
 
     model: Model
@@ -42,6 +59,7 @@ class Plan:
     tolerance: float
     compiled: bool = False
     controller: Controller | None = None
+    fastest: float = 0.0
 
     def __post_init__(self) -> None:
         if self.controller is not None and self.wrench is not None:
@@ -76,12 +94,25 @@ def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | N
     """Return theta0, or the motor angles of a Delta whose platform starts at `position`."""
     if position is None:
         return theta0
-    if not isinstance(model.robot, DeltaRobot) or theta0 is not None:
-        raise SuppleError("position is where a Delta's platform starts, instead of theta0")
-    return delta.inverse(model.robot, position)[0, :, 0]
+    if theta0 is not None:
+        raise SuppleError("position is where a platform starts, instead of theta0: give one")
+    found = architecture_of(model.robot).resolve(None, position)
+    if found.reason[0]:
+        raise SuppleError(found.reason[0])
+    return found.theta[0]
 
 
-Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)
+class Chunk(NamedTuple):
+    """States (n, .) from a place in the grid on.
+
+    tau: (n, joints), efforts applied right after the place before each state, and last: (joints,)
+    at the end, where a Python function gave them; None: they follow from inputs and states.
+    """
+
+    place: int
+    states: Array
+    tau: Array | None = None
+    last: Array | None = None
 
 
 def rate(model: Model, width: int) -> Any:
@@ -93,7 +124,7 @@ def rate(model: Model, width: int) -> Any:
     u = model.functions.symbol("u", width)
     q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
     lost = model.functions.expression("dissipation")(q, qd)
-    power = ca.dot(tau, qd[:joints]) - ca.dot(qd, lost)
+    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, lost)
     if width > joints:
         loaded = model.functions.expression("forward_dynamics_loaded")
         qdd = loaded(q, qd, tau, u[joints:])

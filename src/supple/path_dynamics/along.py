@@ -99,7 +99,7 @@ class Along:
         """M, C, K, F at times (B,), as `kernels.newmark` asks for them."""
         N = self.size
         rows = self._rows(t, 3 * N * N + N)
-        M, C, K = (rows[:, k * N * N : (k + 1) * N * N].reshape(-1, N, N) for k in range(3))
+        M, C, K = (rows[:, k * N * N : (k + 1) * N * N].reshape(len(t), N, N) for k in range(3))
         return M, C if self.law is None else C + self.law(M), K, rows[:, 3 * N * N :]
 
     def _rows(self, t: Array, width: int | None) -> Array:

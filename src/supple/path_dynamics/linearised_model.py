@@ -131,7 +131,7 @@ def _turning(R: Any, y: Any) -> Any:
     """(3, m) rotation of the axes R (3, 3) per unit y, base axes: [w] = dR R'."""
     import casadi as ca
 
-    columns = []
+    columns = [ca.SX.zeros(3, 0)]
     for j in range(y.shape[0]):
         W = ca.reshape(ca.jacobian(ca.vec(R), y[j]), 3, 3) @ R.T
         columns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0]))

@@ -93,7 +93,7 @@ class Structure:
     Attributes:
         R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots.  L: (B, n),
         lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
-        gravity: (3,), base axes.
+        gravity: (3,), base axes.  tip: index of the segment whose end is the tip.
     """
 
     segments: tuple[Segment, ...]
@@ -104,6 +104,7 @@ class Structure:
     planar: bool = False
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     closures: tuple[Closure, ...] = ()
+    tip: int = -1
 
     @property
     def size(self) -> int:

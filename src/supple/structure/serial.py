@@ -22,6 +22,7 @@ __all__ = [
     "moving_serial",
     "root_mass",
     "section_axes",
+    "serial_motors",
     "serial_structure",
 ]
 
@@ -65,6 +66,15 @@ def moving_serial(
     structure = serial_structure(robot, theta, joints)
     links = moving_links(robot, theta, thetad, thetadd)
     return MovingStructure(structure, replace(links, R=structure.R))
+
+
+def serial_motors(robot: SerialRobot, structure: Structure) -> list[tuple[int, Array]]:
+    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    return [
+        (i, link.joint.direction)
+        for i, link in enumerate(robot.links)
+        if link.joint.type == "revolute" and link.joint.stiffness is None
+    ]
 
 
 def section_axes(robot: Listed, link: JointedLink) -> Array:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures import delta, serial
+from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Robot, SerialRobot, need_robot
+from ..robot import Robot, need_robot
 
 __all__ = ["Where", "where"]
 
@@ -46,26 +46,16 @@ class Where:
 
 
 def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = None) -> Where:
-    """Check and complete what was given: theta of a serial arm, position or theta of a Delta.
+    """Check and complete what was given: theta, or the position of a platform or a tip.
 
     Motor angles of a Delta mean the usual platform position of its direct kinematics. One bad
     configuration of a batch has its reason told; one that is asked alone raises it.
     """
     need_robot(robot)
-    if isinstance(robot, SerialRobot):
-        if position is not None:
-            raise SuppleError(f"position is for a Delta: {robot.name} is a serial arm, give theta")
-        angles, reason = serial.resolve(robot, theta)
-        place, single, at = None, theta is None or np.ndim(theta) == 1, angles
-    else:
-        if not isinstance(robot, DeltaRobot) or (theta is None) == (position is None):
-            raise SuppleError(
-                f"{robot.name} is a Delta: give position=[x, y, z] of its platform, or its three "
-                "motor angles theta"
-            )
-        at, reason = delta.resolve(robot, theta, position)
-        place, angles = at[:, :3], at[:, 3:]
-        single = np.ndim(np.asarray(position if theta is None else theta)) == 1
-    if single and reason[0]:
-        raise SuppleError(reason[0])
-    return Where(at[reason == ""], angles, place, reason, single)
+    found = architecture_of(robot).resolve(theta, position)
+    given = position if theta is None else theta
+    single = given is None or np.ndim(np.asarray(given)) == 1
+    if single and found.reason[0]:
+        raise SuppleError(found.reason[0])
+    good = found.reason == ""
+    return Where(found.at[good], found.theta, found.position, found.reason, single)

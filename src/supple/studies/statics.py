@@ -25,6 +25,7 @@ from .vibration.shapes import dynamic_stiffness, strain_density
 __all__ = ["Statics", "statics"]
 
 Array = NDArray[np.float64]
+IDLE = 1e-9  # part of a load that may push a motion which nothing holds: rounding
 LOOSE = 1e13  # condition of the scaled stiffness beyond which fewer than three digits would be left
 
 
@@ -34,7 +35,8 @@ class Statics(Answer):
 
     Attributes:
         robot, theta: as asked.  tip_displacement, tip_rotation: (3,), base axes, m and rad.
-        compliance: (6, 6), motion of the tip per unit force and moment there, base axes.
+        compliance: (6, 6), motion of the tip per unit force and moment there, base axes; infinite
+        where such a load moves what nothing holds.
         names: links.  x: (n, P), stations.  position: (n, P, 3), undeformed, base axes.
         displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
         energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
@@ -114,7 +116,8 @@ def statics(
     """Return the sag under gravity and a tip load (base axes), motors held, springs at work.
 
     gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
-    theta, a Delta at the position of its platform, which is its tip.
+    theta, a Delta at the position of its platform, which is its tip, a mechanism at theta. What
+    nothing holds is refused, unless the load does no work on it.
     """
     if not isinstance(points, int) or points < 2:
         raise SuppleError(f"points is {points!r}: give a whole number of 2 or more")
@@ -175,17 +178,18 @@ def _vector(value: ArrayLike, name: str) -> Array:
 def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:
     z = coordinates(structure, exact_ends(structure))
     weights = _weights(structure, g)
-    turn = np.kron(np.eye(2), structure.R[0, -1])
-    tip = turn @ z.end[-1]
+    turn = np.kron(np.eye(2), structure.R[0, structure.tip])
+    tip = turn @ z.end[structure.tip]
     K = dynamic_stiffness(structure, z, 0.0)
     f = tip.T @ load + sum(
         (z.root[i].T @ w[0] + _at(z, i, w[1]) + z.end[i].T @ w[2] for i, w in enumerate(weights)),
         np.zeros(z.size),
     )
-    solution = _solve(K, z, np.column_stack([f, tip.T]))
+    solution, limitless = _solve(K, z, np.column_stack([f, tip.T]))
     moved, flexibility = solution[:, 0], tip @ solution[:, 1:]
+    flexibility[:, limitless[1:]] = np.inf
     ends = [w[2] for w in weights]
-    ends[-1] = ends[-1] + turn.T @ load
+    ends[structure.tip] = ends[structure.tip] + turn.T @ load
     carried = _carried(structure, z, K, moved, weights, ends)
     fields = _fields(structure, z, moved, carried, g, points)
     turns = [s.R_LS for s in structure.segments]
@@ -223,20 +227,27 @@ def _at(z: Coordinates, i: int, inner: Array) -> Array:
     return out
 
 
-def _solve(K: Array, z: Coordinates, loads: Array) -> Array:
-    """Solve K z = loads with the closures shut; scaled so that soft and stiff count alike."""
+def _solve(K: Array, z: Coordinates, loads: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Solve K z = loads with the closures shut; scaled so that soft and stiff count alike.
+
+    A motion that nothing holds is refused if the first load does work on it; also return which
+    of the loads do, for they move it without limit.
+    """
     if not z.size:
-        return np.zeros_like(loads)
+        return np.zeros_like(loads), np.zeros(loads.shape[1], bool)
     s = 1 / np.sqrt(np.where(np.diag(K) > 0, np.diag(K), 1.0))
     basis = s[:, None] * kept_shut(z.closure * s, z.size)
-    inner = basis.T @ K @ basis
-    if len(inner) and np.linalg.cond(inner) > LOOSE:
+    values, V = np.linalg.eigh(basis.T @ K @ basis)
+    held, pushed = values > values.max(initial=0.0) / LOOSE, V.T @ (basis.T @ loads)
+    work = np.abs(pushed[~held]).max(axis=0, initial=0.0)
+    limitless = work > IDLE * np.linalg.norm(pushed, axis=0)
+    if limitless[0]:
         raise SuppleError(
             "the robot is not held here: a joint without spring lets it fall, or the pose is "
             "singular; hold it, or ask at another pose"
         )
-    solution: Array = basis @ np.linalg.solve(inner, basis.T @ loads)
-    return solution
+    solution: Array = basis @ (V[:, held] @ (pushed[held] / values[held, None]))
+    return solution, limitless
 
 
 def _carried(

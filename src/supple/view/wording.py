@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from ..architectures.kinds import architecture_of
 
 if TYPE_CHECKING:
     from ..robot import Robot
@@ -13,10 +16,9 @@ __all__ = ["motors_of", "tidy"]
 
 def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
     """Return the names of a robot's motors, and whether each one slides its link."""
-    links = getattr(robot, "moving", None)
-    if links is None:
-        return [f"motor {k + 1}" for k in range(3)], [False] * 3
-    return [link.name for link in links], [link.joint.type == "prismatic" for link in links]
+    motors = architecture_of(robot).motors()
+    words = [re.sub(r"^motor(\d)", r"motor \1", name) for name, _ in motors]
+    return words, [slides for _, slides in motors]
 
 
 def tidy(values: Iterable[float], count: int) -> list[str]:

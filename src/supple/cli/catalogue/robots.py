@@ -53,9 +53,7 @@ def check(file: File, json: Json = False) -> None:
         print_json({"file": file, "valid": True, "faults": [], **_summary(robot)})
         return
     found = _summary(robot)
-    kind = "planar arm" if found["planar"] else f"{found['architecture']} robot"
-    joints = f"{found['joints']} joint{'' if found['joints'] == 1 else 's'}"
-    say(f"{file}: no fault; {plain(found['name'])} is a {kind} with {joints}")
+    say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
 
 
 def schema(json: Json = False) -> None:
@@ -73,18 +71,15 @@ def schema(json: Json = False) -> None:
 
 
 def _summary(robot: Robot) -> dict[str, Any]:
-    from ...robot import MechanismRobot, SerialRobot
+    from ...architectures.kinds import architecture_of
 
-    joints = 3
-    if isinstance(robot, SerialRobot):
-        joints = len(robot.moving)
-    elif isinstance(robot, MechanismRobot):
-        joints = len(robot.motors)
     described: Any = robot
+    asked = architecture_of(robot)
     return {
         "name": robot.name,
         "architecture": described.architecture,
-        "planar": getattr(robot, "planar", False),
-        "joints": joints,
+        "planar": asked.planar,
+        "joints": len(asked.motors()),
+        "told": asked.told(),
         "source": robot.source,
     }

@@ -77,10 +77,11 @@ def inverse(
 ) -> None:
     """Print joint coordinates that put the tip there; else the nearest, with exit code 2."""
     from ... import files
+    from ...architectures.kinds import architecture_of
     from ...studies.kinematics.inverse import inverse as ask
 
     robot = files.load(file)
-    flat = getattr(robot, "planar", False) and position.count(",") == 1
+    flat = architecture_of(robot).planar and position.count(",") == 1
     turn: Any = None if rotation is None else angles(rotation, "--rotation")
     if turn is not None and len(turn) not in (1, 3):
         raise SuppleError(f"--rotation {rotation}: give roll, pitch and yaw, or one angle")
@@ -112,10 +113,11 @@ def inverse(
 
 
 def _print(robot: Robot, found: JointSolutions) -> None:
+    from ...architectures.kinds import architecture_of
+
     say(f"{plain(robot.name)}: {found}\n")
-    moving = getattr(robot, "moving", None)
-    names = [link.name for link in moving] if moving else ["motor1", "motor2", "motor3"]
-    slides = [link.joint.type == "prismatic" for link in moving or ()] or [False] * len(names)
+    motors = architecture_of(robot).motors()
+    names, slides = [name for name, _ in motors], [slides for _, slides in motors]
     told = found.solutions if found.reached else found.theta[None]
     heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]
     rows = []

@@ -104,11 +104,9 @@ def _with_theory(robot: Robot, theory: str) -> Robot:
 
 def _links(robot: Robot) -> dict[str, Any]:
     """The beams of a robot by their paths."""
-    from ...robot import SerialRobot
+    from ...architectures.kinds import architecture_of
 
-    if isinstance(robot, SerialRobot):
-        return {f"links.{link.name}": link for link in robot.links}
-    return {key: getattr(robot, key) for key in ("upper", "lower")}
+    return dict(architecture_of(robot).parts())
 
 
 def _theory(robot: Robot) -> str | list[str]:

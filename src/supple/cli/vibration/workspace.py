@@ -69,14 +69,14 @@ def workspace(
 ) -> None:
     """Map the lowest natural frequency over a Delta's positions or an arm's joints."""
     from ... import files
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
     from ...studies.vibration.workspace import workspace as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
     bound = None if below is None else _bound(below)
     options: dict[str, Any] = {"points": points, "method": method}
-    if isinstance(robot, DeltaRobot):
+    if architecture_of(robot).asked_by == "position":
         options |= {w: _range(t, f"--{w}") for w, t in (("x", x), ("y", y), ("z", z))}
     else:
         refuse(context, ("x", "y", "z"), "on a serial arm")
@@ -145,9 +145,10 @@ def _document(found: WorkspaceMap | JointMap, bound: float | None) -> dict[str, 
 
 def _told(found: WorkspaceMap | JointMap, values: Any) -> tuple[str, ...]:
     """Coordinates as one reads them: metres, or degrees of a joint that turns."""
-    turning = {
-        link.name for link in getattr(found.robot, "moving", ()) if link.joint.type == "revolute"
-    }
+    from ...architectures.kinds import architecture_of
+
+    each = architecture_of(found.robot).coordinates()
+    turning = {c.key for c in each if c.unit == "rad"}
     return tuple(
         f"{math.degrees(value):.4g} deg" if name in turning else f"{value:.4g} m"
         for name, value in zip(found.axes, values, strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...beams.basis import FiniteElements
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
@@ -185,7 +186,7 @@ def _small_motion(
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
         return LedModel(robot), None
-    sliding = [x.name for x in getattr(robot, "moving", ()) if x.joint.type == "prismatic"]
+    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
     if not sliding:
         model = ked(robot, path(0.0)[0], elements, order, loads)
         return model, _law(model, path, given, modal)
@@ -315,7 +316,8 @@ class _Run:
             rows.append(slice(int(np.searchsorted(t, self.along.path.duration)), None))
         worst = 0.0
         for part in (slice(0, 3), slice(3, 6)):
-            least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2 + 1e-15
+            least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
+            least += 1e-9 * np.abs(one[:, part]).max(initial=0.0) + 1e-30  # rounding
             for row in rows:
                 size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
                 off = np.abs(one[row, part] - two[row, part]).max(initial=0.0)

@@ -25,15 +25,17 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class Strain:
-    """An output: bending strain in the link's x-y plane at a fraction of its length.
+    """An output: the strain along a link at a fraction of its length, at a place of its section.
 
     Attributes:
-        offset: distance from the axis to the gauge, m, along -y; 1 gives the curvature in 1/m.
+        offset: distance from the axis to the gauge, m, along -y of the link: bending in its x-y
+        plane alone, 1 gives the curvature in 1/m, whatever the section's roll. Or (y, z), where
+        the gauge sits in the section's own axes: u' - y psi_z' + z psi_y', stretch included.
     """
 
     link: str
     fraction: float = 0.0
-    offset: float = 1.0
+    offset: float | tuple[float, float] = 1.0
 
 
 Output = str | Strain
@@ -96,10 +98,23 @@ class StateSpace(Answer):
         return ratio
 
     def _pairs(self) -> Complex:
-        values = self.eigenvalues
-        scale = np.abs(values).max(initial=0.0)
-        pairs: Complex = values[values.imag > 1e-7 * scale]
-        return pairs
+        """Eigenvalues above the real axis by more than rounding can lift them.
+
+        Rounding of each entry of A moves lambda by eps |y|' |A| |x| / |y' x| at most, x and y its
+        right and left eigenvectors: so a slow pair counts beside however fast ones, and the double
+        zeros of free joints do not.
+        """
+        from scipy.linalg import eig
+
+        if not len(self.A):
+            return np.zeros(0, complex)
+        values, left, right = eig(self.A, left=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            felt = np.einsum("ik,ij,jk->k", np.abs(left), np.abs(self.A), np.abs(right))
+            felt = felt / np.abs(np.einsum("ik,ik->k", left.conj(), right))
+        lifted = 10 * len(self.A) * np.finfo(float).eps * np.nan_to_num(felt, nan=np.inf)
+        pairs: Complex = values[values.imag > lifted]
+        return pairs[np.argsort(np.abs(pairs), kind="stable")]
 
     def transfer(self, s: complex | ArrayLike) -> Complex:
         """Return G(s) = C (s I - A)^-1 B + D, (outputs, joints), or one for each s."""
@@ -144,11 +159,7 @@ def linearize(
     """
     state = _state(model, q)
     speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
-    effort = (
-        model.inverse_dynamics(state, speed, np.zeros(model.size))[: model.joints]
-        if tau is None
-        else np.asarray(tau, float)
-    )
+    effort = _holding(model, state, speed) if tau is None else np.asarray(tau, float)
     dq, dqd, dtau = model.derivatives(state, speed, effort)
     n = model.size
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
@@ -160,6 +171,17 @@ def linearize(
     inputs = tuple(f"tau.{name}" for name in model.chain.motors)
     D = np.zeros((len(C), model.joints))
     return StateSpace(A, B, C, D, states, inputs, names, state, speed, effort)
+
+
+def _holding(model: Model, q: Array, qd: Array) -> Array:
+    """The efforts under which the joints do not accelerate, whatever the links do meanwhile.
+
+    qdd = a + P tau, so that tau = -P_jj^-1 a_j.
+    """
+    k = model.joints
+    free = model.forward_dynamics(q, qd, np.zeros(k))
+    P = model.derivatives(q, qd, np.zeros(k))[2]
+    return np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
 
 
 def _state(model: Model, q: ArrayLike | None) -> Array:
@@ -212,7 +234,7 @@ def _tip_jacobian(model: Model, q: Array) -> Array:
 
 
 def _strain_row(model: Model, output: Strain) -> Array:
-    """offset times the curvature psi_z' of the link, link axes taken as the section's."""
+    """What a Strain is per unit q: slopes of the section's fields, weighted by where it sits."""
     i = model.chain.index(output.link)
     link = model.chain.links[i]
     if not 0 <= output.fraction <= 1:
@@ -223,5 +245,14 @@ def _strain_row(model: Model, output: Strain) -> Array:
         raise SuppleError(f"link {output.link} is rigid: it has no strain")
     row = np.zeros((1, 2 * model.size))
     slope = link.shapes.at(output.fraction * link.inv.length, derivative=1)
-    row[0, model.chain.eta[i]] = output.offset * slope[0, 5]
+    if isinstance(output.offset, int | float):
+        row[0, model.chain.eta[i]] = output.offset * (link.R_SL.T @ slope[0, 3:])[2]
+        return row
+    try:
+        y, z = (float(value) for value in output.offset)
+    except (TypeError, ValueError):
+        raise SuppleError(
+            f"offset of a Strain is {output.offset!r}: give a distance, or (y, z) in the section"
+        ) from None
+    row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
     return row

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.delta import inverse
+from ...architectures.base import Coordinate
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot, SerialRobot
+from ...robot import Robot
 from .modes import Modes, modes
 from .shapes import Shapes
 
 __all__ = ["Around", "Coordinate", "around", "coordinates_of", "usual_pose"]
 
 Array = NDArray[np.float64]
-TURN = math.radians(150)
 FINE = 4  # frequencies are asked at that many times more values than shapes
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """One coordinate of a pose: a joint of a serial arm or x, y, z of a Delta's platform.
-
-    Attributes:
-        name: as one reads it.  unit: "rad" or "m".  low, high: the range shown.
-    """
-
-    name: str
-    unit: str
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -58,40 +44,13 @@ class Around:
 
 
 def coordinates_of(robot: Robot) -> tuple[Coordinate, ...]:
-    """Return the coordinates of a robot's pose and the ranges worth showing.
-
-    The range is the joint's limits where they are given, else -150 to 150 degrees, a tenth to the
-    whole of a sliding link, and what the upper arms of a Delta span.
-    """
-    if isinstance(robot, DeltaRobot):
-        reach = robot.upper.length or 1.0
-        middle = robot.lower.length or 1.0
-        wide = [Coordinate(name, "m", -reach, reach) for name in ("platform x", "platform y")]
-        return (*wide, Coordinate("platform z", "m", 0.1 * middle, reach + middle))
-    if not isinstance(robot, SerialRobot):
-        raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
-    found = []
-    for link in robot.moving:
-        slides, total = link.joint.type == "prismatic", link.length or 1.0
-        low, high = (0.1 * total, total) if slides else (-TURN, TURN)
-        low, high = link.joint.limits or (low, high)
-        name = f"length of {link.name}" if slides else f"joint of {link.name}"
-        found.append(Coordinate(name, "m" if slides else "rad", low, high))
-    return tuple(found)
+    """Return the coordinates of a robot's pose and the ranges worth showing."""
+    return architecture_of(robot).coordinates()
 
 
 def usual_pose(robot: Robot) -> dict[str, Array]:
-    """Return a pose to begin with, for `modes`: zeros, slides at half, a platform in reach."""
-    if isinstance(robot, SerialRobot):
-        slides = [link.joint.type == "prismatic" for link in robot.moving]
-        half = [(link.length or 1.0) / 2 for link in robot.moving]
-        return {"theta": np.where(slides, half, 0.0)}
-    assert isinstance(robot, DeltaRobot)
-    span = (robot.upper.length or 1.0) + (robot.lower.length or 1.0)
-    for part in (0.6, 0.5, 0.7, 0.4, 0.8, 0.3):
-        if _reachable(robot, place := np.array([0.0, 0.0, part * span])):
-            return {"position": place}
-    raise SuppleError(f"{robot.name}: no position on its axis is in reach; give one")
+    """Return a pose to begin with, for `modes`."""
+    return architecture_of(robot).usual()
 
 
 def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[Around]:
@@ -125,40 +84,45 @@ def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
 def _values(here: Modes, pose: Array, index: int, along: Coordinate, count: int) -> Array:
     """Values that hold the pose's own and stay within reach."""
     low, high, own = min(along.low, pose[index]), max(along.high, pose[index]), pose[index]
-    if here.position is not None:
+    for _ in range(4):  # a reach with holes is cut at the first of them
         low, high = (_reach(here, pose, index, edge) for edge in (low, high))
-    spread = np.linspace(low, high, count)
-    spread[np.argmin(np.abs(spread - own))] = own
+        spread = np.linspace(low, high, count)
+        spread[np.argmin(np.abs(spread - own))] = own
+        poses = np.repeat(pose[None], count, axis=0)
+        poses[:, index] = spread
+        out = spread[~_stands(here, poses)]
+        if not len(out):
+            break
+        low = max([low, *(value for value in out if value < own)])
+        high = min([high, *(value for value in out if value > own)])
     return spread
 
 
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
-    """The farthest value towards `edge` that the legs reach, 10 % short of the boundary."""
+    """The farthest value towards `edge` that the robot reaches, 10 % short of the boundary."""
     inside, outside = float(pose[index]), edge
-    if _reachable(here.robot, _moved(pose, index, edge)):
+    if _stands(here, _moved(pose, index, edge))[0]:
         return edge
     for _ in range(20):
         middle = (inside + outside) / 2
-        if _reachable(here.robot, _moved(pose, index, middle)):
+        if _stands(here, _moved(pose, index, middle))[0]:
             inside = middle
         else:
             outside = middle
     return float(pose[index] + 0.9 * (inside - pose[index]))
 
 
+def _stands(here: Modes, poses: Array) -> NDArray[np.bool_]:
+    """Whether the robot can stand at poses (B, k)."""
+    key = "theta" if here.position is None else "position"
+    given: dict[str, Any] = {"theta": None, "position": None, key: poses}
+    return np.asarray(architecture_of(here.robot).resolve(**given).reason == "")
+
+
 def _moved(pose: Array, index: int, value: float) -> Array:
-    moved = pose.copy()
-    moved[index] = value
+    moved = pose[None].copy()
+    moved[0, index] = value
     return moved
-
-
-def _reachable(robot: Robot, position: Array) -> bool:
-    assert isinstance(robot, DeltaRobot)
-    try:
-        inverse(robot, position)
-    except SuppleError:
-        return False
-    return True
 
 
 def _between(at: Array, parts: int) -> Array:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...architectures import delta
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot, SerialRobot
+from ...robot import Robot
 from .modes import Method, modes
 
 __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
@@ -105,7 +105,7 @@ class WorkspaceMap(FrequencyMap):
 
 @dataclass(frozen=True)
 class JointMap(FrequencyMap):
-    """Natural frequencies of a serial arm on a grid of joint coordinates.
+    """Natural frequencies of an arm or a mechanism on a grid of its motor coordinates.
 
     Attributes:
         omega: (n1, n2, .., count), rad/s.  theta: axes of the grid, rad or m, a joint each.
@@ -116,8 +116,7 @@ class JointMap(FrequencyMap):
     @property
     def axes(self) -> dict[str, Array]:
         """Joint coordinates by the names of their links, rad or m."""
-        assert isinstance(self.robot, SerialRobot)
-        names = [link.name for link in self.robot.moving]
+        names = [c.key for c in architecture_of(self.robot).coordinates()]
         return dict(zip(names, self.theta, strict=True))
 
 
@@ -142,24 +141,26 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     """
     if points < 2:
         raise SuppleError(f"points is {points}: give 2 or more along each side")
-    if isinstance(robot, DeltaRobot):
+    architecture = architecture_of(robot)
+    if architecture.asked_by == "position":
         if joints is not None:
             raise SuppleError(f"{robot.name} is a Delta: its map is over x, y and z, not joints")
         box: dict[str, Range] = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": 0.5}
         box |= {word: side for word, side in zip("xyz", (x, y, z), strict=True) if side is not None}
         axes = [_axis(word, side, points) for word, side in box.items()]
         return WorkspaceMap(robot, _asked(robot, axes, count, method, progress), *axes)
-    if not isinstance(robot, SerialRobot) or not robot.moving:
+    each = architecture.coordinates()
+    if not each:
         raise SuppleError(f"{robot.name} has no joint that moves: there is nothing to map")
     if given := [word for word, side in zip("xyz", (x, y, z), strict=True) if side is not None]:
         raise SuppleError(
             f"{', '.join(given)} of {robot.name}: a serial arm is mapped over joints=, such as "
             "joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
         )
-    sides = _sides(robot) if joints is None else list(joints)
-    if len(sides) != len(robot.moving):
-        raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(robot.moving)}")
-    named = zip((link.name for link in robot.moving), sides, strict=True)
+    sides: list[Range] = [c.whole for c in each] if joints is None else list(joints)
+    if len(sides) != len(each):
+        raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(each)}")
+    named = zip((c.key for c in each), sides, strict=True)
     axes = [_axis(f"joints, {name}", side, points) for name, side in named]
     return JointMap(robot, _asked(robot, axes, count, method, progress), tuple(axes))
 
@@ -174,19 +175,6 @@ def _axis(word: str, side: Range, points: int) -> Array:
     return np.linspace(ends[0], ends[1], points)
 
 
-def _sides(robot: SerialRobot) -> list[Range]:
-    """Each joint's limits, or all it can do."""
-    out: list[Range] = []
-    for link in robot.moving:
-        if link.joint.limits is not None:
-            out.append((float(link.joint.limits[0]), float(link.joint.limits[1])))
-        elif link.joint.type == "prismatic":
-            out.append((0.1 * (link.length or 0.0), link.length or 0.0))
-        else:
-            out.append((-np.pi, np.pi))
-    return out
-
-
 def _asked(
     robot: Robot, axes: list[Array], count: int, method: Method, progress: bool | None
 ) -> Array:
@@ -198,11 +186,8 @@ def _asked(
             f"the grid has {total:,} points: give fewer points, or hold a coordinate at one value"
         )
     flat = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-    inside = np.ones(len(flat), bool)
-    if isinstance(robot, DeltaRobot):
-        inside = delta.reachable(robot, flat)
-        inside[inside] = _regular(robot, flat[inside])
-    word = "position" if isinstance(robot, DeltaRobot) else "theta"
+    architecture = architecture_of(robot)
+    inside, word = architecture.reachable(flat), architecture.asked_by
     omega = np.full((len(flat), count), np.nan)
     places = np.flatnonzero(inside)
     batches = [places[k : k + BATCH] for k in range(0, len(places), BATCH)]
@@ -225,11 +210,3 @@ def _shown(batches: list[Any], total: int, progress: bool | None) -> Any:
         for batch in batches:
             yield batch
             bar.update(task, advance=len(batch))
-
-
-def _regular(robot: DeltaRobot, P: Array) -> NDArray[np.bool_]:
-    if not len(P):
-        return np.zeros(0, bool)
-    leg, platform = delta.singularity(robot, P)
-    clear = np.asarray((np.abs(leg) > delta.SINGULAR).all(axis=1))
-    return np.asarray(clear & (np.abs(platform) > delta.SINGULAR))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...papers.kuo import CircleFrequencies
-from ...robot import DeltaRobot
 from ...studies.motion.follow import PathResponse
 from ...studies.vibration.workspace import JointMap, WorkspaceMap
 from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
@@ -65,7 +65,7 @@ def _legend(ax: Axes) -> None:
 
 def _draw_wanted(ax: Axes, response: PathResponse) -> None:
     moved = response.position - response.position[0]
-    if isinstance(response.robot, DeltaRobot):
+    if architecture_of(response.robot).asked_by == "position":
         _draw_three(ax, response.t, 1e3 * moved, "xyz")
         ax.set(title="path wanted, from its start", ylabel="mm")
         return

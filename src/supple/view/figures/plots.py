@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
-from ...robot import Robot, SerialRobot
+from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
 from ...studies.vibration.shapes import Shapes
@@ -116,15 +117,15 @@ def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, pla
     """Links (n, P, 3) at rest and moved, a Delta's base and platform; in x-y if planar."""
     axes = slice(0, 2) if planar else slice(0, 3)
     bent = position + moved
-    for i, name in enumerate(names):
-        if name == "platform":
+    for i in range(len(names)):
+        if not np.ptp(position[i], axis=0).any():  # a body without length
             continue
         ax.plot(*position[i][:, axes].T, color=QUIET, linewidth=1.0, linestyle=(0, (4, 3)))
         line = bent[i][:, axes].T
         ax.plot(*line, color=COLOURS[0], linewidth=2.0)
         ax.plot(*line[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
         ax.plot(*line[:, -1:], "o", color=COLOURS[1], markersize=3.5)
-    if "platform" in names:
+    if {"platform", "upper1"} <= set(names):
         upper, lower = (
             [i for i, name in enumerate(names) if name.startswith(word)]
             for word in ("upper", "lower")
@@ -250,7 +251,7 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
     points = np.concatenate([sag.position.reshape(-1, 3), np.zeros((1, 3))])
     extent = float(np.ptp(points, axis=0).max())
     scale = EXAGGERATION * extent / largest if largest else 1.0
-    planar = isinstance(sag.robot, SerialRobot) and sag.robot.planar
+    planar = architecture_of(sag.robot).planar
     with styled():
         wide, high, _ = np.ptp(box, axis=1)
         tall = min(max(5.2 * high / wide, 1.4), 5.0) + 1.0 if planar else 4.8

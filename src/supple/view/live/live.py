@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot
+from ...robot import Robot
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import usual_pose
 from ..scene.scene import Scene
@@ -131,8 +132,7 @@ def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studi
     scene = found.chapters[0].scene
     if scene is None or scene.cloud is None:
         return Player(server, found)
-    key = "position" if isinstance(thing.robot, DeltaRobot) else "theta"
-    where: dict[str, Any] = {key: thing.lowest[0]}
+    where: dict[str, Any] = {architecture_of(thing.robot).asked_by: thing.lowest[0]}
     studio = Studio(server, modes(thing.robot, count=len(scene.shapes), **where))
     studio.map(scene.cloud, scene.extent)
     return studio

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot, SerialRobot
+from ...robot import Robot
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import Coordinate, coordinates_of
 from ...studies.vibration.shapes import COINCIDENT
@@ -53,8 +54,10 @@ def ask(question: Question) -> Modes:
         raise SuppleError(
             f"number of modes is {question.count}: give a whole number from 1 to {MOST_MODES}"
         )
-    key = "position" if isinstance(question.robot, DeltaRobot) else "theta"
-    choice: dict[str, Any] = {key: question.pose, "joints": question.joints}
+    choice: dict[str, Any] = {
+        architecture_of(question.robot).asked_by: question.pose,
+        "joints": question.joints,
+    }
     return modes(_set(question), count=question.count, **choice)
 
 
@@ -87,10 +90,8 @@ def _set(question: Question) -> Robot:
 
 def _bending(robot: Robot) -> list[str]:
     """Paths of the links that bend."""
-    if isinstance(robot, SerialRobot):
-        return [f"links.{link.name}" for link in robot.links if not link.rigid]
-    assert isinstance(robot, DeltaRobot)
-    return [key for key in ("upper", "lower") if not getattr(robot, key).rigid]
+    parts = architecture_of(robot).parts()
+    return [path for path, link in parts.items() if not link.rigid]
 
 
 def only(found: Modes, mode: int) -> tuple[Modes, int]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.registry import need
-from ...robot import DeltaRobot, Robot
+from ...architectures.kinds import architecture_of
+from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
 from ...studies.vibration.neighbourhood import FINE, Coordinate, around, coordinates_of, usual_pose
@@ -282,7 +283,7 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
 
 def _wanted(run: PathResponse, motors: Sequence[str], slides: Sequence[bool]) -> list[Plot]:
     """What the path prescribes: a platform in mm, or joints in degrees and lengths in m."""
-    if isinstance(run.robot, DeltaRobot):
+    if architecture_of(run.robot).asked_by == "position":
         wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
         return [_curves(run.t, "Path wanted", "mm", wanted)]
     return _coordinates(run.t, run.position, motors, slides, " wanted")

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...robot import Body, DeltaRobot, Elastic, Link, Robot, SerialRobot
+from ...architectures.assembling import mechanism_of, placed, resolve
+from ...architectures.kinds import architecture_of
+from ...robot import (
+    Body,
+    DeltaRobot,
+    Elastic,
+    JointedLink,
+    MechanismLink,
+    MechanismRobot,
+    Robot,
+    SerialRobot,
+)
 from ...sections import Box, Circle, General, Rectangle, Shape, Tube
 
 __all__ = ["Outline", "Solid", "draw_robot"]
@@ -61,20 +72,9 @@ def draw_robot(
 
     They do not depend on the pose, so that a robot on its way is only moved, not drawn anew.
     """
-    if isinstance(robot, SerialRobot):
-        return _serial(robot, _size(robot))
-    assert isinstance(robot, DeltaRobot)
-    return _delta(robot, names, _size(robot))
-
-
-def _size(robot: Robot) -> float:
-    """About how large it is, m: an arm's links in a row, sliding ones half out; a leg bent."""
-    if isinstance(robot, DeltaRobot):
-        leg = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
-        return 0.75 * (robot.base_radius + leg)
-    assert isinstance(robot, SerialRobot)
-    out = [0.5 if link.joint.type == "prismatic" else 1.0 for link in robot.links]
-    return sum(k * (link.length or 0.0) for k, link in zip(out, robot.links, strict=True)) or 1.0
+    drawn: Any = _DRAWN[type(robot)]
+    outlines, solids = drawn(robot, names)
+    return outlines, solids
 
 
 def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
@@ -107,8 +107,13 @@ def _ball(name: str, body: Body, link: int, end: int, extent: float) -> Solid:
     return Solid(name, "ball", "mass", link, end, body.com, (0.0, 0.0, 1.0), radius, 0.0)
 
 
-def _serial(robot: SerialRobot, extent: float) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+def _serial(
+    robot: SerialRobot, names: tuple[str, ...]
+) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
     outlines, solids = [], []
+    half = [0.5 if link.joint.type == "prismatic" else 1.0 for link in robot.links]
+    each = zip(half, robot.links, strict=True)
+    extent = sum(k * (link.length or 0.0) for k, link in each) or 1.0  # links in a row
     for i, link in enumerate(robot.links):
         outline = _outline(robot, link, link.name, extent)
         outlines.append(outline)
@@ -121,7 +126,7 @@ def _serial(robot: SerialRobot, extent: float) -> tuple[tuple[Outline, ...], tup
     return tuple(outlines), tuple(solids)
 
 
-def _joint(link: Link, outline: Outline, i: int, extent: float) -> Solid:
+def _joint(link: JointedLink, outline: Outline, i: int, extent: float) -> Solid:
     """A pin along the joint's axis a little larger than the section, or the guide of a slide."""
     y, z = np.abs(outline.corners).max(axis=0)
     along = np.abs(link.joint.direction)
@@ -141,23 +146,25 @@ def _joint(link: Link, outline: Outline, i: int, extent: float) -> Solid:
 
 
 def _delta(
-    robot: DeltaRobot, names: tuple[str, ...], extent: float
+    robot: DeltaRobot, names: tuple[str, ...]
 ) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
     outlines, solids = [], []
+    leg = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
+    extent = 0.75 * (robot.base_radius + leg)  # a leg bent
     thin = 0.004 * extent
     for i, name in enumerate(names):
-        if name == "platform":
+        link = architecture_of(robot).described(name)
+        if link is None:  # the platform
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
             solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
             solids.extend(_rails(robot, i, thin))
             continue
-        link: Elastic = robot.upper if name.startswith("upper") else robot.lower
         outline = _outline(robot, link, name, extent)
         outlines.append(outline)
         size = max(2.2 * float(np.abs(outline.corners).max()), 0.012 * extent)
         axis = (0.0, 1.0, 0.0)
-        if name.startswith("upper"):
+        if link is robot.upper:
             drive = f"motor of {name}"
             half = size / 2.2
             wide = max(min(1.5 * size, 0.02 * extent), 1.4 * half)
@@ -199,3 +206,74 @@ def _disc(
 def _small(name: str, link: int, end: int, size: float) -> Solid:
     zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
     return Solid(name, "ball", "joint", link, end, zero, up, 0.6 * size, 0.0)
+
+
+def _mechanism(
+    robot: MechanismRobot, names: tuple[str, ...]
+) -> tuple[tuple[Outline, ...], tuple[Solid, ...]]:
+    """Links as they are, pins at revolute joints, balls where more is free, plates of bodies."""
+    links = {link.name: link for link in robot.links}
+    m = mechanism_of(robot)
+    moved = placed(m, resolve(robot, architecture_of(robot).usual()["theta"])[0])
+    ends = moved.frame(0, None, np.eye(3), np.zeros(3))[1]
+    for i in range(1, len(robot.links)):
+        ends = np.concatenate([ends, moved.frame(i, None, np.eye(3), np.zeros(3))[1]])
+    extent = float(np.ptp(np.concatenate([ends, moved.at.p[0]]), axis=0).max()) or 1.0
+    outlines, solids, last = [], [], {}
+    for i, name in enumerate(names):
+        link = links[name.partition("@")[0]]
+        outline = _outline(robot, link, name, extent)
+        outlines.append(outline)
+        last[link.name] = i
+        if name == link.name:
+            solids += _pins(robot, link, outline, i, extent)
+            if link.body is not None and link.body.mass > 0:
+                solids += _body(link, link.body, i, extent)
+    for link in robot.links:
+        if link.tip is not None and link.tip.mass > 0:
+            solids.append(_ball(f"body on {link.name}", link.tip, last[link.name], 1, extent))
+    for k, closure in enumerate(robot.closures):
+        end = closure.ends[0] if closure.ends[0].link in last else closure.ends[1]
+        owner = links[end.link]
+        if end.at is None and closure.type != "distance":
+            size = 1.3 * float(np.abs(outlines[last[owner.name]].corners).max())
+            size = max(size, 0.012 * extent)
+            word = f"closure {robot.closure_name(k)}"
+            where, axis = end.mount.xyz, tuple(closure.direction.tolist())
+            kind: Literal["ball", "cylinder"] = "cylinder" if closure.type == "revolute" else "ball"
+            solids.append(
+                Solid(word, kind, "joint", last[owner.name], 1, where, axis, size, 2.4 * size)
+            )
+    if robot.payload is not None and robot.payload.mass > 0:
+        tip = last[robot.links[robot.tip_index].name]
+        solids.append(_ball("payload", robot.payload, tip, 1, extent))
+    return tuple(outlines), tuple(solids)
+
+
+def _pins(
+    robot: MechanismRobot, link: MechanismLink, outline: Outline, i: int, extent: float
+) -> list[Solid]:
+    """The joint of a link: a pin or a guide, a ball where it turns about several axes."""
+    if link.joint.type == "fixed":
+        return []
+    if robot.freedoms(link) < 2:
+        return [_joint(link, outline, i, extent)]
+    size = max(1.3 * float(np.abs(outline.corners).max()), 0.012 * extent)
+    return [_small(f"joint of {link.name}", i, 0, size / 0.6)]
+
+
+def _body(link: MechanismLink, body: Body, i: int, extent: float) -> list[Solid]:
+    """A rigid link's body: a disc as wide as the link is long where it is flat, else a ball."""
+    inertia = body.inertia
+    away = float(np.linalg.norm(body.com))
+    if len(inertia) >= 3 and inertia[2] > 1.5 * max(inertia[:2]) and away > 0:
+        plate = f"plate of {link.name}"
+        return [Solid(plate, "cylinder", "plate", i, 0, body.com, (0, 0, 1), away, 0.02 * extent)]
+    return [_ball(f"body of {link.name}", body, i, 0, extent)]
+
+
+_DRAWN: dict[type[Robot], object] = {
+    SerialRobot: _serial,
+    DeltaRobot: _delta,
+    MechanismRobot: _mechanism,
+}

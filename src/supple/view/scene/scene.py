@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
-from ...robot import DeltaRobot, Robot, SerialRobot
+from ...robot import Robot
 from ...structure import Structure, structure_of
 from ...studies.configuration import where
 from ...studies.statics import Statics
@@ -246,7 +247,7 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
     low, high, extent = *poses.box, poses.extent
     links, solids = draw_robot(robot, names)
     centre = (low + high) / 2
-    planar = isinstance(robot, SerialRobot) and robot.planar
+    parents, tip = architecture_of(robot).hangs(names)
     notes = _drawing_notes(links, solids)
     return Scene(
         links=links,
@@ -254,33 +255,17 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
         centre=tuple(centre.tolist()),
         extent=extent,
         up=up_of(robot),
-        planar=planar,
-        tip=len(names) - 1,
-        parents=_parents(robot, names),
+        planar=architecture_of(robot).planar,
+        tip=tip,
+        parents=parents,
         notes=(*more.pop("notes", ()), *notes),
         **more,
     )
 
 
-def _parents(robot: Robot, names: tuple[str, ...]) -> tuple[int, ...]:
-    """The link that carries each link; rods of a Delta hang on the upper arm before them."""
-    if isinstance(robot, SerialRobot):
-        return tuple(range(-1, len(names) - 1))
-    uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
-    return tuple(
-        max(k for k in uppers if k < i) if name.startswith("lower") else -1
-        for i, name in enumerate(names)
-    )
-
-
 def up_of(robot: Robot) -> tuple[float, ...]:
     """Return which way is up on the screen: against gravity, where there is any."""
-    g = np.asarray(robot.gravity)
-    if isinstance(robot, SerialRobot) and robot.planar:
-        return (0.0, 1.0, 0.0)
-    if np.linalg.norm(g) > 0:
-        return tuple((-g / np.linalg.norm(g)).tolist())
-    return (0.0, 0.0, -1.0) if isinstance(robot, DeltaRobot) else (0.0, 0.0, 1.0)
+    return architecture_of(robot).up()
 
 
 def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[str]:
@@ -443,10 +428,10 @@ def statics_scene(sag: Statics) -> Scene:
     """Return the sagged robot of one configuration."""
     if sag.tip_displacement.ndim > 1:
         raise SuppleError("sag is drawn for one configuration: ask for one")
-    delta = isinstance(sag.robot, DeltaRobot)
-    structure = structure_of(
-        sag.robot, np.append(sag.position[-1, 0], sag.theta) if delta else sag.theta
-    )
+    at = sag.theta
+    if architecture_of(sag.robot).asked_by == "position":
+        at = np.append(sag.position[-1, 0], sag.theta)
+    structure = structure_of(sag.robot, at)
     poses = poses_of(structure)
     local = [np.einsum("nji,npj->npi", poses.R[0], u) for u in (sag.displacement, sag.rotation)]
     motion, energy = np.concatenate(local, axis=-1)[None, None], sag.energy[None, None]

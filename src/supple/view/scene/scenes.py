@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.registry import need
-from ...robot import DeltaRobot, Robot
+from ...architectures.kinds import architecture_of
+from ...robot import Robot
 from ...structure import structure_of
 from ...studies.motion.fields import Fields, about, fields, path_fields
 from ...studies.motion.response import Response
@@ -104,18 +105,18 @@ def path_scene(run: PathResponse, samples: int = 400) -> Scene:
 
 def workspace_scene(found: FrequencyMap, nearby: int = 13) -> Scene:
     """Return a robot where its lowest frequency is lowest, in the slice of the map it lies in."""
-    delta = isinstance(found.robot, DeltaRobot)
-    where: dict[str, Any] = {"position" if delta else "theta": found.lowest[0]}
+    word = architecture_of(found.robot).asked_by
+    where: dict[str, Any] = {word: found.lowest[0]}
     here = modes(found.robot, count=max(4, found.omega.shape[-1]), **where)
     scene = modes_scene(here, around(here, count=nearby) if nearby > 1 else ())
     pairs = running_pairs(found)
-    part = slice_through(found, pairs[0 if delta else -1] if pairs else ())
+    part = slice_through(found, pairs[0 if word == "position" else -1] if pairs else ())
     hertz = found.omega[part][..., 0].ravel() / (2 * np.pi)
     known = np.isfinite(hertz)
     places = found.points()[part].reshape(len(hertz), -1)[known]
-    if not delta:  # where the tip is
-        placed = poses_of(structure_of(found.robot, places))
-        places = placed.ends[:, -1]
+    if word == "theta":  # where the tip is
+        structure = structure_of(found.robot, places)
+        places = poses_of(structure).ends[:, structure.tip]
     cloud = Cloud(places, hertz[known], "lowest frequency, place by place", "Hz")
     return replace(scene, cloud=cloud)
 

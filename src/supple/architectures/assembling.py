@@ -240,10 +240,10 @@ def _newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
 def _least_open(m: Mechanism, x: Array) -> Array:
     """Open the closures as little as possible, in the mean square, where they cannot be shut."""
     z = m.tree.passive
-    for _ in range(60 if len(z) and len(x) else 0):
+    for _ in range(100 if len(z) and len(x) else 0):
         g, J = m.openings(x)
         A = J[:, :, z]
-        normal = A.swapaxes(1, 2) @ A + 1e-3 * np.eye(len(z))
+        normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
         x[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
     return x
 
@@ -359,7 +359,8 @@ def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object
     k = 2 if m.robot.planar else 3
     if m.motors != k:
         raise SuppleError(
-            f"position has {k} coordinates and {m.robot.name} {m.motors} motors: position is for "
+            f"position has {k} coordinates and {m.robot.name} {m.motors} "
+            f"motor{'' if m.motors == 1 else 's'}: position is for "
             "mechanisms that have as many motors; give theta"
         )
     try:
@@ -416,7 +417,7 @@ def redundancy(m: Mechanism, x: Array) -> list[tuple[str, int, int]]:
         for row in J[0][at : at + loop.rows]:
             left = row - kept.T @ (kept @ row)
             left -= kept.T @ (kept @ left)
-            if np.linalg.norm(left) > 1e-8 * np.linalg.norm(row):
+            if np.linalg.norm(left) > 1e-8:
                 kept = np.vstack([kept, left / np.linalg.norm(left)])
         out.append((loop.name, loop.rows, loop.rows - (len(kept) - before)))
         at += loop.rows

@@ -1,0 +1,123 @@
+"""Architecture: what studies, views and commands may ask of a family of robots."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..robot import Elastic, Robot
+
+__all__ = ["Architecture", "Coordinate", "Resolved"]
+
+Array = NDArray[np.float64]
+TURN = np.radians(150)
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One coordinate of a pose: a motor of an arm or a mechanism, x, y, z of a Delta's platform.
+
+    Attributes:
+        name: as one reads it.  unit: "rad" or "m".  low, high: the range shown.  usual: a value to
+        begin with.  key: the link's or closure's name, or x, y, z.  whole: all that it can do.
+    """
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    usual: float = 0.0
+    key: str = ""
+    whole: tuple[float, float] = (-np.pi, np.pi)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Configurations as asked.
+
+    Attributes:
+        at: (B, ..), what `structure_of` takes.  theta: (B, motors).  position: (B, 3) of a Delta's
+        platform, else None.  reason: (B,), why there is none, empty where there is one.
+    """
+
+    at: Array
+    theta: Array
+    position: Array | None
+    reason: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Architecture(ABC):
+    """A family of robots, asked about one of them. Every kind has these duties:
+
+    1. `asked_by`: the word, theta or position, by which a pose is usually given;
+       `takes_position`: whether a position may be given at all
+    2. `planar`: whether it moves in x-y only
+    3. `coordinates()`: name, unit, range and usual value of each coordinate of a pose
+    4. `resolve(theta, position)`: whole configurations, and why there is none
+    5. `parts()`: its elastic parts by their paths in the file
+    6. `described(name)`: the part behind a segment of its Structure
+    7. `motors()`: names of the entries of theta and whether they slide
+    8. `reachable(poses)`: which poses of a grid it may stand at
+    9. `hangs(names)`, `up()`: how it hangs together, where its tip is, how it stands on a page
+    10. `told()`: what `supple check` says of it
+    """
+
+    robot: Any
+    asked_by: ClassVar[Literal["theta", "position"]] = "theta"
+    takes_position: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def planar(self) -> bool:
+        """Whether it moves in x-y only."""
+
+    @abstractmethod
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Return the coordinates of a pose and the ranges worth showing."""
+
+    @abstractmethod
+    def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
+        """Return the configurations at theta or position, (k,) or (B, k)."""
+
+    @abstractmethod
+    def parts(self) -> Mapping[str, Elastic]:
+        """Return the beams by their paths in the robot file."""
+
+    @abstractmethod
+    def described(self, name: str) -> Elastic | None:
+        """Return the part behind a segment of the Structure, None for a body."""
+
+    @abstractmethod
+    def motors(self) -> tuple[tuple[str, bool], ...]:
+        """Return name and whether it slides of each entry of theta."""
+
+    @abstractmethod
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+        """Return which drawn link carries each, -1 for the ground, and which one has the tip."""
+
+    @abstractmethod
+    def told(self) -> str:
+        """Return what it is, in words, for `supple check`."""
+
+    def usual(self) -> dict[str, Array]:
+        """Return a pose to begin with, for `modes`."""
+        return {self.asked_by: np.array([c.usual for c in self.coordinates()])}
+
+    def reachable(self, poses: Array) -> NDArray[np.bool_]:
+        """Return which poses (B, k) of a grid it may stand at."""
+        return np.ones(len(poses), bool)
+
+    def up(self) -> tuple[float, ...]:
+        """Return which way is up on a page: against gravity, where there is any."""
+        robot: Robot = self.robot
+        g = np.asarray(robot.gravity)
+        if self.planar:
+            return (0.0, 1.0, 0.0)
+        size = float(np.linalg.norm(g))
+        return tuple((-g / size).tolist()) if size else (0.0, 0.0, 1.0)

@@ -1,0 +1,270 @@
+"""The families of robots: what each answers to the duties of an Architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot, need_robot
+from . import assembling, delta, serial
+from .base import TURN, Architecture, Coordinate, Resolved
+
+__all__ = ["Delta", "Mechanism", "Serial", "architecture_of"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Serial(Architecture):
+    """One open chain of links."""
+
+    robot: SerialRobot
+    takes_position: ClassVar[bool] = False
+
+    @property
+    def planar(self) -> bool:
+        """As the file says."""
+        return self.robot.planar
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Joints: their limits, else -150 to 150 degrees, a tenth to the whole of a slide."""
+        return tuple(
+            _joint(link.name, link.joint.type == "prismatic", link.length, link.joint.limits)
+            for link in self.robot.moving
+        )
+
+    def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
+        """Joint coordinates as given; None means zero."""
+        if position is not None:
+            name = self.robot.name
+            raise SuppleError(f"position is for a Delta: {name} is a serial arm, give theta")
+        angles, reason = serial.resolve(self.robot, theta)
+        return Resolved(angles, angles, None, reason)
+
+    def parts(self) -> Mapping[str, Elastic]:
+        """Links by their names."""
+        return {f"links.{link.name}": link for link in self.robot.links}
+
+    def described(self, name: str) -> Elastic | None:
+        """The link of that name."""
+        return self.parts()[f"links.{name}"]
+
+    def motors(self) -> tuple[tuple[str, bool], ...]:
+        """Every joint that is not fixed."""
+        return tuple((link.name, link.joint.type == "prismatic") for link in self.robot.moving)
+
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+        """Each link hangs on the one before."""
+        return tuple(range(-1, len(names) - 1)), len(names) - 1
+
+    def told(self) -> str:
+        """Planar arm or serial robot, and its joints."""
+        kind = "planar arm" if self.planar else "serial robot"
+        return f"a {kind} with {_counted(len(self.robot.moving), 'joint')}"
+
+
+def _joint(name: str, slides: bool, length: float | None, limits: Any) -> Coordinate:
+    total = length or 1.0
+    whole = limits or ((0.1 * total, total) if slides else (-np.pi, np.pi))
+    low, high = limits or (whole if slides else (-TURN, TURN))
+    word = f"length of {name}" if slides else f"joint of {name}"
+    usual = total / 2 if slides else 0.0
+    return Coordinate(word, "m" if slides else "rad", low, high, usual, name, whole)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class Delta(Architecture):
+    """Three legs from a base to a platform, asked by its position."""
+
+    robot: DeltaRobot
+    asked_by: ClassVar[Literal["theta", "position"]] = "position"
+
+    @property
+    def planar(self) -> bool:
+        """Never."""
+        return False
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """x, y, z of the platform: what the upper arms span, on the axis where legs reach."""
+        reach, middle = self.robot.upper.length or 1.0, self.robot.lower.length or 1.0
+        sides = {"x": (-reach, reach), "y": (-reach, reach), "z": (0.1 * middle, reach + middle)}
+        return tuple(
+            Coordinate(f"platform {key}", "m", low, high, 0.0, key, (low, high))
+            for key, (low, high) in sides.items()
+        )
+
+    def usual(self) -> dict[str, Array]:
+        """A platform in reach on the robot's axis."""
+        span = (self.robot.upper.length or 1.0) + (self.robot.lower.length or 1.0)
+        for part in (0.6, 0.5, 0.7, 0.4, 0.8, 0.3):
+            place = np.array([0.0, 0.0, part * span])
+            if not self.resolve(None, place).reason[0]:
+                return {"position": place}
+        raise SuppleError(f"{self.robot.name}: no position on its axis is in reach; give one")
+
+    def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
+        """The platform's position, or motor angles."""
+        if (theta is None) == (position is None):
+            raise SuppleError(
+                f"{self.robot.name} is a Delta: give position=[x, y, z] of its platform, or its "
+                "three motor angles theta"
+            )
+        at, reason = delta.resolve(self.robot, theta, position)
+        return Resolved(at, at[:, 3:], at[:, :3], reason)
+
+    def parts(self) -> Mapping[str, Elastic]:
+        """Upper arms and lower links."""
+        return {"upper": self.robot.upper, "lower": self.robot.lower}
+
+    def described(self, name: str) -> Elastic | None:
+        """upper1, lower2a, ..; the platform is a body."""
+        return self.parts().get(name.rstrip("ab").rstrip("123"))
+
+    def motors(self) -> tuple[tuple[str, bool], ...]:
+        """The three motors."""
+        return tuple((f"motor{leg}", False) for leg in (1, 2, 3))
+
+    def reachable(self, poses: Array) -> NDArray[np.bool_]:
+        """In reach, within the motors' limits, and not singular."""
+        inside = delta.reachable(self.robot, poses)
+        if inside.any():
+            leg, platform = delta.singularity(self.robot, poses[inside])
+            clear = np.abs(np.column_stack([leg, platform])) > delta.SINGULAR
+            inside[inside] = clear.all(axis=1)
+        return inside
+
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+        """Rods hang on the upper arm before them; the platform comes last."""
+        uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
+        parents = tuple(
+            max(k for k in uppers if k < i) if name.startswith("lower") else -1
+            for i, name in enumerate(names)
+        )
+        return parents, len(names) - 1
+
+    def up(self) -> tuple[float, ...]:
+        """Against gravity, where there is any; z points down."""
+        return super().up() if any(self.robot.gravity) else (0.0, 0.0, -1.0)
+
+    def told(self) -> str:
+        """A Delta and its motors."""
+        return "a delta robot with 3 joints"
+
+
+@dataclass(frozen=True)
+class Mechanism(Architecture):
+    """A tree of links with closures."""
+
+    robot: MechanismRobot
+
+    @property
+    def planar(self) -> bool:
+        """As the file says."""
+        return self.robot.planar
+
+    @cached_property
+    def geometry(self) -> assembling.Mechanism:
+        """Its tree and loops."""
+        return assembling.mechanism_of(self.robot)
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """Motors: their limits, else 150 degrees to both sides of their start."""
+        m, found = self.geometry, []
+        usual = dict(zip(self.robot.motors, m.start[m.driven], strict=True))
+        for link in self.robot.links:
+            if link.joint.driven:
+                slides, start = link.joint.type == "prismatic", float(usual[link.name])
+                c = _joint(link.name, slides, link.length, link.joint.limits)
+                if link.joint.limits is None and not slides:
+                    low, high = start - TURN, start + TURN
+                    c = Coordinate(c.name, c.unit, low, high, start, c.key, c.whole)
+                start = c.usual if slides and start <= 0 else start
+                found.append(Coordinate(c.name, c.unit, c.low, c.high, start, c.key, c.whole))
+        for rod in m.rods:
+            start = float(usual[rod.name])
+            low, high = 0.8 * start, 1.2 * start
+            word = f"length of {rod.name}"
+            found.append(Coordinate(word, "m", low, high, start, rod.name, (low, high)))
+        return tuple(found)
+
+    def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
+        """Motors as given, passive coordinates from the loops; or the tip's place."""
+        x, reason = assembling.resolve(self.robot, theta, position)
+        return Resolved(x, x[:, self.geometry.driven], None, reason)
+
+    def parts(self) -> Mapping[str, Elastic]:
+        """Links by their names."""
+        return {f"links.{link.name}": link for link in self.robot.links}
+
+    def described(self, name: str) -> Elastic | None:
+        """The link of that name; a link that is cut has parts named link@place."""
+        return self.parts()[f"links.{name.partition('@')[0]}"]
+
+    def motors(self) -> tuple[tuple[str, bool], ...]:
+        """Driven joints, then driven rods."""
+        slides = {link.name: link.joint.type == "prismatic" for link in self.robot.links}
+        return tuple((name, slides.get(name, True)) for name in self.robot.motors)
+
+    def reachable(self, poses: Array) -> NDArray[np.bool_]:
+        """Assembled, not singular, and within the limits of all joints, passive ones too."""
+        found = self.resolve(poses, None)
+        inside = np.asarray(found.reason == "")
+        for k, c in enumerate(self.geometry.tree.coordinates):
+            limits = self.robot.links[c.link].joint.limits
+            if limits is not None:
+                inside &= (found.at[:, k] >= limits[0]) & (found.at[:, k] <= limits[1])
+        return inside
+
+    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+        """As in the tree; parts of a link hang on one another."""
+        own = {link.name: i for i, link in enumerate(self.robot.links)}
+        last: dict[str, int] = {}
+        out = []
+        for i, name in enumerate(names):
+            link = name.partition("@")[0]
+            parent = self.robot.parents[own[link]]
+            before = self.robot.links[parent].name if parent >= 0 else ""
+            out.append(last.get(link, last.get(before, -1)))
+            last[link] = i
+        return tuple(out), last[self.robot.links[self.robot.tip_index].name]
+
+    def told(self) -> str:
+        """Its links, loops, motors, and the rows that repeat what others hold."""
+        m, kind = self.geometry, "planar mechanism" if self.planar else "mechanism"
+        words = f"a {kind} of {_counted(len(self.robot.links), 'link')}"
+        words += f" with {_counted(len(m.loops), 'loop')} and {_counted(m.motors, 'motor')}"
+        x, reason = assembling.resolve(self.robot, self.usual()["theta"])
+        if reason[0]:
+            return f"{words}; at its start {reason[0]}"
+        for name, rows, repeated in assembling.redundancy(m, x[0]):
+            if repeated:
+                words += f"; {repeated} of the {_counted(rows, 'row')} of {name} repeat what "
+                words += "joints and other closures hold already, which does no harm"
+        motions, loose = assembling.mobility(m, x[0])
+        if motions != m.motors or loose:
+            words += f"; it can move in {_counted(motions, 'way')}, {loose} of them with its "
+            words += "motors held"
+        return words
+
+
+_KINDS: dict[type[Robot], type[Architecture]] = {
+    SerialRobot: Serial,
+    DeltaRobot: Delta,
+    MechanismRobot: Mechanism,
+}
+
+
+def architecture_of(robot: Robot) -> Architecture:
+    """Return a robot's architecture, to be asked instead of the robot's class."""
+    need_robot(robot)
+    return _KINDS[type(robot)](robot)

@@ -1,0 +1,184 @@
+"""`supple sweep`: a study over everything that varies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Plot, Position, angles, numbers
+from ..output import AS_CSV, check_places, print_json, print_table
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["parse_over", "sweep"]
+
+Over = Annotated[
+    list[str],
+    typer.Option(
+        "--over",
+        metavar="KEY=VALUES",
+        help="What varies: theta.link2=-2:2:200 (from:to:points), payload.mass=0,5,10. Repeat it.",
+    ),
+]
+Sample = Annotated[
+    str | None,
+    typer.Option("--sample", help="random, latin or sobol between the ends instead of a grid."),
+]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="FOLDER", help="Keep chunks here; a sweep goes on from them."),
+]
+Scheduler = Annotated[
+    str, typer.Option("--scheduler", help="serial, threads, processes, or tcp://... of Dask.")
+]
+Shard = Annotated[
+    str | None, typer.Option("--shard", metavar="i/n", help="Compute the i-th of n parts, from 0.")
+]
+SaveNc = Annotated[str | None, typer.Option("--save", metavar="FILE.nc", help="Write netCDF.")]
+
+
+def sweep(
+    file: File,
+    study: Annotated[str, typer.Argument(help="modes or statics.")] = "modes",
+    over: Over = [],  # noqa: B006 - typer reads it, nobody changes it
+    at: At = None,
+    position: Position = None,
+    count: Annotated[int, typer.Option("--count", help="Modes of each configuration.")] = 6,
+    sample: Sample = None,
+    samples: Annotated[int, typer.Option("--samples", help="How many points.")] = 1024,
+    seed: Annotated[int, typer.Option("--seed", help="Of random samples.")] = 0,
+    out: Out = None,
+    scheduler: Scheduler = "threads",
+    workers: Annotated[int | None, typer.Option("--workers", help="How many.")] = None,
+    shard: Shard = None,
+    save: SaveNc = None,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """Ask the same question everywhere and print where the answer is lowest."""
+    from ... import files
+    from ...studies.design.sweep import sweep as ask
+
+    check_places(plot, save, stored=True)
+    given: dict[str, Any] = {"sample": sample, "samples": samples, "seed": seed}
+    if study == "modes":
+        given["count"] = count
+    if at is not None:
+        given["theta"] = angles(at, "--at")
+    if position is not None:
+        given["position"] = numbers(position, "--position", 3)
+    found = ask(
+        files.load(file),
+        study,
+        dict(parse_over(text) for text in over),
+        out=out,
+        scheduler=scheduler,
+        workers=workers,
+        shard=_shard(shard),
+        **given,
+    )
+    if save is not None:
+        from ...files.disk import writing
+
+        with writing(save) as aside:
+            found.to_netcdf(aside)
+    if plot is not None:
+        from ...view.figures.sweeps import plot_sweep
+
+        plot_sweep(found, plot)
+    if json:
+        table = found.to_dataframe().reset_index() if AS_CSV.get() else None
+        print_json(_document(found), rows=None if table is None else table.to_dict("records"))
+    else:
+        _print(found)
+        for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
+            if place is not None:
+                typer.echo(f"{word}: {place}")
+
+
+def parse_over(text: str) -> tuple[str, list[float]]:
+    """Return a key and its values from `theta.link2=-2:2:200` or `payload.mass=0,5,10`."""
+    key, equals, values = text.partition("=")
+    if not equals or not key or not values:
+        raise SuppleError(f"--over {text}: write KEY=from:to:points or KEY=value,value,...")
+    parts = values.split(":")
+    if len(parts) == 1:
+        return key, angles(values, f"--over {key}")
+    ends = angles(",".join(parts[:2]), f"--over {key}")
+    if len(parts) == 2:
+        return key, ends
+    if len(parts) != 3 or not parts[2].isdigit() or not 1 <= int(parts[2]) <= 10**7:
+        raise SuppleError(f"--over {text}: write from:to:points, points from 1 to 10000000")
+    points = int(parts[2])
+    step = (ends[1] - ends[0]) / max(points - 1, 1)
+    return key, [ends[0] + k * step for k in range(points - 1)] + [
+        ends[1] if points > 1 else ends[0]
+    ]
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    i, slash, n = text.partition("/")
+    if not slash or not i.isdigit() or not n.isdigit():
+        raise SuppleError(f"--shard {text}: write i/n, such as 0/8")
+    return int(i), int(n)
+
+
+def _document(found: xarray.Dataset) -> dict[str, Any]:
+    import numpy as np
+
+    def plain(values: Any) -> Any:
+        array = np.asarray(values)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            told = array.astype(object)
+            told[~np.isfinite(array)] = None
+            return told
+        return array
+
+    return {
+        "robot": _name(found),
+        "study": found.attrs["study"],
+        "dims": {str(k): int(v) for k, v in found.sizes.items()},
+        "over": {str(k): plain(found[k]) for k in found.coords if k != "mode"},
+        **{str(k): plain(v) for k, v in found.data_vars.items()},
+    }
+
+
+def _name(found: xarray.Dataset) -> str:
+    import json
+
+    return str(json.loads(found.attrs["robot"])["name"])
+
+
+def _print(found: xarray.Dataset) -> None:
+    import numpy as np
+
+    keys = [str(k) for k in found.coords if k != "mode"]
+    shape = " x ".join(str(v) for k, v in found.sizes.items() if k not in ("mode", "axis"))
+    typer.echo(f"{_name(found)}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
+    if "omega" not in found:
+        typer.echo("Use --save, --csv, --plot or --json for the numbers.")
+        return
+    hertz = found["omega"] / (2 * np.pi)
+    rows = []
+    for mode in found["mode"].values:
+        own = hertz.sel(mode=mode)
+        if not np.isfinite(own).any():
+            continue
+        row = [str(int(mode))]
+        for best, worst in ((np.argmin, np.inf), (np.argmax, -np.inf)):
+            values = np.where(np.isfinite(own.values), own.values, worst)
+            spot = own[dict(zip(own.dims, np.unravel_index(best(values), own.shape), strict=True))]
+            where = ", ".join(f"{k} {float(spot[k]):.4g}" for k in keys)
+            row += [f"{float(spot):.5g}", where]
+        rows.append(row)
+    print_table(("mode>", "lowest Hz>", "at", "highest Hz>", "at"), rows)
+    bad = int((~found["valid"]).sum())
+    if bad:
+        typer.echo(f"{bad} configurations have no answer: out of reach, or singular")
+    width = float(found["width"].max())
+    typer.echo(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")

@@ -1,0 +1,79 @@
+"""A folder of chunks: a long computation kept piece by piece, so that it can be resumed.
+
+`question.json` says what is asked, by a hash of the robot, the question and the version; each chunk
+is a file of its own, `chunk-000012.npz`, whole or absent.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from .disk import make_folder, writing
+
+__all__ = ["Chunks"]
+
+
+class Chunks:
+    """The chunks of one question in one folder.
+
+    Attributes:
+        folder: where they are.  key: the hash of the question.
+    """
+
+    def __init__(self, folder: str | Path, key: str, question: Mapping[str, Any]) -> None:
+        self.folder, self.key = make_folder(folder), key
+        page = self.folder / "question.json"
+        if page.exists():
+            try:
+                known = json.loads(page.read_text(encoding="utf-8"))["key"]
+            except (OSError, ValueError, KeyError, TypeError):
+                raise SuppleError(
+                    f"{page} cannot be read: remove the folder, or give another"
+                ) from (None)
+            if known != key:
+                raise SuppleError(
+                    f"{self.folder} holds another question (another robot, grid, option or version "
+                    "of supple): give another folder, or remove it"
+                )
+            return
+        if any(self.folder.iterdir()):
+            raise SuppleError(f"{self.folder} is not empty and holds no sweep: give another folder")
+        self._write(page, json.dumps({"key": key, **question}, indent=1).encode())
+
+    @staticmethod
+    def _write(path: Path, data: bytes) -> None:
+        with writing(path) as place:
+            place.write_bytes(data)
+
+    def place(self, index: int) -> Path:
+        """Return where a chunk stands."""
+        return self.folder / f"chunk-{index:06d}.npz"
+
+    def save(self, index: int, values: Mapping[str, NDArray[Any]]) -> None:
+        """Write a chunk, whole or not at all."""
+        data = io.BytesIO()
+        held: dict[str, Any] = {**values, "key": np.array(self.key)}
+        np.savez(data, **held)
+        self._write(self.place(index), data.getvalue())
+
+    def load(self, index: int) -> dict[str, NDArray[Any]] | None:
+        """Return a chunk, None when it is not there yet or not whole."""
+        place = self.place(index)
+        if not place.exists():
+            return None
+        try:
+            with np.load(io.BytesIO(place.read_bytes()), allow_pickle=False) as found:
+                values = {name: found[name] for name in found.files}
+        except Exception:  # noqa: BLE001 - whatever a damaged archive raises: it is computed again
+            return None
+        if str(values.pop("key", "")) != self.key:
+            raise SuppleError(f"{place} belongs to another question: remove it, or the folder")
+        return values

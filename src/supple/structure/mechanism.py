@@ -1,0 +1,229 @@
+"""A mechanism at its configurations as a Structure: a tree of beams, passive joints, closures.
+
+A link that carries something along its length, a joint or a closure, is cut there: its parts are
+segments one after the other, the first with the link's name, the others with the place they begin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
+from ..architectures.tree import TreeMotion
+from ..beams.theory import Beam
+from ..errors import SuppleError
+from ..kernels.spatial import body_mass, cross_matrix, turn
+from ..robot import MechanismRobot
+from .parts import Closure, Joints, Release, Segment, Structure
+from .rows import independent
+from .serial import hub_before, link_beam, root_mass, section_axes
+
+__all__ = ["mechanism_motors", "mechanism_structure"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Cuts:
+    """Where a link is cut: places from its root; `ends` says which segment ends at each of them.
+
+    Attributes:
+        places: where something hangs, ascending; the link's end is not among them.  first: index
+        of the link's first segment.
+    """
+
+    places: tuple[float, ...]
+    first: int
+
+    def segment(self, at: float | None) -> int:
+        """Return the segment that ends at a place, or at the link's end."""
+        here = len(self.places) if at is None else self.places.index(at)
+        return self.first + here
+
+
+def mechanism_structure(
+    robot: MechanismRobot, at: ArrayLike | None, joints: Joints = "locked"
+) -> Structure:
+    """Return a mechanism at theta (B, motors), or at whole configurations (B, n + rods).
+
+    Passive joints are let go, with their springs; motors are locked, sprung or let go; a driven
+    rod that is let go holds nothing.
+    """
+    m = mechanism_of(robot)
+    x = _whole(m, at)
+    moved = placed(m, x)
+    cuts, R, p, L, segments, roots = _cut(robot, m), [], [], [], [], []
+    for i, link in enumerate(robot.links):
+        R_LS, beam = section_axes(robot, link), link_beam(robot, link)
+        free = moved.at.L[:, i]
+        mass = root_mass(link, beam, free, R_LS)
+        if link.joint.type == "prismatic" and beam.rigid:
+            beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
+        borders = [np.zeros_like(free), *(np.full_like(free, s) for s in cuts[i].places), free]
+        for k, (a, b) in enumerate(pairwise(borders)):
+            part = beam if len(borders) == 2 else replace(beam, L=float((b - a).max()))
+            parent = cuts[i].first + k - 1
+            if k == 0:
+                j = m.tree.parents[i]
+                parent = -1 if j < 0 else cuts[j].segment(_place(robot, j, link.at))
+            name = link.name if k == 0 else f"{link.name}@{cuts[i].places[k - 1]:g}"
+            releases = _releases(m, moved, i, joints, R_LS) if k == 0 else ()
+            carried = _carried(robot, m, i, cuts[i], k)
+            tip = turn(np.sum(carried, axis=0), R_LS) if carried else np.zeros((6, 6))
+            segments.append(Segment(name, parent, part, releases, R_LS, tip))
+            R.append(moved.at.R[:, i] @ R_LS)
+            p.append(moved.at.p[:, i] + a[:, None] * moved.at.R[:, i, :, 0])
+            L.append(b - a)
+            roots.append(mass if k == 0 else np.zeros((1, 6, 6)))
+    whole = Structure(
+        tuple(segments),
+        np.stack(R, axis=1),
+        np.stack(p, axis=1),
+        np.stack(L, axis=1),
+        np.stack(np.broadcast_arrays(*roots), axis=1),
+        robot.planar,
+        robot.gravity,
+        (),
+        cuts[robot.tip_index].segment(None),
+    )
+    return _closed(robot, m, x, moved, cuts, whole, joints)
+
+
+def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[int, Array]]:
+    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    names = [segment.name for segment in structure.segments]
+    return [
+        (names.index(link.name), link.joint.direction)
+        for link in robot.links
+        if link.joint.driven and link.joint.type == "revolute" and link.joint.stiffness is None
+    ]
+
+
+def _whole(m: Mechanism, at: ArrayLike | None) -> Array:
+    """Whole configurations (B, n + rods): as given, or assembled at theta."""
+    n = len(m.start)
+    if at is not None and np.ndim(at) == 2 and np.shape(at)[1] == n:
+        return np.asarray(at, float)
+    x, reason = resolve(m.robot, at)
+    for sentence in reason[reason != ""][:1]:
+        raise SuppleError(sentence)
+    return x
+
+
+def _place(robot: MechanismRobot, i: int, at: float | None) -> float | None:
+    """A place along a link, None for its end; of a link that slides the end is never a place."""
+    link = robot.links[i]
+    ends = link.joint.type != "prismatic" and at is not None and at >= (link.length or 0.0)
+    return None if ends else at
+
+
+def _cut(robot: MechanismRobot, m: Mechanism) -> list[_Cuts]:
+    """Where every link is cut, and its first segment."""
+    places: list[set[float]] = [set() for _ in robot.links]
+    hung = [(j, robot.links[i].at) for i, j in enumerate(m.tree.parents)]
+    hung += [(j, s) for loop in m.loops for j, s in zip(loop.ends, loop.at, strict=True)]
+    for j, s in hung:
+        if j >= 0 and (at := _place(robot, j, s)) is not None:
+            places[j].add(at)
+    cuts, first = [], 0
+    for each in places:
+        cuts.append(_Cuts(tuple(sorted(each)), first))
+        first += len(each) + 1
+    return cuts
+
+
+def _carried(robot: MechanismRobot, m: Mechanism, i: int, cuts: _Cuts, k: int) -> list[Array]:
+    """Masses (6, 6) on the end of part k of link i, link axes: bodies, hubs of sliding links."""
+    bodies = []
+    if k == len(cuts.places):
+        bodies = [robot.links[i].tip, robot.payload if i == robot.tip_index else None]
+    masses = [body_mass(b.mass, b.com, b.tensor()) for b in bodies if b is not None]
+    for j, link in enumerate(robot.links):
+        if m.tree.parents[j] == i and link.joint.type == "prismatic":
+            here = cuts.segment(_place(robot, i, link.at)) == cuts.first + k
+            masses += [hub_before(link)] if here else []
+    return masses
+
+
+def _releases(
+    m: Mechanism, moved: TreeMotion, i: int, joints: Joints, R_LS: Array
+) -> tuple[Release, ...]:
+    """What a joint lets go: passive ones themselves, with their springs; motors as in an arm."""
+    joint, turns = m.robot.links[i].joint, []
+    own = [(k, c) for k, c in enumerate(m.tree.coordinates) if c.link == i]
+    if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
+        spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
+        return tuple(Release(row, spring) for row in np.eye(6)[3:])
+    for k, c in own:
+        if len(own) == 1:
+            axis: Array = R_LS.T @ c.axis
+        else:  # carried by the turns that follow it
+            axis = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.w[:, k])
+        zero = np.zeros_like(axis)
+        parts = [axis, zero] if c.kind == "slide" else [zero, axis]
+        direction = np.concatenate(parts, axis=-1)
+        stiffness, J = c.stiffness, joint.rotor_inertia
+        if not c.driven:
+            turns.append(Release(direction, stiffness or 0.0))
+        elif joints == "locked":
+            turns += [] if stiffness is None else [Release(direction, stiffness)]
+        elif stiffness is None or J == 0:
+            turns.append(Release(direction, 0.0, J if stiffness is None else 0.0))
+        else:
+            turns.append(Release(direction, stiffness, J, series=True))
+    return tuple(turns)
+
+
+def _closed(
+    robot: MechanismRobot,
+    m: Mechanism,
+    x: Array,
+    moved: TreeMotion,
+    cuts: list[_Cuts],
+    whole: Structure,
+    joints: Joints,
+) -> Structure:
+    """The structure with its closures; rows that repeat what others hold are left out."""
+    _check_slides(robot, m, cuts, joints)
+    closures, rod = [], len(m.tree.coordinates)
+    for loop in m.loops:
+        length = x[:, rod] if loop.motor else np.full(len(x), loop.length or 0.0)
+        rod += loop.motor
+        if loop.motor and joints == "free":
+            continue
+        opened, rows, ends = loop.open(moved, length), [], []
+        for k, G in enumerate((opened.G_a, opened.G_b)):
+            i, at = loop.ends[k], loop.at[k]
+            if i < 0:
+                ends.append(-1)
+                rows.append(np.zeros_like(G))
+                continue
+            j = cuts[i].segment(_place(robot, i, at))
+            R = whole.R[:, j]
+            end = whole.p[:, j] + whole.L[:, j, None] * R[:, :, 0]
+            offset = np.einsum("bji,bj->bi", R, loop.frames(moved, k)[1] - end)
+            v, w = G[..., :3] @ R, G[..., 3:] @ R
+            ends.append(j)
+            rows.append(np.concatenate([v, w - v @ cross_matrix(offset)], axis=-1))
+        closures.append(Closure(ends[0], ends[1], rows[0], rows[1]))
+    closed = replace(whole, closures=tuple(closures))
+    _, J = m.openings(x[:1])
+    held = J[0][:, m.tree.passive]
+    if not len(held) or np.linalg.matrix_rank(held, tol=1e-8) == len(held):
+        return closed
+    return independent(closed)
+
+
+def _check_slides(robot: MechanismRobot, m: Mechanism, cuts: list[_Cuts], joints: Joints) -> None:
+    """Places on a sliding beam stay where they are only while it does."""
+    for link, cut in zip(robot.links, cuts, strict=True):
+        loose = joints == "free" or not link.joint.driven
+        if link.joint.type == "prismatic" and cut.places and loose:
+            raise SuppleError(
+                f"links.{link.name} slides and carries something {cut.places[0]:g} m from its "
+                "joint: that is for a locked motor; hang it on the link's end instead"
+            )

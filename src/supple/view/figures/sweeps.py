@@ -1,0 +1,62 @@
+"""Figures of sweeps: frequencies over one coordinate, or the lowest over two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import SuppleError
+from ..style import COLOURS, finish, plain_ticks, shades, styled
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_sweep"]
+
+
+def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
+    """Draw frequencies along the one key that varies, or the lowest frequency over two.
+
+    With more than two keys the map shows the lowest value over the others.
+    """
+    import matplotlib.pyplot as plt
+
+    if "omega" not in found or "sample" in found.dims:
+        raise SuppleError("only modes over a grid are drawn: use to_dataframe() for the rest")
+    hertz: Any = found["omega"] / (2 * np.pi)
+    keys = [str(k) for k in hertz.dims if k != "mode" and found.sizes[k] > 1]
+    with styled():
+        if len(keys) < 2:
+            figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+            key = keys[0] if keys else str(hertz.dims[0])
+            values = hertz.transpose(key, "mode", ...).values.reshape(found.sizes[key], -1)
+            for k in range(found.sizes["mode"]):
+                colour = COLOURS[k % len(COLOURS)]
+                ax.plot(found[key], values[:, k], color=colour, label=f"mode {k + 1}", marker=".")
+            ax.set(xlabel=_label(found, key), ylabel="natural frequency (Hz)")
+            ax.set_ylim(bottom=0)
+            ax.legend(loc="best", fontsize=8, ncols=2)
+        else:
+            figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
+            first, second = keys[:2]
+            lowest = hertz.isel(mode=0)
+            rest = [k for k in lowest.dims if k not in (first, second)]
+            table = lowest.min(dim=rest).transpose(second, first).values
+            low, high = float(np.nanmin(table)), float(np.nanmax(table))
+            drawn = ax.pcolormesh(
+                found[first], found[second], table, norm=shades(low, high), shading="nearest"
+            )
+            ax.set(xlabel=_label(found, first), ylabel=_label(found, second))
+            bar = figure.colorbar(drawn, ax=ax, label="lowest natural frequency (Hz)")
+            plain_ticks(bar)
+            if rest:
+                ax.set_title(f"lowest over {', '.join(map(str, rest))}")
+    return finish(figure, path)
+
+
+def _label(found: xarray.Dataset, key: str) -> str:
+    unit = found[key].attrs.get("units", "")
+    return f"{key} ({unit})" if unit else key

@@ -1,0 +1,42 @@
+"""Kuo's Delta written as a mechanism file: modes and statics of the template, to 1e-10."""
+
+import numpy as np
+import pytest
+
+import supple
+from mechanisms import delta_as_mechanism
+
+KUO = supple.load("kuo-delta")
+PLACES = [(0.0, 0.0, 0.55), (0.1, -0.05, 0.6), (-0.12, 0.2, 0.7)]
+
+
+@pytest.mark.parametrize("motor", [{}, {"motor.stiffness": 300.0, "motor.rotor_inertia": 0.02}])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("joints", ["locked", "free"])
+def test_modes(place: tuple[float, ...], motor: dict[str, float], joints: str) -> None:
+    robot = KUO.with_(motor) if motor else KUO
+    written = delta_as_mechanism(robot, PLACES[0])
+    want = supple.modes(robot, position=place, count=12, joints=joints)
+    found = supple.modes(written, want.theta, count=12, joints=joints)
+    assert found.rigid_modes == want.rigid_modes
+    assert found.certified
+    np.testing.assert_allclose(found.omega, want.omega, rtol=1e-10)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_statics(place: tuple[float, ...]) -> None:
+    load = {"force": [3.0, -2.0, 5.0], "moment": [0.1, 0.2, -0.3]}
+    want = supple.statics(KUO, position=place, **load)
+    found = supple.statics(delta_as_mechanism(KUO, PLACES[0]), want.theta, **load)
+    for key in ("tip_displacement", "tip_rotation", "compliance"):
+        value = getattr(want, key)
+        np.testing.assert_allclose(getattr(found, key), value, atol=1e-10 * np.abs(value).max())
+
+
+def test_platform_is_where_it_was_asked() -> None:
+    written = delta_as_mechanism(KUO, PLACES[0])
+    want = supple.modes(KUO, position=PLACES, count=1)
+    from_theta = supple.modes(written, want.theta, count=1)
+    from_place = supple.modes(written, position=PLACES, count=1)
+    np.testing.assert_allclose(from_place.theta, want.theta, atol=1e-9)
+    np.testing.assert_allclose(from_theta.omega, from_place.omega, rtol=1e-8)
