@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
@@ -97,6 +98,7 @@ __all__ = [
     "Basis",
     "Body",
     "Box",
+    "Check",
     "Chirp",
     "Circle",
     "CirclePath",
@@ -175,6 +177,7 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "check",
     "closed_form",
     "dump",
     "floquet",
@@ -223,6 +226,7 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.check": ("Check", "check"),
     "studies.kinematics.forward": ("Pose", "forward"),
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
