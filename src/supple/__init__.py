@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .budget import SizeWarning
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -138,6 +140,7 @@ __all__ = [
     "Optimum",
     "ParabolicBlends",
     "PathResponse",
+    "Plan",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -159,6 +162,7 @@ __all__ = [
     "ShapedMove",
     "Shaper",
     "SimulationWarning",
+    "SizeWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
@@ -195,6 +199,7 @@ __all__ = [
     "material",
     "modes",
     "optimise",
+    "plan",
     "regressor",
     "reproduce",
     "response",
@@ -216,6 +221,7 @@ __all__ = [
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "budget": ("SizeWarning",),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
@@ -254,6 +260,7 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
