@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .budget import SizeWarning
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -65,12 +66,14 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -97,6 +100,7 @@ __all__ = [
     "Basis",
     "Body",
     "Box",
+    "Check",
     "Chirp",
     "Circle",
     "CirclePath",
@@ -136,6 +140,7 @@ __all__ = [
     "Optimum",
     "ParabolicBlends",
     "PathResponse",
+    "Plan",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -157,6 +162,7 @@ __all__ = [
     "ShapedMove",
     "Shaper",
     "SimulationWarning",
+    "SizeWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
@@ -175,6 +181,7 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "check",
     "closed_form",
     "dump",
     "floquet",
@@ -192,6 +199,7 @@ __all__ = [
     "material",
     "modes",
     "optimise",
+    "plan",
     "regressor",
     "reproduce",
     "response",
@@ -213,6 +221,7 @@ __all__ = [
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "budget": ("SizeWarning",),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
@@ -223,6 +232,7 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.check": ("Check", "check"),
     "studies.kinematics.forward": ("Pose", "forward"),
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
@@ -250,6 +260,7 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),

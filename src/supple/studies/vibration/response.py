@@ -21,6 +21,7 @@ from ...structure import Joints, structure_of
 from ..configuration import where
 from ..motion.linearize import Strain
 from .frequency_system import CHUNK, FrequencySystem, system_of
+from .modal_response import with_modes
 from .modes import Modes, modes
 from .zeros import zeros_within
 
@@ -111,14 +112,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     f = _frequencies(frequency_hz)
     if joints not in ("free", "locked"):
         raise SuppleError(f"joints is '{joints}': it must be one of free, locked")
-    for name, value in (
-        ("structural_damping", structural_damping),
-        ("modal_damping", modal_damping),
-    ):
-        if not isinstance(value, int | float) or not 0 <= value < 1:
-            raise SuppleError(f"{name} is {value!r}: give a number from 0 to below 1")
-    if structural_damping and modal_damping:
-        raise SuppleError("structural_damping and modal_damping are both given: give one of them")
+    _check_damping(structural_damping, modal_damping)
     asked = where(robot, theta, position)
     if not asked.single:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
@@ -135,7 +129,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     omega = 2 * math.pi * f
     if modal_damping and found is not None:
         wide = system_of(structure, 1.001 * MODES * top + 1e-9)
-        values = ports.with_modes(system, wide, omega, found, modal_damping)
+        values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
     return FrequencyResponse(
@@ -153,6 +147,17 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         system,
         ports,
     )
+
+
+def _check_damping(structural_damping: float, modal_damping: float) -> None:
+    for name, value in (
+        ("structural_damping", structural_damping),
+        ("modal_damping", modal_damping),
+    ):
+        if not isinstance(value, int | float) or not 0 <= value < 1:
+            raise SuppleError(f"{name} is {value!r}: give a number from 0 to below 1")
+    if structural_damping and modal_damping:
+        raise SuppleError("structural_damping and modal_damping are both given: give one of them")
 
 
 def _name(output: Output) -> str:
@@ -217,16 +222,20 @@ class Ports:
             raise SuppleError(f"output is {output!r}: this response has {', '.join(names)}")
         return names.index(_name(output))
 
+    def again(self, system: FrequencySystem) -> Ports:
+        """Return the same inputs and outputs of another system."""
+        return Ports(self._robot, system, self._inputs, self._outputs, self._joints)
+
     def values(self, system: FrequencySystem, omega: Array, loss: complex) -> Complex:
         """H (F, outputs, inputs); infinite where nothing holds the robot, at zero frequency."""
         H = np.empty((len(omega), len(self._outputs), len(self._inputs)), complex)
         s = system.scale()
-        b = s[:, None] * self._forces(system)
+        b = s[:, None] * self.forces(system)
         for start in range(0, len(omega), CHUNK):
             part = slice(start, start + CHUNK)
             w2 = (omega[part] ** 2).astype(complex)
             K = system.stiffness(w2, loss) * s[:, None] * s
-            c, direct = self._rows(system, w2, loss)
+            c, direct = self.rows(system, w2, loss)
             held = (omega[part] > 0) | (not system.structure.rigid_modes[0])
             inside = np.full((len(w2), len(s), b.shape[1]), complex(math.inf, 0))
             inside[held] = np.linalg.solve(K[held], np.broadcast_to(b, (int(held.sum()), *b.shape)))
@@ -240,11 +249,11 @@ class Ports:
     ) -> Complex:
         """Return lambda = s^2 of the zeros of one path, |s| within the system's band."""
         s = system.scale()
-        b = s * self._forces(system)[:, column]
+        b = s * self.forces(system)[:, column]
 
         def determinant(lam: Complex) -> tuple[Complex, Array]:
             w2 = -lam
-            c, direct = self._rows(system, w2, 1.0)
+            c, direct = self.rows(system, w2, 1.0)
             M = np.zeros((len(lam), len(s) + 1, len(s) + 1), complex)
             M[:, :-1, :-1] = system.stiffness(w2) * s[:, None] * s
             M[:, :-1, -1] = b / np.abs(b).max()
@@ -261,62 +270,11 @@ class Ports:
             raise SuppleError(f"{names[0]} does not move {names[1]} at all: it has no zeros")
         return zeros_within(determinant, system.top / 1.001, poles, rigid)
 
-    def with_modes(
-        self,
-        system: FrequencySystem,
-        wide: FrequencySystem,
-        omega: Array,
-        found: Modes,
-        zeta: float,
-    ) -> Complex:
-        """H with modal damping: the undamped one, its modes up to several times the band exchanged.
-
-        sum r_k [1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega) - 1 / (omega_k^2 - omega^2)],
-        r_k the residue. What higher modes would change falls with the cube of their frequency.
-        """
-        own = Ports(self._robot, wide, self._inputs, self._outputs, self._joints)
-        poles, residues = own.residues(wide, found)
-        near = np.abs(omega[:, None] - poles) < 1e-4 * poles
-        shifted = np.where(near.any(axis=1), omega * (1 + 3e-4), omega)
-        other = np.where(near.any(axis=1), omega * (1 - 3e-4), omega)
-        rest = np.zeros((len(omega), len(self._outputs), len(self._inputs)), complex)
-        for at in (shifted, other):  # the smooth remainder, from both sides of a pole that is near
-            undamped = 1 / (poles**2 - at[:, None] ** 2)
-            rest += (self.values(system, at, 1.0) - np.tensordot(undamped, residues, 1)) / 2
-        w = omega[:, None]
-        damped = 1 / (poles**2 - w**2 + 2j * zeta * poles * w)
-        return np.asarray(rest + np.tensordot(damped, residues, 1))
-
-    def residues(self, system: FrequencySystem, found: Modes) -> tuple[Array, Complex]:
-        """Poles (P,) and residues (P, outputs, inputs): c phi phi' b, phi of unit modal mass.
-
-        phi = v / sqrt(-v' K' v), K' = dK / d omega^2 by a complex step, which K, analytic, allows.
-        """
-        s = system.scale()
-        b = s[:, None] * self._forces(system)
-        poles, residues, k = [], [], 0
-        omega = found.omega[found.omega <= system.top / 1.001]
-        while k < len(omega):
-            same = int((np.abs(omega[k:] - omega[k]) <= 1e-8 * omega[k]).sum())
-            w2 = omega[k] ** 2
-            step = 1e-20 * w2
-            K = system.stiffness(np.array([w2 + 1j * step])) * s[:, None] * s
-            V = np.linalg.svd(K[0].real)[2][-same:]
-            mass = -V @ (K[0].imag / step) @ V.T
-            values, turn = np.linalg.eigh((mass + mass.T) / 2)
-            phi = (turn / np.sqrt(values)).T @ V
-            c, _ = self._rows(system, np.array([w2 + 0j]), 1.0)
-            for one in phi:
-                poles.append(omega[k])
-                residues.append(np.outer((c[0] * s) @ one, one @ b))
-            k += same
-        shape = (0, len(self._outputs), len(self._inputs))
-        return np.array(poles), np.array(residues) if residues else np.zeros(shape, complex)
-
-    def _forces(self, system: FrequencySystem) -> Array:
+    def forces(self, system: FrequencySystem) -> Array:
+        """Return the forces of unit inputs on the unknowns, (n, inputs)."""
         return system.z.free.T @ np.stack([column for column, _ in self._columns], axis=1)
 
-    def _rows(self, system: FrequencySystem, w2: Complex, loss: complex) -> tuple[Complex, Array]:
+    def rows(self, system: FrequencySystem, w2: Complex, loss: complex) -> tuple[Complex, Array]:
         """C (F, outputs, n), and what inputs do to outputs directly."""
         rows = np.empty((len(w2), len(self._outputs), system.z.free.shape[1]), complex)
         direct = np.zeros((len(w2), len(self._outputs), len(self._inputs)))
