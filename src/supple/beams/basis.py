@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..answers.held import Held
+from ..arguments import counts, one_of, optional, shown, vector
+from ..budget import afford
 from ..errors import SuppleError
 from .fixed.assumed import assumed_shapes
 from .fixed.elements import ELEMENTS
@@ -24,7 +27,7 @@ Count = int | Sequence[int]
 Ends = Literal["distal", "free"] | Sequence[EndLoad]
 
 
-class Basis(ABC):
+class Basis(Held, ABC):
     """Shape functions for the links of a robot. A kind of basis has these duties:
 
     1. `check(names, rigid)` raises a SuppleError when it does not fit the links of a robot.
@@ -84,6 +87,19 @@ class AssumedModes(Basis):
     normalisation: Normalisation = "mass"
     from_above: ClassVar[bool] = True
 
+    checks: ClassVar = {
+        "count": counts(0),
+        "at": optional(vector()),
+        "axial": counts(0),
+        "torsion": optional(counts(0)),
+        "normalisation": one_of(*NORMALISATIONS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot."""
+        super().__post_init__()
+        object.__setattr__(self, "ends", known_ends(self.ends))
+
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and ends fit links of these names."""
         for word in ("count", "axial", "torsion"):
@@ -99,6 +115,11 @@ class AssumedModes(Basis):
                 f"normalisation is '{self.normalisation}': give {', '.join(NORMALISATIONS)}"
             )
         check_ends(self.ends, len(names))
+        each = [
+            2 * per_link(self.count, i) + per_link(self.axial, i) + per_link(self.torsion, i)
+            for i in range(len(names))
+        ]
+        _afford(each, rigid, "modes")
 
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
@@ -138,6 +159,18 @@ class FiniteElements(Basis):
     ends: Ends = "distal"
     from_above: ClassVar[bool] = True
 
+    checks: ClassVar = {
+        "count": counts(0),
+        "modes": optional(counts(0)),
+        "at": optional(vector()),
+        "order": one_of(*ELEMENTS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot."""
+        super().__post_init__()
+        object.__setattr__(self, "ends", known_ends(self.ends))
+
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and order fit links of these names."""
         check_count("count", self.count, len(names))
@@ -152,6 +185,7 @@ class FiniteElements(Basis):
                     f"FiniteElements gives {name} no element: give it at least one, or set its "
                     "theory to rigid"
                 )
+        _afford([3 * per_link(self.count, i) for i in range(len(names))], rigid, "elements")
 
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the shapes of link i's elements."""
@@ -168,6 +202,17 @@ def per_link(count: Count, i: int) -> int:
     return count if isinstance(count, int) else int(count[i])
 
 
+def _afford(each: Sequence[int], rigid: Sequence[bool], what: str) -> None:
+    """Judge a model with so many coordinates on its links before their integrals are taken.
+
+    Two links of 65 coordinates: 56,000 operations, 32 MB, 4 s; both grow with the square.
+    """
+    square = float(sum(n**2 for n, stiff in zip(each, rigid, strict=True) if not stiff))
+    most = max((n for n, stiff in zip(each, rigid, strict=True) if not stiff), default=0)
+    told = f"a model with {most:,} coordinates on a link"
+    afford(told, 4e-6 * square, 5e-4 * square, f"give fewer {what}")
+
+
 def check_count(word: str, count: Count, links: int) -> None:
     """Raise a SuppleError unless `count` is a whole number, or one for each link."""
     given: list[Any] = [count] if isinstance(count, int) else list(count)
@@ -177,6 +222,14 @@ def check_count(word: str, count: Count, links: int) -> None:
     if not isinstance(count, int) and len(given) != links:
         raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
                           f"{links} links")  # fmt: skip
+
+
+def known_ends(ends: Any) -> Ends:
+    """Return `distal`, `free`, or EndLoads as a tuple."""
+    if isinstance(ends, list | tuple) and all(isinstance(end, EndLoad) for end in ends):
+        return tuple(ends)
+    word: Ends = one_of("distal", "free")("ends", ends if isinstance(ends, str) else shown(ends))
+    return word
 
 
 def check_ends(ends: Ends, links: int) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import File, Json, angles
-from ..output import print_json, print_table
+from ..output import plain, print_json, print_table, say
 from .sweep import parse_over
 
 __all__ = ["optimise"]
@@ -57,14 +57,12 @@ def optimise(
         document = {"robot": found.robot.name, "elements_hz": found.elements_hz}
         print_json(document | {key: getattr(found, key) for key in keys})
         return
-    typer.echo(
-        f"{found.robot.name}: {found.start_hz:.5g} Hz become {found.lowest_hz:.5g} Hz "
+    say(
+        f"{plain(found.robot.name)}: {found.start_hz:.5g} Hz become {found.lowest_hz:.5g} Hz "
         f"({100 * found.gain:+.3g} %), {found.mass:.4g} kg without payload"
     )
     print_table(("dimension", "value>"), [(k, f"{v:.6g}") for k, v in found.values.items()])
-    typer.echo("Held back by: " + (", ".join(found.active) or "nothing") + ".")
-    typer.echo(
-        f"Optimal to {found.kkt:.1e} (KKT residual); {found.elements_hz:.5g} Hz by elements."
-    )
+    say("Held back by: " + (", ".join(found.active) or "nothing") + ".")
+    say(f"Optimal to {found.kkt:.1e} (KKT residual); {found.elements_hz:.5g} Hz by elements.")
     if out is not None:
-        typer.echo(f"Written: {out}")
+        say(f"Written: {out}")

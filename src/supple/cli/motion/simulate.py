@@ -385,7 +385,7 @@ def _quietly(run: Any) -> Response:
         found: Response = run()
     for item in caught:
         if str(item.message) != found.message:
-            typer.echo(f"warning: {item.message}", err=True)
+            say(f"warning: {item.message}", err=True)
     return found
 
 

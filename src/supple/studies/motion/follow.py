@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
+from ...arguments import checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
+from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
 from ...errors import SuppleError
@@ -113,6 +115,17 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
+@checked(
+    path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
+    elements=counts(),
+    order=one_of("cubic", "quintic"),
+    dt=optional(number(0, above=True, unit="of seconds")),
+    step=optional(number(0, above=True, unit="of seconds")),
+    modal_damping=optional(number(0)),
+    start=one_of(*get_args(Start)),
+    after=number(0, unit="of seconds to watch after the stop"),
+    periods=whole(1),
+)
 def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot | Model,
     path: Trajectory,
@@ -153,6 +166,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
         )
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
     total = path.duration * periods if path.periodic else path.duration + after
+    span = f"a motion of {total:g} s in steps of {dt:g} s"
+    steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
+    afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     run = _Run(Along(model, path, total, law), t, start, periods)
     found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
@@ -218,10 +234,6 @@ def _check_loads(loads: Loads | None, why: str) -> None:
 
 
 def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
-    if not isinstance(path, Trajectory):
-        raise SuppleError(
-            "path must be a Trajectory, such as supple.InvertedU() or supple.CirclePath()"
-        )
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
