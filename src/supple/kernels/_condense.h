@@ -244,7 +244,7 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
                                  VD *F, VD *Fs, int c, int guard, VD sigma, VI guarded, LN(Values) *f)
 {
     FN(Matrix) C, A, U, oo, od, dd;
-    VD d[R], a[R], Ed[c ? R * MAX_CLOSURE : 1], own[R], from[R];
+    VD d[R], a[R], Ed[R * MAX_CLOSURE], own[R], from[R];
     VI moved[R], some = BITS(NONE);
     FN(blocks)(s, oo, od, dd);
     f->J += s->J0;
@@ -354,8 +354,8 @@ static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D,
 #endif
 
 /* Let one release go: D -= g g' / (a' g + k), g = D a. What it leaves along a itself is D a k / p: where
-   a is a coordinate (`axis`), its row is written so, without cancellation. */
-ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, int axis, FN(Matrix) D, VD *E, VD *F, VD *Fs,
+   a is a coordinate, its row is written so, without cancellation. */
+ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, VD *F, VD *Fs,
                                     int c, int guard, VD sigma, VI guarded, LN(Values) *f)
 {
     VD g[R], e[MAX_CLOSURE], s[R] = {NONE}, k = LN(release_stiffness)(w2, rel[R], rel[R + 1], rel[R + 2], f);
@@ -390,14 +390,19 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, int axis, FN(Matrix) D
     if (guard)
         UNROLL for (int i = 0; i < R; ++i)
             D[i][i] += SHIFT(s[i] + ABS(g[i] * g[i] * inv));
-    if (axis >= 0) {
+    for (int axis = 0; axis < R; ++axis) {
+        VI on = EQ(ABS(rel[axis]), 1.0 + NONE);
+        for (int j = 0; j < R; ++j)
+            on &= j == axis ? on : EQ(rel[j], NONE);
+        if (!ANY(on))
+            continue;
         VD left = k * inv * rel[axis];
         for (int j = 0; j < R; ++j)
-            D[axis][j] = D[j][axis] = g[j] * left;
+            D[axis][j] = D[j][axis] = SEL(on, g[j] * left, D[axis][j]);
         if (guard)
-            D[axis][axis] += SHIFT(ABS(D[axis][axis]));
+            D[axis][axis] += NUMBER(BITS(SHIFT(ABS(D[axis][axis]))) & on);
         for (int j = 0; j < c; ++j) /* E_a = e (1 - a' g / p) = e k / p */
-            E[axis * c + j] = e[j] * left;
+            E[axis * c + j] = SEL(on, e[j] * left, E[axis * c + j]);
     }
     if (c)
         LN(closure_update)(F, Fs, e, inv, c);
@@ -459,7 +464,7 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
             Di[j] -= w2 * M[j];
     }
     for (int k = P->start[i]; k < P->start[i + 1]; ++k)
-        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), P->axes[k], D[i], Ei, K->F, Fs, c,
+        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), D[i], Ei, K->F, Fs, c,
                          guard, sigma, guarded, f);
     if (P->parents[i] >= 0)
         FN(hand_down)(K->T + (size_t)i * R * R, D[i], Ei, D[P->parents[i]],

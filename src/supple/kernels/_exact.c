@@ -54,7 +54,6 @@ typedef struct {
     int same_lengths; /* whether all configurations have the same lengths */
     int *home;        /* (n) the last segment with the same beam and length: alike beams share one */
     int *heavy;       /* (n) whether a segment has mass at its root */
-    int *axes;        /* (r) the coordinate that a release lets go, -1 for a mixture */
 } Problem;
 
 /* Beam stiffnesses at the points of a grid that all configurations share. */
@@ -217,10 +216,9 @@ static void drop(Input *x)
     free((void *)x->P.beams);
     free(x->P.home);
     free(x->P.heavy);
-    free(x->P.axes);
 }
 
-/* What all evaluations may know beforehand: alike beams, massless roots, releases along one axis. */
+/* What all evaluations may know beforehand: alike beams, massless roots. */
 static void look_ahead(Problem *P, const double *numbers)
 {
     const int64_t n = P->n, R = P->R, each = R * R, own = P->root_stride ? P->B : 1;
@@ -237,14 +235,6 @@ static void look_ahead(Problem *P, const double *numbers)
         for (int64_t b = 0; b < own && !P->heavy[i]; ++b)
             for (int64_t k = 0; k < each; ++k)
                 P->heavy[i] |= P->root[(b * n + i) * each + k] != 0;
-    }
-    for (int64_t k = 0; k < P->start[n]; ++k) {
-        const double *direction = P->releases + k * (R + 3);
-        P->axes[k] = -1;
-        for (int i = 0; i < R && !P->release_stride; ++i)
-            if (direction[i] != 0)
-                P->axes[k] = P->axes[k] == -1 && fabs(direction[i]) == 1 ? i : -2;
-        P->axes[k] = P->axes[k] < 0 ? -1 : P->axes[k];
     }
 }
 
@@ -313,8 +303,7 @@ static int take(PyObject *tuple, Input *x)
     P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
     P->home = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->heavy = malloc(sizeof(int) * (size_t)(P->n + 1));
-    P->axes = malloc(sizeof(int) * (size_t)(P->start[P->n] + 1));
-    if (!P->beams || !P->home || !P->heavy || !P->axes) {
+    if (!P->beams || !P->home || !P->heavy) {
         PyErr_NoMemory();
         return 0;
     }
