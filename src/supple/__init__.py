@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         WayPoints,
         scaled_to,
     )
+    from .equations.accuracy import Accuracy, ModelWarning
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LQR",
+    "Accuracy",
     "AssumedModes",
     "BangBang",
     "Basis",
@@ -125,6 +127,7 @@ __all__ = [
     "MechanismRobot",
     "ModalDamping",
     "Model",
+    "ModelWarning",
     "Modes",
     "Motor",
     "Mount",
@@ -241,6 +244,7 @@ _MOTION = {
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
+    "equations.accuracy": ("Accuracy", "ModelWarning"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.closed_form": ("closed_form",),
