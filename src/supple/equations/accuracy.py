@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..architectures.kinds import architecture_of
-from ..assembly import assemble, coordinates
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
-from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
-from ..robot import Robot, SerialRobot
-from ..structure import Structure, structure_of
-from .chain import Chain, distal_loads, outstretched
+from ..beams.fixed.on_beam import OnBeam
+from ..robot import Robot
+from .chain import Chain, distal_loads
+from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
 
 __all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy"]
 
@@ -41,7 +38,8 @@ class Accuracy:
     Attributes:
         robot: its name.  theta: the pose.  static: the largest relative error of the tip's
         displacement, under gravity and under unit forces on the tip.  modal: that of the lowest
-        frequency.  frequency_hz, exact_hz: the lowest ones of both.  remedy: the basis that mends
+        frequency.  frequency_hz, exact_hz: the lowest ones of both.  damping_ratios: what these
+        modes of the whole robot really get of the links' damping.  remedy: the basis that mends
         it, empty where nothing is to be mended.
     """
 
@@ -51,6 +49,7 @@ class Accuracy:
     modal: float
     frequency_hz: tuple[float, ...]
     exact_hz: tuple[float, ...]
+    damping_ratios: tuple[float, ...] = ()
     remedy: str = ""
 
     @property
@@ -64,6 +63,9 @@ class Accuracy:
             f"{self.robot} at [{pose}]: its statics miss those of the exact beams by "
             f"{self.static:.1%}, its lowest frequency by {self.modal:.1%}"
         )
+        if any(self.damping_ratios):
+            told += "; its lowest modes get damping ratios "
+            told += ", ".join(f"{x:.3g}" for x in self.damping_ratios)
         return f"{told}; try {self.remedy}" if self.remedy else told
 
 
@@ -77,72 +79,38 @@ class _Linear:
 
 
 def accuracy(
-    robot: Robot, basis: Basis, chain: Chain, theta: ArrayLike | None = None
+    robot: Robot, basis: Basis, chain: Chain, D: Array, theta: ArrayLike | None = None
 ) -> Accuracy | None:
     """Return a Model beside the exact beams at theta, by default where its basis was made.
 
-    None where nothing bends, where something is loose there, where the robot cannot stand, and
-    where a link carries others along its length.
+    None where nothing bends, where something is loose, and where `locked_pose` has no answer.
     """
-    found = architecture_of(robot)
-    if theta is None and isinstance(robot, SerialRobot):
-        theta = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
-    asked: dict[str, Any] = {"theta": theta, "position": None}
-    if theta is None:
-        asked |= found.usual()
-    where = found.resolve(**asked)
-    if where.reason[0] or (chain.sliding and not _out(robot, where.theta[0])):
+    pose = locked_pose(robot, basis, chain, theta)
+    if pose is None:
         return None
-    structure = structure_of(robot, where.at[:1])
-    if any("@" in segment.name for segment in structure.segments):
-        return None
-    tip = found.hangs(tuple(s.name for s in structure.segments))[1]
-    shapes = {link.name: link.shapes for link in chain.links}
-    exact = [mesh(s.beam, 2, "quintic", float(L)) for s, L in _each(structure)]
+    exact = [mesh(segment.beam, 2, "quintic", L) for segment, L in pose.each]
     if not any(part.size for part in exact):
         return None
-    own = [_part(s, float(L), shapes.get(s.name)) for s, L in _each(structure)]
-    right, ours = (_solved(structure, parts, tip) for parts in (exact, own))
+    right, ours = (_solved(pose, parts) for parts in (exact, own_parts(pose, chain)))
     if right is None or ours is None:
         return None
     static, modal = _errors(ours, right)
-    remedy = ""
-    if max(static, modal) > LIMIT:
-        remedy = _remedy(structure, basis, chain, tip, right)
+    remedy = _remedy(pose, basis, chain, right) if max(static, modal) > LIMIT else ""
     few = min(FEW, len(ours.omega), len(right.omega))
     hertz = [tuple((x.omega[:few] / (2 * np.pi)).tolist()) for x in (ours, right)]
-    pose = tuple(where.theta[0].tolist())
-    return Accuracy(robot.name, pose, static, modal, hertz[0], hertz[1], remedy)
+    ratios: tuple[float, ...] = ()
+    if len(ours.omega) and np.isfinite(D).all():
+        ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
+    theta = tuple(pose.theta.tolist())
+    return Accuracy(robot.name, theta, static, modal, hertz[0], hertz[1], ratios, remedy)
 
 
-def _out(robot: Robot, theta: Array) -> bool:
-    """Whether links that slide are all the way out, where a Model keeps their shapes."""
-    return isinstance(robot, SerialRobot) and bool(
-        np.allclose(outstretched(robot), np.where(outstretched(robot) > 0, theta, 0.0))
-    )
-
-
-def _each(structure: Structure) -> list[tuple[Any, float]]:
-    return list(zip(structure.segments, structure.L[0], strict=True))
-
-
-def _part(segment: Any, L: float, shapes: Any) -> OnBeam:
-    """The functions of a Model's link; a link that does not bend has none."""
-    if shapes is None:
-        return mesh(replace(segment.beam, EA=np.inf, EI=(np.inf, np.inf), GJ=np.inf), 1, L=L)
-    return ShapesOnBeam(replace(segment.beam, L=L), L, shapes)
-
-
-def _solved(structure: Structure, parts: Sequence[OnBeam], tip: int) -> _Linear | None:
+def _solved(pose: Pose, parts: Sequence[OnBeam]) -> _Linear | None:
     """Sag (3,), displacements under unit forces (3, 3) and frequencies; None if K is singular."""
     from scipy.linalg import eigh
 
-    z = coordinates(structure, [part.end for part in parts])
-    springs = [[r.stiffness for r in s.releases] for s in structure.segments]
-    still = [[0.0] * len(s.releases) for s in structure.segments]
-    stiff = [np.pad(part.stiffness, ((6, 0), (6, 0))) for part in parts]
-    K = assemble(structure, z, stiff, 0.0, springs)
-    M = assemble(structure, z, [part.mass for part in parts], 1.0, still)
+    structure, tip = pose.structure, pose.tip
+    z, M, K = forms(structure, parts)
     free = z.free
     K, M = free.T @ K @ free, free.T @ M @ free
     d = np.sqrt(np.diag(K))
@@ -179,22 +147,20 @@ def _errors(ours: _Linear, right: _Linear) -> tuple[float, float]:
     return static, abs(float(ours.omega[0] / right.omega[0]) - 1)
 
 
-def _remedy(structure: Structure, basis: Basis, chain: Chain, tip: int, right: _Linear) -> str:
+def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
     """The first basis that brings the errors down, in words; else the best of those tried."""
     tried: list[tuple[float, str]] = []
     names = [link.name for link in chain.links]
-    loads = dict(zip((s.name for s in structure.segments), distal_loads(structure), strict=True))
+    loads = distal_loads(pose.structure)
     for other, words in _candidates(basis):
         parts = []
-        for segment, L in _each(structure):
-            beam = replace(segment.beam, L=float(L))
-            i = names.index(segment.name) if segment.name in names else -1
+        for (segment, L), load in zip(pose.each, loads, strict=True):
             shapes = None
-            if i >= 0 and not beam.rigid:
-                end = other.end(i)
-                shapes = other.shapes(i, beam, loads[segment.name] if end is None else end)
-            parts.append(_part(segment, float(L), shapes))
-        found = _solved(structure, parts, tip)
+            if segment.name in names and not segment.beam.rigid:
+                i = names.index(segment.name)
+                shapes = other.shapes(i, replace(segment.beam, L=L), other.end(i) or load)
+            parts.append(on_link(segment, L, shapes))
+        found = _solved(pose, parts)
         if found is None:
             continue
         tried.append((max(_errors(found, right)), words))
