@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .budget import SizeWarning
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -67,9 +68,12 @@ if TYPE_CHECKING:
     )
     from .sections import Box, Circle, General, Rectangle, Tube
     from .studies.closed_form import closed_form
+    from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -91,6 +95,7 @@ __all__ = [
     "LQR",
     "Accuracy",
     "AssumedModes",
+    "Band",
     "BangBang",
     "Basis",
     "Body",
@@ -131,8 +136,10 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "Optimum",
     "ParabolicBlends",
     "PathResponse",
+    "Plan",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -154,6 +161,7 @@ __all__ = [
     "ShapedMove",
     "Shaper",
     "SimulationWarning",
+    "SizeWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
@@ -188,6 +196,8 @@ __all__ = [
     "lqr",
     "material",
     "modes",
+    "optimise",
+    "plan",
     "regressor",
     "reproduce",
     "scaled_to",
@@ -200,6 +210,7 @@ __all__ = [
     "simulate",
     "stability",
     "statics",
+    "stopband",
     "sweep",
     "workspace",
 ]
@@ -207,6 +218,7 @@ __all__ = [
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "budget": ("SizeWarning",),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
@@ -239,9 +251,12 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.accuracy": ("Accuracy", "ModelWarning"),

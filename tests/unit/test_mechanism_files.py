@@ -46,7 +46,7 @@ def test_the_example_of_the_contract() -> None:
     assert robot.parents == (-1, 0, -1, 2)
     assert robot.motors == ("left", "right")
     assert robot.tip_index == 1
-    assert robot.links[1].joint.start == (np.radians(-60),)
+    assert robot.links[1].joint.start == pytest.approx((np.radians(-60),))
     assert [end.link for end in robot.closures[0].ends] == ["left2", "right2"]
     assert loads(dump(robot)) == robot
 

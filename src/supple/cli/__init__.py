@@ -17,6 +17,8 @@ from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
 from .catalogue.view import view
+from .design.optimise import optimise
+from .design.stopband import stopband
 from .design.sweep import sweep
 from .drive.shape import shape
 from .kinematics.forward import forward, inverse
@@ -54,6 +56,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),
     "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
+    "stopband": (stopband, "Prove that no pose or payload rings in a band."),
+    "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),

@@ -122,6 +122,7 @@ class Scheduled(Trajectory):
 
     @cached_property
     def duration(self) -> float:
+        """When it ends, s."""
         end = self._outside(np.array([self.unshaped.duration]))[2]
         return float(self._when(end + self._delays[-1])[0])
 

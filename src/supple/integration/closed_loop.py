@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Polynomial, chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..control.controllers import Controller, Decoupling, Wanted
+from ..control.controllers import Controller, Wanted
 from ..control.platform import PlatformPath, leads_platform
 from ..control.trajectories import Hold, Trajectory
-from ..equations.equilibrium import stiffness_at
 from ..equations.model import Model
 from ..errors import SuppleError
 from .inputs import Input
@@ -44,44 +41,6 @@ class Reference(Input):
             return [t for t in edges if 0 < t < end]
         rounds = range(math.ceil(end / T))
         return [k * T + t for k in rounds for t in edges if 0 < k * T + t < end]
-
-    def expression(self, t: Any, width: int) -> list[Any]:
-        """Return it as polynomials of t between the switches, exact for all but smooth ones."""
-        import casadi as ca
-
-        T = self.trajectory.duration
-        if self.trajectory.smooth:
-            raise SuppleError("this trajectory is no polynomial in time: use method rk4")
-        edges = [0.0, *self.trajectory.breaks, T]
-        inside = ca.fmod(t, T) if self.trajectory.periodic else t
-        last = self.trajectory(np.array([T + 1.0]))
-        out: list[Any] = np.concatenate(last, axis=1)[0].tolist()
-        for a, b in reversed(list(pairwise(edges))):
-            if b > a:
-                piece = self._piece(a, b, inside, width)
-                here = inside < b if b < T or self.trajectory.periodic else inside <= b
-                out = [ca.if_else(here, p, o) for p, o in zip(piece, out, strict=True)]
-        return out
-
-    def _piece(self, a: float, b: float, t: Any, width: int) -> list[Any]:
-        """Polynomials between two breaks from eight samples inside."""
-        nodes = (chebyshev.chebpts1(8) + 1) / 2
-        samples = self.trajectory.at(a + (b - a) * nodes)[0]
-        s = (t - a) / (b - a)
-        out: tuple[list[Any], ...] = ([], [], [])
-        for column in samples.T:
-            fit = Polynomial.fit(nodes, column, 7, domain=[0, 1], window=[0, 1])
-            for d in range(3):
-                p = fit.deriv(d) if d else fit
-                out[d].append(_horner(p.coef.tolist(), s) / (b - a) ** d)
-        return [*out[0], *out[1], *out[2]]
-
-
-def _horner(coefficients: list[float], s: Any) -> Any:
-    value: Any = 0.0
-    for c in reversed(coefficients):
-        value = value * s + c
-    return value
 
 
 def wanted_motion(
@@ -157,32 +116,6 @@ def _check_regular(model: Model, theta: Array) -> None:
             "the trajectory runs through a singular pose: there a joint moves no mass, so no "
             "effort decides its acceleration; keep away from it or give the joint's hub inertia"
         )
-
-
-def substep_counts(
-    model: Model, controller: Controller, trajectory: Trajectory, grid: Array, phase: float = 1.2
-) -> NDArray[np.int64]:
-    """Return how many steps each interval needs: `phase` rad of the fastest mode, a tenth of the
-    slowest one's, which is the one to be seen.
-
-    Under Decoupling the joints are held to the path; under other laws they give way, which makes
-    the modes faster.
-    """
-    from scipy.linalg import eigvalsh
-
-    first = model.joints if isinstance(controller, Decoupling) else 0
-    if first == model.size:
-        return np.ones(len(grid) - 1, np.int64)
-    times = np.linspace(grid[0], grid[-1], 17)
-    q = np.array([model.chain.pose(r) for r in trajectory(times)[0]])
-    M, K = model.mass_matrix(q)[:, first:, first:], stiffness_at(model, q)[:, first:, first:]
-    squares = np.array([eigvalsh(k, m) for k, m in zip(K, M, strict=True)])
-    low = np.array([min(row[row > 1e-9 * row[-1]]) for row in squares])
-    rate = np.maximum(np.sqrt(squares[:, -1]), 10 * np.sqrt(low))
-    omega = np.interp(grid, times, rate)
-    turned = np.diff(grid) * np.maximum(omega[:-1], omega[1:])
-    counts: NDArray[np.int64] = np.maximum(1, np.ceil(turned / phase)).astype(np.int64)
-    return counts
 
 
 def closed_rate(model: Model, controller: Controller) -> Any:

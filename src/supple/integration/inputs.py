@@ -17,10 +17,23 @@ from ..errors import SuppleError
 from ..files.data import read_table
 
 __all__ = [
-    "INPUTS", "BangBang", "Chirp", "Constant", "Feedback", "Input", "Step", "Table", "as_input",
-]  # fmt: skip
+    "INPUTS",
+    "BangBang",
+    "Chirp",
+    "Constant",
+    "Feedback",
+    "Input",
+    "Step",
+    "Table",
+    "TimeFunction",
+    "as_input",
+    "as_time_function",
+    "located_jumps",
+]
 
 Array = NDArray[np.float64]
+LOOKS = 2000  # times at which a Python function of time is looked at before a run
+JUMP = 0.02  # of its range: a change between two of them that may be a jump
 
 
 class Input(ABC):
@@ -29,8 +42,7 @@ class Input(ABC):
     1. `value(t, width)` returns the efforts (len(t), width) at times t.
     2. `switches(end)` returns the times in (0, end) where it jumps or bends; integration
        restarts there.
-    3. `expression(t, width)` returns it as CasADi expressions of t between two switches, or None
-       when it is linear there.
+    3. `rate(end)` returns how fast it changes between switches, rad/s: its highest frequency.
     """
 
     @abstractmethod
@@ -41,9 +53,9 @@ class Input(ABC):
         """Return the times in (0, end) where it jumps or bends."""
         return []
 
-    def expression(self, t: Any, width: int) -> list[Any] | None:
-        """Return it as expressions of t, or None where it is linear between switches."""
-        return None
+    def rate(self, end: float) -> float:
+        """Return its highest frequency within 0..end, rad/s."""
+        return 0.0
 
 
 def _wide(amplitude: float | Sequence[float], width: int) -> Array:
@@ -131,12 +143,10 @@ class Chirp(Input):
         phase = 2 * math.pi * (self.f0 * t + (self.f1 - self.f0) * t**2 / (2 * self.sweep))
         return np.sin(phase)[:, None] * _wide(self.amplitude, width)
 
-    def expression(self, t: Any, width: int) -> list[Any]:
-        """Return the sine of t."""
-        import casadi as ca
-
-        phase = 2 * math.pi * (self.f0 * t + (self.f1 - self.f0) * t**2 / (2 * self.sweep))
-        return [a * ca.sin(phase) for a in _wide(self.amplitude, width).tolist()]
+    def rate(self, end: float) -> float:
+        """Return the highest frequency of the sweep."""
+        last = self.f0 + (self.f1 - self.f0) * end / self.sweep
+        return 2 * math.pi * max(abs(self.f0), abs(last))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +186,19 @@ class Table(Input):
         """Return the table's times."""
         return [float(t) for t in np.asarray(self.t) if 0 < t < end]
 
+    def rate(self, end: float) -> float:
+        """Return the highest frequency that holds a thousandth of the strongest, by Fourier."""
+        times, values = np.asarray(self.t), np.asarray(self.values)
+        if self.hold or len(times) < 3:
+            return 0.0
+        t = np.linspace(times[0], times[-1], min(4096, 4 * len(times)))
+        y = self.value(t, values.shape[1])
+        ramp = (t - t[0])[:, None] / (t[-1] - t[0])
+        size = np.abs(np.fft.rfft(y - y[0] - ramp * (y[-1] - y[0]), axis=0)).max(axis=1)
+        last = int(np.flatnonzero(size >= 1e-3 * size.max())[-1])
+        most = 0.5 / float(np.diff(times).min())
+        return 2 * math.pi * min(last / float(t[-1] - t[0]), most)
+
     @classmethod
     def from_csv(cls, path: str | Path, hold: bool = False) -> Table:
         """Return the table of a CSV file: a header line, then t and one effort a joint."""
@@ -210,6 +233,70 @@ class Feedback:
             raise SuppleError(f"the effort function gave {given!r} at t = {t:g} s: it must give "
                               f"{self.width} finite numbers")  # fmt: skip
         return efforts
+
+
+@dataclass(frozen=True, eq=False)
+class TimeFunction(Input):
+    """A Python function of time alone, and the times of its jumps, located once."""
+
+    given: Feedback
+    jumps: tuple[float, ...]
+    fastest: float
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        rows = [self.given(float(at), np.zeros(0), np.zeros(0)) for at in t]
+        return np.array(rows).reshape(len(t), self.given.width)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the jumps."""
+        return [t for t in self.jumps if 0 < t < end]
+
+    def rate(self, end: float) -> float:
+        """Return its highest frequency."""
+        return self.fastest
+
+
+def as_time_function(given: Input | Feedback, duration: float) -> Input | Feedback:
+    """Return a Python function of time alone as an Input whose jumps are known.
+
+    One that fails somewhere, or jumps all the time, stays as it is and is asked step by step.
+    """
+    if not isinstance(given, Feedback) or given.of_state or not given.width:
+        return given
+    try:
+        made = TimeFunction(given, (), 0.0)
+        t = np.linspace(0.0, duration, LOOKS + 1)
+        jumps = located_jumps(lambda at: made.value(at, given.width), t)
+        values = Table(t, made.value(t, given.width))
+    except (SuppleError, KeyboardInterrupt):  # told when the run gets there
+        return given
+    if len(jumps) > LOOKS // 8:
+        return given
+    return TimeFunction(given, tuple(jumps), 0.0 if jumps else values.rate(duration))
+
+
+def located_jumps(f: Callable[[Array], Array], t: Array) -> list[float]:
+    """Return where a function of time jumps, (n,) to (n, m), as seen at times t, to rounding.
+
+    Between two of them it jumps where it changes by more than JUMP of its range, and halving the
+    interval again and again does not make the change less. The time returned is the first after it.
+    """
+    values = f(t)
+    range_ = np.ptp(values, axis=0)
+    found = []
+    for k in np.flatnonzero((np.abs(np.diff(values, axis=0)) > JUMP * range_).any(axis=1)).tolist():
+        (a, b), (u, v) = t[k : k + 2].tolist(), values[k : k + 2]
+        while b - a > 1e-14 * t[-1]:
+            middle = (a + b) / 2
+            w = f(np.array([middle]))[0]
+            near, far = (np.abs(x - w).max() for x in (u, v))
+            a, b, u, v = (middle, b, w, v) if far >= near else (a, middle, u, w)
+            if (np.abs(v - u) <= JUMP * range_ / 2).all():
+                break
+        else:
+            found.append(b)
+    return found
 
 
 def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Input | Feedback:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,26 @@ from .closed_loop import closed_rate
 from .inputs import Feedback, Input
 from .states import symbols
 
-__all__ = ["Chunk", "Plan", "rate", "rubbed", "start_angles", "wrench_power"]
+__all__ = [
+    "Chunk",
+    "Plan",
+    "SimulationWarning",
+    "StoppedError",
+    "rate",
+    "rubbed",
+    "start_angles",
+    "wrench_power",
+]
 
 Array = NDArray[np.float64]
+
+
+class SimulationWarning(UserWarning):
+    """A run ended before its time, or its power balance stays open; the Response has the rest."""
+
+
+class StoppedError(Exception):
+    """An integrator gave up."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +44,11 @@ class Plan:
     """What is to be computed.
 
     Attributes:
-        grid: (n + 1,) times of the answer, switches among them.  starts: places in the grid where
-        integration restarts.  tau, wrench: efforts and tip wrench; wrench None: there is none.
-        tolerance: relative, of adams and bdf.  compiled: step in generated C.  controller: then
-        tau holds the motion wanted, a Reference.
+        grid: (n + 1,) times of the answer, switches among them: samples, not steps.  starts:
+        places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
+        None: there is none.  tolerance: relative, of adams and bdf.  compiled: step in generated
+        C.  controller: then tau holds the motion wanted, a Reference.  fastest: largest |pole|,
+        rad/s, where it is known.
     """
 
     model: Model
@@ -41,6 +59,7 @@ class Plan:
     tolerance: float
     compiled: bool = False
     controller: Controller | None = None
+    fastest: float = 0.0
 
     def __post_init__(self) -> None:
         if self.controller is not None and self.wrench is not None:
@@ -83,7 +102,17 @@ def start_angles(model: Model, position: ArrayLike | None, theta0: ArrayLike | N
     return found.theta[0]
 
 
-Chunk = tuple[int, Array]  # place in the grid of the first row, states x (n, .)
+class Chunk(NamedTuple):
+    """States (n, .) from a place in the grid on.
+
+    tau: (n, joints), efforts applied right after the place before each state, and last: (joints,)
+    at the end, where a Python function gave them; None: they follow from inputs and states.
+    """
+
+    place: int
+    states: Array
+    tau: Array | None = None
+    last: Array | None = None
 
 
 def rate(model: Model, width: int) -> Any:

@@ -38,6 +38,21 @@ class Scheme:
         """(1 - alpha_f) / (1 - alpha_m): share of q''_1 in a_1."""
         return (1 - self.alpha_f) / (1 - self.alpha_m)
 
+    def shares(self, h: float) -> tuple[float, float]:
+        """Return the shares of q''_1 in q_1 and q'_1 after a step h."""
+        return self.beta * h**2 * self.weight, self.gamma * h * self.weight
+
+    def predict(
+        self, h: float, q: Array, v: Array, acceleration: Array, a: Array
+    ) -> tuple[Array, Array, Array]:
+        """Return q_1, q'_1 and a_1 after a step h but for the shares of q''_1."""
+        rest = (self.alpha_f * acceleration - self.alpha_m * a) / (1 - self.alpha_m)
+        return (
+            q + h * v + h**2 * ((0.5 - self.beta) * a + self.beta * rest),
+            v + h * ((1 - self.gamma) * a + self.gamma * rest),
+            rest,
+        )
+
 
 def newmark(beta: float = 0.25, gamma: float = 0.5) -> Scheme:
     """Return Newmark's method; by default the average acceleration, which damps nothing."""
@@ -63,21 +78,18 @@ def step_through(
     acceleration = solver(M[None])(0, _load(F, shape) - C @ v - K @ q)
     a = acceleration
     out[:, 0] = q, v, acceleration
-    w, beta, gamma = scheme.weight, scheme.beta, scheme.gamma
+    b, c = scheme.shares(h)
     chunk = max(8, CHUNK // max(1, len(q) ** 2))
     for first in range(1, len(t), chunk):
         M, C, K, F = system(t[first : first + chunk])
-        A = (beta * h**2 * w) * K
-        A += (gamma * h * w) * C
+        A = b * K
+        A += c * C
         A += M
         solved = solver(A)
         for k in range(len(F)):
-            rest = (scheme.alpha_f * acceleration - scheme.alpha_m * a) / (1 - scheme.alpha_m)
-            q = q + h * v + h**2 * ((0.5 - beta) * a + beta * rest)
-            v = v + h * ((1 - gamma) * a + gamma * rest)
+            q, v, a = scheme.predict(h, q, v, acceleration, a)
             acceleration = solved(k, _load(F[k], shape) - C[k] @ v - K[k] @ q)
-            a = rest + w * acceleration
-            q, v = q + beta * h**2 * w * acceleration, v + gamma * h * w * acceleration
+            q, v, a = q + b * acceleration, v + c * acceleration, a + scheme.weight * acceleration
             out[:, first + k] = q, v, acceleration
     return out[0], out[1], out[2]
 

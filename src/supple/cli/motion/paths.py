@@ -67,9 +67,9 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
             raise SuppleError(f"--path {name}: every point needs equally many numbers")
         v, a = numbers(limits, "--limits", 2)
         return WayPoints(points, v, a)
+    from ...architectures.kinds import architecture_of
     from ...control.trajectories import PATHS
     from ...faults import nearest
-    from ...robot import DeltaRobot
 
     if name not in PATHS:
         near = nearest(name, tuple(PATHS))
@@ -77,7 +77,7 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
         raise SuppleError(
             f"--path {name}: it must be one of {', '.join(PATHS)}, or points p:p:..{hint}"
         )
-    if not isinstance(robot, DeltaRobot):
+    if architecture_of(robot).asked_by != "position":
         raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
     return PATHS[name]()
 
@@ -136,7 +136,7 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
 
     model = found.model
     say(f"{plain(model.robot.name)}: rigid and elastic motion together, {model.size} coordinates, "
-               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
     rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
     if path is not None:
         rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
@@ -156,7 +156,8 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
         [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
-    say(f"\nenergy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    say(f"\nenergy, J: {told}; power balance closes to {found.openness:.1e} of "
+               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
     say(f"loops are closed to {found.closure.max():.1e} m")
     if not found.complete:
         say(f"\nended early: {found.message}", err=True)

@@ -85,16 +85,21 @@ Gains = Annotated[
     str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
 ]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
+Every = Annotated[
+    float | None, typer.Option("--dt", help="Seconds between two samples of the answer; 0.001.")
+]
 Step = Annotated[
     float | None,
-    typer.Option("--dt", help="Seconds a step of rk4, and between samples; 0.001 without."),
+    typer.Option(
+        "--step", help="Seconds in one step of the integrator; chosen from the motion without."
+    ),
 ]
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
         metavar="auto|rk4|adams|bdf|..",
-        help="Integrator; rk4, and with a controller magnus where it applies, else adams.",
+        help="rk4, adams, bdf, generalised-alpha or magnus; chosen from the motion without.",
     ),
 ]
 Start = Annotated[
@@ -130,8 +135,8 @@ Steady = Annotated[
 
 # What has no meaning along a path, beside a controller, and on finite elements.
 _NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
-              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "start",
-              "static", "force")  # fmt: skip
+              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step",
+              "start", "static", "force")  # fmt: skip
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
 NOT_ELEMENTS = ("modes", "axial", "torsion")
 
@@ -160,7 +165,8 @@ def simulate(
     stiffening: Stiffening = False,
     damping: Damping = None,
     beta: Beta = "newton",
-    dt: Step = None,
+    dt: Every = None,
+    step: Step = None,
     method: Method = None,
     start: Start = None,
     static: Static = False,
@@ -171,13 +177,14 @@ def simulate(
 ) -> None:
     """Move an arm and print where it ends, its energy, and how well its power balance closes."""
     from ... import files
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
     from ...studies.motion.simulate import simulate as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
-    placed = at is not None or position is not None or trajectory is not None or start is not None
-    if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
+    placed = any(given is not None for given in (at, position, trajectory, start))
+    led = path or (architecture_of(robot).asked_by == "position" and not placed)
+    if controller is None and led:
         told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
         told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
@@ -191,9 +198,8 @@ def simulate(
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
-    found = _quietly(
-        lambda: ask(model, duration=duration, dt=dt, method=method, wrench=wrench, **begin, **drive)
-    )
+    steps: dict[str, Any] = {"duration": duration, "dt": dt, "step": step, "method": method}
+    found = _quietly(lambda: ask(model, wrench=wrench, **steps, **begin, **drive))
     _show(found, plot, save, json, drive.get("path"))
 
 
@@ -213,7 +219,7 @@ def _show(
     found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
 ) -> None:
     """Draw, store and print a motion; a part of one never replaces what is there."""
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
 
     plot, save = not_over_whole(found.complete, plot, save)
     if plot is not None:
@@ -222,7 +228,7 @@ def _show(
         save_answer(found, save)
     if json:
         print_json(_document(found), found)
-    elif isinstance(found.model.robot, DeltaRobot):
+    elif architecture_of(found.model.robot).asked_by == "position":
         from .paths import print_coupled
 
         print_coupled(found, path)
@@ -264,12 +270,12 @@ def model_of(
     options: dict[str, Any],
 ) -> Model:
     """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
+    from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes, FiniteElements
     from ...equations.model import build
-    from ...robot import DeltaRobot
 
     modes, axial, torsion = counts
-    if elements is None and modes is None and isinstance(robot, DeltaRobot):
+    if elements is None and modes is None and architecture_of(robot).asked_by == "position":
         elements = 1
     basis = (
         AssumedModes(2 if modes is None else modes, axial=axial, torsion=torsion)
@@ -304,10 +310,10 @@ def _drive(
     law: Any = CONTROLLERS[controller]
     out = {"controller": law(*numbers(gains, "--gains", 2))}
     if path is not None:
-        from ...robot import DeltaRobot
+        from ...architectures.kinds import architecture_of
         from .paths import path_of
 
-        word = "path" if isinstance(model.robot, DeltaRobot) else "trajectory"
+        word = "path" if architecture_of(model.robot).asked_by == "position" else "trajectory"
         return {**out, word: path_of(model.robot, *path)}
     assert trajectory is not None
     return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
@@ -371,14 +377,15 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
 
 
 def _quietly(run: Any) -> Response:
-    """Run; that it ended early is told by the answer itself."""
+    """Run, and print its warnings; that it ended early is told by the answer itself."""
     import warnings
 
-    from ...studies.motion.simulate import SimulationWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SimulationWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         found: Response = run()
+    for item in caught:
+        if str(item.message) != found.message:
+            say(f"warning: {item.message}", err=True)
     return found
 
 
@@ -398,6 +405,8 @@ def _document(found: Response) -> dict[str, Any]:
         "closure": found.closure,
         "energy": found.energy,
         "balance": found.balance,
+        "openness": found.openness,
+        "step": found.step,
         **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
     }
 
@@ -405,7 +414,7 @@ def _document(found: Response) -> dict[str, Any]:
 def _print(found: Response) -> None:
     model = found.model
     say(f"{plain(model.robot.name)}: {model.size} coordinates, deflection {model.deflection}, "
-               f"{found.method}, {len(found.t) - 1} steps to t = {found.t[-1]:g} s\n")  # fmt: skip
+               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
     rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
     print_table(
         ("coordinate", "at the end>", "speed>", "largest>"),
@@ -413,7 +422,8 @@ def _print(found: Response) -> None:
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
-    say(f"energy, J: {told}; power balance closes to {abs(found.balance).max():.1e}")
+    say(f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
+               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
     if found.beta is not None:
         say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:

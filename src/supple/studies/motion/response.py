@@ -13,9 +13,10 @@ from ...answers.held import kept
 from ...equations.model import Model
 from ...equations.sliders import newton_beta
 
-__all__ = ["Response"]
+__all__ = ["OPEN", "Response"]
 
 Array = NDArray[np.float64]
+OPEN = 1e-3  # of the energy exchanged: a power balance more open than this is told
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Response(Answer):
     Attributes:
         model: what moved.  t: (n,).  q, qd: (n, N).  tau: (n, joints), efforts; at a switch the
         one that follows.  work: (n,), of efforts and tip wrench less what damping took, J, since
-        the start.  method: how it was integrated.  message: empty, or why it ended early.
+        the start.  method: how it was integrated, and step: by which steps at most, s; None where
+        a tolerance decided.  message: empty, or why it ended early.
         beta: (n, b), of links that slide where the model integrates it beside the states.
     """
 
@@ -38,6 +40,7 @@ class Response(Answer):
     method: str
     message: str = ""
     beta: Array | None = None
+    step: float | None = None
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -96,6 +99,24 @@ class Response(Answer):
         """(n,) power balance residual: energy gained since the start less work done, J."""
         residual: Array = self.energy - self.energy[0] - (self.work - self.work[0])
         return residual
+
+    @kept
+    def exchanged(self) -> float:
+        """Energy exchanged, J: the largest swing of any kind of energy, or of the work done.
+
+        At least what was put into vibration at the start, which samples once a period would not
+        see, and 1e-9 of the largest energy, below which a balance is rounding.
+        """
+        parts = [*self.energies.values(), self.work]
+        largest = max(float(np.abs(part).max()) for part in parts)
+        vibration = float(self.notes.get("vibration", 0.0))
+        return max(*(float(np.ptp(part)) for part in parts), vibration, 1e-9 * largest)
+
+    @property
+    def openness(self) -> float:
+        """Largest residual of the power balance, as a part of the energy exchanged."""
+        worst = float(np.abs(self.balance).max())
+        return worst / self.exchanged if worst else 0.0
 
     def deflection(self, link: str, fraction: float = 1.0) -> Array:
         """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes."""

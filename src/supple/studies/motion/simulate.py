@@ -3,42 +3,42 @@
 from __future__ import annotations
 
 import math
+import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...budget import afford
 from ...control.controllers import Controller
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
 from ...equations.model import Model
 from ...errors import SuppleError
-from ...integration.closed_loop import (
-    Reference,
-    as_feedback,
-    check_path,
-    path_samples,
-    wanted_motion,
-)
-from ...integration.inputs import Feedback, Input, as_input
-from ...integration.magnus import why_not_magnus
-from ...integration.plan import start_angles
+from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
+from ...integration.inputs import Feedback, Input, as_input, as_time_function
+from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
+from ...integration.spectrum import Spectrum, look
 from ...integration.states import begin
-from ...integration.steppers import STEPPERS, Chunk, Plan, stable_step
-from .response import Response
+from ...integration.steppers.registry import STEPPERS, choose
+from ...integration.steppers.rk4 import stable_step
+from ...integration.steppers.stepper import Stepper
+from .response import OPEN, Response
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
 
 Array = NDArray[np.float64]
 EVERY = 1e-3  # s between the samples of a run that asks for none
 HUGE = 1e9  # a coordinate beyond this has left every meaning
-
-
-class SimulationWarning(UserWarning):
-    """A run ended before its time; what it had is in the Response."""
+CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
+TRIES = 5
+TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
+PATIENCE = 2.0  # s after which a run shows how far it is
 
 
 def simulate(  # noqa: PLR0913 - every choice by keyword
@@ -54,9 +54,11 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     position: ArrayLike | None = None,
     theta0: ArrayLike | None = None,
     dt: float | None = None,
+    samples: int | None = None,
+    step: float | None = None,
     method: str | None = None,
     wrench: Any = None,
-    tolerance: float = 1e-9,
+    tolerance: float | None = None,
     limits: bool = True,
     progress: bool | None = None,
     compiled: bool = False,
@@ -65,31 +67,29 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
     `tau` are joint efforts: None, an array, (times, values), an Input, or a function f(t) or
     f(t, q, qd). `wrench` is a force and moment on the tip, base axes, in the same forms but the
-    last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. Methods:
-    rk4 (fixed steps dt), adams and bdf (CVODES, `tolerance`), generalised-alpha. Integration
-    restarts where an input switches; a joint at its limit ends the run unless `limits` is False.
-    `compiled` steps rk4 and generalised-alpha in generated C.
+    last. `q0="static"` starts from the sag under gravity with joints held at `theta0`. A joint at
+    its limit ends the run unless `limits` is False.
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
     f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
     `position` says where it starts.
 
-    Two methods are for Controllers only: `magnus`, exponential steps for Decoupling started on its
-    path where the elastic motion is linear, by far the fastest; and `substeps`, rk4 with steps as
-    short as the fastest mode on the path needs. The default (None or `auto`) is generalised-alpha
-    for robots with loops; with a Controller magnus where it applies, else adams; else rk4, or
-    adams where neither method nor dt is given and 1 ms is too long for rk4.
+    `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
+    Methods are rk4, adams, bdf, generalised-alpha and magnus. Each chooses its `step` from poles
+    and the rates that the motion excites, or meets a `tolerance` (1e-9). None or `auto` chooses
+    among them. Integration restarts where an input switches. `compiled` steps in generated C.
 
-    A run that ends early, by Ctrl-C too, warns and keeps what it has.
+    A power balance that stays open by more than 1e-3 of the energy exchanged warns. A run that ends
+    early, by Ctrl-C too, warns and keeps what it has. `progress`: None, after 2 s on a terminal.
     """
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
     if duration is None:
         duration = 1.0 if wanted is None else wanted.duration
-    every = EVERY if dt is None else dt
-    _check(duration, every, method, tolerance)
+    every = _every(duration, dt, samples)
+    _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
         check_path(model, wanted, duration)
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
@@ -97,10 +97,95 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     efforts = _efforts(model, tau, controller, wanted, duration)
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance, compiled, law)
-    method = _chosen(plan, x0, _stiffest(model, x0[: model.size], wanted, duration), method, dt)
-    states, message = _collect(plan, STEPPERS[method](plan, x0), x0, limits, progress)
-    return _response(plan, states, method, message)
+    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
+    found = _carried(plan, x0, (method, step), limits, progress)
+    _warn_when_open(found, step, tolerance)
+    return found
+
+
+def _carried(
+    plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
+    progress: bool | None,
+) -> Response:  # fmt: skip
+    """The run by the method and step asked for, or by its own, halved until its balance closes."""
+    method, step = asked
+    spectrum = look(plan, x0)
+    plan = replace(plan, fastest=spectrum.fastest)
+    stepper = _stepper(plan, x0, spectrum, method)
+    if step is not None:
+        if stepper.name == "rk4":
+            _check_step(spectrum, step)
+        return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+    step = stepper.own_step(plan, spectrum)
+    if isinstance(plan.tau, Feedback) or not math.isfinite(step):
+        # a law may remember: never twice
+        return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+    step = min(step, float(np.diff(plan.grid).max()))
+    for left in reversed(range(TRIES)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+        blew = "blew up" in found.message
+        if not left or "stopped" in found.message or not (blew or found.openness > CLOSED):
+            break
+        if blew and left == TRIES - 2:
+            break  # a quarter of the step did not help
+        step /= 4 if blew else 2
+    for item in caught:
+        warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
+    return found
+
+
+def _run(
+    plan: Plan,
+    x0: Array,
+    stepper: Stepper,
+    step: float,
+    limits: bool,
+    progress: bool | None,
+    energy: float,
+) -> Response:
+    """One run, and its answer."""
+    states, applied, message = _collect(plan, stepper.run(plan, x0, step), x0, limits, progress)
+    return _response(plan, states, applied, (stepper.name, step, energy), message)
+
+
+def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> Stepper:
+    """The stepper asked for, or one that fits."""
+    if method in (None, "auto"):
+        return choose(plan, x0, spectrum)
+    stepper = STEPPERS[str(method)]
+    fault = stepper.refusal(plan, x0)
+    if fault:
+        instead = choose(plan, x0, spectrum).name
+        raise SuppleError(f"method {method} {fault}: use {instead}, or leave the method out")
+    return stepper
+
+
+def _warn_when_open(found: Response, step: float | None, tolerance: float | None) -> None:
+    if found.openness <= OPEN:
+        return
+    remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
+    if step is None:
+        remedy = "give a smaller tolerance" if tolerance is not None else "give a smaller step"
+    warnings.warn(
+        f"the power balance of this run stays open by {found.openness:.1e} of the energy "
+        f"exchanged: {remedy}, or use another method (it was {found.method})",
+        SimulationWarning,
+        stacklevel=3,
+    )
+
+
+def _every(duration: float, dt: float | None, samples: int | None) -> float:
+    """Seconds between two samples."""
+    if samples is None:
+        return EVERY if dt is None else dt
+    if dt is not None:
+        raise SuppleError("dt and samples are both given: give the time between two samples or "
+                          "their number")  # fmt: skip
+    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
+        raise SuppleError(f"samples is {samples!r}: give a positive whole number")
+    return duration / int(samples)
 
 
 def _efforts(
@@ -109,7 +194,7 @@ def _efforts(
     """Joint efforts as given; under a Controller the motion wanted instead."""
     if path is None:
         if controller is None:
-            return as_input(tau, model.joints, duration)
+            return as_time_function(as_input(tau, model.joints, duration), duration)
     elif tau is not None:
         raise SuppleError("tau and controller are both given: give one of them")
     elif isinstance(controller, Controller):
@@ -133,39 +218,24 @@ def _on_path(
     return q0, np.concatenate([rd, rest]) if qd0 is None else qd0
 
 
-def _stiffest(model: Model, q: Array, path: Trajectory | None, duration: float) -> Array:
-    """The start, with links that slide as short as they get on the path."""
-    out = q.copy()
-    if path is not None and model.chain.sliding:
-        shortest = path_samples(path, duration).min(axis=0)
-        for i in model.chain.sliding:
-            out[model.chain.theta[i]] = shortest[model.chain.theta[i]]
-    return out
-
-
-def _chosen(plan: Plan, x0: Array, stiffest: Array, method: str | None, dt: float | None) -> str:
-    """The method asked for, or one that fits: implicit where loops keep stiff rods together."""
-    if method not in (None, "auto"):
-        if method == "rk4":
-            _check_step(plan.model, stiffest, dt or EVERY)
-        return str(method)
-    if plan.model.functions.closed:
-        return "generalised-alpha"
-    if plan.controller is not None:
-        return "adams" if why_not_magnus(plan, x0) else "magnus"
-    if dt is not None or plan.compiled:
-        _check_step(plan.model, stiffest, dt or EVERY)
-    elif stable_step(plan.model, stiffest) < EVERY:
-        return "generalised-alpha" if isinstance(plan.tau, Feedback) else "adams"
-    return "rk4"
-
-
-def _check(duration: float, dt: float, method: str | None, tolerance: float) -> None:
-    for word, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
+def _check(
+    model: Model,
+    duration: float,
+    dt: float,
+    method: str | None,
+    tolerance: float | None,
+    step: float | None,
+) -> None:
+    each = {"duration": duration, "dt": dt, "tolerance": tolerance, "step": step}
+    for word, value in each.items():
+        if value is None:
+            continue
         if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
             raise SuppleError(f"{word} is {value}: give a positive number")
     if duration / dt > 1e8:
-        raise SuppleError(f"{duration:g} s in steps of {dt:g} s are more than 1e8 steps: use fewer")
+        raise SuppleError(f"{duration:g} s every {dt:g} s are more than 1e8 samples: use fewer")
+    told = f"a run of {duration:g} s every {dt:g} s"
+    afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
     if method not in (None, "auto", *STEPPERS):
         raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
 
@@ -185,14 +255,15 @@ def _six(wrench: Any) -> Any:
     return wrench
 
 
-def _check_step(model: Model, q: Array, dt: float) -> None:
-    largest = stable_step(model, q)
-    if dt > largest:
+def _check_step(spectrum: Spectrum, step: float) -> None:
+    largest = stable_step(spectrum.poles)
+    if step > largest:
         digits = 10.0 ** (math.floor(math.log10(largest)) - 2)
         allowed = math.floor(largest / digits) * digits
         raise SuppleError(
-            f"dt is {dt:g} s: beyond rk4's stability limit for this model; the largest admissible "
-            f"step is {allowed:.3g} s (use it or a smaller one, fewer modes, or method adams)"
+            f"step is {step:g} s: beyond rk4's stability limit for this model; the largest "
+            f"admissible step is {allowed:.3g} s (leave it out and it is chosen from the motion, "
+            "use fewer modes, or method bdf)"
         )
 
 
@@ -246,14 +317,17 @@ def _grid(
 
 def _collect(
     plan: Plan, chunks: Iterator[Chunk], x0: Array, limits: bool, progress: bool | None
-) -> tuple[Array, str]:
-    """All states until the end, a fault or Ctrl-C, and why it ended early."""
-    kept, message = [x0[None]], ""
-    wanted = len(plan.grid) > 20_000 if progress is None else progress
+) -> tuple[Array, Array | None, str]:
+    """All states until the end, a fault or Ctrl-C, efforts applied, and why it ended early."""
+    kept, applied, message = [x0[None]], [], ""
+    last: Array | None = None
     try:
-        for place, states in _shown(chunks, len(plan.grid) - 1, wanted):
-            good, message = _checked(plan, place, states, kept[-1][-1], limits)
+        for chunk in _shown(chunks, plan.grid, progress):
+            good, message = _checked(plan, chunk.place, chunk.states, kept[-1][-1], limits)
             kept.append(good)
+            if chunk.tau is not None:
+                applied.append(chunk.tau[: len(good)])
+                last = chunk.last
             if message:
                 break
     except KeyboardInterrupt:
@@ -262,32 +336,42 @@ def _collect(
         if _count(kept) == 1:
             raise
         message = str(problem)
-    except Exception as problem:
-        if type(problem).__name__ != "_StoppedError":
-            raise
+    except StoppedError:
         reason = _reason(plan.model, kept[-1][-1])
         message = f"the integrator gave up after t = {plan.grid[_count(kept) - 1]:g} s: {reason}"
     if message:
-        warnings.warn(message, SimulationWarning, stacklevel=3)
-    return np.concatenate(kept), message
+        warnings.warn(message, SimulationWarning, stacklevel=4)
+    if isinstance(plan.tau, Feedback) and last is None:  # not one step was made
+        last = np.full(plan.model.joints, np.nan)
+    tau = None if last is None else np.concatenate([*applied, last[None]])
+    return np.concatenate(kept), tau, message
 
 
 def _count(kept: list[Array]) -> int:
     return sum(map(len, kept))
 
 
-def _shown(chunks: Iterator[Chunk], total: int, wanted: bool) -> Iterator[Chunk]:
-    """The same chunks, with a progress bar on the way when one is wanted."""
+def _shown(chunks: Iterator[Chunk], grid: Array, progress: bool | None) -> Iterator[Chunk]:
+    """The same chunks, with a progress bar once they take longer than PATIENCE."""
+    wanted = sys.stderr.isatty() if progress is None else progress
     if not wanted:
         yield from chunks
         return
+    from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(transient=True) as bar:
-        task = bar.add_task("simulating", total=total)
-        for place, states in chunks:
-            bar.update(task, completed=place - 1 + len(states))
-            yield place, states
+    began = time.monotonic()
+    bar = Progress(transient=True, console=Console(stderr=True))
+    task = bar.add_task("simulating", total=float(grid[-1]))
+    try:
+        for chunk in chunks:
+            if bar.live.is_started:
+                bar.update(task, completed=float(grid[chunk.place - 1 + len(chunk.states)]))
+            elif time.monotonic() - began > PATIENCE:
+                bar.start()
+            yield chunk
+    finally:
+        bar.stop()
 
 
 def _checked(
@@ -362,15 +446,22 @@ def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
     return states[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
 
 
-def _response(plan: Plan, states: Array, method: str, message: str) -> Response:
+def _response(
+    plan: Plan, states: Array, applied: Array | None, how: tuple[str, float, float], message: str
+) -> Response:
     n, t = plan.model.size, plan.grid[: len(states)]
     q, qd = states[:, :n], states[:, n : 2 * n]
-    if plan.controller is not None:
+    if applied is not None:
+        tau = applied
+    elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
         tau = plan.controller.efforts(plan.model, (q, qd), wanted)
-    elif isinstance(plan.tau, Feedback):
-        tau = np.array([plan.tau(float(at), *x) for at, *x in zip(t, q, qd, strict=True)])
     else:
+        assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
     beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
-    return Response(plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta)
+    method, step, energy = how
+    return Response(
+        plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
+        step=step if math.isfinite(step) else None, notes={"vibration": energy},
+    )  # fmt: skip

@@ -18,16 +18,17 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from ..control.controllers import Controller, Decoupling
-from ..control.trajectories import Trajectory
-from ..equations.evaluate import Evaluator
-from ..equations.model import Model
-from ..errors import SuppleError
-from .closed_loop import Reference, closed_rate
-from .held_joints import exponentials, flexible
-from .plan import Plan
+from ...control.controllers import Controller, Decoupling
+from ...control.trajectories import Trajectory
+from ...equations.evaluate import Evaluator
+from ...equations.model import Model
+from ..closed_loop import Reference, closed_rate
+from ..held_joints import exponentials, flexible
+from ..plan import Chunk, Plan
+from ..spectrum import Spectrum
+from .stepper import Stepper
 
-__all__ = ["magnus", "why_not_magnus"]
+__all__ = ["Magnus"]
 
 Array = NDArray[np.float64]
 ENTRIES = 400_000  # of the matrices carried in one go
@@ -45,49 +46,57 @@ def _phases(tolerance: float) -> tuple[float, float]:
     return 0.2 * factor, 3.0 * factor
 
 
-def magnus(plan: Plan, x: Array) -> Iterator[tuple[int, Array]]:
+class Magnus(Stepper):
     """Exponential steps of fourth order."""
-    fault = why_not_magnus(plan, x)
-    if fault:
-        raise SuppleError(f"method magnus {fault}: use adams")
-    assert isinstance(plan.tau, Reference)
-    assert plan.controller is not None
-    model, path = plan.model, plan.tau.trajectory
-    k, n = model.joints, model.size
-    y = np.concatenate([x[k:n], x[n + k : 2 * n], [1.0]])
-    work = float(x[2 * n])
-    speeds = _speeds(model, path, plan.grid, plan.tolerance)
-    ask, m = _asker(model, plan.controller, path), n - k
-    segments = [forms for a, b in pairwise([*plan.starts, len(plan.grid) - 1])
-                for forms in _forms(ask, m, plan.grid, a, b)]  # fmt: skip
-    for forms in segments:
-        grid = plan.grid[forms.first : forms.last + 1]
-        counts = _counts(grid, speeds)
-        for i, j in _pieces(counts, 2 * m + 1):
-            found, y, work = _carried(forms, grid[i : j + 1], counts[i:j], y, work)
-            r, rd, _ = path(grid[i + 1 : j + 1])
-            states = np.hstack([r, found[:, :m], rd, found[:, m : 2 * m], found[:, -1:]])
-            yield forms.first + i + 1, states
 
+    name = "magnus"
+    order = 4
+    takes = frozenset({"controller"})
 
-def why_not_magnus(plan: Plan, x: Array) -> str:
-    """Return what keeps a run from being made by exponentials, or nothing."""
-    model = plan.model
-    if model.functions.closed:
-        return "is not for robots with loops"
-    if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
-        return "is for Decoupling along a trajectory"
-    if model.size == model.joints:
-        return "is for links that bend"
-    if model.beta != "newton":
-        return "does not integrate beta"
-    path, k, n = plan.tau.trajectory, model.joints, model.size
-    r, rd, _ = path(0.0)
-    if np.abs([*(x[:k] - r), *(x[n : n + k] - rd)]).max(initial=0.0) > 1e-12:
-        return "needs a start on the path"
-    if not _linear(model, plan.controller, path):
-        return "needs elastic rows that are linear, as with a point mass on the last link"
-    return ""
+    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+        """Return infinity: the tolerance decides, and the modes on the path."""
+        return float("inf")
+
+    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+        """Yield piece after piece."""
+        assert isinstance(plan.tau, Reference)
+        assert plan.controller is not None
+        model, path = plan.model, plan.tau.trajectory
+        k, n = model.joints, model.size
+        y = np.concatenate([x[k:n], x[n + k : 2 * n], [1.0]])
+        work = float(x[2 * n])
+        speeds = _speeds(model, path, plan.grid, plan.tolerance)
+        ask, m = _asker(model, plan.controller, path), n - k
+        for a, b in pairwise([*plan.starts, len(plan.grid) - 1]):
+            for forms in _forms(ask, m, plan.grid, a, b):
+                grid = plan.grid[forms.first : forms.last + 1]
+                counts = _counts(grid, speeds)
+                if np.isfinite(step):
+                    counts = np.ceil(np.diff(grid) / step - 1e-9).astype(np.int64)
+                for i, j in _pieces(counts, 2 * m + 1):
+                    found, y, work = _carried(forms, grid[i : j + 1], counts[i:j], y, work)
+                    r, rd, _ = path(grid[i + 1 : j + 1])
+                    states = np.hstack([r, found[:, :m], rd, found[:, m : 2 * m], found[:, -1:]])
+                    yield Chunk(forms.first + i + 1, states)
+
+    def refusal(self, plan: Plan, x: Array) -> str:
+        """Return what keeps a run from being made by exponentials, or nothing."""
+        model = plan.model
+        if model.functions.closed:
+            return "is not for robots with loops"
+        if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
+            return "is for Decoupling along a trajectory"
+        if model.size == model.joints:
+            return "is for links that bend"
+        if model.beta != "newton":
+            return "does not integrate beta"
+        path, k, n = plan.tau.trajectory, model.joints, model.size
+        r, rd, _ = path(0.0)
+        if np.abs([*(x[:k] - r), *(x[n : n + k] - rd)]).max(initial=0.0) > 1e-12:
+            return "needs a start on the path"
+        if not _linear(model, plan.controller, path):
+            return "needs elastic rows that are linear, as with a point mass on the last link"
+        return ""
 
 
 def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator]:

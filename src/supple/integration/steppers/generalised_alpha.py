@@ -6,60 +6,87 @@ to step as long as it leads there quickly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control.controllers import Decoupling, Wanted
-from ..equations.evaluate import Evaluator, compiled, slope
-from ..errors import SuppleError
-from ..kernels.newmark import Scheme
-from ..kernels.newmark import generalised_alpha as scheme_of
-from .closed_loop import Reference
-from .inputs import Feedback
-from .plan import Chunk, Plan, wrench_power
-from .states import near_symbols
+from ...control.controllers import Decoupling, Wanted
+from ...equations.evaluate import Evaluator, compiled, slope
+from ...errors import SuppleError
+from ...kernels.newmark import Scheme
+from ...kernels.newmark import generalised_alpha as scheme_of
+from ..closed_loop import Reference
+from ..inputs import Feedback
+from ..plan import Chunk, Plan, wrench_power
+from ..spectrum import Spectrum
+from ..states import near_symbols
+from .stepper import Stepper
 
-__all__ = ["generalised_alpha"]
+__all__ = ["GeneralisedAlpha"]
 
 Array = NDArray[np.float64]
+RADIUS = 0.8  # left of the fastest modes in a step
+PHASE = 0.035  # rad of the fastest rate excited in a step: 1 % of a rad is lost in 20 periods
+FIRST, GROWTH = 0.05, 1.1  # rad of the fastest pole in the first step after a switch, and growth
+PIECE = 16  # steps between two switches of the input
 MOST = 30  # iterations of a step
 QUICK = 6  # iterations after which the matrix is made anew for the next step
 POSITION, VELOCITY = 1e-11, 1e-9  # corrections beside the largest entry, at which a step is done
 
 
-def generalised_alpha(plan: Plan, x: Array, radius: float = 0.8) -> Iterator[Chunk]:
-    """Implicit steps that damp the fast modes; `radius` is left of them at infinite frequency.
+class GeneralisedAlpha(Stepper):
+    """Implicit steps that damp modes much faster than the step; RADIUS is left of them in a step.
 
     Residual r = M qdd + h + D qd + K q + g - tau at t + dt; the accelerations a of the scheme lag
     behind: (1 - am) a1 + am a0 = (1 - af) qdd1 + af qdd0. Under Decoupling started on its path the
-    joints are led along it, which is what this law does.
+    joints are led along it, which is what this law does. At every switch of the input qdd and a are
+    made new, since they jump there, and where a pole is faster than the step, steps begin short.
 
     Source: [Arnold2007], Eqs. (5)-(7).
     """
-    if plan.model.beta != "newton":
-        raise SuppleError("method generalised-alpha does not integrate beta: use adams, bdf or rk4")
-    system, scheme = _System(plan, x), scheme_of(radius)
-    n, work = plan.model.size, float(x[2 * plan.model.size])
-    q, qd = x[:n].copy(), x[n : 2 * n].copy()
-    qdd = system.first(q, qd)
-    a, before = qdd, system.power(q, qd)
-    for k in range(len(plan.grid) - 1):
-        dt = float(plan.grid[k + 1] - plan.grid[k])
-        rest = (scheme.alpha_f * qdd - scheme.alpha_m * a) / (1 - scheme.alpha_m)
-        start = (
-            q + dt * qd + dt**2 * ((0.5 - scheme.beta) * a + scheme.beta * rest),
-            qd + dt * ((1 - scheme.gamma) * a + scheme.gamma * rest),
-            qdd,
-        )
-        system.lead(q, qd, dt)
-        q, qd, qdd = system.step(k + 1, dt, start, scheme)
-        a = rest + scheme.weight * qdd
-        after = system.power(q, qd)
-        work, before = work + dt * (before + after) / 2, after
-        yield k + 1, np.concatenate([q, qd, [work], system.near])[None]
+
+    name = "generalised-alpha"
+    order = 2
+    takes = frozenset({"data", "function", "controller", "wrench", "loops"})
+
+    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+        """Return PHASE rad of the fastest rate excited."""
+        edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
+        step = float(np.diff(edges).min()) / PIECE
+        return min(step, PHASE / spectrum.excited) if spectrum.excited else step
+
+    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+        """Yield state after state."""
+        n, scheme = plan.model.size, scheme_of(RADIUS)
+        work = float(x[2 * n])
+        system = _System(plan, x)
+        q, qd = x[:n].copy(), x[n : 2 * n].copy()
+        starts = set(plan.starts)
+        for k in range(len(plan.grid) - 1):
+            start, end = plan.grid[k : k + 2].tolist()
+            if k in starts:
+                graded = FIRST / plan.fastest if plan.fastest * step > 1 else step
+                a = qdd = system.first(start + 1e-9 * step, min(graded, end - start), q, qd)
+                before = system.power(q, qd)
+            applied, t = system.tau.copy(), start
+            while t < end:
+                rest = end - t
+                graded = min(step, graded * GROWTH)
+                dt = rest / math.ceil(rest / graded - 1e-9)
+                t = end if dt == rest else t + dt
+                guess = scheme.predict(dt, q, qd, qdd, a)
+                at = min(t, end - 1e-9 * dt)  # a hair inside: a switch acts from its own side
+                system.lead(q, qd, dt)
+                q, qd, qdd = system.step(at, dt, (guess[0], guess[1], qdd), scheme)
+                a = guess[2] + scheme.weight * qdd
+                after = system.power(q, qd)
+                work, before = work + dt * (before + after) / 2, after
+            here = np.concatenate([q, qd, [work], system.near])[None]
+            given = isinstance(plan.tau, Feedback)
+            yield Chunk(k + 1, here, *((applied[None], system.tau.copy()) if given else ()))
 
 
 class _System:
@@ -78,23 +105,21 @@ class _System:
         self._inverse: Array | None = None
         self._dt = 0.0
         self._answer: list[Array] | None = None
-        self._given: Array | None = None
-        at = plan.grid - 1e-9 * np.diff(plan.grid, prepend=plan.grid[0])
-        if not isinstance(plan.tau, Feedback):
-            self._given = plan.inputs(at)
-        self._wrench = np.zeros((len(at), 0))
-        if plan.wrench is not None:
-            self._wrench = plan.wrench.value(at, 6)
+        self._time, self._row = np.nan, np.zeros(0)
 
-    def first(self, q: Array, qd: Array) -> Array:
-        """qdd at the start, as an implicit step feels it: modes faster than the step are left out.
+    def first(self, t: float, h: float, q: Array, qd: Array) -> Array:
+        """qdd after a switch, as an implicit step feels it: modes faster than it are left out.
 
-        Efforts that jump at the start would throw these modes about, and the first step with them.
+        Efforts that jump there would throw these modes about, and the first step with them.
         """
-        u, qdd = self._inputs(0, q, qd), np.zeros_like(q)
-        h = float(self.plan.grid[1] - self.plan.grid[0])
-        r = self._rest(q, qd, qdd, u)
-        return np.asarray(-self._matrix(0, (q, qd, qdd), u, (h**2, h), False) @ r)
+        u, qdd = self._inputs(t, q, qd), np.zeros_like(q)
+        if self.led:
+            qdd[: self.k] = u[2 * self.k :]
+        exact = not self.model.functions.closed
+        A = self._matrix(t, (q, qd, qdd), u, (h**2, h), exact)
+        qdd = qdd - A @ self._rest(q, qd, qdd, u)
+        self._rest(q, qd, qdd, u)  # for the efforts
+        return np.asarray(qdd)
 
     def lead(self, q: Array, qd: Array, dt: float) -> None:
         """Take the followers of loops from where they belong at q to about the end of a step."""
@@ -103,37 +128,36 @@ class _System:
             self.near = found + dt * rate
 
     def step(
-        self, place: int, dt: float, start: tuple[Array, Array, Array], scheme: Scheme
+        self, t: float, dt: float, start: tuple[Array, Array, Array], scheme: Scheme
     ) -> tuple[Array, Array, Array]:
         """q = q_0 + b qdd, qd = qd_0 + c qdd and qdd that satisfy the equations at one time."""
         q_0, qd_0, qdd = start
-        b, c = scheme.beta * dt**2 * scheme.weight, scheme.gamma * dt * scheme.weight
+        b, c = scheme.shares(dt)
         if abs(dt - self._dt) > 1e-9 * dt:
             self._inverse = None
         for renewed in (0, 1, MOST):  # with the matrix at hand, with a new one, with new ones
             self._answer = self._answer if renewed == 0 else None
-            found = self._iterated(place, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
+            found = self._iterated(t, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
             if found is not None:
                 return found
-        t = self.plan.grid[place]
         hint = ", or keep away from singular poses" if self.model.functions.closed else ""
-        raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller dt{hint}")
+        raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
 
     def _iterated(
-        self, place: int, dt: float, start: tuple[Array, Array, Array],
+        self, t: float, dt: float, start: tuple[Array, Array, Array],
         weights: tuple[float, float], renewed: int,
     ) -> tuple[Array, Array, Array] | None:  # fmt: skip
         (q_0, qd_0, qdd), (b, c), before = start, weights, np.inf
         for count in range(MOST):
             q, qd = q_0 + b * qdd, qd_0 + c * qdd
-            u = self._inputs(place, q, qd)
+            u = self._inputs(t, q, qd)
             if self.led:
                 k = self.k
                 q[:k], qd[:k], qdd[:k] = u[:k], u[k : 2 * k], u[2 * k :]
             r = self._rest(q, qd, qdd, u)
             if count < renewed or self._inverse is None:
                 exact = not self.model.functions.closed or renewed == MOST
-                self._inverse = self._matrix(place, (q, qd, qdd), u, (b, c), exact)
+                self._inverse = self._matrix(t, (q, qd, qdd), u, (b, c), exact)
                 self._dt = dt
             step = self._inverse @ -r
             size = float(np.abs(step).max())
@@ -153,13 +177,15 @@ class _System:
         lost = self.model.functions.evaluator("dissipation")(q, qd)[0]
         return float(self.tau @ qd[: self.k] - qd @ lost) + self.given_power
 
-    def _inputs(self, place: int, q: Array, qd: Array) -> Array:
-        if isinstance(self.plan.tau, Feedback):
-            efforts = self.plan.tau(float(self.plan.grid[place]), q, qd)
-            return np.concatenate([efforts, self._wrench[place]])
-        assert self._given is not None
-        row: Array = self._given[place]
-        return row
+    def _inputs(self, t: float, q: Array, qd: Array) -> Array:
+        if not isinstance(self.plan.tau, Feedback):
+            if t != self._time:
+                self._time, self._row = t, self.plan.inputs(np.array([t]))[0]
+            return self._row
+        efforts = self.plan.tau(t, q, qd)
+        if self.plan.wrench is None:
+            return efforts
+        return np.concatenate([efforts, self.plan.wrench.value(np.array([t]), 6)[0]])
 
     def _rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
         """The residual; the efforts are kept."""
@@ -169,7 +195,7 @@ class _System:
         return r
 
     def _matrix(
-        self, place: int, state: tuple[Array, Array, Array], u: Array,
+        self, t: float, state: tuple[Array, Array, Array], u: Array,
         weights: tuple[float, float], exact: bool,
     ) -> Array:  # fmt: skip
         """Inverse of d r / d qdd + c d r / d qd + b d r / d q.
@@ -191,15 +217,15 @@ class _System:
             A[:k] = 0.0
             A[:k, :k] = np.eye(k)
         if isinstance(self.plan.tau, Feedback) and self.plan.tau.of_state:
-            A[:k, :k] -= self._felt(place, q, qd, u, b, c)
+            A[:k, :k] -= self._felt(t, q, qd, u, b, c)
         return np.asarray(np.linalg.inv(A))
 
-    def _felt(self, place: int, q: Array, qd: Array, u: Array, b: float, c: float) -> Array:
+    def _felt(self, t: float, q: Array, qd: Array, u: Array, b: float, c: float) -> Array:
         """(k, k): how a function of the state answers to its joints, by differences."""
         out = np.zeros((self.k, self.k))
         for j, e in enumerate(1e-6 * np.eye(len(q))[: self.k]):
-            out[:, j] = b * (self._inputs(place, q + e, qd) - u)[: self.k]
-            out[:, j] += c * (self._inputs(place, q, qd + e) - u)[: self.k]
+            out[:, j] = b * (self._inputs(t, q + e, qd) - u)[: self.k]
+            out[:, j] += c * (self._inputs(t, q, qd + e) - u)[: self.k]
         return out / 1e-6
 
 

@@ -1,0 +1,60 @@
+"""`supple stopband`: a proof that a band of frequencies is free, or a pose where it is not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, angles, values
+from ..output import plain, print_json, say
+from .sweep import Over, parse_over
+
+__all__ = ["stopband"]
+
+
+def stopband(
+    file: File,
+    band: Annotated[str, typer.Option("--band", metavar="9,12", help="Low and high end, Hz.")],
+    over: Over,
+    at: At = None,
+    resolution: Annotated[
+        float, typer.Option("--resolution", help="Give up cells smaller than this, rad.")
+    ] = 1e-4,
+    cells: Annotated[int, typer.Option("--cells", help="Look at this many at most.")] = 2_000_000,
+    json: Json = False,
+) -> None:
+    """Prove that no pose and payload of a box has a natural frequency in a band."""
+    from ... import files
+    from ...studies.design.stopband import stopband as ask
+
+    edges = values(band, "--band")
+    if len(edges) != 2:
+        raise SuppleError(f"--band {band}: give two numbers in Hz, such as 9,12")
+    box = {}
+    for text in over:
+        key, ends = parse_over(text)
+        if len(ends) != 2:
+            raise SuppleError(f"--over {text}: write KEY=low:high")
+        box[key] = (ends[0], ends[1])
+    theta = None if at is None else angles(at, "--at")
+    robot = files.load(file)
+    pair = (edges[0], edges[1])
+    found = ask(robot, pair, box, theta=theta, resolution=resolution, cells=cells)
+    if json:
+        keys = ("free", "at", "frequency_hz", "cells", "undecided", "margin_hz", "rests_on")
+        document = {"robot": robot.name, "band_hz": list(pair), "over": box}
+        print_json(document | {key: getattr(found, key) for key in keys})
+        return
+    told = f"{edges[0]:g} to {edges[1]:g} Hz"
+    if found.free is None:
+        say(f"Not decided: {found.undecided} of {found.cells} cells stay open at {told}.")
+        say("Try a narrower band, a smaller --resolution or more --cells.")
+    elif found.free:
+        say(f"Proven: {plain(robot.name)} has no natural frequency from {told} in this box.")
+        say(f"{found.cells} cells; the nearest frequency seen is {found.margin_hz:.3g} Hz away.")
+        say(f"It rests on {found.rests_on}.")
+    else:
+        where = ", ".join(f"{key} {value:.6g}" for key, value in (found.at or {}).items())
+        say(f"Not free: {found.frequency_hz:.6g} Hz at {where}.")

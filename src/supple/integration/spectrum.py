@@ -1,0 +1,289 @@
+"""Spectrum: the poles of a run, and the fastest rate that its motion excites, looked at once.
+
+Linearised about a state, with x = [q, qd] and the law's slopes F, G by q and qd,
+
+    x' = A x + f,   A = [[0, 1], [-M^-1 (K - B F), -M^-1 (D - B G)]],
+
+a mode (lambda, v) that is suddenly driven by f moves with the amplitude |w f / lambda|, w its left
+eigenvector. Modes that hold less than SHARE of the energy put into all of them, and make less than
+SEEN of every joint spring's and link's deflection, are not excited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..equations.equilibrium import stiffness_at
+from ..equations.model import Model
+from .closed_loop import Reference
+from .inputs import Feedback, Input
+from .plan import Plan
+
+__all__ = ["Spectrum", "look"]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+SHARE = 1e-5  # of the energy put into oscillations: what a mode may hold and still be left out
+SEEN = 5e-3  # of a deflection: what a mode may make of it and still be left out
+RIGID = 1e-4  # of the fastest rate: what is much slower counts as rigid
+SMOOTH = 60.0  # rad in a piece of a path, beyond which a mode follows it without being excited
+SWITCHES = 64  # of the input that are looked at
+Law = Callable[[float, Array, Array], Array]  # t, q, qd to efforts
+State = tuple[float, Array, Array]
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Rates of one run, rad/s.
+
+    Attributes:
+        poles: (m,), of all poses looked at.  excited: fastest mode or input that the motion has.
+        ratio: damping ratio of that mode.  energy: what the start or a switch puts into
+        vibration at most, J.
+    """
+
+    poles: Complex
+    excited: float
+    ratio: float = 0.0
+    energy: float = 0.0
+
+    @property
+    def fastest(self) -> float:
+        """Largest |pole|."""
+        return float(np.abs(self.poles).max(initial=0.0))
+
+    def turned(self, duration: float) -> float:
+        """Return the rad of the excited mode in a run, as far as its damping lets it live."""
+        turned = self.excited * duration
+        return turned / (1 + self.ratio * turned / 3)
+
+
+def look(plan: Plan, x0: Array) -> Spectrum:
+    """Return the spectrum of a plan that starts at x0."""
+    n, law = plan.model.size, _law(plan)
+    states = _states(plan, x0[:n], x0[n : 2 * n])
+    found = [_modes(plan.model, None if _open(plan) else law, state) for state in states]
+    rates = [_rates(values) for values, _ in found]
+    excited, ratio, energy = _excited(plan, law, states, found[0], rates)
+    smooth, driven = _input_rates(plan)
+    slow = rates[0][rates[0] <= smooth].max(initial=0.0)
+    poles = np.concatenate([values for values, _ in found])
+    fastest = max(excited, driven, slow, _turning(plan, law, states))
+    return Spectrum(poles, float(fastest), ratio, energy)
+
+
+def _turning(plan: Plan, law: Law, states: list[State]) -> float:
+    """How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s."""
+    k, (t, q, qd) = plan.model.joints, states[0]
+    speed = max(np.abs(state[2][:k]).max(initial=0.0) for state in states)
+    push = _acceleration(plan, law, t, q, qd)[:k]
+    return float(max(2 * speed, np.sqrt(np.abs(push).max(initial=0.0))))
+
+
+def _open(plan: Plan) -> bool:
+    """Whether the efforts do not answer to the state."""
+    if isinstance(plan.tau, Feedback):
+        return not plan.tau.of_state
+    return plan.controller is None
+
+
+def _law(plan: Plan) -> Law:
+    """The efforts of a plan by time and state; of a law that remembers a copy is asked."""
+    given, controller, k = plan.tau, plan.controller, plan.model.joints
+    if isinstance(given, Feedback):
+        try:
+            return Feedback(deepcopy(given.function), given.width, given.of_state)
+        except (TypeError, ValueError, RecursionError):  # it cannot be copied
+            return given
+    if controller is None:
+        return lambda t, q, qd: given.value(np.array([t]), k)[0]
+    function = controller.function(plan.model)
+
+    def efforts(t: float, q: Array, qd: Array) -> Array:
+        wanted = np.split(given.value(np.array([t]), 3 * k)[0], 3)
+        return np.array(function(q, qd, *wanted)).ravel()
+
+    return efforts
+
+
+def _states(plan: Plan, q: Array, qd: Array) -> list[State]:
+    """Times and states to look at: the start, poses along a path, else a few others it may reach.
+
+    A free arm is stiffest where it is folded: poses are spread by irrational steps.
+    """
+    model, k, first = plan.model, plan.model.joints, float(plan.grid[0])
+    out = [(first, q, qd)]
+    if isinstance(plan.tau, Reference):
+        rest = np.zeros(model.size - k)
+        for t in np.linspace(first, plan.grid[-1], 9)[1:].tolist():
+            r, rd, _ = plan.tau.trajectory(t)
+            out.append((t, model.chain.pose(r), np.concatenate([rd, rest])))
+    elif not model.functions.closed:
+        turning = [j for j in range(k) if model.chain.joints[j] not in model.chain.sliding]
+        for i in range(1, 7):
+            pose = q.copy()
+            pose[turning] += 2 * np.pi * (i * (0.618034 + 0.754878 * np.arange(len(turning))) % 1)
+            out.append((first, pose, np.zeros_like(qd)))
+    return out
+
+
+def _modes(model: Model, law: Law | None, state: State) -> tuple[Complex, Complex]:
+    """Poles (2 N,) and right eigenvectors (2 N, 2 N) about a state."""
+    (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
+    e = h * np.eye(n)
+    lost = model.functions.evaluator("dissipation")(np.tile(q, (n, 1)), e)[0]
+    by_q, by_qd = -stiffness_at(model, q), -lost.T / h
+    if law is not None and k:
+        base = law(t, q, qd)
+        by_q[:k] += np.stack([law(t, q + d, qd) - base for d in e], axis=1) / h
+        by_qd[:k] += np.stack([law(t, q, qd + d) - base for d in e], axis=1) / h
+    A = np.zeros((2 * n, 2 * n))
+    A[:n, n:] = np.eye(n)
+    A[n:] = np.linalg.solve(model.mass_matrix(q), np.hstack([by_q, by_qd]))
+    # rigid motions are two poles with one shape at zero: a faint spring keeps them apart
+    A[n:, :n] -= RIGID**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)) * np.eye(n)
+    values, vectors = np.linalg.eig(A)
+    return values.astype(complex), vectors.astype(complex)
+
+
+def _rates(values: Complex) -> Array:
+    """Rates of poles, |lambda|: zero of those that do not swing or are rigid."""
+    size = np.abs(values)
+    swings = (np.abs(values.imag) > 0.3 * size) & (size > 10 * RIGID * size.max(initial=0.0))
+    return np.where(swings, size, 0.0)
+
+
+def _excited(
+    plan: Plan,
+    law: Law,
+    states: list[State],
+    found: tuple[Complex, Complex],
+    rates: list[Array],
+) -> tuple[float, float, float]:
+    """Fastest rate that the start and the switches of the input excite, its damping ratio, energy.
+
+    What a Python function will do is not known: an effort that jumps at any joint counts as well.
+    """
+    model, n, (_, q, qd), (values, vectors) = plan.model, plan.model.size, states[0], found
+    M, shapes = model.mass_matrix(q), vectors[:n]
+    pushes = [_acceleration(plan, law, at, q, qd) for at in _sides(plan)]
+    drives = [np.concatenate([qd, pushes[0]])]
+    drives += [
+        np.concatenate([0 * q, b - a]) for a, b in zip(pushes[1::2], pushes[2::2], strict=True)
+    ]
+    masses = np.einsum("ij,ik,kj->j", shapes.conj(), M, shapes).real
+    # amplitude times |lambda|: the kinetic energy of a mode that is driven from rest
+    swings = rates[0] > 0
+    energy = _energies(vectors, drives, masses) * swings[:, None]
+    floor = 1e-12 * float(np.abs(list(model.energies(q, qd).values())).sum())
+    slow = _carried_along(plan, states)
+    carried = _energies(vectors, slow, masses) * swings[:, None] if slow else energy
+    most = max(float(part.sum(axis=0).max()) for part in (energy, carried))
+    mine = (energy > max(SHARE * most, floor)).any(axis=1)
+    if isinstance(plan.tau, Feedback):
+        unit = np.linalg.solve(M, np.eye(n)[:, : model.joints]).T
+        drives = [*drives, *(np.concatenate([0 * q, a]) for a in unit)]
+        jumps = _energies(vectors, drives, masses) * swings[:, None]
+        mine |= (jumps > np.maximum(SHARE * jumps.sum(axis=0), floor)).any(axis=1)
+    if energy.sum() > floor or isinstance(plan.tau, Feedback):
+        mine |= _seen(model, q, found, drives, slow, swings)
+    if not mine.any():
+        return 0.0, 0.0, 0.0
+    j = int(np.argmax(np.where(mine, rates[0], 0.0)))
+    place = int((rates[0] < rates[0][j]).sum())  # the same mode elsewhere, by its number
+    fastest = max(float(np.sort(rate)[place]) for rate in rates)
+    ratio = float(max(0.0, -values[j].real / np.abs(values[j])))
+    return fastest, ratio, float(energy.sum(axis=0).max())
+
+
+def _energies(vectors: Complex, drives: list[Array], masses: Array) -> Array:
+    """(2 N, drives): kinetic energy of each mode under each drive."""
+    parts = np.linalg.solve(vectors, np.stack(drives, axis=1).astype(complex))
+    return np.asarray(np.abs(parts) ** 2 * masses[:, None] / 2)
+
+
+def _seen(
+    model: Model,
+    q: Array,
+    found: tuple[Complex, Complex],
+    drives: list[Array],
+    slow: list[Array],
+    swings: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """(2 N,) whether a mode makes a part of some deflection under some drive that can be seen.
+
+    The whole is what the drive makes, or the slow ones if that is more.
+    """
+    (values, vectors), k, faint = found, model.joints, 1e-6
+    every = np.stack([*drives, *slow], axis=1).astype(complex)
+    parts = np.linalg.solve(vectors, every)
+    amplitude = np.abs(parts / values[:, None]) * swings[:, None]  # (modes, drives)
+    shapes = vectors[: model.size].T
+    sizes = [
+        np.abs(shapes[:, j]) for j in range(k, model.size) if model.coordinates[j][:3] == "eps"
+    ]
+    for link, own in zip(model.chain.links, model.chain.eta, strict=True):
+        if own.stop == own.start:
+            continue
+        for fraction in (0.5, 1.0):
+            square = np.zeros(len(values))
+            for part in (shapes.real, shapes.imag):
+                bent = np.tile(q, (len(values), 1))
+                bent[:, k:] = faint * part[:, k:]
+                square += (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
+            sizes.append(np.sqrt(square) / faint)
+    made = [size[:, None] * amplitude for size in sizes]
+    largest = max((part.max(initial=0.0) for part in made), default=0.0)
+    seen = np.zeros(len(values), bool)
+    for part in made:
+        whole, own = part.sum(axis=0), part[:, : len(drives)]
+        whole = np.maximum(whole[: len(drives)], whole[len(drives) :].max(initial=0.0))
+        seen |= ((own > SEEN * whole) & (whole > 1e-9 * largest)).any(axis=1)
+    return seen
+
+
+def _carried_along(plan: Plan, states: list[State]) -> list[Array]:
+    """What the accelerations of a path do to the elastic rows, slowly: -M_ff^-1 M_fr rdd."""
+    model, k = plan.model, plan.model.joints
+    if not isinstance(plan.tau, Reference) or model.size == k:
+        return []
+    out = []
+    for t, q, _ in states:
+        M, rdd = model.mass_matrix(q), plan.tau.trajectory(t)[2]
+        push = -np.linalg.solve(M[k:, k:], M[k:, :k] @ rdd)
+        out.append(np.concatenate([0 * q, np.zeros(k), push]))
+    return out
+
+
+def _sides(plan: Plan) -> list[float]:
+    """The start, and times right before and right after switches where an input jumps."""
+    places = plan.grid[list(plan.starts[1:])]
+    out = [float(plan.grid[0])]
+    for t in places[:: len(places) // SWITCHES + 1].tolist():
+        hair = 1e-9 * max(t, 1e-3)
+        out += [t - hair, t + hair]
+    return out
+
+
+def _acceleration(plan: Plan, law: Law, t: float, q: Array, qd: Array) -> Array:
+    """qdd at a state under the inputs of a time."""
+    wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]
+    return plan.model.forward_dynamics(q, qd, law(t, q, qd), wrench)
+
+
+def _input_rates(plan: Plan) -> tuple[float, float]:
+    """Rate up to which smooth pieces of a path excite modes, and the rate of the inputs."""
+    T, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
+    if isinstance(plan.tau, Reference):
+        path, edges = plan.tau.trajectory, plan.grid[list(plan.starts)]
+        moving = np.inf if path.periodic else path.duration  # then it stands still
+        edges = np.append(edges[edges < moving], min(moving, plan.grid[-1]))
+        smooth = SMOOTH / float(np.diff(edges).min())
+    given = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
+    driven = max((part.rate(T) for part in given), default=0.0)
+    return float(max(smooth, 1.2 * driven)), float(driven)

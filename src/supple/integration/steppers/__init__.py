@@ -1,0 +1,1 @@
+"""How a Model is carried through time: one stepper a file."""

@@ -1,0 +1,161 @@
+"""adams and bdf: SUNDIALS CVODES, steps and orders chosen by its own estimate of the error.
+
+A run is made in blocks of samples, each a call over s = 0..1 with its length as a parameter; inputs
+in a block are polynomials in s that were compared with the inputs themselves. So one solver serves
+every block of a model, whatever its inputs are, and a run can be watched and stopped.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from ..plan import Chunk, Plan, StoppedError
+from ..spectrum import Spectrum
+from .stepper import Stepper
+
+__all__ = ["Adams", "BackwardDifferences"]
+
+Array = NDArray[np.float64]
+BLOCKS = (64, 8, 1)  # samples in one call
+DEGREE = 7  # of the polynomials
+FIT = 1e-11  # of an input's largest value: how well they meet it between their nodes
+SHORTEST = 2e-10  # of the run: a piece in which an input jumps
+NODES = chebyshev.chebpts1(DEGREE + 1)
+BETWEEN = np.cos(np.pi * np.arange(DEGREE + 2) / (DEGREE + 1))
+VALUES = chebyshev.chebvander(NODES, DEGREE)
+CHECK = chebyshev.chebvander(BETWEEN, DEGREE)
+
+
+class _Multistep(Stepper):
+    """CVODES by one of its two families, restarted at every switch of the input."""
+
+    order = None
+    takes = frozenset({"data", "controller", "wrench", "beta", "loops"})
+    iteration: ClassVar[str]
+
+    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+        """Return infinity: the tolerance decides."""
+        return float("inf")
+
+    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+        """Yield block after block."""
+        scale = np.abs(plan.inputs(plan.grid)).max(axis=0, initial=0.0)
+        ends = [*plan.starts[1:], len(plan.grid) - 1]
+        for first, last in zip(plan.starts, ends, strict=True):
+            a = first
+            while a < last:
+                for size in BLOCKS:
+                    if size > last - a:
+                        continue
+                    states = self._block(plan, x, (plan.grid[a], plan.grid[a + size]), size, scale)
+                    if states is not None:
+                        yield Chunk(a + 1, states)
+                        a, x = a + size, states[-1]
+                        break
+
+    def _block(
+        self, plan: Plan, x: Array, times: tuple[float, float], size: int, scale: Array
+    ) -> Array | None:
+        """States (size, .) at equal parts of a stretch; None: no polynomial meets its inputs.
+
+        A single sample is cut in halves until one does, or a jump has no room left.
+        """
+        (start, end), middle = times, (times[0] + times[1]) / 2
+        half = (end - start) / 2 * (1 - 1e-9)  # a hair inside: a switch acts from its own side
+        u = plan.inputs(middle + half * np.concatenate([NODES, BETWEEN]))
+        series = np.linalg.solve(VALUES, u[: DEGREE + 1])
+        off = np.abs(CHECK @ series - u[DEGREE + 1 :]).max(axis=0)
+        if (off > FIT * scale).any():
+            if size > 1:
+                return None
+            if end - start > SHORTEST * plan.grid[-1]:
+                first = self._block(plan, x, (start, middle), 1, scale)
+                assert first is not None
+                return self._block(plan, first[-1], (middle, end), 1, scale)
+        solver = self._solver(plan, size)
+        with _heard() as pressed:
+            try:
+                found = solver(x0=x, p=np.concatenate([series.ravel("F"), [end - start]]))
+            except RuntimeError as problem:
+                if pressed:
+                    raise KeyboardInterrupt from None
+                raise StoppedError(str(problem)) from None
+        return np.array(found["xf"]).T
+
+    def _solver(self, plan: Plan, size: int) -> Any:
+        """CVODES from 0 to 1 with `size` equal parts, made once for a model and a law."""
+        key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
+        return plan.model.functions.derived(key, lambda: self._made(plan, size))
+
+    def _made(self, plan: Plan, size: int) -> Any:
+        import casadi as ca
+
+        f, symbol, width = plan.rate(), plan.model.functions.symbol, plan.width
+        x, s = symbol("x", f.numel_in(0)), symbol("s", 1)
+        p = symbol("p", (DEGREE + 1) * width + 1)
+        z, length = 2 * s - 1, p[(DEGREE + 1) * width]
+        columns = ca.vertsplit(p[:-1], DEGREE + 1) if width else []
+        u = [_clenshaw(ca.vertsplit(column), z) for column in columns]
+        options: Any = {
+            "linear_multistep_method": self.name,
+            "nonlinear_solver_iteration": self.iteration,
+            "reltol": plan.tolerance,
+            "abstol": plan.tolerance * 1e-2,
+            "max_num_steps": 20_000 if plan.model.functions.closed else 10_000_000,
+            "disable_internal_warnings": True,
+        }
+        problem = {"x": x, "t": s, "p": p, "ode": length * f(x, ca.vertcat(*u))}
+        parts = (np.arange(1, size + 1) / size).tolist()
+        return ca.integrator("run", "cvodes", problem, 0.0, parts, options)
+
+
+class Adams(_Multistep):
+    """Adams-Moulton to order 12 with functional iteration: for motions that are not stiff."""
+
+    name, iteration = "adams", "functional"
+
+
+class BackwardDifferences(_Multistep):
+    """Backward differences to order 5 with Newton's iteration: for stiff motions."""
+
+    name, iteration = "bdf", "newton"
+
+
+def _clenshaw(series: list[Any], z: Any) -> Any:
+    """Chebyshev's series at z, expressions."""
+    b1: Any = 0.0
+    b2: Any = 0.0
+    for c in reversed(series[1:]):
+        b1, b2 = c + 2 * z * b1 - b2, b1
+    return series[0] + z * b1 - b2
+
+
+@contextmanager
+def _heard() -> Iterator[list[int]]:
+    """Collect Ctrl-C while a solver runs, which tells of it as a failure of its own."""
+    pressed: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):
+        yield pressed
+        return
+
+    def hear(number: int, frame: Any) -> None:
+        pressed.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

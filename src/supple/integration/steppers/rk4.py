@@ -1,0 +1,175 @@
+"""rk4: the classical fourth-order Runge-Kutta method, with steps that follow the motion.
+
+One step turns a mode by z = lambda h and multiplies it by R(z) = 1 + z + z^2/2 + z^3/6 + z^4/24. On
+the imaginary axis |R|^2 = 1 - phi^6/72 + ..: of a mode's energy phi^5/72 is lost in a radian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...equations.evaluate import compiled, symbol_kind, view
+from ...equations.model import Model
+from ..inputs import Feedback
+from ..plan import Chunk, Plan, rubbed
+from ..spectrum import Spectrum
+from .functions import follow_function
+from .stepper import Stepper
+
+__all__ = ["RungeKutta4", "stable_step"]
+
+Array = NDArray[np.float64]
+CHUNK = 1000  # steps between two looks at what came out
+DEAR = 32  # the same where one step solves closures
+LOST = 1e-4  # of the energy of the fastest mode excited, in a run
+LONGEST = 0.25  # rad of it in a step
+PIECE = 16  # steps between two switches of a motion wanted
+
+
+class RungeKutta4(Stepper):
+    """Explicit steps of fourth order, as in [DeLuca1991].
+
+    Without a wrench, a controller or links that slide they are carried out in end coordinates, a
+    constant linear change that the method does not notice.
+    """
+
+    name = "rk4"
+    order = 4
+    takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops"})
+
+    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+        """Return phi / omega with N phi^5 / 72 = LOST in N rad, or what stability allows."""
+        duration = float(plan.grid[-1] - plan.grid[0])
+        step = stable_step(spectrum.poles) * 0.8
+        if spectrum.excited:
+            turned = max(spectrum.turned(duration), 1.0)
+            step = min(step, min(LONGEST, (72 * LOST / turned) ** 0.2) / spectrum.excited)
+        if plan.controller is not None:
+            edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
+            step = min(step, float(np.diff(edges).min()) / PIECE)
+        return step
+
+    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+        """Yield the states at the samples; inputs act a hair inside each step, from their side."""
+        if isinstance(plan.tau, Feedback):
+            yield from follow_function(plan, plan.tau, x, step)
+            return
+        n, width, grid = plan.model.size, plan.width, plan.grid
+        plain = plan.wrench is None and plan.controller is None and not plan.model.chain.sliding
+        ends = plain and not plan.model.functions.closed
+        one = _stepped(plan, ends)
+        T = np.eye(len(x))
+        if ends:
+            T[:n, :n] = T[n : 2 * n, n : 2 * n] = plan.model.functions.ends()
+        back, x = np.linalg.inv(T).T, T @ x
+        counts = np.maximum(1, np.ceil(np.diff(grid) / step - 1e-9)).astype(np.int64)
+        last = np.cumsum(counts)
+        size = int(min(CHUNK if one.cheap else DEAR, last[-1]))
+        done = 0
+        for a in range(0, int(last[-1]), size):
+            # steps of length zero fill the last chunk: they change nothing
+            place = np.arange(a, a + size)
+            i = np.minimum(np.searchsorted(last, place, "right"), len(counts) - 1)
+            h = np.where(place < last[-1], (np.diff(grid) / counts)[i], 0.0)
+            t = grid[i] + (place - last[i] + counts[i]) * h
+            at = np.stack([t + 1e-9 * h, t + h / 2, t + (1 - 1e-9) * h], axis=1)
+            u = plan.inputs(at.ravel()).reshape(size, 3 * width)
+            states = one.run(x, np.concatenate([u, h[:, None]], axis=1))
+            x = states[-1]
+            here = last[done : int(np.searchsorted(last, a + size, "right"))] - a - 1
+            if len(here):
+                yield Chunk(done + 1, states[here] @ back)
+                done += len(here)
+
+
+def stable_step(poles: NDArray[np.complex128]) -> float:
+    """Return the largest step at which rk4 does not amplify any of these poles.
+
+    |R(lambda h)| <= 1; modes that grow by themselves are left out.
+    """
+    scale = np.abs(poles).max(initial=0.0)
+    values = poles[(poles.real <= 1e-7 * scale) & (np.abs(poles) > 1e-7 * scale)]
+    if not len(values):
+        return float("inf")
+    z = values / np.abs(values)
+    z = np.minimum(z.real, 0.0) + 1j * z.imag
+    low, high = np.zeros(len(z)), np.full(len(z), 4.0)
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = z * middle
+        stable = np.abs(1 + w * (1 + w / 2 * (1 + w / 3 * (1 + w / 4)))) <= 1 + 1e-9
+        low, high = np.where(stable, middle, low), np.where(stable, high, middle)
+    return float((low / np.abs(values)).min())
+
+
+def _stepped(plan: Plan, ends: bool) -> Accumulated:
+    """The step of a plan, made once for its model and law."""
+
+    def make() -> Accumulated:
+        f = _rate_in_ends(plan.model) if ends else plan.rate()
+        step = _step(f, plan.width)
+        return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
+
+    key = ("rk4", ends, plan.width, plan.compiled, plan.controller)
+    made: Accumulated = plan.model.functions.derived(key, make)
+    return made
+
+
+def _step(f: Any, width: int) -> Any:
+    """One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
+    import casadi as ca
+
+    kind = symbol_kind(f)
+    x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
+    a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
+    half = dt / 2
+    k1 = f(x, a)
+    k2 = f(x + half * k1, b)
+    k3 = f(x + half * k2, b)
+    k4 = f(x + dt * k3, c)
+    return ca.Function("step", [x, p], ca.cse([x + dt / 6 * (k1 + k4 + 2 * (k2 + k3))]))
+
+
+def _rate_in_ends(model: Model) -> Any:
+    """dx/dt = f(x, tau) with x = [B q, B qd, work], cheaper than `rate`; see `end_coordinates`."""
+    import casadi as ca
+
+    n, joints = model.size, model.joints
+    A = np.linalg.inv(model.functions.ends())
+    x, tau = model.functions.symbol("x", 2 * n + 1), model.functions.symbol("u", joints)
+    q, qd = x[:n], x[n : 2 * n]
+    D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
+    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
+    qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
+    return ca.Function("rate", [x, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
+
+
+class Accumulated:
+    """A step function carried over many steps in one call; `cheap`: it solves nothing inside."""
+
+    def __init__(self, step: Any, cheap: bool) -> None:
+        self.step, self.cheap = step, cheap
+        self._runs: dict[int, tuple[Any, ...]] = {}
+
+    def run(self, x: Array, p: Array) -> Array:
+        """Return the states (n, len(x)) after each of the n steps with parameters p (n, width)."""
+        n = len(p)
+        if n not in self._runs:
+            if len(self._runs) > 4:
+                self._runs.pop(next(iter(self._runs)))
+            function = self.step.mapaccum(n)
+            state, given, out = np.zeros(len(x)), np.zeros(p.shape), np.zeros((n, len(x)))
+            buffer, call = function.buffer()
+            for i, array in enumerate((state, given)):
+                buffer.set_arg(i, view(array))
+            buffer.set_res(0, view(out))
+            self._runs[n] = (state, given, out, call, buffer, function)
+        state, given, out, call, *_ = self._runs[n]
+        state[:], given[:] = x, p
+        call()
+        result: Array = out.copy()
+        return result

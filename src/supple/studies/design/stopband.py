@@ -1,0 +1,366 @@
+"""Is this band free: a proof that no pose and payload of a box rings in it, or one that does.
+
+Every link keeps its root and its end as unknowns in its own axes; joint j ties them by rows that
+hold cos(theta_j) and sin(theta_j) and nothing else of the pose,
+
+    A(theta) = [[K(omega), C(theta)'], [C(theta), 0]].
+
+A has as many negative eigenvalues, less its ties, as there are natural frequencies below omega
+(Sylvester; Wittrick and Williams, with pieces too short for clamped frequencies below omega). Let
+W' A W be a matrix of signs at the middle of a cell. The number cannot change in the cell while
+|W' (A(theta) - A(middle)) W| < 1, and with d_j the half widths
+
+    A(theta) - A(middle) = sum_j sin(d_j) Q_j + (cos(d_j) - 1) P_j,
+
+so that sum_j sin|d_j| |W' Q_j W| + (1 - cos d_j) |W' P_j W| < 1 proves a cell (Weyl). More payload
+lowers every frequency: the band is free for all payloads if as many frequencies lie below its lower
+edge with the lightest as below its upper edge with the heaviest. Cells that are not proven are
+halved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...answers.held import Held
+from ...assembly import exact_ends
+from ...errors import SuppleError
+from ...kernels.spatial import transport
+from ...robot import Robot
+from ...structure import Structure, structure_of
+from ..vibration.modes import modes
+from ..vibration.shapes import dynamic_spring, exact_forms, refined
+from .varied import Varied, coordinate_names
+from .workers import Progress
+
+__all__ = ["Band", "stopband"]
+
+Array = NDArray[np.float64]
+BATCH = 256
+SAFE = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
+
+
+@dataclass(frozen=True, eq=False)
+class Band(Held):
+    """Whether a band of frequencies is free over a box.
+
+    Attributes:
+        free: True (proven), False (there is one, `at`), None (not decided at this resolution).
+        at: a configuration with a frequency in the band, by the keys of the box, or None.
+        frequency_hz: that frequency, or None.
+        cells: how many cells were looked at.  undecided: how many were left.
+        margin_hz: least distance from the band to a frequency at the middle of any cell; the
+            distance over the whole box may be smaller.
+        rests_on: what the proof rests on, in words.
+    """
+
+    robot: Robot
+    low_hz: float
+    high_hz: float
+    free: bool | None
+    at: dict[str, float] | None
+    frequency_hz: float | None
+    cells: int
+    undecided: int
+    margin_hz: float
+    rests_on: str = (
+        "counts of eigenvalues in floating-point numbers and a bound on how far they move within a "
+        "cell (Weyl); frequencies fall as payload grows; joints locked, links as described"
+    )
+
+    def __bool__(self) -> bool:
+        return self.free is True
+
+    def __repr__(self) -> str:
+        word = {True: "free, proven", False: "not free", None: "not decided"}[self.free]
+        return (
+            f"<Band {self.low_hz:g} to {self.high_hz:g} Hz of {self.robot.name}: {word}, "
+            f"{self.cells} cells>"
+        )
+
+
+def stopband(
+    robot: Robot,
+    band: tuple[float, float],
+    over: Mapping[str, tuple[float, float]],
+    *,
+    theta: ArrayLike | None = None,
+    resolution: float = 1e-4,
+    cells: int = 2_000_000,
+    progress: bool | None = None,
+) -> Band:
+    """Prove that no natural frequency lies in a band for any pose and payload of a box.
+
+    Args:
+        robot: a serial arm.
+        band: (low, high) in Hz, both ends included.
+        over: the box: {"theta.link2": (low, high), ..., "payload.mass": (low, high)}; revolute
+            joints and the payload's mass.
+        theta: where joints that do not vary stand; zero unless given.
+        resolution: rad; cells smaller than this are given up.
+        cells: how many are looked at, at most.
+        progress: whether to tell it on the error stream; where somebody looks unless given.
+    """
+    low, high = _interval("band", band)
+    if low <= 0:
+        raise SuppleError(f"band is {band!r}: it begins above 0 Hz")
+    asked = _asked(robot, over, theta)
+    box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
+    mass = box.pop("payload.mass", None)
+    robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
+    edges = [_Edge(one, asked, 2 * np.pi * f) for one, f in zip(robots, (low, high), strict=True)]
+    telling = Progress(1, "cells", progress)
+    keys, looked, given_up, margin = list(box), 0, 0, np.inf
+    middle = np.array([[(box[k][0] + box[k][1]) / 2 for k in keys]])
+    half = np.array([[(box[k][1] - box[k][0]) / 2 for k in keys]])
+    while len(middle):
+        (some, middle), (width, half) = ((x[-BATCH:], x[:-BATCH]) for x in (middle, half))
+        looked += len(some)
+        telling.total = looked + len(middle)
+        telling.step(len(some))
+        counts, shares = zip(*(edge.looked_at(some, width) for edge in edges), strict=True)
+        different = np.flatnonzero(counts[0] != counts[1])
+        if len(different):
+            telling.end()
+            place = dict(zip(keys, some[different[0]].tolist(), strict=True))
+            at, found = _violation(robot, asked, place, mass, (low, high))
+            return Band(robot, low, high, False, at, found, looked, 0, 0.0)
+        margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
+        share = np.maximum(*shares)
+        left = np.flatnonzero(~(np.maximum(*(one.sum(axis=1) for one in shares)) < SAFE))
+        small = width[left].max(axis=1, initial=0.0) < resolution
+        given_up, left = given_up + int(small.sum()), left[~small]
+        if looked + len(middle) > cells:
+            given_up += len(middle) + len(left)
+            break
+        parts = _halved(some[left], width[left], share[left])
+        middle, half = np.vstack([middle, parts[0]]), np.vstack([half, parts[1]])
+    telling.end()
+    free = None if given_up else True
+    return Band(robot, low, high, free, None, None, looked, given_up, float(margin))
+
+
+def _interval(key: str, edges: Any, single: bool = False) -> tuple[float, float]:
+    try:
+        low, high = (float(edge) for edge in edges)
+    except (TypeError, ValueError):
+        raise SuppleError(f"{key} is {edges!r:.60}: give (low, high)") from None
+    if not np.isfinite([low, high]).all() or low > high or (low == high and not single):
+        raise SuppleError(f"{key} is {edges!r:.60}: give (low, high), the lower one first")
+    return low, high
+
+
+def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
+    if not isinstance(over, Mapping) or not over:
+        raise SuppleError("over is empty: give a box such as {'theta.link2': (-2, 2)}")
+    asked = Varied.of(robot, tuple(over), theta)
+    if getattr(robot, "architecture", "") != "serial":
+        raise SuppleError(f"stopband is for serial arms: {robot.name} is none")
+    other = [key for key in asked.parameter_keys if key != "payload.mass"]
+    if other or any(key.startswith("position.") for key in over):
+        raise SuppleError(
+            f"'{(other or ['position'])[0]}' cannot be proven over: give joints and payload.mass"
+        )
+    moving: Any = getattr(robot, "moving", ())
+    slides = {f"theta.{link.name}" for link in moving if link.joint.type == "prismatic"}
+    if slides & set(over):
+        raise SuppleError(f"{min(slides & set(over))} slides: only turning joints can be proven")
+    return asked
+
+
+def _halved(middle: Array, half: Array, share: Array) -> tuple[Array, Array]:
+    """Cells cut in two along the joint that contributes most."""
+    if not len(middle):
+        return middle, half
+    rows = np.arange(len(middle))
+    axis = np.argmax(share, axis=1)
+    half = half.copy()
+    half[rows, axis] /= 2
+    shift = np.zeros_like(middle)
+    shift[rows, axis] = half[rows, axis]
+    return np.vstack([middle - shift, middle + shift]), np.vstack([half, half])
+
+
+def _margin(
+    robots: Sequence[Robot], asked: Varied, keys: list[str], some: Array, band: tuple[float, float]
+) -> float:
+    """Distance of the band to the nearest frequency at the first of some cells, Hz."""
+    place = asked.placed(dict(zip(keys, some.T, strict=True)), len(some))
+    least = np.inf
+    for robot in robots:
+        found = _enough(robot, {k: v[0] for k, v in place.items()}, band[1])
+        least = min(least, float(np.maximum(band[0] - found, found - band[1]).min()))
+    return max(least, 0.0)
+
+
+def _enough(robot: Robot, place: Mapping[str, Any], high: float) -> Array:
+    """Frequencies in Hz of one configuration, until one lies above `high`."""
+    count = 4
+    while True:
+        found: Array = modes(robot, **place, count=count).frequency_hz
+        if found[-1] > high or len(found) < count or count > 4000:
+            return found
+        count *= 2
+
+
+def _violation(
+    robot: Robot,
+    asked: Varied,
+    place: dict[str, float],
+    mass: tuple[float, float] | None,
+    band: tuple[float, float],
+) -> tuple[dict[str, float], float]:
+    """A payload with which a frequency lies in the band there, and that frequency in Hz."""
+    spot = asked.placed({key: np.array([value]) for key, value in place.items()}, 1)
+    at = {k: v[0] for k, v in spot.items()}
+
+    def frequencies(m: float | None) -> Array:
+        one = robot if m is None else asked.changed({"payload.mass": m})
+        return _enough(one, at, band[1])
+
+    def told(m: float | None, f: float) -> tuple[dict[str, float], float]:
+        return place | ({} if m is None else {"payload.mass": m}), f
+
+    low, high = mass or (None, None)
+    for m in (low, high):
+        inside = [f for f in frequencies(m) if band[0] <= f <= band[1]]
+        if inside:
+            return told(m, float(inside[0]))
+    if low is None or high is None:
+        raise SuppleError("the band's edge lies on a frequency: widen the band a little")
+    k = int((frequencies(low) < band[0]).sum())  # this one passes through the band as mass grows
+    for _ in range(200):
+        m = (low + high) / 2
+        f = float(frequencies(m)[k])
+        if band[0] <= f <= band[1]:
+            return told(m, f)
+        low, high = (m, high) if f > band[1] else (low, m)
+    raise SuppleError("the band is narrower than frequencies can be told apart: widen it")
+
+
+class _Edge:
+    """The matrix A at one edge of the band, as a function of the pose."""
+
+    def __init__(self, robot: Robot, asked: Varied, omega: float) -> None:
+        names = coordinate_names(robot)
+        start = np.asarray(asked.theta, float)
+        turns = np.array([0.0, np.pi / 2, np.pi, 3 * np.pi / 2])
+        moved = [names.index(k.partition(".")[2]) for k in asked.coordinate_keys]
+        poses = np.tile(start, (4, 1))
+        for column in moved:
+            poses[:, column] = turns
+        whole = structure_of(robot, poses)
+        fine, owners = refined(whole.at(0), 1.1 * omega)
+        self._lay_out(fine, omega)
+        self.ties: list[tuple[int, NDArray[np.int64], Array, Array]] = []
+        links = [segment.name for segment in whole.segments]
+        for key in asked.coordinate_keys:
+            i = links.index(key.partition(".")[2])
+            T = whole.T[:, i][:, self.axes][:, :, self.axes]
+            b, c = (T[0] - T[2]) / 2, (T[1] - T[3]) / 2
+            self._tie(owners[i][0], fine, (T[0] + T[2]) / 2, b, c)
+        self._scale()
+
+    def _lay_out(self, fine: Structure, omega: float) -> None:
+        """Unknowns: root and inner coordinates of every piece, releases, then one tie a root."""
+        self.axes = np.asarray(fine.axes)
+        R = len(self.axes)
+        forms, ends = exact_forms(fine, omega), exact_ends(fine)
+        kept = [np.flatnonzero(np.abs(S[self.axes]).any(axis=0)) for S in ends]
+        sizes = [R + len(w) + len(s.releases) for w, s in zip(kept, fine.segments, strict=True)]
+        first = np.concatenate([[0], np.cumsum(sizes)])
+        n = len(fine.segments)
+        N = int(first[-1]) + n * R
+        A = np.zeros((N, N))
+        self.end: list[tuple[NDArray[np.int64], Array]] = []
+        self.rows: list[NDArray[np.int64]] = []
+        for i, segment in enumerate(fine.segments):
+            w, at = kept[i], int(first[i])
+            root = np.arange(at, at + R)
+            inner = np.arange(at + R, at + R + len(w))
+            own = np.concatenate([root, inner])
+            pick = np.concatenate([self.axes, 6 + w])
+            A[np.ix_(own, own)] += forms[i][np.ix_(pick, pick)]
+            square = np.ix_(self.axes, self.axes)
+            A[np.ix_(root, root)] -= omega**2 * fine.root_mass[0, i][square]
+            X = transport(fine.L[0, i])[square]
+            reach = np.hstack([X, ends[i][np.ix_(self.axes, w)]])
+            A[np.ix_(own, own)] -= omega**2 * reach.T @ segment.tip_mass[square] @ reach
+            self.end.append((own, reach))
+            tie = int(first[-1]) + R * i + np.arange(R)
+            self.rows.append(tie)
+            A[tie, root] = A[root, tie] = 1.0
+            for k, release in enumerate(segment.releases):
+                column = at + R + len(w) + k
+                A[column, column] = dynamic_spring(release, omega)
+                A[tie, column] = A[column, tie] = -release.toward(0)[self.axes]
+            if segment.parent >= 0:
+                T = fine.T[0, i][square]
+                columns, onward = self.end[segment.parent]
+                A[np.ix_(tie, columns)] = -T @ onward
+                A[np.ix_(columns, tie)] = (-T @ onward).T
+        self.A = A
+
+    def _tie(self, piece: int, fine: Structure, a: Array, b: Array, c: Array) -> None:
+        """Note how the rows of one root depend on its joint: a + b cos + c sin."""
+        parent = fine.segments[piece].parent
+        if parent < 0:  # on the ground: the pose does not matter
+            self.ties.append((piece, np.zeros(0, np.int64), b, c))
+            return
+        columns, onward = self.end[parent]
+        tie = self.rows[piece]
+        self.A[np.ix_(tie, columns)] = -a @ onward
+        self.A[np.ix_(columns, tie)] = (-a @ onward).T
+        self.ties.append((piece, columns, -b @ onward, -c @ onward))
+
+    def _scale(self) -> None:
+        """Scale unknowns so that rows are alike in size (the count does not change)."""
+        size = np.abs(self.A)
+        for piece, columns, b, c in self.ties:
+            tie = self.rows[piece]
+            if len(columns):
+                size[np.ix_(tie, columns)] += np.abs(b) + np.abs(c)
+                size[np.ix_(columns, tie)] += (np.abs(b) + np.abs(c)).T
+        d = np.ones(len(size))
+        for _ in range(20):
+            d /= np.sqrt((size * d * d[:, None]).max(axis=1))
+        self.d = d
+
+    def looked_at(self, middle: Array, half: Array) -> tuple[NDArray[np.int64], Array]:
+        """Return counts (B,) at the middle of cells, and the joints' shares (B, k) of the bound."""
+        B, N = len(middle), len(self.A)
+        A = np.broadcast_to(self.A, (B, N, N)).copy()
+        for j, (piece, columns, b, c) in enumerate(self.ties):
+            if len(columns):
+                turn = middle[:, j, None, None]
+                block = np.cos(turn) * b + np.sin(turn) * c
+                tie = self.rows[piece]
+                A[:, tie[:, None], columns] += block
+                A[:, columns[:, None], tie] += block.transpose(0, 2, 1)
+        values, V = np.linalg.eigh(A * self.d * self.d[:, None])
+        count = (values < 0).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            W = self.d[:, None] * V / np.sqrt(np.abs(values))[:, None, :]
+        share = np.zeros((B, len(self.ties)))
+        for j, (piece, columns, b, c) in enumerate(self.ties):
+            if not len(columns):
+                continue
+            turn = middle[:, j, None, None]
+            along = -np.sin(turn) * b + np.cos(turn) * c
+            bent = np.cos(turn) * b + np.sin(turn) * c
+            left, right = W[:, self.rows[piece]].transpose(0, 2, 1), W[:, columns]
+            reach = np.minimum(half[:, j], np.pi)
+            sine = np.where(reach < np.pi / 2, np.sin(reach), 1.0)
+            for block, size in ((along, sine), (bent, 1 - np.cos(reach))):
+                E = left @ block @ right
+                E = E + E.transpose(0, 2, 1)
+                bad = ~np.isfinite(E).all(axis=(1, 2))
+                E[bad] = 0.0
+                norm = np.abs(np.linalg.eigvalsh(E)).max(axis=1)
+                share[:, j] += np.where(bad, np.inf, norm * size)
+        return count - sum(map(len, self.rows)), share

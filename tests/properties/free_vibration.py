@@ -1,0 +1,91 @@
+"""Free vibration of undamped robots: what every stepper must keep, and how far it may drift."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+import supple
+from properties.random_arms import random_arm
+from supple.architectures import delta
+from supple.equations.equilibrium import stiffness_at
+
+LIBRARY = ("de-luca-two-link", "di-castri-two-link", "industrial-3", "theodore-rrp", "kuo-delta")
+DELTA = (0.02, 0.01, 0.5)
+
+
+@dataclass(frozen=True)
+class Free:
+    """A model at a bent start and the rates of the modes that were excited, by eigh(K, M)."""
+
+    model: supple.Model
+    q0: np.ndarray
+    omega: np.ndarray  # of the modes excited
+
+    @property
+    def period(self) -> float:
+        """Of the highest mode excited."""
+        return 2 * np.pi / float(self.omega[-1])
+
+
+def library_model(name: str, modes: int = 1) -> tuple[supple.Model, np.ndarray]:
+    """A library robot without gravity, damping and friction, and joints with nothing special."""
+    robot = supple.load(name).with_("gravity", [0, 0, 0])
+    model = supple.build(robot, supple.AssumedModes(modes), damping=0.0)
+    if name == "kuo-delta":
+        return model, delta.inverse(robot, DELTA)[0, :, 0]
+    theta = 0.3 * np.arange(1, model.joints + 1)
+    for i in model.chain.sliding:
+        theta[model.chain.theta[i]] = 0.6
+    return model, theta
+
+
+def random_model(seed: int) -> tuple[supple.Model, np.ndarray] | None:
+    """A random arm, or None where it cannot be built."""
+    arm = random_arm(seed)
+    try:
+        return supple.build(arm.robot, supple.AssumedModes(1), damping=0.0), arm.theta
+    except supple.SuppleError:
+        return None
+
+
+def random_models(count: int) -> list[int]:
+    """Seeds of the first random arms that can be built."""
+    out: list[int] = []
+    seed = 0
+    while len(out) < count:
+        if random_model(seed) is not None:
+            out.append(seed)
+        seed += 1
+    return out
+
+
+def bent(model: supple.Model, theta: np.ndarray, modes: int | None) -> Free:
+    """A start at rest with equal energies in the lowest modes (None: in all), 1e-4 at most."""
+    q = np.concatenate([theta, np.zeros(model.size - model.joints)])
+    squares, shapes = eigh(stiffness_at(model, q), model.mass_matrix(q))
+    elastic = squares > 1e-6 * squares[-1]
+    omega, shapes = np.sqrt(squares[elastic]), shapes[:, elastic]
+    omega, shapes = omega[:modes], shapes[:, :modes]
+    shift = (shapes / omega).sum(axis=1)
+    return Free(model, q + 1e-4 * shift / np.abs(shift).max(), omega)
+
+
+def drift(free: Free, **options: object) -> tuple[supple.Response, float, float]:
+    """A run of 100 periods, the energy it lost, and how far it is off after 20, in energy's norm.
+
+    Against adams at 1e-12, with every warning an error.
+    """
+    model, T = free.model, free.period
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = supple.simulate(model, q0=free.q0, duration=100 * T, dt=T / 2.5, **options)  # type: ignore[arg-type]
+    at = int(np.searchsorted(run.t, 20 * T))
+    tight = {**options, "method": "adams", "tolerance": 1e-12}
+    exact = supple.simulate(model, q0=free.q0, duration=float(run.t[at]), samples=10, **tight)  # type: ignore[arg-type]
+    lost = float(np.abs(run.energy / run.energy[0] - 1).max())
+    dq, dv = run.q[at] - exact.q[-1], run.qd[at] - exact.qd[-1]
+    M, K = model.mass_matrix(exact.q[-1]), stiffness_at(model, exact.q[-1])
+    off = float(np.sqrt((dq @ K @ dq + dv @ M @ dv) / 2 / exact.energy[0]))
+    return run, lost, off
