@@ -103,7 +103,9 @@ class AssumedModes(Basis):
             )
         check_ends(self.ends, len(names))
         each = [
-            2 * per_link(self.count, i) + per_link(self.axial, i) + per_link(self.torsion, i)
+            2 * per_link(self.count, i)
+            + per_link(self.axial, i)
+            + (1 if self.torsion is None else per_link(self.torsion, i))
             for i in range(len(names))
         ]
         _afford(each, rigid, "modes")
