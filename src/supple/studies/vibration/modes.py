@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...answers.held import kept
 from ...architectures.kinds import architecture_of
+from ...arguments import Check, checked, one_of, optional, reals, whole
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -162,7 +162,7 @@ def _out_of_plane(found: Modes) -> float | None:
     if found.plane is None or found.omega.ndim > 1:
         return None
     try:
-        whole = modes(
+        spatial = modes(
             found.robot.with_("planar", False),
             found.theta if len(found.theta) else None,
             count=len(found.omega) + 1,
@@ -170,14 +170,26 @@ def _out_of_plane(found: Modes) -> float | None:
         )
     except SuppleError:
         return None  # the description does not say enough of the other plane
-    shapes = whole.shape(9)
+    shapes = spatial.shape(9)
     reach = np.ptp(shapes.position.reshape(-1, 3), axis=0).max()
     moved = np.abs(shapes.global_displacement).max(axis=(1, 2))
     turned = reach * np.abs(np.einsum("nij,mnpj->mnpi", shapes.R, shapes.rotation)).max(axis=(1, 2))
     beyond = moved[:, 2] + turned[:, 0] + turned[:, 1] > moved[:, 0] + moved[:, 1] + turned[:, 2]
-    return float(whole.frequency_hz[beyond][0]) if beyond.any() else None
+    return float(spatial.frequency_hz[beyond][0]) if beyond.any() else None
 
 
+ARGUMENTS: dict[str, Check] = {
+    "theta": optional(reals),
+    "count": whole(1, 10_000),
+    "method": one_of(*get_args(Method)),
+    "joints": one_of(*get_args(Joints)),
+    "position": optional(reals),
+    "elements": whole(),
+    "order": one_of("cubic", "quintic"),
+}
+
+
+@checked(**ARGUMENTS)
 def modes(
     robot: Robot,
     theta: ArrayLike | None = None,
@@ -198,7 +210,6 @@ def modes(
     that many assumed modes in every deformation of a link. An arm of rigid links has as
     many modes as sprung joints, and no more are returned.
     """
-    _check(count, method, joints)
     asked = where(robot, theta, position)
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
@@ -282,15 +293,6 @@ _METHODS: dict[str, Callable[[Structure, int, int, str], _Found]] = {
     "elements": _by_elements,
     "assumed": _by_assumed,
 }
-
-
-def _check(count: object, method: str, joints: str) -> None:
-    if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
-        raise SuppleError(f"count is {count!r}: give a whole number from 1 to 10000")
-    if method not in get_args(Method):
-        raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
-    if joints not in get_args(Joints):
-        raise SuppleError(f"joints is '{joints}': it must be locked or free")
 
 
 def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_]:
