@@ -19,6 +19,7 @@ from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
+from ...kernels.threads import one_thread
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.ked import Ked, Loads, ked
@@ -115,6 +116,7 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
+@one_thread
 @checked(
     path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
     elements=counts(),
