@@ -3,8 +3,27 @@
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/supple/kernels")
+
+# No fused multiply-add and no fast-math: the same bits on every machine of one architecture.
+FLAGS = {
+    "unix": ["-O3", "-std=c11", "-ffp-contract=off"],
+    "mingw32": ["-O3", "-std=c11", "-ffp-contract=off"],
+    "msvc": ["/O2", "/std:c11", "/fp:precise"],
+}
+
+
+class BuildKernel(build_ext):
+    """Gives each compiler its own words for the same wishes."""
+
+    def build_extension(self, ext: Extension) -> None:
+        kind = self.compiler.compiler_type
+        ext.extra_compile_args = FLAGS.get(kind, [])
+        ext.libraries = ["m"] if kind == "unix" else []  # elsewhere the C library has it
+        super().build_extension(ext)
+
 
 exact = Extension(
     "supple.kernels._exact",
@@ -12,12 +31,10 @@ exact = Extension(
     depends=sorted(path.as_posix() for path in KERNELS.glob("*.h")),
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,
-    # No fused multiply-add and no fast-math: the same bits on every machine of one architecture.
-    extra_compile_args=["-O3", "-std=c11", "-ffp-contract=off"],
-    libraries=["m"],
 )
 
 setup(
     ext_modules=[exact],
+    cmdclass={"build_ext": BuildKernel},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
+    from .budget import SizeWarning
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -65,11 +66,14 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.check import Check, check
     from .studies.closed_form import closed_form
+    from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -83,6 +87,7 @@ if TYPE_CHECKING:
     from .studies.storage import load_response
     from .studies.vibration.assumed import assumed_modes
     from .studies.vibration.modes import Modes, modes
+    from .studies.vibration.response import FrequencyResponse, response
     from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
@@ -95,6 +100,7 @@ __all__ = [
     "Basis",
     "Body",
     "Box",
+    "Check",
     "Chirp",
     "Circle",
     "CirclePath",
@@ -108,6 +114,7 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "FrequencyResponse",
     "General",
     "GravityPD",
     "Hold",
@@ -130,8 +137,10 @@ __all__ = [
     "Modes",
     "Motor",
     "Mount",
+    "Optimum",
     "ParabolicBlends",
     "PathResponse",
+    "Plan",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -153,6 +162,7 @@ __all__ = [
     "ShapedMove",
     "Shaper",
     "SimulationWarning",
+    "SizeWarning",
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
@@ -171,6 +181,7 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "check",
     "closed_form",
     "dump",
     "floquet",
@@ -187,8 +198,11 @@ __all__ = [
     "lqr",
     "material",
     "modes",
+    "optimise",
+    "plan",
     "regressor",
     "reproduce",
+    "response",
     "scaled_to",
     "scheduled",
     "schema",
@@ -207,6 +221,7 @@ __all__ = [
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "budget": ("SizeWarning",),
     "robot": (
         *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
@@ -217,6 +232,7 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.check": ("Check", "check"),
     "studies.kinematics.forward": ("Pose", "forward"),
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
@@ -239,14 +255,17 @@ _MOTION = {
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
+    "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
     "studies.drive.invert": ("Inversion", "invert"),
+    "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
+    "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
     "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),

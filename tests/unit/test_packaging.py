@@ -1,5 +1,6 @@
 """What a user installs: the sdist holds the C source, the wheel the compiled module and data."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -54,3 +55,48 @@ def test_wheel_uses_the_stable_abi_and_holds_the_data(built: Path) -> None:
     assert _files(".py", ".yaml", ".typed") | {"supple/py.typed"} <= names
     assert "supple/kernels/_exact.abi3.so" in names
     assert not any(name.endswith((".c", ".h")) for name in names)
+
+
+def _pythons() -> list[Path]:
+    """Every other Python on this machine that is new enough, one of each minor version."""
+    found: dict[str, Path] = {}
+    places = [Path(folder) for folder in os.get_exec_path()]
+    places += sorted(Path.home().glob(".pyenv/versions/*/bin"))
+    for place in places:
+        for minor in range(11, 30):
+            python = place / f"python3.{minor}"
+            if not python.exists() or f"3.{minor}" in found:
+                continue
+            asked = "import sys; sys.exit(sys.version_info < (3, 11))"
+            if subprocess.run([python, "-c", asked], capture_output=True, check=False).returncode:
+                continue  # a name without a Python behind it
+            found[f"3.{minor}"] = python
+    return list(found.values())
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("python", _pythons(), ids=lambda path: path.name)
+def test_the_wheel_works_in_a_new_environment(built: Path, python: Path, tmp_path: Path) -> None:
+    """One wheel, every Python; its dependencies are those that pip finds for that Python."""
+    (wheel,) = built.glob("supple-*.whl")
+    subprocess.run([python, "-m", "venv", tmp_path / "new"], check=True)
+    inside = tmp_path / "new" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    install = [inside, "-m", "pip", "--quiet", "install", "--only-binary=:all:", wheel]
+    subprocess.run(install, check=True, cwd=tmp_path)
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    check = ROOT / "tests" / "installed.py"
+    ran = subprocess.run(
+        [inside, check], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "works under Python 3." in ran.stdout
+
+
+@pytest.mark.soak
+def test_the_sdist_installs_in_a_new_environment(built: Path, tmp_path: Path) -> None:
+    (archive,) = built.glob("supple-*.tar.gz")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "new"], check=True)
+    inside = tmp_path / "new" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    subprocess.run([inside, "-m", "pip", "--quiet", "install", archive], check=True, cwd=tmp_path)
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    subprocess.run([inside, ROOT / "tests" / "installed.py"], cwd=tmp_path, env=clean, check=True)

@@ -55,7 +55,8 @@ class Resolved:
 class Architecture(ABC):
     """A family of robots, asked about one of them. Every kind has these duties:
 
-    1. `asked_by`: the word, theta or position, by which a pose is usually given
+    1. `asked_by`: the word, theta or position, by which a pose is usually given;
+       `takes_position`: whether a position may be given at all
     2. `planar`: whether it moves in x-y only
     3. `coordinates()`: name, unit, range and usual value of each coordinate of a pose
     4. `resolve(theta, position)`: whole configurations, and why there is none
@@ -69,6 +70,7 @@ class Architecture(ABC):
 
     robot: Any
     asked_by: ClassVar[Literal["theta", "position"]] = "theta"
+    takes_position: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot, need_robot
 from . import assembling, delta, serial
 from .base import TURN, Architecture, Coordinate, Resolved
 
@@ -25,6 +25,7 @@ class Serial(Architecture):
     """One open chain of links."""
 
     robot: SerialRobot
+    takes_position: ClassVar[bool] = False
 
     @property
     def planar(self) -> bool:
@@ -131,7 +132,7 @@ class Delta(Architecture):
 
     def motors(self) -> tuple[tuple[str, bool], ...]:
         """The three motors."""
-        return tuple((f"motor {leg}", False) for leg in (1, 2, 3))
+        return tuple((f"motor{leg}", False) for leg in (1, 2, 3))
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """In reach, within the motors' limits, and not singular."""
@@ -265,4 +266,5 @@ _KINDS: dict[type[Robot], type[Architecture]] = {
 
 def architecture_of(robot: Robot) -> Architecture:
     """Return a robot's architecture, to be asked instead of the robot's class."""
+    need_robot(robot)
     return _KINDS[type(robot)](robot)

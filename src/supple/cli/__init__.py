@@ -17,6 +17,7 @@ from .catalogue.reproduce import reproduce
 from .catalogue.robots import check, robots, schema
 from .catalogue.tour import tour
 from .catalogue.view import view
+from .design.optimise import optimise
 from .design.stopband import stopband
 from .design.sweep import sweep
 from .drive.shape import shape
@@ -26,6 +27,7 @@ from .motion.simulate import simulate
 from .motion.stability import stability
 from .output import plain, say, with_csv
 from .vibration.modes import modes
+from .vibration.response import response
 from .vibration.statics import statics
 from .vibration.workspace import workspace
 
@@ -51,11 +53,13 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
     "workspace": (workspace, "Where does it vibrate low: a map over all its poses."),
     "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
+    "response": (response, "How does it answer vibrating forces: exact, poles, zeros."),
     "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),
     "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
     "stopband": (stopband, "Prove that no pose or payload rings in a band."),
+    "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),

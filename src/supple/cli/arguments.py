@@ -133,6 +133,9 @@ def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
             raise SuppleError(f"{robot.name} is a Delta: give the platform by --position x,y,z")
         return {"position": numbers(position, "--position", 3)}
     if position is not None:
+        if not architecture.takes_position:
+            told = f"--position is for a Delta or a mechanism: {robot.name} is a serial arm"
+            raise SuppleError(f"{told}, use --at")
         if at is not None:
             raise SuppleError("--at and --position are both given: give one of them")
         return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.delta_motion import motion
+from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Robot
 from .trajectories import CirclePath, InvertedU, Trajectory
@@ -31,7 +33,7 @@ class PlatformPath(Trajectory):
 
     def __post_init__(self) -> None:
         """Check that it is a path in space for a Delta."""
-        if not isinstance(self.robot, DeltaRobot):
+        if architecture_of(self.robot).asked_by != "position":
             raise SuppleError("path leads a Delta's platform: lead the joints of this robot with "
                               "a trajectory")  # fmt: skip
         if not isinstance(self.path, Trajectory) or self.path(0.0)[0].shape != (3,):
@@ -51,8 +53,7 @@ class PlatformPath(Trajectory):
         return self.path.breaks
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
-        assert isinstance(self.robot, DeltaRobot)
-        return motion(self.robot, *self.path.at(t)).theta
+        return motion(cast("DeltaRobot", self.robot), *self.path.at(t)).theta
 
 
 def leads_platform(trajectory: object) -> bool:

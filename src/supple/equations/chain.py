@@ -312,8 +312,6 @@ def check_slide(link: JointedLink, beam: Beam) -> None:
             f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
             "inextensible or rigid; set its theory"
         )
-    if link.body is not None:
-        raise SuppleError(f"{where} slides and has a body: give mass_per_length, or a tip instead")
 
 
 def _placed(robot: SerialRobot, basis: Basis) -> Structure:

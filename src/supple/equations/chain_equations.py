@@ -33,7 +33,7 @@ from ..kernels.scalars import (
 )
 from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
-from .forces import joint_side, rubbing, slider_forces, sliders, strained
+from .forces import joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import forward, inverse, mass_matrix
 from .sliders import Slider, resolved
@@ -334,9 +334,7 @@ class Laws:
         rest: Vector = [0.0] * self.chain.size
         momentum = self.inverse(q, rest, list(qd), gravity=False)
         kinetic = mul(0.5, dot(momentum, qd))
-        bent = [slider.energy(p) for _, slider, p in sliders(self, q)]
-        x = strained(self, q)
-        return kinetic, total([mul(0.5, dot(x, matvec(self.K, x))), *bent]), self.height(q)
+        return kinetic, strain(self, q), self.height(q)
 
     def height(self, q: Vector, gravity: Vector | None = None) -> Scalar:
         """Potential of gravity, -g . sum of m r over beams and bodies; of another g if given."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..beams.sliding.shapes import Velocity
 from ..kernels.scalars import vadd
 from .chain_equations import Laws
+from .evaluate import is_small, slope
 from .forces import dissipation, elastic, stiffness
 from .functions import Functions
 from .readings.de_luca import PlanarLaws
@@ -31,7 +32,11 @@ class ChainFunctions(Functions):
         self._beta: Any = None
 
     def make(self, name: str) -> Any:
-        """Return one function in expressions of scalars."""
+        """Return one function in expressions of scalars; slopes of a large one by directions."""
+        if name == "derivatives" and self._beta is None:
+            forward = self.expression("forward_dynamics")
+            if not is_small(forward):
+                return _slopes(forward)
         return _function(name, self._laws, self._beta)
 
     def with_beta(self, beta: Any) -> Functions:
@@ -80,6 +85,16 @@ def _function(name: str, laws: AnyLaws, beta: Any = None) -> Any:
         return ca.Function(name, list(symbols.values()), ca.cse(dense), list(words), names)
     found = ca.Function(name, [*symbols.values(), beta], ca.cse(dense), [*words, "beta"], names)
     return lambda *given: found(*given, beta)
+
+
+def _slopes(forward: Any) -> Any:
+    """The Jacobians of forward dynamics by q, qd and tau, one direction after another."""
+    import casadi as ca
+
+    words = forward.name_in()
+    x = [ca.MX.sym(word, forward.numel_in(i)) for i, word in enumerate(words)]
+    outputs = [slope(forward, k)(*x) for k in range(len(x))]
+    return ca.Function("derivatives", x, outputs, words, [f"out{i}" for i in range(len(x))])
 
 
 Lists = Mapping[str, list[Any]]

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.kinds import architecture_of
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot
+from ..robot import Robot
 
 __all__ = [
     "Damping",
@@ -120,12 +121,9 @@ def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
 
 def file_ratio(robot: Robot, name: str) -> float | None:
     """Return the damping ratio that the robot file gives a link, itself or by its material."""
-    described: Elastic
-    if isinstance(robot, DeltaRobot):
-        described = robot.upper if name.startswith("upper") else robot.lower
-    else:
-        assert isinstance(robot, SerialRobot | MechanismRobot)
-        described = next(link for link in robot.links if link.name == name)
+    described = architecture_of(robot).described(name)
+    if described is None:
+        return None
     material = robot.material(described)
     if described.damping_ratio is None and material is not None:
         return material.damping_ratio

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..kernels.scalars import Scalar, Vector, add, matvec, mul, sub, tanh, total, vadd
+from ..kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
 from .chain import Chain
 from .sliders import Slider
 
@@ -21,6 +21,7 @@ __all__ = [
     "slider_forces",
     "sliders",
     "stiffness",
+    "strain",
     "strained",
 ]
 
@@ -84,6 +85,13 @@ def elastic(laws: HasForces, q: Vector) -> Vector:
     for i, slider, p in sliders(laws, q):
         _added(out, laws.chain.own(i), slider.elastic(p))
     return out
+
+
+def strain(laws: HasForces, q: Vector) -> Scalar:
+    """Return the energy of springs and bending."""
+    x = strained(laws, q)
+    bent = [slider.energy(p) for _, slider, p in sliders(laws, q)]
+    return total([mul(0.5, dot(x, matvec(laws.K, x))), *bent])
 
 
 def strained(laws: HasForces, q: Vector) -> Vector:

@@ -13,10 +13,10 @@ from ..beams.invariants import foreshortening, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
 from ..beams.sliding.shapes import StiffRod
 from ..errors import SuppleError
-from ..kernels.spatial import body_mass, rpy_rotation, turn
+from ..kernels.spatial import rpy_rotation, turn
 from ..robot import MechanismRobot
 from ..robot.joint import unit
-from ..structure.serial import hub_before, link_beam, root_mass, section_axes
+from ..structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
 from .chain import Chain, ChainLink, check_slide
 
 __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
@@ -148,11 +148,8 @@ def _axes(robot: MechanismRobot, i: int) -> tuple[tuple[Array, ...], tuple[int, 
 
 def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:
     """(6, 6) what sits on a link's end: its tip, the payload, hubs that others slide through."""
-    bodies = [robot.links[i].tip, robot.payload if i == robot.tip_index else None]
-    M = np.zeros((6, 6))
-    for body in bodies:
-        if body is not None:
-            M = M + body_mass(body.mass, body.com, body.tensor())
+    payload = robot.payload if i == robot.tip_index else None
+    M: Array = sum(end_masses(robot.links[i], payload), np.zeros((6, 6)))
     for child, link in enumerate(robot.links):
         if robot.parents[child] == i and link.joint.type == "prismatic":
             if link.joint.hub is not None and sections[i, link.at]:

@@ -7,17 +7,19 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
-from .delta import delta_structure, moving_delta
+from .delta import delta_motors, delta_structure, moving_delta
 from .loose import carrying_nothing
-from .mechanism import mechanism_structure
+from .mechanism import mechanism_motors, mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
-from .serial import moving_serial, serial_structure
+from .serial import moving_serial, serial_motors, serial_structure
 
 __all__ = [
     "Closure",
@@ -34,21 +36,31 @@ __all__ = [
 ]
 
 
+class _Family(NamedTuple):
+    """How the structures of one family are made: at rest, in motion, and where its motors are."""
+
+    at: Any
+    moving: Any
+    motors: Any
+
+
+_FAMILIES: dict[type[Robot], _Family] = {
+    SerialRobot: _Family(serial_structure, moving_serial, serial_motors),
+    DeltaRobot: _Family(delta_structure, moving_delta, delta_motors),
+    MechanismRobot: _Family(mechanism_structure, None, mechanism_motors),
+}
+
+
 def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "locked") -> Structure:
     """Return a robot at one configuration, or at many with a leading axis, as a Structure.
 
     `at` holds the joint coordinates of a serial arm, (joints,) or (B, joints), None for zeros; or
-    the platform's position of a Delta, (3,) or (B, 3).
+    the platform's position of a Delta, (3,) or (B, 3); or theta, or whole configurations, of a
+    mechanism.
     """
-    if isinstance(robot, SerialRobot):
-        return serial_structure(robot, at, joints)
-    if isinstance(robot, DeltaRobot):
-        if at is None:
-            raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
-        return delta_structure(robot, at, joints)
-    if isinstance(robot, MechanismRobot):
-        return mechanism_structure(robot, at, joints)
-    raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
+    family: Any = _FAMILIES[type(robot)].at
+    structure: Structure = family(robot, at, joints)
+    return structure
 
 
 def moving_structure(
@@ -59,26 +71,18 @@ def moving_structure(
     x, v, a (B, ..): joint coordinates of a serial arm with their rates, or position, velocity and
     acceleration of a Delta's platform.
     """
-    if isinstance(robot, SerialRobot):
-        return moving_serial(robot, x, v, a, joints)
-    if isinstance(robot, DeltaRobot):
-        return moving_delta(robot, x, v, a, joints)
-    raise SuppleError(f"{type(robot).__name__} is not an architecture known here")
+    family: Any = _FAMILIES[type(robot)].moving
+    if family is None:
+        raise SuppleError(
+            f"{robot.name} is a mechanism: elements on moving frames are for arms and Deltas"
+        )
+    structure: MovingStructure = family(robot, x, v, a, joints)
+    return structure
 
 
 def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:
     """Return (segment, direction (6,), segment axes) of every motor without a spring, in order."""
-    if isinstance(robot, SerialRobot):
-        joints = [(i, link.joint) for i, link in enumerate(robot.links)]
-        each = [
-            (i, joint.direction)
-            for i, joint in joints
-            if joint.type == "revolute" and joint.stiffness is None
-        ]
-    elif isinstance(robot, DeltaRobot) and robot.motor.stiffness is None:
-        arms = [i for i, s in enumerate(structure.segments) if s.name.startswith("upper")]
-        each = [(i, np.array([0.0, 1.0, 0.0])) for i in arms]
-    else:
-        each = []
+    family: Any = _FAMILIES[type(robot)].motors
+    each: list[tuple[int, NDArray[np.float64]]] = family(robot, structure)
     turned = [(i, structure.segments[i].R_LS.T @ axis) for i, axis in each]
     return tuple((i, np.concatenate([np.zeros(3), axis])) for i, axis in turned)

@@ -16,20 +16,23 @@ from ..architectures import delta
 from ..architectures.delta_motion import motion, moving_links
 from ..architectures.frames import Frames
 from ..beams.theory import Beam, beam_of
+from ..errors import SuppleError
 from ..kernels.jets import Jet, concatenate, cross, jet_of, rotation_jet
 from ..kernels.spatial import axis_rotation, body_mass, cross_matrix, turn
 from ..robot import DeltaRobot, Elastic
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 
-__all__ = ["delta_structure", "moving_delta"]
+__all__ = ["delta_motors", "delta_structure", "moving_delta"]
 
 Array = NDArray[np.float64]
 ROTATION = np.eye(6)[3:]
 
 
-def delta_structure(robot: DeltaRobot, position: ArrayLike, joints: Joints) -> Structure:
+def delta_structure(robot: DeltaRobot, position: ArrayLike | None, joints: Joints) -> Structure:
     """Return the Delta with its platform at (3,) or (B, 3) positions."""
+    if position is None:
+        raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
     at = delta.place(robot, position)
     upper, lower = beam_of(robot, robot.upper), beam_of(robot, robot.lower)
     segments, R, p, closures = [], [], [], []
@@ -103,6 +106,12 @@ def moving_delta(
         rows = (jet_of(one), _full(jet_of(two), B))
         closures.append(MovingClosure(c.a, c.b, *rows, _anchor(robot, leg, side), pins))
     return MovingStructure(structure, frames, tuple(closures))
+
+
+def delta_motors(robot: DeltaRobot, structure: Structure) -> list[tuple[int, Array]]:
+    """Return segment and axis (3,), link axes, of the motors, if they have no spring."""
+    arms = [i for i, s in enumerate(structure.segments) if s.parent < 0 and s.beam.L]
+    return [(i, np.array([0.0, 1.0, 0.0])) for i in arms if robot.motor.stiffness is None]
 
 
 def _anchor(robot: DeltaRobot, leg: int, side: float) -> Array:

@@ -16,13 +16,13 @@ from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.tree import TreeMotion
 from ..beams.theory import Beam
 from ..errors import SuppleError
-from ..kernels.spatial import body_mass, cross_matrix, turn
+from ..kernels.spatial import cross_matrix, turn
 from ..robot import MechanismRobot
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import independent
-from .serial import hub_before, link_beam, root_mass, section_axes
+from .serial import end_masses, hub_before, link_beam, root_mass, section_axes
 
-__all__ = ["mechanism_structure"]
+__all__ = ["mechanism_motors", "mechanism_structure"]
 
 Array = NDArray[np.float64]
 
@@ -93,6 +93,16 @@ def mechanism_structure(
     return _closed(robot, m, x, moved, cuts, whole, joints)
 
 
+def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[int, Array]]:
+    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    names = [segment.name for segment in structure.segments]
+    return [
+        (names.index(link.name), link.joint.direction)
+        for link in robot.links
+        if link.joint.driven and link.joint.type == "revolute" and link.joint.stiffness is None
+    ]
+
+
 def _whole(m: Mechanism, at: ArrayLike | None) -> Array:
     """Whole configurations (B, n + rods): as given, or assembled at theta."""
     n = len(m.start)
@@ -128,10 +138,9 @@ def _cut(robot: MechanismRobot, m: Mechanism) -> list[_Cuts]:
 
 def _carried(robot: MechanismRobot, m: Mechanism, i: int, cuts: _Cuts, k: int) -> list[Array]:
     """Masses (6, 6) on the end of part k of link i, link axes: bodies, hubs of sliding links."""
-    bodies = []
+    masses = []
     if k == len(cuts.places):
-        bodies = [robot.links[i].tip, robot.payload if i == robot.tip_index else None]
-    masses = [body_mass(b.mass, b.com, b.tensor()) for b in bodies if b is not None]
+        masses = end_masses(robot.links[i], robot.payload if i == robot.tip_index else None)
     for j, link in enumerate(robot.links):
         if m.tree.parents[j] == i and link.joint.type == "prismatic":
             here = cuts.segment(_place(robot, i, link.at)) == cuts.first + k

@@ -12,16 +12,18 @@ from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import Beam, beam_of, rod_mass
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
-from ..robot import JointedLink, Link, MechanismRobot, SerialRobot
+from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot
 from .moving import MovingStructure
 from .parts import Joints, Release, Segment, Structure
 
 __all__ = [
+    "end_masses",
     "hub_before",
     "link_beam",
     "moving_serial",
     "root_mass",
     "section_axes",
+    "serial_motors",
     "serial_structure",
 ]
 
@@ -37,7 +39,7 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
         R_LS = section_axes(robot, link)
         R[:, i] = R[:, i] @ R_LS
         last = robot.payload if i == len(robot.links) - 1 else None
-        masses = [body_mass(b.mass, b.com, b.tensor()) for b in (link.tip, last) if b is not None]
+        masses = end_masses(link, last)
         following = robot.links[i + 1] if i + 1 < len(robot.links) else None
         if following is not None and following.joint.type == "prismatic":
             masses.append(hub_before(following))
@@ -65,6 +67,15 @@ def moving_serial(
     structure = serial_structure(robot, theta, joints)
     links = moving_links(robot, theta, thetad, thetadd)
     return MovingStructure(structure, replace(links, R=structure.R))
+
+
+def serial_motors(robot: SerialRobot, structure: Structure) -> list[tuple[int, Array]]:
+    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    return [
+        (i, link.joint.direction)
+        for i, link in enumerate(robot.links)
+        if link.joint.type == "revolute" and link.joint.stiffness is None
+    ]
 
 
 def section_axes(robot: Listed, link: JointedLink) -> Array:
@@ -101,6 +112,20 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     if k is None:
         return [Release(direction, 0.0, J)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
+
+
+def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:
+    """Return the bodies on a link's end, (6, 6) each, link axes.
+
+    The body of a link that slides is among them: it is measured from the beam's inner end, which
+    moves with it.
+    """
+    masses = [body_mass(b.mass, b.com, b.tensor()) for b in (link.tip, payload) if b is not None]
+    if link.body is not None and link.joint.type == "prismatic":
+        x, y, z = link.body.com
+        com = (x - (link.length or 0.0), y, z)
+        masses.append(body_mass(link.body.mass, com, link.body.tensor()))
+    return masses
 
 
 def hub_before(link: JointedLink) -> Array:

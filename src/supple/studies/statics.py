@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, uniform_load
+from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..robot import Robot
@@ -126,6 +127,9 @@ def statics(
     asked = where(robot, theta, position)
     reason, each = asked.reason.copy(), []
     structure = structure_of(robot, asked.at)
+    size = len(structure.segments)  # full matrices: 400 links took 0.1 GB and 2 s
+    told = f"the sag of {size:,} links at {points:,} points each"
+    afford(told, 7e-7 * size**2 + 4e-7 * size * points, 1.4e-5 * size**2, "give fewer")
     for row, b in enumerate(np.flatnonzero(reason == "")):
         try:
             each.append(_sagged(structure.at(row), load, g, points))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ __all__ = ["motors_of", "tidy"]
 def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
     """Return the names of a robot's motors, and whether each one slides its link."""
     motors = architecture_of(robot).motors()
-    return [name for name, _ in motors], [slides for _, slides in motors]
+    words = [re.sub(r"^motor(\d)", r"motor \1", name) for name, _ in motors]
+    return words, [slides for _, slides in motors]
 
 
 def tidy(values: Iterable[float], count: int) -> list[str]:

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, angles, values
-from ..output import print_json
+from ..output import plain, print_json, say
 from .sweep import Over, parse_over
 
 __all__ = ["stopband"]
@@ -49,14 +49,12 @@ def stopband(
         return
     told = f"{edges[0]:g} to {edges[1]:g} Hz"
     if found.free is None:
-        typer.echo(f"Not decided: {found.undecided} of {found.cells} cells stay open at {told}.")
-        typer.echo("Try a narrower band, a smaller --resolution or more --cells.")
+        say(f"Not decided: {found.undecided} of {found.cells} cells stay open at {told}.")
+        say("Try a narrower band, a smaller --resolution or more --cells.")
     elif found.free:
-        typer.echo(f"Proven: {robot.name} has no natural frequency from {told} in this box.")
-        typer.echo(
-            f"{found.cells} cells; the nearest frequency seen is {found.margin_hz:.3g} Hz away."
-        )
-        typer.echo(f"It rests on {found.rests_on}.")
+        say(f"Proven: {plain(robot.name)} has no natural frequency from {told} in this box.")
+        say(f"{found.cells} cells; the nearest frequency seen is {found.margin_hz:.3g} Hz away.")
+        say(f"It rests on {found.rests_on}.")
     else:
         where = ", ".join(f"{key} {value:.6g}" for key, value in (found.at or {}).items())
-        typer.echo(f"Not free: {found.frequency_hz:.6g} Hz at {where}.")
+        say(f"Not free: {found.frequency_hz:.6g} Hz at {where}.")

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, numbers
-from ..output import AS_CSV, check_places, print_json, print_table
+from ..output import AS_CSV, check_places, print_json, print_table, say
 
 if TYPE_CHECKING:
     import xarray
@@ -96,7 +96,7 @@ def sweep(
         _print(found)
         for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
             if place is not None:
-                typer.echo(f"{word}: {place}")
+                say(f"{word}: {place}")
 
 
 def parse_over(text: str) -> tuple[str, list[float]]:
@@ -159,9 +159,9 @@ def _print(found: xarray.Dataset) -> None:
 
     keys = [str(k) for k in found.coords if k != "mode"]
     shape = " x ".join(str(v) for k, v in found.sizes.items() if k not in ("mode", "axis"))
-    typer.echo(f"{_name(found)}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
+    say(f"{_name(found)}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
     if "omega" not in found:
-        typer.echo("Use --save, --csv, --plot or --json for the numbers.")
+        say("Use --save, --csv, --plot or --json for the numbers.")
         return
     hertz = found["omega"] / (2 * np.pi)
     rows = []
@@ -179,6 +179,6 @@ def _print(found: xarray.Dataset) -> None:
     print_table(("mode>", "lowest Hz>", "at", "highest Hz>", "at"), rows)
     bad = int((~found["valid"]).sum())
     if bad:
-        typer.echo(f"{bad} configurations have no answer: out of reach, or singular")
+        say(f"{bad} configurations have no answer: out of reach, or singular")
     width = float(found["width"].max())
-    typer.echo(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")
+    say(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")

@@ -77,10 +77,11 @@ def inverse(
 ) -> None:
     """Print joint coordinates that put the tip there; else the nearest, with exit code 2."""
     from ... import files
+    from ...architectures.kinds import architecture_of
     from ...studies.kinematics.inverse import inverse as ask
 
     robot = files.load(file)
-    flat = getattr(robot, "planar", False) and position.count(",") == 1
+    flat = architecture_of(robot).planar and position.count(",") == 1
     turn: Any = None if rotation is None else angles(rotation, "--rotation")
     if turn is not None and len(turn) not in (1, 3):
         raise SuppleError(f"--rotation {rotation}: give roll, pitch and yaw, or one angle")

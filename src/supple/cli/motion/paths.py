@@ -67,9 +67,9 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
             raise SuppleError(f"--path {name}: every point needs equally many numbers")
         v, a = numbers(limits, "--limits", 2)
         return WayPoints(points, v, a)
+    from ...architectures.kinds import architecture_of
     from ...control.trajectories import PATHS
     from ...faults import nearest
-    from ...robot import DeltaRobot
 
     if name not in PATHS:
         near = nearest(name, tuple(PATHS))
@@ -77,7 +77,7 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
         raise SuppleError(
             f"--path {name}: it must be one of {', '.join(PATHS)}, or points p:p:..{hint}"
         )
-    if not isinstance(robot, DeltaRobot):
+    if architecture_of(robot).asked_by != "position":
         raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
     return PATHS[name]()
 

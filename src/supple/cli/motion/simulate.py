@@ -177,13 +177,14 @@ def simulate(
 ) -> None:
     """Move an arm and print where it ends, its energy, and how well its power balance closes."""
     from ... import files
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
     from ...studies.motion.simulate import simulate as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
-    placed = at is not None or position is not None or trajectory is not None or start is not None
-    if controller is None and (path or (isinstance(robot, DeltaRobot) and not placed)):
+    placed = any(given is not None for given in (at, position, trajectory, start))
+    led = path or (architecture_of(robot).asked_by == "position" and not placed)
+    if controller is None and led:
         told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
         told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
@@ -218,7 +219,7 @@ def _show(
     found: Response, plot: str | None, save: str | None, json: bool, path: Trajectory | None
 ) -> None:
     """Draw, store and print a motion; a part of one never replaces what is there."""
-    from ...robot import DeltaRobot
+    from ...architectures.kinds import architecture_of
 
     plot, save = not_over_whole(found.complete, plot, save)
     if plot is not None:
@@ -227,7 +228,7 @@ def _show(
         save_answer(found, save)
     if json:
         print_json(_document(found), found)
-    elif isinstance(found.model.robot, DeltaRobot):
+    elif architecture_of(found.model.robot).asked_by == "position":
         from .paths import print_coupled
 
         print_coupled(found, path)
@@ -269,12 +270,12 @@ def model_of(
     options: dict[str, Any],
 ) -> Model:
     """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
+    from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes, FiniteElements
     from ...equations.model import build
-    from ...robot import DeltaRobot
 
     modes, axial, torsion = counts
-    if elements is None and modes is None and isinstance(robot, DeltaRobot):
+    if elements is None and modes is None and architecture_of(robot).asked_by == "position":
         elements = 1
     basis = (
         AssumedModes(2 if modes is None else modes, axial=axial, torsion=torsion)
@@ -309,10 +310,10 @@ def _drive(
     law: Any = CONTROLLERS[controller]
     out = {"controller": law(*numbers(gains, "--gains", 2))}
     if path is not None:
-        from ...robot import DeltaRobot
+        from ...architectures.kinds import architecture_of
         from .paths import path_of
 
-        word = "path" if isinstance(model.robot, DeltaRobot) else "trajectory"
+        word = "path" if architecture_of(model.robot).asked_by == "position" else "trajectory"
         return {**out, word: path_of(model.robot, *path)}
     assert trajectory is not None
     return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
@@ -384,7 +385,7 @@ def _quietly(run: Any) -> Response:
         found: Response = run()
     for item in caught:
         if str(item.message) != found.message:
-            typer.echo(f"warning: {item.message}", err=True)
+            say(f"warning: {item.message}", err=True)
     return found
 
 

@@ -9,7 +9,6 @@ B = -c_w^-1 c_q, and forces f = M z'' + h + g + D z' + K z of the tree,
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
-from ..forces import dissipation, elastic
+from ..forces import dissipation, elastic, strain
 from ..functions import Functions, still_open
 from .followers import Followers
 from .loops import Loops
@@ -114,31 +113,38 @@ class ClosedFunctions(Functions):
 
     # ------------------------------------------------------------------ forces of the tree
 
-    @cached_property
-    def tree(self) -> dict[str, Any]:
-        """Forces, mass and energies of the tree over z as SX functions."""
+    def tree(self, name: str) -> Any:
+        """Forces, mass or energies of the tree over z as an SX function."""
+        return self.derived(("tree", name), lambda: self._tree(name))
+
+    def _tree(self, name: str) -> Any:
         ca = casadi()
-        laws, n = self.loops.laws, self.loops.laws.chain.size
-        z, zd, zdd = (ca.SX.sym(word, n) for word in ("z", "zd", "zdd"))
-        g, wrench = ca.SX.sym("g", 3), ca.SX.sym("wrench", 6)
-        x, v, a = (ca.vertsplit(part) for part in (z, zd, zdd))
-        moved = laws.inverse(x, v, a, ca.vertsplit(g))
-        loaded = laws.inverse(x, v, a, ca.vertsplit(g), ca.vertsplit(wrench))
-        M = ca.vertcat(*(ca.horzcat(*row) for row in laws.mass(x)))
-        momentum = laws.inverse(x, [0.0] * n, v, [0.0] * 3)
-        bent = laws.energies(x, v)[1]
-        energies = [ca.dot(_column(momentum), zd) / 2, bent, laws.height(x)]
-        p, R = laws.tip(x)
-        axes = ca.vertcat(*(ca.horzcat(*row) for row in R))
-        return {
-            "inverse": ca.Function("f", [z, zd, zdd, g], ca.cse([_column(moved)])),
-            "loaded": ca.Function("f", [z, zd, zdd, g, wrench], ca.cse([_column(loaded)])),
-            "mass": ca.Function("m", [z], ca.cse([ca.densify(M)])),
-            "elastic": ca.Function("k", [z], [_column(elastic(laws, x))]),
-            "lost": ca.Function("d", [z, zd], [_column(dissipation(laws, x, v))]),
-            "energies": ca.Function("e", [z, zd], ca.cse([_column(energies)])),
-            "tip": ca.Function("tip", [z], ca.cse([_column(p), ca.densify(axes)])),
-        }
+        given, laws, symbols = self.loops.laws, self.loops.symbols.laws, self.loops.symbols
+        n, z = laws.chain.size, symbols.z
+        zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
+        x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
+        inputs = {
+            "inverse": [z, zd, zdd, g],
+            "loaded": [z, zd, zdd, g, wrench],
+            "lost": [z, zd],
+            "energies": [z, zd],
+        }.get(name, [z])
+        if name in ("inverse", "loaded"):
+            load = ca.vertsplit(wrench) if name == "loaded" else None
+            found = [_column(laws.inverse(x, v, a, weight, load))]
+        elif name == "mass":
+            found = [ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in laws.mass(x))))]
+        elif name == "elastic":
+            found = [_column(elastic(given, x))]
+        elif name == "lost":
+            found = [_column(dissipation(given, x, v))]
+        elif name == "energies":
+            momentum = _column(laws.inverse(x, [0.0] * n, v, [0.0] * 3))
+            found = [_column([ca.dot(momentum, zd) / 2, strain(given, x), laws.height(x)])]
+        else:
+            p, R = laws.tip(x)
+            found = [_column(p), ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in R)))]
+        return ca.Function(name, inputs, ca.cse(found))
 
     def motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> tuple[Any, Any, Any, Any]:
         """z, z', z'' and B = dw/dq."""
@@ -150,15 +156,15 @@ class ClosedFunctions(Functions):
         wdd = ca.mtimes(B, qdd) - bent
         return self._whole(q, w), self._whole(qd, wd), self._whole(qdd, wdd), B
 
-    def down(self, B: Any, force: Any) -> Any:
+    def _down(self, B: Any, force: Any) -> Any:
         """N' f on q of forces f on z."""
         ca = casadi()
         return force[list(self.loops.kept)] + ca.mtimes(B.T, force[list(self.loops.followers)])
 
-    def onto(self, z: Any, B: Any) -> Any:
+    def _onto(self, z: Any, B: Any) -> Any:
         """N' M N at z."""
         ca = casadi()
-        M = self.tree["mass"](z)
+        M = self.tree("mass")(z)
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
@@ -195,27 +201,27 @@ def _still(x: Given) -> Any:
 
 def _mass(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, _, _, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f.onto(z, B)]
+    return [f._onto(z, B)]
 
 
 def _bias(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, zdd, B = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f.down(B, f.tree["inverse"](z, zd, zdd, np.zeros(3)))]
+    return [f._down(B, f.tree("inverse")(z, zd, zdd, np.zeros(3)))]
 
 
 def _gravity(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, zdd, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f.down(B, f.tree["inverse"](z, zd, zdd, f.gravity))]
+    return [f._down(B, f.tree("inverse")(z, zd, zdd, f.gravity))]
 
 
 def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Any, Any, Any]:
     """All forces but the efforts on q, z and B."""
     z, zd, zdd, B = f.motion(x["q"], x["qd"], qdd, near)
     if "wrench" in x:
-        force = f.tree["loaded"](z, zd, zdd, f.gravity, x["wrench"])
+        force = f.tree("loaded")(z, zd, zdd, f.gravity, x["wrench"])
     else:
-        force = f.tree["inverse"](z, zd, zdd, f.gravity)
-    return f.down(B, force + f.tree["elastic"](z) + f.tree["lost"](z, zd)), z, B
+        force = f.tree("inverse")(z, zd, zdd, f.gravity)
+    return f._down(B, force + f.tree("elastic")(z) + f.tree("lost")(z, zd)), z, B
 
 
 def _inverse_dynamics(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
@@ -226,17 +232,17 @@ def _forward(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     ca = casadi()
     force, z, B = _all_forces(f, x, _still(x), near)
     push = ca.vertcat(x["tau"], ca.DM.zeros(force.numel() - x["tau"].numel())) - force
-    return [_solved(f.onto(z, B), push)]
+    return [_solved(f._onto(z, B), push)]
 
 
 def _elastic(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, _, _, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f.down(B, f.tree["elastic"](z))]
+    return [f._down(B, f.tree("elastic")(z))]
 
 
 def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, _, B = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f.down(B, f.tree["lost"](z, zd))]
+    return [f._down(B, f.tree("lost")(z, zd))]
 
 
 def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
@@ -250,11 +256,11 @@ def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
 
 def _energies(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     z, zd, _, _ = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f.tree["energies"](z, zd)]
+    return [f.tree("energies")(z, zd)]
 
 
 def _tip(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return list(f.tree["tip"](f._whole(x["q"], f.solved.checked(x["q"], near))))
+    return list(f.tree("tip")(f._whole(x["q"], f.solved.checked(x["q"], near))))
 
 
 def _closure(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:

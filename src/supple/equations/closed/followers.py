@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..evaluate import casadi
-from .closures import closure_rows
 from .loops import Loops
 
 __all__ = ["Followers", "inverse"]
 
 OPEN = 1e-9  # closure error at which the loops count as open
-STEPS = 24  # from the assembled pose to any other
+STEPS = (3, 24)  # from the assembled pose to one nearby, and to any other
+NEARBY = 0.25  # rad or m
 
 
 class Followers:
@@ -37,8 +37,7 @@ class Followers:
             ca.SX.sym(s, k) for s, k in zip(("q", "w", "qd", "wd"), (n, m, n, m), strict=True)
         )
         z = ca.vertcat(q, w)[loops.order]
-        every = closure_rows(loops.robot, loops.laws, ca.vertsplit(z))
-        whole = ca.vertcat(*[ca.SX(row) for rows in every for row in rows])
+        whole = ca.substitute(loops.symbols.c, loops.symbols.z, z)
         c = whole[list(loops.rows)]
         both, rate = ca.vertcat(q, w), ca.vertcat(qd, wd)
         second = ca.jtimes(ca.jtimes(c, both, rate), both, rate)
@@ -80,18 +79,23 @@ class Followers:
         U, W = self.closures["J"](q, w)
         moved = w - ca.mtimes(inverse(W), ca.mtimes(U, dq))
         at = q + dq
-        w_next = self.near(at, self.near(at, moved))
-        step = ca.Function("step", [ca.vertcat(q, w), dq], [ca.vertcat(at, w_next)])
+        step = ca.Function("step", [ca.vertcat(q, w), dq], [ca.vertcat(at, self.near(at, moved))])
         first, follow = loops.z[list(loops.kept)], loops.z[list(loops.followers)]
+        gap = ca.MX.sym("gap", n)
+        walks = []
+        for count in STEPS:
+            walk = step.mapaccum("walk", count)
+            there = walk(np.concatenate([first, follow]), ca.repmat(gap / count, 1, count))
+            walks.append(ca.Function("walk", [gap], [there[n:, -1]]))
+        short_or_long = ca.Function.if_else("short_or_long", *walks)
         given = ca.MX.sym("q", n)
-        gap = given - first
+        off = given - first
         turns = loops.turning
         for k in np.flatnonzero(turns):
-            whole = turns[k] * ca.floor(gap[int(k)] / turns[k] + 0.5)
-            gap = gap - ca.DM(np.eye(n)[k]) * whole
-        walk = step.mapaccum("walk", STEPS)
-        there = walk(np.concatenate([first, follow]), ca.repmat(gap / STEPS, 1, STEPS))[n:, -1]
-        return ca.Function("follow", [given], [there])
+            whole = turns[k] * ca.floor(off[int(k)] / turns[k] + 0.5)
+            off = off - ca.DM(np.eye(n)[k]) * whole
+        found = short_or_long(ca.norm_inf(off) < NEARBY, off)
+        return ca.Function("follow", [given], [found])
 
     def followed(self, q: Any, guess: Any) -> tuple[Any, Any, Any]:
         """w, c_q and the inverse of c_w at q."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...structure.serial import link_beam
 from ..chain import Chain
 from ..chain_equations import Laws, laws_of, section_frame
 from ..evaluate import casadi
+from ..sliders import resolved
 from ..tree import passive_values, rigid_tree, tree_chain
 from .closures import closure_rows
 
@@ -38,6 +39,7 @@ class Loops:
         of w, which the loops determine: passive coordinates, and elastic ones where a loop in space
         is held more often than its joints need.  rows: (w,) the closure rows that determine them.
         z: coordinates of the assembled pose, unbent, from which others are reached.
+        symbols: the tree in symbols.
     """
 
     robot: MechanismRobot
@@ -45,6 +47,7 @@ class Loops:
     followers: tuple[int, ...]
     rows: tuple[int, ...]
     z: Array
+    symbols: Symbolic
 
     @cached_property
     def kept(self) -> tuple[int, ...]:
@@ -77,13 +80,31 @@ class Loops:
         return round_[list(self.kept)]
 
 
-def _residual(robot: MechanismRobot, laws: Laws) -> Any:
-    """c and dc/dz over z, all rows, as a CasADi function."""
+@dataclass(frozen=True)
+class Symbolic:
+    """A tree in symbols: coordinates z, laws with every link's numbers there, closure rows c."""
+
+    z: Any
+    laws: Laws
+    c: Any
+
+    @cached_property
+    def residual(self) -> Any:
+        """c and dc/dz over z as a CasADi function."""
+        ca = casadi()
+        parts = [ca.densify(self.c), ca.densify(ca.jacobian(self.c, self.z))]
+        return ca.Function("c", [self.z], ca.cse(parts))
+
+
+def symbolic(robot: MechanismRobot, laws: Laws) -> Symbolic:
+    """Return a tree in symbols; numbers of links that slide are worked out once for all uses."""
     ca = casadi()
-    z = ca.SX.sym("z", laws.chain.size)
-    rows = [row for rows in closure_rows(robot, laws, ca.vertsplit(z)) for row in rows]
-    c = ca.vertcat(*[ca.SX(row) for row in rows]) if rows else ca.SX(0, 1)
-    return ca.Function("c", [z], ca.cse([ca.densify(c), ca.densify(ca.jacobian(c, z))]))
+    chain, z = laws.chain, ca.SX.sym("z", laws.chain.size)
+    x = ca.vertsplit(z)
+    own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
+    there = replace(laws, links=list(resolved(laws.links, own)))
+    rows = [ca.SX(row) for rows in closure_rows(robot, there, x) for row in rows]
+    return Symbolic(z, there, ca.vertcat(*rows) if rows else ca.SX(0, 1))
 
 
 def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
@@ -91,7 +112,7 @@ def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
 
     Gauss and Newton's method, the shortest step where several will do, halved while it opens them.
     """
-    chain, residual = laws.chain, _residual(robot, laws)
+    chain, residual = laws.chain, symbolic(robot, laws).residual
     free = [k for places in chain.passive for k in places]
     z = np.array(z, float)
     c, J = (np.array(x) for x in residual(z))
@@ -228,7 +249,8 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
     from scipy.linalg import qr
 
     chain = laws.chain
-    J = np.array(_residual(robot, laws)(z)[1])
+    symbols = symbolic(robot, laws)
+    J = np.array(symbols.residual(z)[1])
     passive = [k for places in chain.passive for k in places]
     bent = list(range(chain.stiff, chain.size))
     rows: list[int] = []
@@ -257,4 +279,4 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
             f"{robot.name}: its loops tie the motors {', '.join(tied)} to each other, so that they "
             "cannot move on their own; make one of their joints passive, or let links bend"
         )
-    return Loops(robot, laws, tuple(followers), tuple(rows), z)
+    return Loops(robot, laws, tuple(followers), tuple(rows), z, symbols)

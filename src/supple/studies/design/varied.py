@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...robot import Robot, need_robot
 
@@ -24,13 +25,7 @@ AXES = ("x", "y", "z")
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
     """Return the names of theta's entries: links whose joints move, or motors."""
-    motors = getattr(robot, "motors", None)
-    if motors is not None:
-        return tuple(motors)
-    moving = getattr(robot, "moving", None)
-    if moving is not None:
-        return tuple(link.name for link in moving)
-    return ("motor1", "motor2", "motor3")
+    return tuple(name for name, _ in architecture_of(robot).motors())
 
 
 @dataclass(frozen=True)

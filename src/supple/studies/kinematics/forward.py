@@ -49,9 +49,9 @@ def forward(
     """
     asked = where(robot, theta, position)
     structure = structure_of(robot, asked.at)
-    end, segment = structure.L[:, -1, None], structure.segments[-1]
-    p = structure.p[:, -1] + end * structure.R[:, -1, :, 0]
-    R = structure.R[:, -1] @ segment.R_LS.T
+    tip = structure.tip
+    p = structure.p[:, tip] + structure.L[:, tip, None] * structure.R[:, tip, :, 0]
+    R = structure.R[:, tip] @ structure.segments[tip].R_LS.T
     place, axes = asked.take(p), asked.take(R)
     if sag:
         bent = statics(robot, theta, position=position)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures import delta_inverse, serial, serial_inverse
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
 from ...robot import DeltaRobot, Robot, SerialRobot, need_robot
@@ -199,7 +200,7 @@ def _numbers(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
 
 
 def _place(robot: Robot, position: ArrayLike) -> Array:
-    flat = getattr(robot, "planar", False) and np.shape(position) == (2,)
+    flat = architecture_of(robot).planar and np.shape(position) == (2,)
     given = _numbers(position, "position", (2,) if flat else (3,))
     return np.append(given, 0.0) if flat else given
 

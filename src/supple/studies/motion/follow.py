@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...beams.basis import FiniteElements
+from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
 from ...errors import SuppleError
@@ -152,6 +154,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
         )
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
     total = path.duration * periods if path.periodic else path.duration + after
+    span = f"a motion of {total:g} s in steps of {dt:g} s"
+    steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
+    afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     run = _Run(Along(model, path, total, law), t, start, periods)
     found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
@@ -185,7 +190,7 @@ def _small_motion(
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
         return LedModel(robot), None
-    sliding = [x.name for x in getattr(robot, "moving", ()) if x.joint.type == "prismatic"]
+    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
     if not sliding:
         model = ked(robot, path(0.0)[0], elements, order, loads)
         return model, _law(model, path, given, modal)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...budget import afford
 from ...control.controllers import Controller
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -88,7 +89,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     if duration is None:
         duration = 1.0 if wanted is None else wanted.duration
     every = _every(duration, dt, samples)
-    _check(duration, every, method, tolerance, step)
+    _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
         check_path(model, wanted, duration)
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
@@ -217,7 +218,12 @@ def _on_path(
 
 
 def _check(
-    duration: float, dt: float, method: str | None, tolerance: float | None, step: float | None
+    model: Model,
+    duration: float,
+    dt: float,
+    method: str | None,
+    tolerance: float | None,
+    step: float | None,
 ) -> None:
     each = {"duration": duration, "dt": dt, "tolerance": tolerance, "step": step}
     for word, value in each.items():
@@ -227,6 +233,8 @@ def _check(
             raise SuppleError(f"{word} is {value}: give a positive number")
     if duration / dt > 1e8:
         raise SuppleError(f"{duration:g} s every {dt:g} s are more than 1e8 samples: use fewer")
+    told = f"a run of {duration:g} s every {dt:g} s"
+    afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
     if method not in (None, "auto", *STEPPERS):
         raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
 
@@ -452,7 +460,8 @@ def _response(
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
     beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
     method, step, energy = how
+    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
         plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, notes={"vibration": energy},
+        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
     )  # fmt: skip

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...answers.held import kept
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -79,8 +80,7 @@ class Modes(Answer):
 
     def labels(self) -> dict[str, Any]:
         """Return the links whose joints move; of a Delta its motors."""
-        moving = [link.name for link in getattr(self.robot, "moving", ())]
-        return {"joint": moving or [f"motor{k + 1}" for k in range(self.theta.shape[-1])]}
+        return {"joint": [name for name, _ in architecture_of(self.robot).motors()]}
 
     @property
     def frequency_hz(self) -> Array:

@@ -141,6 +141,8 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     """
     if points < 2:
         raise SuppleError(f"points is {points}: give 2 or more along each side")
+    if points > MOST:
+        raise SuppleError(f"points is {points}: more than {MOST:,} are not computed; give fewer")
     architecture = architecture_of(robot)
     if architecture.asked_by == "position":
         if joints is not None:

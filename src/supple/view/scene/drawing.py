@@ -153,18 +153,18 @@ def _delta(
     extent = 0.75 * (robot.base_radius + leg)  # a leg bent
     thin = 0.004 * extent
     for i, name in enumerate(names):
-        if name == "platform":
+        link = architecture_of(robot).described(name)
+        if link is None:  # the platform
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
             solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
             solids.extend(_rails(robot, i, thin))
             continue
-        link: Elastic = robot.upper if name.startswith("upper") else robot.lower
         outline = _outline(robot, link, name, extent)
         outlines.append(outline)
         size = max(2.2 * float(np.abs(outline.corners).max()), 0.012 * extent)
         axis = (0.0, 1.0, 0.0)
-        if name.startswith("upper"):
+        if link is robot.upper:
             drive = f"motor of {name}"
             half = size / 2.2
             wide = max(min(1.5 * size, 0.02 * extent), 1.4 * half)

@@ -1,0 +1,279 @@
+"""Which move is best: rest to rest in the least time, or the gentlest in a given one.
+
+The equations of motion are met at the collocation points of Gauss and Legendre (two a piece, order
+4), efforts are constant on each piece, and IPOPT finds states, efforts and duration together. The
+move begins and ends in equilibrium, bending included, so that nothing is left to ring. It is
+started from the move that the arm would make if its links were rigid.
+
+Source: [Biegler2010] for direct collocation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...answers.held import Held
+from ...control.shaping import Samples
+from ...control.trajectories import LAWS
+from ...equations.equilibrium import static_state
+from ...equations.model import Model
+from ...errors import SuppleError
+
+__all__ = ["Plan", "plan"]
+
+Array = NDArray[np.float64]
+NODES = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
+A = ((0.25, 0.25 - np.sqrt(3) / 6), (0.25 + np.sqrt(3) / 6, 0.25))
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(Held):
+    """A planned move from rest to rest.
+
+    Attributes:
+        model: what it was planned on.
+        t: (N + 1,) s.  q, qd: (N + 1, size) states there.  tau: (N, joints) efforts, constant
+            between.
+        duration: s.  objective: "time" or "effort".
+        iterations: of the solver.
+    """
+
+    model: Model
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    objective: str
+    iterations: int
+
+    @property
+    def duration(self) -> float:
+        """How long the move takes, s."""
+        return float(self.t[-1])
+
+    @cached_property
+    def trajectory(self) -> Samples:
+        """The joints' motion as a Trajectory, for a controller."""
+        return Samples(self.t, self.q[:, : self.model.joints])
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan of {self.model.robot.name}: {self.duration:.5g} s, least {self.objective}, "
+            f"{len(self.tau)} pieces>"
+        )
+
+
+def plan(  # noqa: PLR0913 - every limit of a move
+    model: Model,
+    start: ArrayLike,
+    end: ArrayLike,
+    duration: float | None = None,
+    *,
+    effort_limit: float | Sequence[float] | None = None,
+    speed_limit: float | Sequence[float] | None = None,
+    deflection_limit: float | None = None,
+    pieces: int = 60,
+    iterations: int = 500,
+) -> Plan:
+    """Return a move from rest at `start` to rest at `end`, planned on the model.
+
+    Args:
+        model: the Model; few modes are enough, check the move on a finer one.
+        start, end: joint coordinates.
+        duration: s; the move with the least effort that takes so long. Without it, the fastest.
+        effort_limit: one value or one for each joint; the joints' own unless given. The fastest
+            move needs one.
+        speed_limit: of the joints, likewise.
+        deflection_limit: m, of the tip of every link relative to its root.
+        pieces: on which efforts are constant.
+        iterations: of IPOPT, at most.
+    """
+    if not isinstance(model, Model):
+        raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
+    if model.functions.closed or not model.joints:
+        raise SuppleError("plan is for arms without closed loops whose joints move")
+    task = _Task(model, pieces)
+    ends = [np.asarray(static_state(model, theta), float) for theta in (start, end)]
+    effort = _limit("effort_limit", effort_limit, model, "effort_limit")
+    speed = _limit("speed_limit", speed_limit, model, "speed_limit")
+    if duration is None and not np.isfinite(effort).all():
+        raise SuppleError("the fastest move needs effort_limit: without it there is none")
+    if duration is not None and not (np.isfinite(duration) and duration > 0):
+        raise SuppleError(f"duration is {duration!r}: give seconds, or none for the fastest move")
+    if deflection_limit is not None and not deflection_limit > 0:
+        raise SuppleError(f"deflection_limit is {deflection_limit!r}: give metres above zero")
+    guess = _rigid_time(model, ends, effort, speed) if duration is None else float(duration)
+    return task.solved(
+        ends, duration, guess, effort, speed, _deflections(model, deflection_limit), iterations
+    )
+
+
+def _limit(name: str, given: Any, model: Model, own: str) -> Array:
+    k = model.joints
+    if given is None:
+        found = [getattr(motor, own, None) for motor in model.motors]
+        return np.array([np.inf if value is None else float(value) for value in found])
+    limit = np.asarray(given, float)
+    if limit.shape not in ((), (k,)) or not (limit > 0).all():
+        raise SuppleError(f"{name} is {given!r}: give a positive value, or one for each of {k}")
+    return np.broadcast_to(limit, (k,)).astype(float)
+
+
+def _rigid_time(model: Model, ends: list[Array], effort: Array, speed: Array) -> float:
+    """How long the move takes if nothing bends: full effort there and back, joint by joint."""
+    k = model.joints
+    move = np.abs(ends[1][:k] - ends[0][:k])
+    if not move.any():
+        raise SuppleError("start and end are the same: there is no move to plan")
+    zero = np.zeros(model.size)
+    held = max(np.abs(model.inverse_dynamics(q, zero, zero)[:k] / effort).max() for q in ends)
+    if held >= 1:
+        raise SuppleError("effort_limit cannot even hold the arm at rest: raise it")
+    inertia = np.diag(model.mass_matrix(ends[0]))[:k]
+    times = 2 * np.sqrt(inertia * move / (effort * (1 - held)))
+    return float(max(times.max(), (move / speed).max()))
+
+
+def _deflections(model: Model, limit: float | None) -> tuple[Array, float] | None:
+    """Rows of the tip deflections of all links over q, and their limit."""
+    if limit is None:
+        return None
+    rows = []
+    robot: Any = model.robot
+    for link in robot.links:
+        if not link.rigid:
+            columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
+            rows += [row for row in np.array(columns).T if np.abs(row).any()]
+    return np.array(rows).reshape(-1, model.size), float(limit)
+
+
+class _Task:
+    """The collocation problem of one Model."""
+
+    def __init__(self, model: Model, pieces: int) -> None:
+        import casadi as ca
+
+        if not isinstance(pieces, int) or not 4 <= pieces <= 1000:
+            raise SuppleError(f"pieces is {pieces!r}: give a number from 4 to 1000")
+        self.model, self.N = model, pieces
+        n, k = model.size, model.joints
+        x, u, h = ca.SX.sym("x", 2 * n), ca.SX.sym("u", k), ca.SX.sym("h")
+        f = ca.Function(
+            "f",
+            [x, u],
+            [ca.vertcat(x[n:], model.functions.expression("forward_dynamics")(x[:n], x[n:], u))],
+        )
+        stages = [ca.SX.sym(f"k{i}", 2 * n) for i in range(2)]
+        inside = [x + h * sum(A[i][j] * stages[j] for j in range(2)) for i in range(2)]
+        open_by = ca.vertcat(*(stages[i] - f(inside[i], u) for i in range(2)))
+        onward = x + h / 2 * (stages[0] + stages[1])
+        self.piece = ca.Function("piece", [x, *stages, u, h], [open_by, onward])
+
+    def solved(
+        self,
+        ends: list[Array],
+        duration: float | None,
+        guess: float,
+        effort: Array,
+        speed: Array,
+        bent: tuple[Array, float] | None,
+        iterations: int,
+    ) -> Plan:
+        """Set the problem up, solve it, and say why if there is no solution."""
+        import casadi as ca
+
+        n, k, N = self.model.size, self.model.joints, self.N
+        X, U, T = ca.MX.sym("X", 2 * n, N + 1), ca.MX.sym("U", k, N), ca.MX.sym("T")
+        S = [ca.MX.sym(f"S{i}", 2 * n, N) for i in range(2)]
+        open_by, onward = self.piece.map(N)(X[:, :N], *S, U, ca.repmat(T / N, 1, N))
+        rows = [ca.vec(open_by), ca.vec(X[:, 1:] - onward)]
+        sizes = [0.0, 0.0]
+        if bent is not None:
+            rows.append(ca.vec(ca.mtimes(ca.DM(bent[0]), X[:n, :])))
+            sizes.append(bent[1])
+        bounds = np.concatenate(
+            [np.full(row.numel(), size) for row, size in zip(rows, sizes, strict=True)]
+        )
+        z = ca.vertcat(ca.vec(X), ca.vec(S[0]), ca.vec(S[1]), ca.vec(U), T)
+        scale = np.where(np.isfinite(effort), effort, 1.0)
+        cost = T if duration is None else ca.sumsqr(U / ca.repmat(ca.DM(scale), 1, N)) / N
+        problem: Any = {"x": z, "f": cost, "g": ca.vertcat(*rows)}
+        options: Any = {
+            "ipopt": {"print_level": 0, "max_iter": iterations, "tol": 1e-9, "sb": "yes"},
+            "print_time": False,
+        }
+        solver = ca.nlpsol("plan", "ipopt", problem, options)
+        low, high = self._bounds(ends, duration, guess, effort, speed)
+        found = solver(x0=self._start(ends, guess), lbx=low, ubx=high, lbg=-bounds, ubg=bounds)
+        self._check(solver.stats(), duration, guess)
+        values = np.array(found["x"]).ravel()
+        count = 2 * n * (N + 1)
+        states = values[:count].reshape(N + 1, 2 * n)
+        tau = values[count + 4 * n * N : -1].reshape(N, k)
+        t = np.linspace(0.0, values[-1], N + 1)
+        word = "time" if duration is None else "effort"
+        steps = int(solver.stats()["iter_count"])
+        return Plan(self.model, t, states[:, :n], states[:, n:], tau, word, steps)
+
+    @staticmethod
+    def _check(stats: dict[str, Any], duration: float | None, guess: float) -> None:
+        if stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level":
+            return
+        if stats["return_status"] == "Infeasible_Problem_Detected":
+            hint = (
+                f"{duration:g} s are too short for the limits"
+                if duration is not None
+                else "the limits allow no move"
+            )
+            raise SuppleError(f"no such move exists: {hint}; give more time, effort or deflection")
+        raise SuppleError(
+            f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
+            f"{stats['iter_count']} steps): give other limits, pieces, or iterations"
+        )
+
+    def _bounds(
+        self,
+        ends: list[Array],
+        duration: float | None,
+        guess: float,
+        effort: Array,
+        speed: Array,
+    ) -> tuple[Array, Array]:
+        n, k, N = self.model.size, self.model.joints, self.N
+        state = np.concatenate([np.full(n, np.inf), speed, np.full(n - k, np.inf)])
+        high = np.tile(state, (N + 1, 1))
+        low = -high
+        for row, q in ((0, ends[0]), (N, ends[1])):
+            low[row] = high[row] = np.concatenate([q, np.zeros(n)])
+        free = np.full(4 * n * N, np.inf)
+        u = np.tile(effort, N)
+        last = (guess / 10, guess * 10) if duration is None else (duration, duration)
+        return (
+            np.concatenate([low.ravel(), -free, -u, [last[0]]]),
+            np.concatenate([high.ravel(), free, u, [last[1]]]),
+        )
+
+    def _start(self, ends: list[Array], guess: float) -> Array:
+        """The quintic of the rigid arm, unbent but for its sag."""
+        N = self.N
+        law, tau = LAWS["quintic"], np.linspace(0, 1, N + 1)
+        move = ends[1] - ends[0]
+        q = ends[0] + np.outer(law(tau), move)
+        qd = np.outer(law.deriv(1)(tau), move) / guess
+        stages = []
+        for node in NODES:
+            at = (np.arange(N) + node) / N
+            v, a = (np.outer(law.deriv(d)(at), move) / guess**d for d in (1, 2))
+            stages.append(np.hstack([v, a]).ravel())
+        k = self.model.joints
+        at = (np.arange(N) + 0.5) / N
+        q1 = ends[0] + np.outer(law(at), move)
+        v, a = (np.outer(law.deriv(d)(at), move) / guess**d for d in (1, 2))
+        u = self.model.inverse_dynamics(q1, v, a)[:, :k]
+        return np.concatenate([np.hstack([q, qd]).ravel(), *stages, u.ravel(), [guess]])

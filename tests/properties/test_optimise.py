@@ -1,0 +1,74 @@
+"""Optimal dimensions: no coarse grid finds better ones, and the conditions of an optimum hold."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import supple
+from supple.studies.design.optimise import mass_of
+
+POSES = np.radians([[0, 0, 0], [0, 45, 45], [0, 90, 0], [0, 90, 90]])
+WALLS = [f"links.link{k}.section.wall" for k in (1, 2, 3)]
+
+
+@pytest.mark.slow
+def test_the_industrial_arm_at_equal_mass() -> None:
+    robot = supple.load("industrial-3")
+    mass = mass_of(robot, POSES[0])
+    found = supple.optimise(robot, dict.fromkeys(WALLS, (0.004, 0.02)), at=POSES, mass=mass)
+    assert found.mass <= mass * (1 + 1e-6)
+    assert found.kkt < 1e-4
+    assert found.gain > 0.1
+    assert "mass" in found.active
+    again = supple.modes(found.robot, POSES, count=1).frequency_hz.min()
+    assert found.lowest_hz == pytest.approx(again, rel=1e-9)
+    assert found.elements_hz == pytest.approx(found.lowest_hz, rel=1e-4)
+    assert found.elements_hz >= found.lowest_hz * (1 - 1e-9)
+    best = 0.0
+    for values in product(np.linspace(0.004, 0.02, 7), repeat=3):
+        one = robot.with_(dict(zip(WALLS, values, strict=True)))
+        if mass_of(one, POSES[0]) <= mass * (1 + 1e-9):
+            best = max(best, supple.modes(one, POSES, count=1).frequency_hz.min())
+    assert best <= found.lowest_hz * (1 + 1e-6)
+
+
+def test_one_dimension_in_closed_form() -> None:
+    """A cantilever of given mass: m L fixed, omega ~ L^-2, so the shortest one is best."""
+    link = {
+        "name": "a",
+        "length": 1.0,
+        "mass_per_length": 2.0,
+        "bending_stiffness": 50.0,
+        "theory": "inextensible",
+    }
+    robot = supple.SerialRobot(name="one", planar=True, links=[link])
+    found = supple.optimise(robot, {"links.a.length": (0.5, 2.0)}, at=[0.0])
+    assert found.values["links.a.length"] == pytest.approx(0.5, rel=1e-6)
+    assert found.gain == pytest.approx(3.0, rel=1e-5)
+    assert found.active == ("mode 1 at pose 1", "links.a.length at its lower bound")
+
+
+def test_mass_of_the_industrial_arm() -> None:
+    """Three boxes of 0.2 x 0.15 m, wall 10 mm, and the bodies between them."""
+    robot = supple.load("industrial-3")
+    bare = sum(2700 * (0.15 * 0.2 - 0.13 * 0.18) * link.length for link in robot.links)
+    bodies = sum(link.tip.mass for link in robot.links if link.tip)
+    assert mass_of(robot, POSES[0]) == pytest.approx(bare + bodies, rel=1e-12)
+    assert mass_of(robot.with_("payload.mass", 9.0), POSES[0]) == pytest.approx(bare + bodies)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"vary": {}}, "empty"),
+        ({"vary": {"links.link1.section.wall": (0.02, 0.01)}}, "low, high"),
+        ({"vary": {"theta.link1": (0.0, 1.0)}}, "pose"),
+        ({"vary": {"links.link1.section.wall": (0.01, 0.02)}, "mass": -1.0}, "mass"),
+        ({"vary": {"links.link1.section.wall": (0.01, 0.02)}, "maximise": "beauty"}, "lowest"),
+        ({"vary": {"links.link1.section.wall": (0.01, 0.02)}, "mass": 1.0}, "no design"),
+    ],
+)
+def test_bad_input(given: dict, word: str) -> None:
+    with pytest.raises(supple.SuppleError, match=word):
+        supple.optimise(supple.load("industrial-3"), **given)

@@ -1,0 +1,105 @@
+"""Who asks which family a robot is: counted, so that a new family stays one file.
+
+Counted outside `architectures`, `papers` and the description itself: isinstance and match on a
+family's class, tables keyed by such classes, `architecture ==`, the names of a Delta's links,
+`functions.closed`, and whether a robot has `moving`.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from supple.architectures.base import Architecture
+from supple.architectures.kinds import architecture_of
+from supple.files import load
+from supple.files.robots import ARCHITECTURES
+from supple.library import names
+
+PACKAGE = Path(__file__).parents[2] / "src" / "supple"
+FAMILIES = {"SerialRobot", "DeltaRobot", "MechanismRobot"}
+LINKS = ("upper", "lower", "platform")
+FREE = ("architectures", "papers", "robot", "faults", "library")
+MOST = 30  # it may only fall
+
+
+def named(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & FAMILIES
+
+
+def texts(node: ast.AST) -> list[str]:
+    return [
+        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
+
+
+def asks(node: ast.AST) -> bool:
+    """Whether a piece of code asks which family a robot is."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id == "isinstance":
+            return bool(named(node.args[1]))
+        if node.func.id in ("hasattr", "getattr"):
+            return any(text in ("moving", "planar", "upper") for text in texts(node.args[1]))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "startswith" and any(
+            t in LINKS for a in node.args for t in texts(a)
+        )
+    if isinstance(node, ast.Compare):
+        whole = ast.unparse(node.left)
+        literal = any(t in LINKS for side in (node.left, *node.comparators) for t in texts(side))
+        return whole.endswith(".architecture") or (literal and not isinstance(node.ops[0], ast.In))
+    if isinstance(node, ast.Attribute):
+        return node.attr == "closed" and ast.unparse(node.value).endswith("functions")
+    if isinstance(node, ast.Dict):
+        return any(key is not None and bool(named(key)) for key in node.keys)
+    return isinstance(node, ast.match_case) and bool(named(node.pattern))
+
+
+def questions() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE)
+        if place.parts[0] not in FREE:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if asks(node):
+                    yield f"{place}:{getattr(node, 'lineno', 0)} {ast.unparse(node)[:60]}"
+
+
+def test_few_places_ask_which_family_a_robot_is() -> None:
+    found = list(questions())
+    assert len(found) <= MOST, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_architecture_does_its_duties(name: str) -> None:
+    robot = load(name)
+    asked = architecture_of(robot)
+    assert isinstance(asked, Architecture)
+    each, motors = asked.coordinates(), asked.motors()
+    assert all(c.low < c.high and c.unit in ("rad", "m") and c.key for c in each)
+    pose = asked.usual()
+    assert set(pose) == {asked.asked_by}
+    found = asked.resolve(**{"theta": None, "position": None, **pose})
+    assert found.reason.tolist() == [""]
+    assert found.theta.shape == (1, len(motors))
+    assert asked.reachable(pose[asked.asked_by][None]).tolist() == [True]
+    assert set(asked.parts())
+    assert all(path for path in asked.parts())
+    assert len(asked.up()) == 3
+    assert asked.told().startswith("a ")
+    from supple.structure import structure_of
+
+    segments = tuple(s.name for s in structure_of(robot, found.at).segments)
+    parents, tip = asked.hangs(segments)
+    assert len(parents) == len(segments)
+    assert 0 <= tip < len(segments)
+    assert all(-1 <= parent < i for i, parent in enumerate(parents))
+    assert all(
+        asked.described(segment) is not None or segment == "platform" for segment in segments
+    )
+
+
+def test_every_family_that_can_be_loaded_has_an_architecture() -> None:
+    from supple.architectures.kinds import _KINDS
+
+    assert set(_KINDS) == set(ARCHITECTURES.values())
