@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, counts, instance, number, one_of, optional, whole
+from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
@@ -131,18 +131,21 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
+ARGUMENTS: dict[str, Check] = {
+    "path": instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
+    "elements": counts(),
+    "order": one_of("cubic", "quintic"),
+    "dt": optional(number(0, above=True, unit="of seconds")),
+    "step": optional(number(0, above=True, unit="of seconds")),
+    "modal_damping": optional(number(0)),
+    "start": one_of(*get_args(Start)),
+    "after": number(0, unit="of seconds to watch after the stop"),
+    "periods": whole(1),
+}
+
+
 @one_thread
-@checked(
-    path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
-    elements=counts(),
-    order=one_of("cubic", "quintic"),
-    dt=optional(number(0, above=True, unit="of seconds")),
-    step=optional(number(0, above=True, unit="of seconds")),
-    modal_damping=optional(number(0)),
-    start=one_of(*get_args(Start)),
-    after=number(0, unit="of seconds to watch after the stop"),
-    periods=whole(1),
-)
+@checked(**ARGUMENTS)
 def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot | Model,
     path: Trajectory,
