@@ -1,6 +1,12 @@
 import pytest
 
+from cli.console import Console
 from soak.figures import Figures
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Console:
+    return Console(monkeypatch, capsys)
 
 
 @pytest.fixture
