@@ -282,3 +282,15 @@ def test_position_of_the_tip() -> None:
     np.testing.assert_allclose(tip, [0.1, 0.35], atol=1e-12)
     with pytest.raises(SuppleError, match="position has 2 coordinates and four-bar 1 motors"):
         supple.modes(supple.load("four-bar"), position=[0.1, 0.2])
+
+
+def test_maps_and_pictures_where_some_poses_cannot_be_reached(tmp_path: Any) -> None:
+    robot = supple.load("four-bar").with_("links.rocker.length", 0.12)
+    found = supple.workspace(robot, joints=[(0.0, 6.0)], points=9)
+    assert 0 < found.reachable.sum() < 9
+    found.plot(tmp_path / "map.png")
+    assert (tmp_path / "map.png").stat().st_size > 0
+    from supple.view.scene.scenes import workspace_scene
+
+    scene = workspace_scene(found, nearby=5)
+    assert len(scene.cloud.places) == found.reachable.sum()

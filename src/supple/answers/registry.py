@@ -44,6 +44,9 @@ KINDS: dict[str, Kind] = {
         scene="view.scene.scene:modes_scene",
         report="view.page.reports:modes_report",
     ),
+    "studies.vibration.response:FrequencyResponse": Kind(
+        plot="view.figures.frequency:plot_frequency_response",
+    ),
     "studies.statics:Statics": Kind(
         plot="view.figures.plots:plot_statics",
         scene="view.scene.scene:statics_scene",

@@ -461,7 +461,8 @@ def _response(
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
     beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
     method, step, energy = how
+    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
         plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, notes={"vibration": energy},
+        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
     )  # fmt: skip

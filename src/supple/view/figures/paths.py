@@ -160,13 +160,16 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
     """Draw the lowest frequency over one joint or two, the others where it is lowest."""
     import matplotlib.pyplot as plt
 
+    if not found.reachable.any():
+        raise SuppleError("no point of this map can be reached: choose other ranges")
     values = found.omega[..., 0] / (2 * np.pi)
     others = [tuple(j for j in range(values.ndim) if j != k) for k in range(values.ndim)]
-    spread = [float(np.ptp(values.min(axis=rest))) for rest in others]
+    each = [np.asarray(np.fmin.reduce(values, axis=rest)) for rest in others]
+    spread = [float(np.nanmax(low) - np.nanmin(low)) for low in each]
     moving = [k for k in np.argsort(spread)[::-1] if values.shape[k] > 1]
     shown = sorted(moving[:2])
     rest = tuple(k for k in range(values.ndim) if k not in shown)
-    lowest = values.min(axis=rest)
+    lowest = np.fmin.reduce(values, axis=rest)  # NaN only where no pose is reached
     named = [_joint_axis(found, k) for k in shown]
     with styled():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
@@ -178,10 +181,10 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
                 ax.axhline(bound / (2 * np.pi), color=QUIET, lw=0.8, ls=":")
         else:
             (one, x), (two, y) = named
-            levels = _levels(float(lowest.min()), float(lowest.max()))
+            levels = _levels(float(np.nanmin(lowest)), float(np.nanmax(lowest)))
             filled = ax.contourf(x, y, lowest.T, levels=levels, cmap="viridis",
                                  norm=shades(levels[0], levels[-1]))  # fmt: skip
-            if bound is not None and lowest.min() < bound / (2 * np.pi):
+            if bound is not None and np.nanmin(lowest) < bound / (2 * np.pi):
                 under = (-np.inf, bound / (2 * np.pi))
                 ax.contourf(x, y, lowest.T, levels=under, colors="none", hatches=["///"])
             ax.set(xlabel=one, ylabel=two)
@@ -197,10 +200,10 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
 
 def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
     """Label and values of one joint's axis."""
-    link = found.robot.moving[k]  # type: ignore[attr-defined]
-    if link.joint.type == "prismatic":
-        return f"length of {link.name} (m)", found.theta[k]
-    return f"joint of {link.name} (deg)", np.degrees(found.theta[k])
+    c = architecture_of(found.robot).coordinates()[k]
+    if c.unit == "m":
+        return f"{c.name} (m)", found.theta[k]
+    return f"{c.name} (deg)", np.degrees(found.theta[k])
 
 
 def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:
