@@ -227,11 +227,11 @@ def build(
     beta: Literal["newton", "integrated"] = "newton",
     compiled: bool = False,
 ) -> Model:
-    """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
+    """Return the Model of a robot under a basis: an arm, a Delta or a mechanism, its loops closed.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
-    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping`
+    (foreshortening of bent links); None: for robots with loops, where it matters most. `damping`
     of the links is a ratio, a Damping, or None for the robot file's. `velocity` of links that slide
     is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their `beta` is
     found by Newton's method at each length, or `integrated` by (11) beside the states of a run, as
