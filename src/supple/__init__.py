@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Rectangle, Tube
+    from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from .studies.storage import load_response
     from .studies.vibration.assumed import assumed_modes
     from .studies.vibration.modes import Modes, modes
+    from .studies.vibration.response import FrequencyResponse, response
     from .studies.vibration.workspace import JointMap, WorkspaceMap, workspace
 
     __version__: str
@@ -98,6 +100,7 @@ __all__ = [
     "Basis",
     "Body",
     "Box",
+    "Check",
     "Chirp",
     "Circle",
     "CirclePath",
@@ -111,6 +114,7 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "FrequencyResponse",
     "General",
     "GravityPD",
     "Hold",
@@ -177,6 +181,7 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "check",
     "closed_form",
     "dump",
     "floquet",
@@ -197,6 +202,7 @@ __all__ = [
     "plan",
     "regressor",
     "reproduce",
+    "response",
     "scaled_to",
     "scheduled",
     "schema",
@@ -226,6 +232,7 @@ _CORE = {
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
+    "studies.check": ("Check", "check"),
     "studies.kinematics.forward": ("Pose", "forward"),
     "studies.kinematics.inverse": ("JointSolutions", "inverse"),
     "papers.reproduce": ("Reproduction", "reproduce"),
@@ -258,6 +265,7 @@ _MOTION = {
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
+    "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
     "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),

@@ -11,17 +11,10 @@ import math
 from abc import ABC, abstractmethod
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
-from .values import MEASURED, Pair, Positive, fault, in_si
+from .faults import Description
+from .values import Pair, Positive, fault
 
 __all__ = ["Box", "Circle", "Constants", "General", "Rectangle", "Section", "Shape", "Tube"]
 
@@ -44,23 +37,16 @@ def _shear_pair(value: Any) -> Any:
 ShearPair = Annotated[Pair, BeforeValidator(_shear_pair, json_schema_input_type=float | Pair)]
 
 
-class Shape(BaseModel, ABC):
+class Shape(Description, ABC):
     """A cross-section. Duties of a shape:
 
     1. `constants()`: area, second moments, torsion constant (inf: no torsion), polar moment.
     2. `cowper(nu)`: its default shear coefficients in x-y and x-z at Poisson's ratio nu.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     shear_coefficient: ShearPair | None = Field(
         default=None, description="one value or [x-y, x-z]; Cowper's for the shape by default"
     )
-
-    @field_validator(*MEASURED, mode="before", check_fields=False)
-    @classmethod
-    def _units(cls, value: Any, info: ValidationInfo) -> Any:
-        return in_si(info.field_name or "", value)
 
     @model_validator(mode="after")
     def _positive_shear(self) -> Self:

@@ -44,6 +44,9 @@ KINDS: dict[str, Kind] = {
         scene="view.scene.scene:modes_scene",
         report="view.page.reports:modes_report",
     ),
+    "studies.vibration.response:FrequencyResponse": Kind(
+        plot="view.figures.frequency:plot_frequency_response",
+    ),
     "studies.statics:Statics": Kind(
         plot="view.figures.plots:plot_statics",
         scene="view.scene.scene:statics_scene",
@@ -73,6 +76,7 @@ KINDS: dict[str, Kind] = {
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",
     ),
+    "studies.drive.shape:ShapedMove": Kind(plot="view.figures.shaping:plot_shaped"),
     "papers.cells:Reproduction": Kind(table="papers.cells:table"),
 }
 

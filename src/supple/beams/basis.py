@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..answers.held import Held
+from ..arguments import counts, one_of, optional, shown, vector
 from ..budget import afford
 from ..errors import SuppleError
 from .fixed.assumed import assumed_shapes
@@ -25,7 +27,7 @@ Count = int | Sequence[int]
 Ends = Literal["distal", "free"] | Sequence[EndLoad]
 
 
-class Basis(ABC):
+class Basis(Held, ABC):
     """Shape functions for the links of a robot. A kind of basis has these duties:
 
     1. `check(names, rigid)` raises a SuppleError when it does not fit the links of a robot.
@@ -84,6 +86,19 @@ class AssumedModes(Basis):
     torsion: Count = 0
     normalisation: Normalisation = "mass"
     from_above: ClassVar[bool] = True
+
+    checks: ClassVar = {
+        "count": counts(0),
+        "at": optional(vector()),
+        "axial": counts(0),
+        "torsion": optional(counts(0)),
+        "normalisation": one_of(*NORMALISATIONS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot."""
+        super().__post_init__()
+        object.__setattr__(self, "ends", known_ends(self.ends))
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and ends fit links of these names."""
@@ -144,6 +159,18 @@ class FiniteElements(Basis):
     ends: Ends = "distal"
     from_above: ClassVar[bool] = True
 
+    checks: ClassVar = {
+        "count": counts(0),
+        "modes": optional(counts(0)),
+        "at": optional(vector()),
+        "order": one_of(*ELEMENTS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot."""
+        super().__post_init__()
+        object.__setattr__(self, "ends", known_ends(self.ends))
+
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and order fit links of these names."""
         check_count("count", self.count, len(names))
@@ -195,6 +222,14 @@ def check_count(word: str, count: Count, links: int) -> None:
     if not isinstance(count, int) and len(given) != links:
         raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
                           f"{links} links")  # fmt: skip
+
+
+def known_ends(ends: Any) -> Ends:
+    """Return `distal`, `free`, or EndLoads as a tuple."""
+    if isinstance(ends, list | tuple) and all(isinstance(end, EndLoad) for end in ends):
+        return tuple(ends)
+    word: Ends = one_of("distal", "free")("ends", ends if isinstance(ends, str) else shown(ends))
+    return word
 
 
 def check_ends(ends: Ends, links: int) -> None:

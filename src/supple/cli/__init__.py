@@ -27,6 +27,7 @@ from .motion.simulate import simulate
 from .motion.stability import stability
 from .output import plain, say, with_csv
 from .vibration.modes import modes
+from .vibration.response import response
 from .vibration.statics import statics
 from .vibration.workspace import workspace
 
@@ -52,6 +53,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
     "workspace": (workspace, "Where does it vibrate low: a map over all its poses."),
     "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
+    "response": (response, "How does it answer vibrating forces: exact, poles, zeros."),
     "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),

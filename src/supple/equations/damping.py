@@ -6,11 +6,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import Held
 from ..architectures.kinds import architecture_of
+from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
 from ..robot import Robot
@@ -28,7 +31,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-class Damping(ABC):
+class Damping(Held, ABC):
     """How the links damp their own bending. A kind of damping has one duty:
 
     1. `matrix(i, inv, ratio)` returns the (k, k) damping matrix of link i; `ratio` is what the
@@ -81,6 +84,8 @@ class StiffnessRoot(Damping):
 
     factor: float = 0.1
 
+    checks: ClassVar = {"factor": number(0)}
+
     def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
         """Return factor times the symmetric root of the link's stiffness."""
         if not math.isfinite(self.factor) or self.factor < 0:
@@ -132,8 +137,10 @@ def file_ratio(robot: Robot, name: str) -> float | None:
 
 def damping_of(given: Damping | float | None) -> Damping:
     """Return a damping ratio as ModalDamping; None means the ratios of the robot file."""
-    if given is None or isinstance(given, int | float):
+    if given is None or (isinstance(given, int | float) and not isinstance(given, bool)):
         return ModalDamping(given)
     if not isinstance(given, Damping):
-        raise SuppleError(f"damping is {given!r}: give a ratio, a ModalDamping or a StiffnessRoot")
+        raise SuppleError(
+            f"damping is {shown(given)}: give a ratio, a ModalDamping or a StiffnessRoot"
+        )
     return given

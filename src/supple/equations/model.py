@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short
+from ..arguments import Check, checked, instance, number, one_of, optional, reals, shown, switch
 from ..beams.basis import Basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
@@ -21,6 +22,7 @@ from ..robot import (
     Motor,
     Robot,
     SerialRobot,
+    a_robot,
 )
 from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
@@ -38,10 +40,11 @@ from .readings.theodore import LagrangeLaws
 from .sliders import beta_count
 from .tree import passive_values
 
-__all__ = ["DEFLECTIONS", "Deflection", "Model", "build"]
+__all__ = ["DEFLECTIONS", "Deflection", "Model", "a_model", "build"]
 
 Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
+A_PLACE = number(0, 1, give="a place from 0 (root) to 1 (end)")
 DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
 
 
@@ -152,13 +155,11 @@ class Model(Held):
         bent end, then in axes turned with the chord. Under `stiffening` the shortening of the bent
         beam is part of it, as it is of `tip`.
         """
-        if frame not in ("root", "chord"):
-            raise SuppleError(f"frame is '{frame}': give root or chord")
-        if not 0 <= fraction <= 1:
-            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
+        frame = one_of("root", "chord")("frame", frame)
+        fraction = A_PLACE("fraction", fraction)
         tree, x = self.functions.spread(self._array("q", q))
         chain = tree or self.chain
-        i = chain.index(link)
+        i = chain.index(instance(str, "the name of a link")("link", link))
         own = x[..., chain.own(i)]
         here = link_deflection(chain.links[i], own, fraction, self.stiffening)
         if frame == "root":
@@ -201,10 +202,7 @@ class Model(Held):
     def _array(self, word: str, value: ArrayLike) -> Array:
         """Return an argument as an array, checked for size and NaN."""
         wanted = {"tau": self.joints, "wrench": 6}.get(word, self.size)
-        try:
-            array = np.asarray(value, float)
-        except (TypeError, ValueError):
-            raise SuppleError(f"{word} is not an array of numbers") from None
+        array = reals(word, value)
         if array.ndim == 0 or array.shape[-1] != wanted:
             names = self.coordinates[: self.joints] if word == "tau" else self.coordinates
             what = f": {', '.join(names)}" if wanted <= 12 and word != "wrench" else ""
@@ -217,6 +215,27 @@ class Model(Held):
         return array
 
 
+def a_model(name: str, given: Any) -> Model:
+    """Return a Model, or raise a sentence that says how to get one."""
+    if isinstance(given, Model):
+        return given
+    what = "a Robot" if isinstance(given, Robot) else shown(given)
+    raise SuppleError(
+        f"{name} is {what}: give a Model, such as supple.build(robot, supple.AssumedModes(2))"
+    )
+
+
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "deflection": one_of(*DEFLECTIONS),
+    "stiffening": optional(switch),
+    "velocity": one_of("material", "paper"),
+    "beta": one_of("newton", "integrated"),
+    "compiled": switch,
+}
+
+
+@checked(**ARGUMENTS)
 def build(
     robot: Robot,
     basis: Basis,
@@ -238,11 +257,7 @@ def build(
     the paper does, which drifts. `compiled` turns every function into C when it is first used.
     """
     if not isinstance(basis, Basis):
-        raise SuppleError(f"basis is {basis!r}: give a basis, such as AssumedModes(2)")
-    if deflection not in DEFLECTIONS:
-        raise SuppleError(f"deflection is '{deflection}': give {', '.join(DEFLECTIONS)}")
-    if velocity not in ("material", "paper"):
-        raise SuppleError(f"velocity is '{velocity}': give material or paper")
+        raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     if isinstance(robot, DeltaRobot):
         return _delta(
             robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
@@ -280,8 +295,6 @@ def build(
 
 
 def _check_beta(chain: Chain, beta: str) -> None:
-    if beta not in ("newton", "integrated"):
-        raise SuppleError(f"beta is '{beta}': give newton or integrated")
     if beta == "integrated" and not beta_count(chain):
         raise SuppleError("beta is 'integrated': only links that slide and bend in AssumedModes "
                           "have a beta; leave it out")  # fmt: skip
@@ -435,7 +448,7 @@ def check_inertia(names: Sequence[str], M: Array) -> None:
 
 def _six(wrench: ArrayLike) -> Array:
     """Return a force as a wrench without moment."""
-    given = np.asarray(wrench, float)
+    given = reals("wrench", wrench)
     if given.shape[-1:] == (3,):
         return np.concatenate([given, np.zeros_like(given)], axis=-1)
     return given

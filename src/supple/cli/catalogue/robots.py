@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ...errors import SuppleError
-from ..arguments import File, Json
+from ..arguments import At, File, Json, Position, asked
 from ..output import (
     plain,
     print_json,
@@ -17,6 +17,7 @@ from ..output import (
 
 if TYPE_CHECKING:
     from ...robot import Robot
+    from ...studies.check import Check
 
 __all__ = ["check", "robots", "schema"]
 
@@ -36,10 +37,14 @@ def robots(json: Json = False) -> None:
     )
 
 
-def check(file: File, json: Json = False) -> None:
-    """Print every fault of a robot file with its place; exit code 2 when there is one."""
+def check(file: File, at: At = None, position: Position = None, json: Json = False) -> None:
+    """Print every fault of a robot file with its place, exit code 2 when there is one.
+
+    Without a fault: reach, mass, first frequency, sag, holding torques, stresses, and doubts.
+    """
     from ... import files
     from ...errors import RobotError
+    from ...studies.check import check as ask
 
     try:
         robot = files.load(file)
@@ -49,11 +54,49 @@ def check(file: File, json: Json = False) -> None:
         faults = problem.faults if isinstance(problem, RobotError) else [str(problem)]
         print_json({"file": file, "valid": False, "faults": list(faults)})
         raise typer.Exit(2) from None
+    place = asked(robot, at, position) if (at, position) != (None, None) else {}
+    seen, found = ask(robot, **place), _summary(robot)
     if json:
-        print_json({"file": file, "valid": True, "faults": [], **_summary(robot)})
+        print_json({"file": file, "valid": True, "faults": [], **found, **_engineer(seen)})
         return
-    found = _summary(robot)
     say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
+    _print_check(seen)
+
+
+def _engineer(seen: Check) -> dict[str, Any]:
+    return {
+        "configuration": seen.theta,
+        "reach": seen.reach,
+        "mass": seen.mass,
+        "first_frequency_hz": seen.frequency_hz,
+        "sag": seen.sag,
+        "holding": dict(seen.holding),
+        "stress": {name: {"stress": s, "of_yield": r} for name, (s, r) in seen.stress.items()},
+        "notes": list(seen.notes),
+    }
+
+
+def _print_check(seen: Check) -> None:
+    told = ", ".join(f"{value:g}" for value in seen.theta.ravel().tolist())
+    rows = [("pose", f"theta = {told}" if told else "its only one")]
+    rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
+    rows.append(("mass that moves", f"{seen.mass:.4g} kg"))
+    if seen.frequency_hz is not None:
+        rows.append(("first frequency", f"{seen.frequency_hz:.4g} Hz, joints locked"))
+    if seen.sag is not None:
+        rows.append(("sag of the tip", f"{1e3 * seen.sag:.4g} mm"))
+    slides = {
+        link.name for link in getattr(seen.robot, "links", ()) if link.joint.type == "prismatic"
+    }
+    for name, value in seen.holding.items():
+        unit = "N" if name in slides else "N m"
+        rows.append((f"to hold {plain(name)}", f"{round(value, 9) + 0.0:.4g} {unit}"))
+    for name, (value, ratio) in seen.stress.items():
+        part = "no yield_strength given" if ratio is None else f"{100 * ratio:.3g} % of yield"
+        rows.append((f"stress in {plain(name)}", f"{value / 1e6:.4g} MPa, {part}"))
+    print_table(("", ""), rows)
+    for note in seen.notes:
+        say(f"note: {plain(note)}")
 
 
 def schema(json: Json = False) -> None:

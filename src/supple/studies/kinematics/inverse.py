@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
 from ...architectures import delta_inverse, serial, serial_inverse
 from ...architectures.kinds import architecture_of
+from ...arguments import checked, optional, reals, rows
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
-from ...robot import DeltaRobot, Robot, SerialRobot, need_robot
+from ...robot import DeltaRobot, Robot, SerialRobot, a_robot, need_robot
 
 __all__ = ["JointSolutions", "inverse"]
 
@@ -23,7 +25,7 @@ ROUNDS = (15, 48)  # starts drawn at random, more of them while none arrives
 
 
 @dataclass(frozen=True)
-class JointSolutions:
+class JointSolutions(Answer):
     """Joint coordinates that put the tip at a pose, or as near to it as the robot comes.
 
     Attributes:
@@ -50,6 +52,16 @@ class JointSolutions:
     tries: Array
     try_errors: Array
 
+    dims: ClassVar = {
+        "position": ("axis",),
+        "rotation": ("axis", "own_axis"),
+        "theta": ("joint",),
+        "solutions": ("solution", "joint"),
+        "tries": ("try", "joint"),
+        "try_errors": ("try",),
+    }
+    table_rows: ClassVar = ("try",)
+
     def __str__(self) -> str:
         if self.reached:
             count = len(self.solutions)
@@ -61,6 +73,7 @@ class JointSolutions:
         )
 
 
+@checked(robot=a_robot, position=rows, rotation=optional(reals), start=optional(reals))
 def inverse(
     robot: Robot,
     position: ArrayLike,

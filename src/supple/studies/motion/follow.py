@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
+from ...arguments import checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
@@ -114,6 +115,17 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
+@checked(
+    path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
+    elements=counts(),
+    order=one_of("cubic", "quintic"),
+    dt=optional(number(0, above=True, unit="of seconds")),
+    step=optional(number(0, above=True, unit="of seconds")),
+    modal_damping=optional(number(0)),
+    start=one_of(*get_args(Start)),
+    after=number(0, unit="of seconds to watch after the stop"),
+    periods=whole(1),
+)
 def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot | Model,
     path: Trajectory,
@@ -222,10 +234,6 @@ def _check_loads(loads: Loads | None, why: str) -> None:
 
 
 def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
-    if not isinstance(path, Trajectory):
-        raise SuppleError(
-            "path must be a Trajectory, such as supple.InvertedU() or supple.CirclePath()"
-        )
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(

@@ -14,11 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...budget import afford
 from ...control.controllers import Controller
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
-from ...equations.model import Model
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, as_input, as_time_function
@@ -41,6 +42,20 @@ TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
 PATIENCE = 2.0  # s after which a run shows how far it is
 
 
+ARGUMENTS: dict[str, Check] = {
+    "model": a_model,
+    "qd0": optional(reals),
+    "position": optional(reals),
+    "theta0": optional(reals),
+    "method": optional(instance(str, "the name of a method, or None")),
+    "tolerance": optional(number(0, 0.1, above=True)),
+    "limits": switch,
+    "progress": optional(switch),
+    "compiled": switch,
+}
+
+
+@checked(**ARGUMENTS)
 def simulate(  # noqa: PLR0913 - every choice by keyword
     model: Model,
     tau: Any = None,
@@ -98,9 +113,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
-    found = _carried(plan, x0, (method, step), limits, progress)
-    _warn_when_open(found, step, tolerance)
-    return found
+    return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
 def _carried(
@@ -162,9 +175,10 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
     return stepper
 
 
-def _warn_when_open(found: Response, step: float | None, tolerance: float | None) -> None:
+def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
+    """The same run, after a warning where its power balance stays open."""
     if found.openness <= OPEN:
-        return
+        return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
         remedy = "give a smaller tolerance" if tolerance is not None else "give a smaller step"
@@ -172,8 +186,9 @@ def _warn_when_open(found: Response, step: float | None, tolerance: float | None
         f"the power balance of this run stays open by {found.openness:.1e} of the energy "
         f"exchanged: {remedy}, or use another method (it was {found.method})",
         SimulationWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
+    return found
 
 
 def _every(duration: float, dt: float | None, samples: int | None) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...answers.held import kept
 from ...architectures.kinds import architecture_of
+from ...arguments import Check, checked, one_of, optional, reals, whole
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -128,6 +128,18 @@ class Modes(Answer):
         )
 
 
+ARGUMENTS: dict[str, Check] = {
+    "theta": optional(reals),
+    "count": whole(1, 10_000),
+    "method": one_of(*get_args(Method)),
+    "joints": one_of(*get_args(Joints)),
+    "position": optional(reals),
+    "elements": whole(),
+    "order": one_of("cubic", "quintic"),
+}
+
+
+@checked(**ARGUMENTS)
 def modes(
     robot: Robot,
     theta: ArrayLike | None = None,
@@ -148,7 +160,6 @@ def modes(
     that many assumed modes in every deformation of a link. An arm of rigid links has as
     many modes as sprung joints, and no more are returned.
     """
-    _check(count, method, joints)
     asked = where(robot, theta, position)
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
@@ -232,15 +243,6 @@ _METHODS: dict[str, Callable[[Structure, int, int, str], _Found]] = {
     "elements": _by_elements,
     "assumed": _by_assumed,
 }
-
-
-def _check(count: object, method: str, joints: str) -> None:
-    if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
-        raise SuppleError(f"count is {count!r}: give a whole number from 1 to 10000")
-    if method not in get_args(Method):
-        raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
-    if joints not in get_args(Joints):
-        raise SuppleError(f"joints is '{joints}': it must be locked or free")
 
 
 def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_]:

@@ -1,0 +1,133 @@
+"""A beam as a chain of short pieces at any squared frequency, real or complex, many at once.
+
+Each piece is so short that none of its clamped frequencies lies below the highest frequency asked
+for, so its stiffness has no pole there and is analytic in omega^2. The unknowns of a link are the
+end deformations d of its pieces, w = (d_1, .., d_k), with u_end = X u_root + S w.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.spatial import transport
+from .dynamic_stiffness import pieces_needed
+from .theory import Beam
+
+__all__ = ["Pieces", "cut"]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+TERMS = 30  # of the exponential's series: a piece is at most 0.9 pi of a wave long
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A beam cut at stations x (k + 1,), with which of its end deformations are allowed, (6,)."""
+
+    beam: Beam
+    x: Array
+    active: NDArray[np.bool_]
+
+    @property
+    def ends(self) -> Array:
+        """S (6, k m): how the deformations of the pieces move the beam's end."""
+        moved = transport(self.x[-1] - self.x[1:]) @ np.eye(6)[:, self.active]
+        S: Array = np.concatenate(list(moved), axis=1) if len(moved) else np.zeros((6, 0))
+        return S
+
+    def roots(self) -> Array:
+        """(k, 6, 6 + k m): motion of each piece's root over (u_root, w)."""
+        m, k = int(self.active.sum()), len(self.x) - 1
+        rows = np.zeros((k, 6, 6 + k * m))
+        for i in range(k):
+            rows[i, :, :6] = transport(self.x[i])
+            for j in range(i):
+                moved = transport(self.x[i] - self.x[j + 1]) @ np.eye(6)[:, self.active]
+                rows[i, :, 6 + j * m : 6 + (j + 1) * m] = moved
+        return rows
+
+    def form(self, w2: Complex, loss: complex = 1.0) -> Complex:
+        """Return the dynamic stiffness over (u_root, w) at squared frequencies w2, (F, n, n).
+
+        loss multiplies every stiffness, 1 + i eta for structural damping. With the piece's transfer
+        matrix [[A, B], [C, D]] of (motion, resultants): f_0 = B^-1 (d - (A - X) u_0), and the
+        forces on (u_0, d) are X' f_1 - f_0 and f_1.
+        """
+        m, k = int(self.active.sum()), len(self.x) - 1
+        out = np.zeros((len(w2), 6 + k * m, 6 + k * m), complex)
+        rows = self.roots()
+        for i in range(k):
+            h = float(self.x[i + 1] - self.x[i])
+            pick = np.zeros((6 + m, 6 + k * m))
+            pick[:6] = rows[i]
+            pick[6:, 6 + i * m : 6 + (i + 1) * m] = np.eye(m)
+            out += pick.T @ self._piece(i, h, w2, loss) @ pick
+        return out
+
+    def _piece(self, i: int, h: float, w2: Complex, loss: complex) -> Complex:
+        T = self.transfer(i, h, w2, loss)
+        f0 = self._root_forces(T, h)
+        f1 = T[:, 6:, 6:] @ f0
+        f1[:, :, :6] += T[:, 6:, :6]
+        m = int(self.active.sum())
+        out = np.empty((len(w2), 6 + m, 6 + m), complex)
+        out[:, :6] = transport(h).T @ f1 - f0
+        out[:, 6:] = f1[:, self.active]
+        return np.asarray((out + np.swapaxes(out, 1, 2)) / 2)
+
+    def _root_forces(self, T: Complex, h: float) -> Complex:
+        """(F, 6, 6 + m): resultants at a piece's root over (u_0, d); those held rigid are zero."""
+        a = self.active
+        bend = np.linalg.inv(T[:, :6, 6:][:, a][:, :, a])
+        f0 = np.zeros((len(T), 6, 6 + int(a.sum())), complex)
+        f0[:, a, :6] = -bend @ (T[:, :6, :6] - transport(h))[:, a]
+        f0[:, a, 6:] = bend
+        return f0
+
+    def forces(self, x: float, w2: Complex, loss: complex = 1.0) -> Complex:
+        """Return the resultants (N, Q_y, Q_z, T, M_y, M_z) at x over (u_root, w), (F, 6, n)."""
+        i = min(int(np.searchsorted(self.x, x, side="right")) - 1, len(self.x) - 2)
+        m, k, h = int(self.active.sum()), len(self.x) - 1, float(self.x[i + 1] - self.x[i])
+        f0 = self._root_forces(self.transfer(i, h, w2, loss), h)
+        at = self.transfer(i, x - float(self.x[i]), w2, loss)
+        here = at[:, 6:, 6:] @ f0
+        here[:, :, :6] += at[:, 6:, :6]
+        rows = self.roots()[i]
+        out: Complex = here[:, :, :6] @ rows
+        out[:, :, 6 + i * m : 6 + (i + 1) * m] += here[:, :, 6:]
+        assert out.shape[-1] == 6 + k * m
+        return out
+
+    def transfer(self, i: int, h: float, w2: Complex, loss: complex = 1.0) -> Complex:
+        """Return exp(A h), (F, 12, 12): the state at h from the root of piece i."""
+        A = _state_matrices(self.beam, w2, loss) * h
+        T = np.broadcast_to(np.eye(12, dtype=complex), A.shape).copy()
+        term = T.copy()
+        for k in range(1, TERMS):
+            term = A @ term / k
+            T += term
+        return T
+
+
+def cut(beam: Beam, L: float, omega: float) -> Pieces:
+    """Return a uniform beam in equal pieces without a clamped frequency up to omega."""
+    count = pieces_needed(beam, L, omega) if not beam.rigid else 1
+    return Pieces(beam, np.linspace(0.0, L, count + 1), beam.active())
+
+
+def _state_matrices(beam: Beam, w2: Complex, loss: complex) -> Complex:
+    """A (F, 12, 12) of `dynamic_stiffness.state_matrix`, at complex squared frequencies."""
+    A = np.zeros((len(w2), 12, 12), complex)
+    A[:, 0, 6], A[:, 3, 9] = 1 / beam.EA / loss, 1 / beam.GJ / loss
+    A[:, 1, 5], A[:, 1, 7] = 1, 1 / beam.kGA[0] / loss
+    A[:, 2, 4], A[:, 2, 8] = -1, 1 / beam.kGA[1] / loss
+    A[:, 4, 10], A[:, 5, 11] = 1 / beam.EI[1] / loss, 1 / beam.EI[0] / loss
+    for k in range(3):
+        A[:, 6 + k, k] = -w2 * beam.m
+    A[:, 9, 3] = -w2 * beam.rIp
+    A[:, 10, 8], A[:, 10, 4] = 1, -w2 * beam.rI[1]
+    A[:, 11, 7], A[:, 11, 5] = -1, -w2 * beam.rI[0]
+    return A

@@ -1,0 +1,187 @@
+"""`supple response`: exact frequency responses with poles and zeros, Bode and Nyquist plots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Plot, Position, asked
+from ..output import (
+    check_places,
+    digits,
+    draw_answer,
+    plain,
+    print_json,
+    print_table,
+    say,
+    tell_places,
+    told_configuration,
+)
+
+if TYPE_CHECKING:
+    from ...studies.vibration.response import FrequencyResponse
+
+__all__ = ["response"]
+
+Band = Annotated[
+    str,
+    typer.Option("--frequency", metavar="FROM:TO:COUNT", help="Frequencies, Hz, evenly spaced."),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        help="tau.LINK, force.x .. force.z, moment.x .. moment.z; may be repeated. "
+        "force.y without.",
+    ),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        help="tip.x .. tip.z, tip.rx .. tip.rz, theta.LINK, strain.LINK@FRACTION; may be "
+        "repeated. tip.y without.",
+    ),
+]
+JointsOption = Annotated[
+    str, typer.Option("--joints", metavar="free|locked", help="Motors let go, or held.")
+]
+Structural = Annotated[
+    float, typer.Option("--structural-damping", help="Loss factor of the links: E (1 + i eta).")
+]
+Modal = Annotated[
+    float, typer.Option("--modal-damping", help="Ratio of every elastic mode, such as 0.01.")
+]
+Kind = Annotated[str, typer.Option("--kind", metavar="bode|nyquist", help="What --plot draws.")]
+
+
+def response(
+    file: File,
+    at: At = None,
+    position: Position = None,
+    frequency: Band = "0:100:401",
+    input: Inputs = None,  # noqa: A002 - the field's word
+    output: Outputs = None,
+    joints: JointsOption = "free",
+    structural_damping: Structural = 0.0,
+    modal_damping: Modal = 0.0,
+    plot: Plot = None,
+    kind: Kind = "bode",
+    json: Json = False,
+) -> None:
+    """Print how the robot answers vibrating forces: peaks, poles and zeros, exact."""
+    from ... import files
+    from ...studies.vibration.response import response as ask
+
+    check_places(plot, None)
+    robot = files.load(file)
+    where = asked(robot, at, position)
+    found = ask(
+        robot,
+        frequency_hz=_band(frequency),
+        inputs=input or ["force.y"],
+        outputs=[_output(each) for each in output or ["tip.y"]],
+        joints=joints,  # type: ignore[arg-type]
+        structural_damping=structural_damping,
+        modal_damping=modal_damping,
+        **where,
+    )
+    if plot is not None:
+        draw_answer(found, plot, kind=kind)
+    if json:
+        print_json(_document(found), found)
+        return
+    _print(found, where)
+    tell_places(plot, None)
+
+
+def _band(text: str) -> Any:
+    """Frequencies of `0:100:401`."""
+    import numpy as np
+
+    try:
+        low, high, count = text.split(":")
+        return np.linspace(float(low), float(high), int(count))
+    except ValueError:
+        raise SuppleError(f"--frequency {text}: write FROM:TO:COUNT, such as 0:100:401") from None
+
+
+def _output(text: str) -> Any:
+    """An output as typed; strain.LINK@0.5 is the curvature at half the link."""
+    from ...studies.motion.linearize import Strain
+
+    if not text.startswith("strain."):
+        return text
+    link, _, fraction = text.removeprefix("strain.").partition("@")
+    try:
+        return Strain(link, float(fraction or 0.0), 1.0)
+    except ValueError:
+        raise SuppleError(f"--output {text}: write strain.LINK@FRACTION, 0 to 1") from None
+
+
+def _document(found: FrequencyResponse) -> dict[str, Any]:
+    """Complex numbers as pairs of real and imaginary part; what is not finite as null."""
+    import numpy as np
+
+    def pairs(values: Any) -> Any:
+        flat = np.stack([np.real(values), np.imag(values)], axis=-1)
+        flat = flat.astype(object)
+        flat[~np.isfinite(flat.astype(float))] = None
+        return flat.tolist()
+
+    return {
+        "robot": found.robot.name,
+        "configuration": found.theta,
+        "joints": found.joints,
+        "inputs": found.inputs,
+        "outputs": found.outputs,
+        "frequency_hz": found.frequency_hz,
+        "values": pairs(found.values),
+        "poles": pairs(found.poles),
+        "rigid_modes": found.rigid_modes,
+        "zeros": {
+            f"{output} / {name}": pairs(_zeros(found, name, output))
+            for output in found.outputs
+            for name in found.inputs
+        },
+    }
+
+
+def _print(found: FrequencyResponse, where: dict[str, Any]) -> None:
+    import numpy as np
+
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}, joints {found.joints}")
+    poles = ", ".join(digits(p / (2 * np.pi)) for p in found.poles.imag) or "none"
+    say(f"natural frequencies in the band, Hz: {poles}")
+    if found.rigid_modes:
+        say(f"and {found.rigid_modes} at zero: nothing holds the motors")
+    say()
+    rows = []
+    for o, output in enumerate(found.outputs):
+        for i, name in enumerate(found.inputs):
+            size = np.abs(found.values[:, o, i])
+            size = np.where(np.isfinite(size), size, -1.0)
+            k = int(np.argmax(size))
+            zeros = [_zero(z) for z in _zeros(found, name, output)]
+            peak = f"{digits(float(size[k]))} at {found.frequency_hz[k]:g} Hz"
+            rows.append((output, name, peak, ", ".join(zeros) or "none"))
+    print_table(
+        ("output", "input", "largest value (SI)", "zeros, Hz (r: real, no minimum phase)"), rows
+    )
+
+
+def _zeros(found: FrequencyResponse, name: str, output: str) -> Any:
+    """Zeros of a path; none where the input does not move the output."""
+    try:
+        return found.zeros(name, output)
+    except SuppleError:
+        return []
+
+
+def _zero(s: complex) -> str:
+    hertz = abs(s) / 6.283185307179586
+    if abs(s.imag) > 1e-9 * abs(s) and abs(s.real) > 1e-9 * abs(s):
+        return f"{digits(hertz)} (complex)"
+    return f"{digits(hertz)}{' r' if abs(s.real) > abs(s.imag) else ''}"

@@ -1,0 +1,302 @@
+"""Is it what you meant: reach, mass, first frequency, sag, holding torques, stress, and doubts.
+
+What an engineer looks at before trusting a robot file. Nothing here is a fault: a note says where a
+value looks like a wrong unit, a limit is passed, or a later question will be refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures.kinds import architecture_of
+from ..architectures.serial_inverse import reach as serial_reach
+from ..errors import SuppleError
+from ..robot import DeltaRobot, Robot, SerialRobot, need_robot
+from ..sections import Box, Rectangle, Shape
+from ..structure import Structure, carrying_nothing, structure_of
+from .configuration import Where, where
+from .statics import Statics, statics
+from .vibration.modes import modes
+
+__all__ = ["Check", "check"]
+
+Array = NDArray[np.float64]
+# Below and above them a number is more likely in another unit: key, least, most, what it may be.
+PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
+    ("young_modulus", 1e6, 2e12, "Pa; 70 may be meant as 70 GPa"),
+    ("shear_modulus", 1e5, 1e12, "Pa; 26 may be meant as 26 GPa"),
+    ("yield_strength", 1e5, 1e10, "Pa; 276 may be meant as 276 MPa"),
+    ("density", 10.0, 25_000.0, "kg/m^3; 2.7 may be meant as 2.7 g/cm^3"),
+    ("length", 1e-3, 100.0, "m; 900 may be meant as 900 mm"),
+    ("depth", 1e-4, 5.0, "m; 120 may be meant as 120 mm"),
+    ("width", 1e-4, 5.0, "m; 120 may be meant as 120 mm"),
+    ("diameter", 1e-4, 5.0, "m; 80 may be meant as 80 mm"),
+    ("wall", 1e-5, 1.0, "m; 3 may be meant as 3 mm"),
+    ("mass", 1e-6, 1e5, "kg; 500 g is 0.5"),
+    ("base_radius", 1e-3, 20.0, "m; 200 may be meant as 200 mm"),
+)
+TURNS = 4 * math.pi  # rad: a joint limit beyond two turns may be meant in degrees
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a robot is at one pose, in numbers to compare with what was meant.
+
+    Attributes:
+        robot, theta: as asked.  reach: m, farthest place of the tip at most (None: not known).
+        mass: kg of all that moves.  frequency_hz: the first natural frequency, joints locked.
+        sag: m, how far the tip gives way to the robot's own weight.  holding: joint to torque, N m
+        (N where it slides), that holds it there.  stress: link to the highest stress, Pa, and
+        stress over yield strength, None where no yield strength is given.  notes: sentences.
+        None stands where a number could not be had; a note says why.
+    """
+
+    robot: Robot
+    theta: Array
+    reach: float | None
+    mass: float
+    frequency_hz: float | None
+    sag: float | None
+    holding: Mapping[str, float]
+    stress: Mapping[str, tuple[float, float | None]]
+    notes: tuple[str, ...]
+
+
+def check(
+    robot: Robot, theta: ArrayLike | None = None, *, position: ArrayLike | None = None
+) -> Check:
+    """Return what an engineer looks at first, at a pose: zero, or the usual one, without.
+
+    Reach, mass, first frequency, static sag, holding torque of every joint, highest stress against
+    yield, and notes on what looks wrong.
+    """
+    need_robot(robot)
+    asked = _pose(robot, theta, position)
+    structure = structure_of(robot, asked.at)
+    notes = _units(robot) + _limits(robot, asked)
+    first = sag = None
+    held: dict[str, float] = {}
+    stress: dict[str, tuple[float, float | None]] = {}
+    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
+    if asked.position is not None:
+        place = {"position": asked.take(asked.position)}
+    try:
+        first = float(modes(robot, count=1, **place).frequency_hz[0])
+        notes += _out_of_plane(robot, first, place)
+    except SuppleError as problem:
+        notes.append(f"no first frequency: {problem}")
+    try:
+        bent = statics(robot, **place)
+        sag = float(np.linalg.norm(bent.tip_displacement))
+        held = _holding(robot, structure, bent)
+        stress = _stresses(robot, structure, bent)
+    except SuppleError as problem:
+        notes.append(f"no sag: {problem}")
+    notes += _strength(stress) + _refusals(robot, asked)
+    return Check(
+        *(robot, asked.take(asked.theta), _reach(robot), _mass(structure), first, sag),
+        *(held, stress, tuple(notes)),
+    )
+
+
+def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:
+    family = architecture_of(robot)
+    if theta is not None or position is not None:
+        return where(robot, theta, position)
+    if family.asked_by == "theta":
+        try:
+            return where(robot, None)
+        except SuppleError:
+            pass  # it has no zero: the usual pose then
+    usual = family.usual()
+    return where(robot, usual.get("theta"), usual.get("position"))
+
+
+def _reach(robot: Robot) -> float | None:
+    """All parts end to end; of a Delta its lowest place below the middle."""
+    if isinstance(robot, SerialRobot):
+        return serial_reach(robot)
+    if isinstance(robot, DeltaRobot):
+        legs = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
+        aside = robot.base_radius - robot.platform.radius
+        return math.sqrt(max(legs**2 - aside**2, 0.0))
+    return None
+
+
+def _mass(structure: Structure) -> float:
+    """Beams, hubs, bodies, tips and payload, kg."""
+    total = 0.0
+    for i, segment in enumerate(structure.segments):
+        total += segment.beam.m * float(structure.L[0, i])
+        total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
+    return total
+
+
+def _holding(robot: Robot, structure: Structure, bent: Statics) -> dict[str, float]:
+    """Torque about each driven joint's axis that holds the robot, N m; N where it slides."""
+    found = {}
+    joints = {link.name: link.joint for link in getattr(robot, "links", ())}
+    for i, segment in enumerate(structure.segments):
+        joint = joints.get(segment.name)
+        if joint is not None and joint.type in ("revolute", "prismatic"):
+            if getattr(joint, "passive", False):
+                continue
+            carried = bent.root_force if joint.type == "prismatic" else bent.root_moment
+            found[segment.name] = float(carried[i] @ joint.direction)
+        elif isinstance(robot, DeltaRobot) and segment.name.startswith("upper"):
+            found[f"motor{segment.name[5:]}"] = float(bent.root_moment[i][1])
+    return found
+
+
+def _stresses(
+    robot: Robot, structure: Structure, bent: Statics
+) -> dict[str, tuple[float, float | None]]:
+    """Highest von Mises stress of each beam with a known section, and its ratio to yield."""
+    family, found = architecture_of(robot), {}
+    for i, segment in enumerate(structure.segments):
+        link = None if segment.beam.m == 0 else family.described(segment.name)
+        section = None if link is None or link.rigid else robot.section(link)
+        if link is None or section is None:
+            continue
+        fall = structure.R[0, i].T @ np.asarray(robot.gravity)
+        hub = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
+        turn = segment.R_LS.T
+        root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
+        x = np.linspace(0.0, float(structure.L[0, i]), 41)
+        worst = _worst(section, _resultants(root, segment.beam.m * fall, x))
+        if worst is None:
+            continue
+        material = robot.material(link)
+        limit = None if material is None else material.yield_strength
+        found[segment.name] = (worst, None if limit is None else worst / limit)
+    return found
+
+
+def _resultants(root: Array, load: Array, x: Array) -> Array:
+    """(P, 6) force and moment that the sections at x carry, section axes.
+
+    F(x) = F_0 + q x,  M(x) = M_0 - x e_x x F_0 - x^2/2 e_x x q, of the part before x at rest.
+    """
+    ex = np.array([1.0, 0.0, 0.0])
+    force = root[:3] + x[:, None] * load
+    moment = (
+        root[3:] - x[:, None] * np.cross(ex, root[:3]) - x[:, None] ** 2 / 2 * np.cross(ex, load)
+    )
+    return np.concatenate([force, moment], axis=1)
+
+
+def _worst(section: Shape, carried: Array) -> float | None:
+    """Highest von Mises stress, Pa: axial force, bending at the outer fibre, torsion; no shear."""
+    A, I_z, I_y, J_t, _ = section.constants()
+    N, T, M_y, M_z = np.abs(carried[:, [0, 3, 4, 5]]).T
+    diameter = getattr(section, "diameter", None)
+    if diameter is not None:
+        bending, torsion = np.hypot(M_y, M_z) * diameter / 2 / I_z, T * diameter / 2 / J_t
+    elif isinstance(section, Rectangle | Box):
+        h, b = section.depth, section.width
+        bending = M_z * h / 2 / I_z + M_y * b / 2 / I_y
+        wall = getattr(section, "wall", None)
+        inside = 2 * (h - wall) * (b - wall) * wall if wall is not None else J_t / min(h, b)
+        torsion = T / inside
+    else:
+        return None
+    return float(np.sqrt((N / A + bending) ** 2 + 3 * torsion**2).max())
+
+
+def _units(robot: Robot) -> list[str]:
+    """Numbers that look like another unit, with their places."""
+    from ..editing import dumped
+
+    notes: list[str] = []
+    bounds = {key: (low, high, hint) for key, low, high, hint in PLAUSIBLE}
+
+    def look(part: Any, place: str) -> None:
+        if isinstance(part, dict):
+            for key, value in part.items():
+                inner = f"{place}.{key}" if place else str(key)
+                low, high, hint = bounds.get(key, (0.0, math.inf, ""))
+                if isinstance(value, int | float) and value and not low <= abs(value) <= high:
+                    notes.append(f"{inner} is {value:g}: it is in {hint}")
+                if key == "limits" and value and max(map(abs, value)) > TURNS:
+                    told = ", ".join(f"{v:g}" for v in value)
+                    notes.append(f"{inner} is {told}: it is in rad; 60 may be meant as 60deg")
+                look(value, inner)
+        elif isinstance(part, list):
+            for k, value in enumerate(part):
+                name = value.get("name") if isinstance(value, dict) else None
+                look(value, f"{place}.{name or k}")
+
+    look(dumped(robot), "")
+    pull = float(np.linalg.norm(robot.gravity))
+    if pull == 0:
+        notes.append("gravity is zero: nothing sags and no torque is needed to hold it")
+    elif pull > 30:
+        notes.append(f"gravity is {pull:g}: it is in m/s^2; 9810 may be meant in mm/s^2")
+    return notes
+
+
+def _limits(robot: Robot, asked: Where) -> list[str]:
+    """Joints that stand outside their limits at this pose."""
+    notes = []
+    theta = np.atleast_1d(asked.take(asked.theta))
+    for (name, _), value, limits in zip(
+        architecture_of(robot).motors(), theta, _all_limits(robot), strict=False
+    ):
+        if limits is not None and not limits[0] <= value <= limits[1]:
+            told = f"{limits[0]:g} to {limits[1]:g}"
+            notes.append(f"{name} stands at {value:g}, outside its limits {told}")
+    return notes
+
+
+def _all_limits(robot: Robot) -> list[tuple[float, float] | None]:
+    if isinstance(robot, DeltaRobot):
+        return [robot.motor.limits] * 3
+    links = {link.name: link.joint.limits for link in getattr(robot, "links", ())}
+    return [links.get(name) for name, _ in architecture_of(robot).motors()]
+
+
+def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str]:
+    """Whether a planar arm hides a lower mode across its plane."""
+    if not isinstance(robot, SerialRobot) or not robot.planar:
+        return []
+    try:
+        lowest = float(modes(robot.with_("planar", False), count=1, **place).frequency_hz[0])
+    except SuppleError:
+        return []  # its file says nothing about motions across the plane
+    if lowest >= first * (1 - 1e-6):
+        return []
+    return [
+        f"the arm is planar, and hides a lower mode across its plane: {lowest:.4g} Hz below "
+        f"{first:.4g} Hz; set planar: false to see it"
+    ]
+
+
+def _strength(stress: Mapping[str, tuple[float, float | None]]) -> list[str]:
+    return [
+        f"{name} yields under the robot's own weight: {value / 1e6:.4g} MPa is {ratio:.3g} times "
+        "its yield strength"
+        for name, (value, ratio) in stress.items()
+        if ratio is not None and ratio > 1
+    ]
+
+
+def _refusals(robot: Robot, asked: Where) -> list[str]:
+    """What `build` and free joints will refuse."""
+    notes = [
+        f"{link.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
+        for link in getattr(robot, "links", ())
+        if isinstance(link.joint.stiffness, float)
+        and not link.joint.rotor_inertia
+        and not getattr(link.joint, "passive", False)
+    ]
+    if isinstance(robot, SerialRobot):
+        loose = carrying_nothing(structure_of(robot, asked.at, "free"))
+        if loose[0]:
+            notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
+    return notes

@@ -1,0 +1,78 @@
+"""Exact responses with modal damping: undamped ones with their modes exchanged for damped ones."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .frequency_system import FrequencySystem
+
+__all__ = ["with_modes"]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+
+class _Ports(Protocol):
+    """Inputs and outputs of a system."""
+
+    def values(self, system: FrequencySystem, omega: Array, loss: complex) -> Complex: ...
+    def forces(self, system: FrequencySystem) -> Array: ...
+    def rows(self, system: FrequencySystem, w2: Complex, loss: complex) -> tuple[Any, Any]: ...
+    def again(self, system: FrequencySystem) -> Any: ...
+
+
+def with_modes(
+    ports: _Ports,
+    systems: tuple[FrequencySystem, FrequencySystem],
+    omega: Array,
+    natural: Array,
+    zeta: float,
+) -> Complex:
+    """Return H (F, outputs, inputs) with modal damping zeta of the modes at `natural`, rad/s.
+
+    The undamped H of the band's system, and of the modes up to the end of the wide one
+    sum r_k [1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega) - 1 / (omega_k^2 - omega^2)],
+    r_k the residue. What higher modes would change falls with the cube of their frequency.
+    """
+    system, wide = systems
+    poles, residues = _residues(ports.again(wide), wide, natural)
+    near = (np.abs(omega[:, None] - poles) < 1e-4 * poles).any(axis=1)
+    rest: Any = 0.0
+    for factor in (1 + 3e-4, 1 - 3e-4):  # the smooth remainder, from both sides of a near pole
+        at = np.where(near, factor * omega, omega)
+        undamped = 1 / (poles**2 - at[:, None] ** 2)
+        rest = rest + (ports.values(system, at, 1.0) - np.tensordot(undamped, residues, 1)) / 2
+    w = omega[:, None]
+    damped = 1 / (poles**2 - w**2 + 2j * zeta * poles * w)
+    return np.asarray(rest + np.tensordot(damped, residues, 1))
+
+
+def _residues(ports: _Ports, system: FrequencySystem, natural: Array) -> tuple[Array, Complex]:
+    """Poles (P,) and residues (P, outputs, inputs): c phi phi' b, phi of unit modal mass.
+
+    phi = v / sqrt(-v' K' v), K' = dK / d omega^2 by a complex step, which K, analytic, allows.
+    """
+    s = system.scale()
+    b = s[:, None] * ports.forces(system)
+    poles: list[float] = []
+    residues: list[Complex] = []
+    omega, k = natural[natural <= system.top / 1.001], 0
+    while k < len(omega):
+        same = int((np.abs(omega[k:] - omega[k]) <= 1e-8 * omega[k]).sum())
+        w2 = omega[k] ** 2
+        step = 1e-20 * w2
+        K = system.stiffness(np.array([w2 + 1j * step])) * s[:, None] * s
+        V = np.linalg.svd(K[0].real)[2][-same:]
+        mass = -V @ (K[0].imag / step) @ V.T
+        values, turn = np.linalg.eigh((mass + mass.T) / 2)
+        phi = (turn / np.sqrt(values)).T @ V
+        c, _ = ports.rows(system, np.array([w2 + 0j]), 1.0)
+        for one in phi:
+            poles.append(float(omega[k]))
+            residues.append(np.outer((c[0] * s) @ one, one @ b))
+        k += same
+    shape = (len(residues), c.shape[1] if residues else 0, b.shape[1])
+    return np.array(poles), np.array(residues, complex).reshape(shape)

@@ -1,0 +1,364 @@
+"""How does it answer a vibrating force: exact frequency responses, with poles and zeros.
+
+H(omega) = C K(omega)^-1 B, K the dynamic stiffness of the undeformed robot: no basis, none cut off.
+Time runs as exp(+i omega t); base axes; torques act on the motor side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...answers.answer import Answer
+from ...errors import SuppleError
+from ...robot import Robot
+from ...structure import Joints, structure_of
+from ..configuration import where
+from ..motion.linearize import Strain
+from .frequency_system import CHUNK, FrequencySystem, system_of
+from .modal_response import with_modes
+from .modes import Modes, modes
+from .zeros import zeros_within
+
+__all__ = ["FrequencyResponse", "response"]
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Output = str | Strain
+TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
+MODES = 4.0  # modes up to this many times the band carry modal damping one by one
+
+
+@dataclass(frozen=True)
+class FrequencyResponse(Answer):
+    """Exact frequency responses of a robot at one configuration.
+
+    Attributes:
+        robot, theta, joints: as asked.  frequency_hz: (F,).  inputs, outputs: names.
+        values: (F, outputs, inputs), complex; output = values * input for exp(+i omega t).
+        poles: (P,), s = i omega of the undamped robot's elastic modes up to the highest frequency
+        asked, the one of each pair that has a positive imaginary part.  rigid_modes: poles at zero.
+        structural_damping, modal_damping: as asked.
+    """
+
+    robot: Robot
+    theta: Array
+    joints: str
+    frequency_hz: Array
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    values: Complex
+    poles: Complex
+    rigid_modes: int
+    structural_damping: float
+    modal_damping: float
+    system: FrequencySystem = field(repr=False, compare=False)
+    ports: Any = field(repr=False, compare=False)
+
+    dims: ClassVar = {
+        "values": ("frequency", "output", "input"),
+        "frequency_hz": ("frequency",),
+        "poles": ("pole",),
+        "theta": ("joint",),
+    }
+    table_rows: ClassVar = ("frequency", "output", "input")
+    columns: ClassVar = ("frequency_hz", "values")
+    units: ClassVar = {"frequency_hz": "Hz", "poles": "rad/s"}
+
+    def labels(self) -> dict[str, Any]:
+        """Return the names of inputs and outputs."""
+        return {"output": list(self.outputs), "input": list(self.inputs)}
+
+    def zeros(self, input: str, output: Output) -> Complex:  # noqa: A002 - the field's word
+        """Return the zeros s of one path of the undamped robot, up to the highest frequency asked.
+
+        All with |s| <= omega_max, counted by the argument principle: imaginary ones block a
+        frequency, real ones are of non-minimum phase. Of each pair s, -s the one with a positive
+        imaginary part, or on the positive real axis, is listed; sorted by size.
+        """
+        given = self.ports.column(input), self.ports.index(output)
+        lam = self.ports.zeros(self.system, *given, -(self.poles.imag**2), self.rigid_modes)
+        s = np.sqrt(lam + 0j)
+        return np.asarray(np.where(s.imag < 0, -s, s))
+
+
+def response(  # noqa: PLR0913 - a question with two kinds of damping
+    robot: Robot,
+    theta: ArrayLike | None = None,
+    frequency_hz: ArrayLike = (),
+    inputs: Sequence[str] = ("force.x", "force.y", "force.z"),
+    outputs: Sequence[Output] = ("tip.x", "tip.y", "tip.z"),
+    *,
+    position: ArrayLike | None = None,
+    joints: Joints = "free",
+    structural_damping: float = 0.0,
+    modal_damping: float = 0.0,
+) -> FrequencyResponse:
+    """Return the exact frequency responses of a robot between places and frequencies.
+
+    inputs: "tau.LINK" (torque of that joint's motor, N m; force, N, where it slides), "force.x" and
+    "moment.x" (on the tip, base axes). outputs: "tip.x", .., "tip.rz" (small motion of the tip,
+    base axes), "theta.LINK" (motor side), `Strain(link, fraction, offset)`. Motors of a Delta are
+    motor1, motor2, motor3. joints: "free" lets the motors go, "locked" holds them.
+
+    structural_damping eta: E and G of the links times 1 + i eta, springs real. modal_damping zeta:
+    every elastic mode has 1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega), rigid ones undamped.
+    """
+    f = _frequencies(frequency_hz)
+    if joints not in ("free", "locked"):
+        raise SuppleError(f"joints is '{joints}': it must be one of free, locked")
+    _check_damping(structural_damping, modal_damping)
+    asked = where(robot, theta, position)
+    if not asked.single:
+        raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
+    structure = structure_of(robot, asked.at, joints)
+    top = 2 * math.pi * float(f.max())
+    system = system_of(structure, 1.001 * top + 1e-9)
+    ports = Ports(robot, system, tuple(inputs), tuple(outputs), joints)
+    parts = structure.segments
+    elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
+    found, poles = None, np.zeros(0)
+    if elastic:
+        found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
+        poles = found.omega[found.omega <= top * (1 + 1e-12)]
+    omega = 2 * math.pi * f
+    if modal_damping and found is not None:
+        wide = system_of(structure, 1.001 * MODES * top + 1e-9)
+        values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
+    else:
+        values = ports.values(system, omega, 1 + 1j * structural_damping)
+    return FrequencyResponse(
+        robot,
+        asked.take(asked.theta),
+        joints,
+        f,
+        tuple(map(str, inputs)),
+        tuple(_name(each) for each in outputs),
+        values,
+        np.asarray(1j * poles, complex),
+        int(structure.rigid_modes[0]),
+        float(structural_damping),
+        float(modal_damping),
+        system,
+        ports,
+    )
+
+
+def _check_damping(structural_damping: float, modal_damping: float) -> None:
+    for name, value in (
+        ("structural_damping", structural_damping),
+        ("modal_damping", modal_damping),
+    ):
+        if not isinstance(value, int | float) or not 0 <= value < 1:
+            raise SuppleError(f"{name} is {value!r}: give a number from 0 to below 1")
+    if structural_damping and modal_damping:
+        raise SuppleError("structural_damping and modal_damping are both given: give one of them")
+
+
+def _name(output: Output) -> str:
+    if isinstance(output, Strain):
+        return f"strain.{output.link}@{output.fraction:g}"
+    return str(output)
+
+
+def _frequencies(frequency_hz: ArrayLike) -> Array:
+    try:
+        f = np.atleast_1d(np.asarray(frequency_hz, float))
+    except (TypeError, ValueError):
+        f = np.empty(0)
+    if f.ndim != 1 or not f.size or not np.isfinite(f).all() or (f < 0).any() or not f.max() > 0:
+        raise SuppleError(
+            "frequency_hz must be frequencies of zero and above in Hz, one of them positive, such "
+            "as np.linspace(0, 100, 500)"
+        )
+    return f
+
+
+def _modes_up_to(robot: Robot, asked: Any, joints: Joints, top: float) -> Modes:
+    """The elastic modes at least up to a frequency, rad/s."""
+    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
+    if asked.position is not None:
+        place = {"position": asked.take(asked.position)}
+    count = 8
+    while True:
+        found = modes(robot, count=count, joints=joints, **place)
+        if len(found.omega) < count or found.omega[-1] > top or count > 4000:
+            return found
+        count *= 2
+
+
+class Ports:
+    """Inputs and outputs of a FrequencySystem: columns of forces, rows of motions."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        system: FrequencySystem,
+        inputs: tuple[str, ...],
+        outputs: tuple[Output, ...],
+        joints: str,
+    ) -> None:
+        self._robot, self._joints = robot, joints
+        self._inputs, self._outputs = inputs, outputs
+        self._columns = [self._force(system, name) for name in inputs]
+        for output in outputs:
+            self._row(system, output)
+
+    def column(self, name: str) -> int:
+        """Return the number of an input."""
+        if name not in self._inputs:
+            raise SuppleError(f"input is {name!r}: this response has {', '.join(self._inputs)}")
+        return self._inputs.index(name)
+
+    def index(self, output: Output) -> int:
+        """Return the number of an output, given itself or by its name."""
+        names = [_name(each) for each in self._outputs]
+        if _name(output) not in names:
+            raise SuppleError(f"output is {output!r}: this response has {', '.join(names)}")
+        return names.index(_name(output))
+
+    def again(self, system: FrequencySystem) -> Ports:
+        """Return the same inputs and outputs of another system."""
+        return Ports(self._robot, system, self._inputs, self._outputs, self._joints)
+
+    def values(self, system: FrequencySystem, omega: Array, loss: complex) -> Complex:
+        """H (F, outputs, inputs); infinite where nothing holds the robot, at zero frequency."""
+        H = np.empty((len(omega), len(self._outputs), len(self._inputs)), complex)
+        s = system.scale()
+        b = s[:, None] * self.forces(system)
+        for start in range(0, len(omega), CHUNK):
+            part = slice(start, start + CHUNK)
+            w2 = (omega[part] ** 2).astype(complex)
+            K = system.stiffness(w2, loss) * s[:, None] * s
+            c, direct = self.rows(system, w2, loss)
+            held = (omega[part] > 0) | (not system.structure.rigid_modes[0])
+            inside = np.full((len(w2), len(s), b.shape[1]), complex(math.inf, 0))
+            inside[held] = np.linalg.solve(K[held], np.broadcast_to(b, (int(held.sum()), *b.shape)))
+            with np.errstate(invalid="ignore"):
+                H[part] = (c * s) @ inside + direct
+            H[part][~held] = complex(math.inf, 0)
+        return H
+
+    def zeros(
+        self, system: FrequencySystem, column: int, row: int, poles: Array, rigid: int
+    ) -> Complex:
+        """Return lambda = s^2 of the zeros of one path, |s| within the system's band."""
+        s = system.scale()
+        b = s * self.forces(system)[:, column]
+
+        def determinant(lam: Complex) -> tuple[Complex, Array]:
+            w2 = -lam
+            c, direct = self.rows(system, w2, 1.0)
+            M = np.zeros((len(lam), len(s) + 1, len(s) + 1), complex)
+            M[:, :-1, :-1] = system.stiffness(w2) * s[:, None] * s
+            M[:, :-1, -1] = b / np.abs(b).max()
+            size = np.abs(c[:, row] * s).max(axis=1, keepdims=True)
+            M[:, -1, :-1] = c[:, row] * s / size.max()
+            M[:, -1, -1] = -direct[:, row, column] / (np.abs(b).max() * size.max())
+            phase, log = np.linalg.slogdet(M)
+            return phase, log
+
+        H = self.values(system, system.top * np.array([0.31, 0.57, 0.83]), 1.0)
+        seen = np.abs(H[:, row, column]).max()
+        if seen <= 1e-12 * np.abs(H).max(axis=(0, 2))[row] or not np.abs(b).max():
+            names = self._inputs[column], _name(self._outputs[row])
+            raise SuppleError(f"{names[0]} does not move {names[1]} at all: it has no zeros")
+        return zeros_within(determinant, system.top / 1.001, poles, rigid)
+
+    def forces(self, system: FrequencySystem) -> Array:
+        """Return the forces of unit inputs on the unknowns, (n, inputs)."""
+        return system.z.free.T @ np.stack([column for column, _ in self._columns], axis=1)
+
+    def rows(self, system: FrequencySystem, w2: Complex, loss: complex) -> tuple[Complex, Array]:
+        """C (F, outputs, n), and what inputs do to outputs directly."""
+        rows = np.empty((len(w2), len(self._outputs), system.z.free.shape[1]), complex)
+        direct = np.zeros((len(w2), len(self._outputs), len(self._inputs)))
+        for k, output in enumerate(self._outputs):
+            if isinstance(output, Strain):
+                rows[:, k] = self._strain(system, output, w2, loss)
+                continue
+            rows[:, k] = self._row(system, output) @ system.z.free
+            for j, (name, (_, soft)) in enumerate(zip(self._inputs, self._columns, strict=True)):
+                if output.startswith("theta.") and name == f"tau.{output[6:]}":
+                    direct[:, k, j] = soft
+        return rows, direct
+
+    def _force(self, system: FrequencySystem, name: str) -> tuple[Array, float]:
+        """Force on the unknowns of a unit input (N,), and how it twists a spring by itself."""
+        kind, _, part = str(name).partition(".")
+        axis = {"force": 0, "moment": 3}.get(kind)
+        if axis is not None and part in ("x", "y", "z"):
+            return _tip(self._robot, system)[axis + "xyz".index(part)], 0.0
+        if kind == "tau" and part:
+            if self._joints == "locked":
+                raise SuppleError(f"input {name} does nothing with joints locked: let them free")
+            column, soft = self._motor(system, part)
+            return np.eye(system.z.size)[column], soft
+        raise SuppleError(
+            f"input is {name!r}: give tau.LINK, force.x, force.y, force.z, moment.x, moment.y or "
+            "moment.z"
+        )
+
+    def _row(self, system: FrequencySystem, output: Output) -> Array:
+        if isinstance(output, Strain):
+            self._segment(system, output.link)
+            if not 0 <= output.fraction <= 1:
+                raise SuppleError(f"fraction is {output.fraction!r}: give 0 (root) to 1 (end)")
+            return np.empty(0)
+        kind, _, part = str(output).partition(".")
+        if kind == "tip" and part in TIP:
+            return np.asarray(_tip(self._robot, system)[TIP[part]])
+        if kind == "theta" and part:
+            if self._joints == "locked":
+                raise SuppleError(f"output {output} stands still with joints locked: let them free")
+            return np.asarray(np.eye(system.z.size)[self._motor(system, part)[0]])
+        raise SuppleError(
+            f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, or Strain(link, fraction)"
+        )
+
+    def _strain(
+        self, system: FrequencySystem, output: Strain, w2: Complex, loss: complex
+    ) -> Complex:
+        """Rows of a bending strain: offset psi_z', or -y psi_z' + z psi_y' + u' at (y, z)."""
+        i = self._segment(system, output.link)
+        beam = system.structure.segments[i].beam
+        f = system.forces(i, output.fraction * float(system.structure.L[0, i]), w2, loss)
+        turn_z, turn_y = f[:, 5] * (1 / beam.EI[0]) / loss, f[:, 4] * (1 / beam.EI[1]) / loss
+        if np.ndim(output.offset) == 0:
+            return np.asarray(output.offset * turn_z)
+        y, z = np.asarray(output.offset, float)
+        return np.asarray(f[:, 0] * (1 / beam.EA) / loss - y * turn_z + z * turn_y)
+
+    @staticmethod
+    def _segment(system: FrequencySystem, name: str) -> int:
+        names = [segment.name for segment in system.structure.segments]
+        if name not in names:
+            raise SuppleError(f"link '{name}' is not among {', '.join(names)}")
+        return names.index(name)
+
+    def _motor(self, system: FrequencySystem, name: str) -> tuple[int, float]:
+        """Column of a motor's coordinate, and the compliance of a spring without a rotor."""
+        part = f"upper{name[5:]}" if name.startswith("motor") and name[5:].isdigit() else name
+        i = self._segment(system, part)
+        for owner, _, column in system.z.motors:
+            if owner == i:
+                return column, 0.0
+        loose = [k for k, r in enumerate(system.structure.segments[i].releases) if r.floating]
+        links = {link.name: link.joint for link in getattr(self._robot, "links", ())}
+        joint = links.get(part, getattr(self._robot, "motor", None))
+        if not loose or joint is None or getattr(joint, "type", "") == "fixed":
+            raise SuppleError(f"{name} has no joint that moves: name one that does")
+        stiffness = joint.stiffness
+        return system.z.releases[i].start + loose[0], 1 / stiffness if stiffness else 0.0
+
+
+def _tip(robot: Robot, system: FrequencySystem) -> Array:
+    """(6, N): motion of the tip over the unknowns, base axes."""
+    i = int(getattr(robot, "tip_index", -1))
+    turn = np.kron(np.eye(2), system.structure.R[0, i])
+    return np.asarray(turn @ system.z.end[i])

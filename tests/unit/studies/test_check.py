@@ -1,0 +1,106 @@
+"""What an engineer looks at first: against closed forms, and the notes on what looks wrong."""
+
+import re
+
+import pytest
+
+import supple
+
+STEEL = {
+    "young_modulus": 210e9,
+    "poisson_ratio": 0.3,
+    "density": 7850,
+    "yield_strength": 235e6,
+}
+
+
+def boom(**changes):
+    data = {
+        "name": "boom",
+        "gravity": [0, 0, -9.81],
+        "links": [
+            {
+                "name": "arm",
+                "length": 2.0,
+                "material": STEEL,
+                "section": {"shape": "box", "depth": 0.1, "width": 0.06, "wall": 0.004},
+                "roll": "90deg",  # the depth stands upright
+                "joint": {"axis": [0, 1, 0], "limits": [-1.5, 1.5]},
+                "tip": {"mass": 12.0},
+            }
+        ],
+    }
+    return (
+        supple.SerialRobot.model_validate(data).with_(changes)
+        if changes
+        else supple.SerialRobot.model_validate(data)
+    )
+
+
+def test_numbers_of_a_cantilever_in_closed_form():
+    """M = W L + w L^2 / 2 at the root; sigma = M c / I; mass = rho A L + W."""
+    robot = boom()
+    seen = supple.check(robot)
+    section = robot.links[0].section.constants()
+    weight, load = 12 * 9.81, 7850 * section.A * 9.81
+    moment = weight * 2 + load * 2**2 / 2
+    assert seen.mass == pytest.approx(7850 * section.A * 2 + 12)
+    assert seen.reach == 2.0
+    assert abs(seen.holding["arm"]) == pytest.approx(moment, rel=1e-12)
+    stress, ratio = seen.stress["arm"]
+    assert stress == pytest.approx(moment * 0.05 / section.I_z, rel=1e-9)
+    assert ratio == pytest.approx(stress / 235e6)
+    assert seen.sag == pytest.approx(-supple.statics(robot).tip_displacement[2])
+    assert seen.frequency_hz == pytest.approx(supple.modes(robot, count=1).frequency_hz[0])
+    assert seen.notes == ()
+
+
+def test_torsion_of_a_box_by_bredt():
+    """A load beside the axis: T = m g a, tau = T / 2 A_m t, with bending by von Mises."""
+    robot = boom().with_("links.arm.tip.com", [0, 0.3, 0])
+    section = robot.links[0].section.constants()
+    moment = 12 * 9.81 * 2 + 7850 * section.A * 9.81 * 2
+    sigma = moment * 0.05 / section.I_z
+    tau = 12 * 9.81 * 0.3 / (2 * 0.096 * 0.056 * 0.004)
+    found = supple.check(robot).stress["arm"][0]
+    assert found == pytest.approx((sigma**2 + 3 * tau**2) ** 0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        ("links.arm.material.young_modulus", 70.0, "young_modulus is 70: .* 70 GPa"),
+        ("links.arm.material.density", 2.7, "density is 2.7: .* g/cm"),
+        ("links.arm.length", 900.0, "length is 900: .* 900 mm"),
+        ("links.arm.joint.limits", [-60, 60], "limits is -60, 60: it is in rad"),
+        ("gravity", [0, 0, -9810], "gravity is 9810: it is in m/s"),
+        ("gravity", [0, 0, 0], "gravity is zero"),
+        ("links.arm.tip.mass", 2e4, "arm yields under the robot's own weight"),
+        ("links.arm.joint.stiffness", 1e5, "arm has a spring but no rotor_inertia"),
+    ],
+)
+def test_notes_on_what_looks_wrong(path, value, sentence):
+    notes = supple.check(boom(**{path: value})).notes
+    assert any(re.search(sentence, note) for note in notes), notes
+
+
+def test_a_passed_limit_is_noted():
+    notes = supple.check(boom(), [2.0]).notes
+    assert "arm stands at 2, outside its limits -1.5 to 1.5" in notes
+
+
+def test_a_planar_arm_that_hides_a_lower_mode():
+    robot = supple.load("industrial-3").with_(
+        {f"links.link{k}.section.width": 0.03 for k in (1, 2, 3)}
+    )
+    notes = supple.check(robot, [0, 0.7, 0.7]).notes
+    assert any("hides a lower mode across its plane" in note for note in notes)
+    assert not any("hides" in note for note in supple.check(supple.load("kuo-delta")).notes)
+
+
+@pytest.mark.parametrize("name", ["industrial-3", "kuo-delta", "theodore-rrp", "de-luca-two-link"])
+def test_every_family_is_checked(name):
+    seen = supple.check(supple.load(name))
+    assert seen.mass > 0
+    assert seen.frequency_hz > 0
+    assert seen.holding
