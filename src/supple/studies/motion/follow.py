@@ -55,6 +55,7 @@ class PathResponse(Answer):
         tip: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
         motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
         largest: the largest deflection over length or section rotation of any link.
+        law: damping that the equations do not have themselves.
         step: the longest step of the integration, s, which is not the time between rows.
     """
 
@@ -70,6 +71,7 @@ class PathResponse(Answer):
     rigid_torque: Array
     largest: float
     step: float
+    law: Law | None = field(default=None, repr=False, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -86,6 +88,19 @@ class PathResponse(Answer):
     def stopped(self) -> bool:
         """Whether something was computed after the path's end."""
         return not self.path.periodic and bool(self.t[-1] > self.path.duration)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """What the robot's modes really get of its damping at the start, rising, motors led."""
+        from scipy.linalg import eigh
+
+        x, v, a = self.path(np.zeros(1))
+        still = self.model.matrices(x, 0 * v, 0 * a)
+        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
+        periods2, Psi = eigh(still.M[0], self.model.elastic(x[0]))
+        used = periods2 > 1e-14 * periods2.max(initial=0.0)
+        lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
+        return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
 
     @property
     def peak(self) -> Array:
@@ -373,7 +388,7 @@ class _Run:
         assert isinstance(path, Trajectory)
         return PathResponse(
             model, path, t, x, y, yd, ydd, np.concatenate(tips), torque, rigid,
-            _largest(model, x, y), step,
+            _largest(model, x, y), step, self.along.law,
         )  # fmt: skip
 
 
