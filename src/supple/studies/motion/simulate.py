@@ -123,13 +123,12 @@ def _carried(
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     spectrum = look(plan, x0)
-    plan = replace(plan, fastest=spectrum.fastest)
     stepper = _stepper(plan, x0, spectrum, method)
     if step is not None:
         if stepper.name == "rk4":
             _check_step(spectrum, step)
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    step = stepper.own_step(plan, spectrum)
+    step, plan = stepper.own_step(plan, spectrum), replace(plan, fastest=spectrum.fastest)
     if isinstance(plan.tau, Feedback) or not math.isfinite(step):
         # a law may remember: never twice
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
