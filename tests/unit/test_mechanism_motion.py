@@ -155,9 +155,6 @@ def test_a_deflection_relative_to_the_chord_vanishes_at_both_ends() -> None:
 def held(name: str) -> tuple[Model, JointPD]:
     """A library mechanism with one mode a link, and springs and dampers that hold its motors."""
     robot = load(name)
-    slides = [link for link in robot.links if link.joint.type == "prismatic"]
-    if slides:
-        robot = robot.with_({f"links.{x.name}.theory": "euler-bernoulli" for x in slides})
     model = build(robot, AssumedModes(1))
     turns = np.array([link.joint.type == "revolute" for link in robot.links if link.joint.driven])
     return model, JointPD(np.where(turns, 50.0, 2e4).tolist(), np.where(turns, 1.0, 200.0).tolist())
