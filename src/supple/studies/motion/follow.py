@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, counts, instance, number, one_of, optional, whole
+from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
+from ...kernels.threads import one_thread
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.ked import Ked, Loads, ked
@@ -130,17 +131,21 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
-@checked(
-    path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
-    elements=counts(),
-    order=one_of("cubic", "quintic"),
-    dt=optional(number(0, above=True, unit="of seconds")),
-    step=optional(number(0, above=True, unit="of seconds")),
-    modal_damping=optional(number(0)),
-    start=one_of(*get_args(Start)),
-    after=number(0, unit="of seconds to watch after the stop"),
-    periods=whole(1),
-)
+ARGUMENTS: dict[str, Check] = {
+    "path": instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
+    "elements": counts(),
+    "order": one_of("cubic", "quintic"),
+    "dt": optional(number(0, above=True, unit="of seconds")),
+    "step": optional(number(0, above=True, unit="of seconds")),
+    "modal_damping": optional(number(0)),
+    "start": one_of(*get_args(Start)),
+    "after": number(0, unit="of seconds to watch after the stop"),
+    "periods": whole(1),
+}
+
+
+@one_thread
+@checked(**ARGUMENTS)
 def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot | Model,
     path: Trajectory,

@@ -29,6 +29,7 @@ from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
+from ...kernels.threads import one_thread
 from .response import OPEN, Response
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -116,6 +117,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
+@one_thread
 def _carried(
     plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
     progress: bool | None,
