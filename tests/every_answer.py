@@ -25,6 +25,10 @@ def sliding_model() -> supple.Model:
     return supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
 
 
+def damped_model() -> supple.Model:
+    return supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1), damping=0.05)
+
+
 def _there_and_back() -> supple.Trajectory:
     move = supple.ParabolicBlends((0, 0, 0.3), (0.1, -0.1, 0.4), 0.2, 0.05)
     return supple.Repeated(move)
@@ -42,6 +46,21 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Statics, many": lambda: supple.statics(arm(), np.eye(3), force=[0, 1, 0]),
     "JointMap": lambda: supple.workspace(arm(), points=2),
     "WorkspaceMap": lambda: supple.workspace(supple.load("kuo-delta"), points=2),
+    "Pose": lambda: supple.forward(arm(), [0.1, 0.2, 0.3]),
+    "JointSolutions": lambda: supple.inverse(arm(), [2.0, 0.5, 0.0]),
+    "ShapedMove": lambda: supple.shape(
+        supple.PointToPoint((0, 0), (0.1, 0), 0.2), "zv", 7.2, rate=100.0
+    ),
+    "Inversion": lambda: supple.invert(
+        damped_model(), supple.PointToPoint((0, 0), (0.1, 0), 0.2), window=(-0.1, 0.3)
+    ),
+    "Band": lambda: supple.stopband(arm(), (1.0, 2.0), {"theta.link2": (0.0, 0.1)}),
+    "Optimum": lambda: supple.optimise(
+        arm(), {"links.link1.section.wall": (0.009, 0.011)}, at=[[0, 0, 0]], tolerance=1e-3
+    ),
+    "Sensitivities": lambda: supple.sensitivities(
+        arm(), [0.1, 0.2, 0.3], parameters=["links.link1.length", "theta.link2"], count=2
+    ),
     "AssumedResult": lambda: supple.assumed_modes(small_model()),
     "Response": lambda: supple.simulate(small_model(), tau=[0.1, 0.0], duration=0.01),
     "PathResponse": lambda: supple.follow(

@@ -7,6 +7,7 @@ import supple
 from mechanisms import delta_as_mechanism
 
 KUO = supple.load("kuo-delta")
+PAIRS = KUO.with_({"lower.rods": "parallelogram", "lower.spacing": 0.06})
 PLACES = [(0.0, 0.0, 0.55), (0.1, -0.05, 0.6), (-0.12, 0.2, 0.7)]
 
 
@@ -23,11 +24,20 @@ def test_modes(place: tuple[float, ...], motor: dict[str, float], joints: str) -
     np.testing.assert_allclose(found.omega, want.omega, rtol=1e-10)
 
 
+def test_modes_of_parallelograms() -> None:
+    written = delta_as_mechanism(PAIRS, PLACES[0])
+    want = supple.modes(PAIRS, position=PLACES[1], count=12)
+    found = supple.modes(written, want.theta, count=12)
+    assert found.certified
+    np.testing.assert_allclose(found.omega, want.omega, rtol=1e-10)
+
+
+@pytest.mark.parametrize("robot", [KUO, PAIRS], ids=["single", "parallelogram"])
 @pytest.mark.parametrize("place", PLACES)
-def test_statics(place: tuple[float, ...]) -> None:
+def test_statics(place: tuple[float, ...], robot: supple.DeltaRobot) -> None:
     load = {"force": [3.0, -2.0, 5.0], "moment": [0.1, 0.2, -0.3]}
-    want = supple.statics(KUO, position=place, **load)
-    found = supple.statics(delta_as_mechanism(KUO, PLACES[0]), want.theta, **load)
+    want = supple.statics(robot, position=place, **load)
+    found = supple.statics(delta_as_mechanism(robot, PLACES[0]), want.theta, **load)
     for key in ("tip_displacement", "tip_rotation", "compliance"):
         value = getattr(want, key)
         np.testing.assert_allclose(getattr(found, key), value, atol=1e-10 * np.abs(value).max())

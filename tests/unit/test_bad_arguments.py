@@ -75,7 +75,7 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     "no sweep": (lambda: supple.Chirp(1.0, sweep=0), "sweep is 0: give a positive"),
     "amplitude in words": (
         lambda: supple.simulate(model(), tau=supple.Step("a"), duration=0.01),  # type: ignore[arg-type]
-        "amplitude is 'a': give one number",
+        "amplitude is not an array of numbers but 'a'",
     ),
     "ragged points": (
         lambda: supple.WayPoints([[0, 0], [1]], 1, 1),
@@ -109,7 +109,7 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "unknown order": (
         lambda: supple.build(robot("de-luca-two-link"), supple.FiniteElements(2, order="septic")),  # type: ignore[arg-type]
-        "order is 'septic': choose one of cubic, quintic",
+        "order is 'septic': it must be one of cubic, quintic",
     ),
     "short state": (lambda: model().mass_matrix([0, 0]), "q has shape (2,)"),
     "state NaN": (lambda: model().mass_matrix(ZERO * np.nan), "q holds a value that is not finite"),
@@ -129,7 +129,7 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "ends of two lengths": (
         lambda: supple.ParabolicBlends([0, 0], [1], duration=1.0, blend=0.1),
-        "end is [1]: give 2",
+        "end is (1.0,): give 2 finite numbers",
     ),
     "short point": (lambda: supple.linearize(model(), [0]), "q has shape (1,)"),
     "force of two": (lambda: supple.statics(robot(), [0, 0, 0], force=[1, 2]), "force is [1, 2]"),

@@ -217,7 +217,6 @@ def test_exponential_steps_over_many_periods_and_beyond_the_end_of_a_path():
     [
         ({"controller": supple.Decoupling()}, "needs a trajectory"),
         ({"controller": supple.Decoupling(), "trajectory": [0, 0]}, "3 joints"),
-        ({"controller": supple.Decoupling(-1), "trajectory": [0, 0, 0.5]}, "not negative"),
         ({"controller": supple.Decoupling(), "trajectory": [0, 0, 0.5], "tau": [0, 0, 0]}, "both"),
         ({"controller": 3, "trajectory": [0, 0, 0.5]}, "give a Controller"),
     ],
@@ -234,3 +233,8 @@ def test_a_singular_pose_gets_a_sentence():
     model = supple.build(light, supple.AssumedModes(1))
     with pytest.raises(SuppleError, match="singular pose"):
         supple.simulate(model, controller=supple.Decoupling(), trajectory=[0, 0, 0.5])
+
+
+def test_negative_gains_are_refused_where_they_are_given() -> None:
+    with pytest.raises(supple.SuppleError, match="position_gain is -1: give values"):
+        supple.Decoupling(-1)

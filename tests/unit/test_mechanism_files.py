@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import supple
+from mechanisms import random_mechanism
 from supple.errors import RobotError
 from supple.files import dump, load, loads
 from supple.robot import MechanismRobot
@@ -51,6 +52,12 @@ def test_the_example_of_the_contract() -> None:
     assert loads(dump(robot)) == robot
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_random_mechanisms_survive_the_way_to_a_file_and_back(seed: int) -> None:
+    robot = random_mechanism(seed)
+    assert loads(dump(robot)) == robot
+
+
 @pytest.mark.parametrize("name", LIBRARY)
 def test_library(name: str) -> None:
     robot = load(name)
@@ -89,6 +96,7 @@ CLOSURE = "{ends: [left2, right2], type: revolute}"
         (CLOSURE, "{ends: [left2, {link: base, at: 1}]}", "at is for places along a link"),
         (CLOSURE, "{ends: [left2, {link: right2, at: 0.4}]}", "at is 0.4: it must be at most 0.35"),
         (CLOSURE, "{ends: [left2, right2], type: spherical, axis: [0, 0, 1]}", "axis is for"),
+        (CLOSURE, "{ends: [left2, right2], axis: [1, 0, 1]}", "neither z nor in the plane"),
         (CLOSURE, "{ends: [left2, right2], type: distance}", "length is missing"),
         (CLOSURE, "{ends: [left2, right2], length: 1}", "length is for distance closures"),
         (CLOSURE, "{ends: [left2, right2], motor: true}", "motor is for distance closures"),

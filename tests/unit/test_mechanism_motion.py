@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from supple import AssumedModes, MechanismRobot, SuppleError, build, load, simulate
+from supple import AssumedModes, JointPD, MechanismRobot, Model, SuppleError, build, load, simulate
 
 
 def in_space(robot: MechanismRobot) -> MechanismRobot:
@@ -148,3 +148,63 @@ def test_a_deflection_relative_to_the_chord_vanishes_at_both_ends() -> None:
     np.testing.assert_allclose(chord, turned, atol=1e-15)
     with pytest.raises(SuppleError, match="root or chord"):
         model.deflection_at(q, "coupler", frame="tip")
+
+
+def held(name: str) -> tuple[Model, JointPD]:
+    """A library mechanism with one mode a link, and springs and dampers that hold its motors."""
+    robot = load(name)
+    slides = [link for link in robot.links if link.joint.type == "prismatic"]
+    if slides:
+        robot = robot.with_({f"links.{x.name}.theory": "euler-bernoulli" for x in slides})
+    model = build(robot, AssumedModes(1))
+    turns = np.array([link.joint.type == "revolute" for link in robot.links if link.joint.driven])
+    return model, JointPD(np.where(turns, 50.0, 2e4).tolist(), np.where(turns, 1.0, 200.0).tolist())
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("name", "duration"),
+    [
+        ("four-bar", 1.0),
+        ("five-bar", 1.0),
+        ("two-arms", 1.0),
+        ("scara-parallel", 1.0),
+        ("hexapod", 0.2),
+    ],
+)
+def test_energy_is_balanced_to_1e_8(name: str, duration: float) -> None:
+    model, law = held(name)
+    theta = model.chain.pose()[: model.joints]
+    run = simulate(
+        model,
+        controller=law,
+        trajectory=theta,
+        duration=duration,
+        method="adams",
+        tolerance=1e-12,
+        dt=0.01,
+        limits=False,
+    )
+    assert run.complete
+    assert np.abs(run.balance).max() < 1e-8
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("name", "duration"), [("four-bar", 60.0), ("five-bar", 60.0), ("hexapod", 2.0)]
+)
+def test_loops_stay_closed_for_long(name: str, duration: float) -> None:
+    model, law = held(name)
+    theta = model.chain.pose()[: model.joints]
+    start = theta + 0.1 * (1 if name != "hexapod" else 0.01)
+    run = simulate(
+        model,
+        controller=law,
+        trajectory=theta,
+        theta0=start,
+        duration=duration,
+        dt=0.05,
+        limits=False,
+    )
+    assert run.complete
+    assert run.closure.max() < 1e-10

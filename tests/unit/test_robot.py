@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from supple import RobotError, SuppleError
 from supple.robot import Body, DeltaRobot, Joint, Link, Material, Mount, Platform, SerialRobot
 
 BEAM = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0}
 STEEL = {"young_modulus": 210e9, "poisson_ratio": 0.3, "density": 7800}
 BAR = {"shape": "circle", "diameter": 0.01}
+
+REFUSED = (RobotError, ValidationError)  # as made in Python, as read from data
 
 
 def arm(*links: dict[str, object], **rest: object) -> SerialRobot:
@@ -18,14 +21,14 @@ def arm(*links: dict[str, object], **rest: object) -> SerialRobot:
 
 
 def refused(sentence: str, *links: dict[str, object], **rest: object) -> None:
-    with pytest.raises(ValidationError, match=sentence):
+    with pytest.raises(REFUSED, match=sentence):
         arm(*links, **rest)
 
 
 def test_descriptions_are_frozen_and_compare_by_value() -> None:
     robot = arm({"name": "a", **BEAM})
     assert robot == arm({"name": "a", **BEAM})
-    with pytest.raises(ValidationError):
+    with pytest.raises(SuppleError, match="name cannot be set"):
         robot.name = "other"
 
 
@@ -36,7 +39,7 @@ def test_shear_modulus_from_poisson_and_back() -> None:
 
 
 def test_material_takes_one_of_poisson_and_shear_modulus() -> None:
-    with pytest.raises(ValidationError, match="give one of them"):
+    with pytest.raises(REFUSED, match="give one of them"):
         Material(young_modulus=1, density=1, poisson_ratio=0.3, shear_modulus=1)
 
 
@@ -50,13 +53,13 @@ def test_inertia_of_a_body_one_three_six_values() -> None:
 
 @pytest.mark.parametrize("inertia", [(1.0, 2.0), -1.0, (1, 1, -1), (1, 1, 1, 2, 0, 0)])
 def test_impossible_inertia_is_refused(inertia: object) -> None:
-    with pytest.raises(ValidationError, match="inertia"):
+    with pytest.raises(REFUSED, match="inertia"):
         Body.model_validate({"inertia": inertia})
 
 
 def test_angles_in_degrees_and_radians() -> None:
     assert Mount.model_validate({"rpy": ["90deg", "1rad", 0.5]}).rpy == (math.pi / 2, 1.0, 0.5)
-    with pytest.raises(ValidationError, match="not an angle"):
+    with pytest.raises(REFUSED, match="not an angle"):
         Mount.model_validate({"rpy": ["90 degrees", 0, 0]})
 
 
@@ -176,5 +179,5 @@ def test_delta_needs_spacing_for_parallelograms_only() -> None:
     assert delta().angles == pytest.approx((0, 2 * math.pi / 3, 4 * math.pi / 3))
     assert delta(rods="parallelogram", spacing=0.1).lower.spacing == 0.1
     for wrong in ({"rods": "parallelogram"}, {"spacing": 0.1}):
-        with pytest.raises(ValidationError, match="spacing"):
+        with pytest.raises(REFUSED, match="spacing"):
             delta(**wrong)

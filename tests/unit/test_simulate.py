@@ -1,5 +1,6 @@
 """simulate, linearize and their like: inputs, starts, ends, bad input, files."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -244,21 +245,21 @@ def test_bad_input_of_simulate(model: Model, options: dict[str, Any], said: str)
 @pytest.mark.parametrize(
     ("basis", "said"),
     [
-        (AssumedModes(0), "gives link1 no mode"),
-        (AssumedModes([2, 0]), "gives link2 no mode"),
-        (AssumedModes([1, 1, 1]), "count has 3 entries"),
-        (AssumedModes(-1), "not negative"),
-        (AssumedModes(1, ends="loose"), "ends is 'loose'"),  # type: ignore[arg-type]
-        (AssumedModes(1, ends=[EndLoad(1.0)]), "ends has 1 entries"),
-        (FiniteElements(0), "gives link1 no element"),
-        (FiniteElements(2, "cubical"), "order is 'cubical'"),
-        (FiniteElements(1, modes=9), "ask for fewer modes"),
-        (2, "basis is 2"),
+        (lambda: AssumedModes(0), "gives link1 no mode"),
+        (lambda: AssumedModes([2, 0]), "gives link2 no mode"),
+        (lambda: AssumedModes([1, 1, 1]), "count has 3 entries"),
+        (lambda: AssumedModes(-1), "count is -1: give a whole number from 0"),
+        (lambda: AssumedModes(1, ends="loose"), "ends is 'loose'"),  # type: ignore[arg-type]
+        (lambda: AssumedModes(1, ends=[EndLoad(1.0)]), "ends has 1 entries"),
+        (lambda: FiniteElements(0), "gives link1 no element"),
+        (lambda: FiniteElements(2, "cubical"), "order is 'cubical'"),
+        (lambda: FiniteElements(1, modes=9), "ask for fewer modes"),
+        (lambda: 2, "basis is 2"),
     ],
 )
-def test_bad_basis(basis: Any, said: str) -> None:
+def test_bad_basis(basis: Callable[[], Any], said: str) -> None:
     with pytest.raises(SuppleError, match=said):
-        build(load("de-luca-two-link"), basis)
+        build(load("de-luca-two-link"), basis())
 
 
 def test_bad_robots() -> None:

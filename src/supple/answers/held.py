@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..arguments import Check
 from ..errors import SuppleError
 
 __all__ = ["Held", "kept", "same", "sealed", "short"]
@@ -101,7 +102,10 @@ class Held:
     """A dataclass that holds still. What it was given is copied, and its arrays are read-only.
 
     Two are equal when all their compared fields are, arrays by content. `repr` fits on a screen.
+    `checks` says what its fields may be; what a check returns is kept.
     """
+
+    checks: ClassVar[Mapping[str, Check]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Put the methods into the class itself, where @dataclass leaves them as they are."""
@@ -111,7 +115,9 @@ class Held:
                 setattr(cls, name, getattr(cls, name))
 
     def __post_init__(self) -> None:
-        """Copy the arrays that came from outside, and make them read-only."""
+        """Check the fields; copy the arrays that came from outside, and make them read-only."""
+        for name, check in self.checks.items():
+            object.__setattr__(self, name, check(name, getattr(self, name)))
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray | tuple | dict):
                 object.__setattr__(self, name, sealed(value))

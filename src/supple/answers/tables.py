@@ -36,8 +36,12 @@ def dataset(answer: Any) -> xarray.Dataset:
             dims = (BATCH, *dims) if array.ndim == len(dims) + 1 else dims
             unit = answer.units.get(name)
             data[name] = (dims, array, {"units": unit} if unit else {})
-        elif isinstance(value, str | float | int) and not name.startswith("_"):
-            told[name] = int(value) if isinstance(value, bool) else value
+        elif not name.startswith("_"):
+            parts = value.items() if isinstance(value, dict) else [("", value)]
+            for key, part in parts:
+                if isinstance(part, str | float | int):
+                    plain = int(part) if isinstance(part, bool) else part
+                    told[f"{name}.{key}" if key else name] = plain
     sizes = {
         dim: n for dims, array, _ in data.values() for dim, n in zip(dims, array.shape, strict=True)
     }
@@ -57,6 +61,8 @@ def frame(answer: Any) -> pandas.DataFrame:
     """Return the rows of an answer's Dataset along its `table_rows`."""
     data = answer.to_xarray()
     rows = [dim for dim in answer.table_rows if dim in data.sizes]
+    if not rows and BATCH not in data.sizes:  # one row of all that it says
+        data = data.assign(data.attrs)
     if BATCH in data.sizes and BATCH not in rows:
         rows.insert(0, BATCH)
     chosen = [name for name, part in data.items() if not rows or set(rows) & set(part.dims)]

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ..answers.held import Held
+from ..arguments import counts, one_of, optional, shown, vector
 from ..budget import afford
 from ..errors import SuppleError
 from .fixed.assumed import assumed_shapes
@@ -25,7 +27,7 @@ Count = int | Sequence[int]
 Ends = Literal["distal", "free"] | Sequence[EndLoad]
 
 
-class Basis(ABC):
+class Basis(Held, ABC):
     """Shape functions for the links of a robot. A kind of basis has these duties:
 
     1. `check(names, rigid)` raises a SuppleError when it does not fit the links of a robot.
@@ -68,7 +70,8 @@ class AssumedModes(Basis):
         count: modes per bending plane, for every link or one number a link.
         ends: `distal` (the rest of the arm at `at`, with (MD) = 0), `free`, or one EndLoad a link.
         at: joint coordinates at which the rest of the arm is taken; zero unless given.
-        axial, torsion: modes in stretch and in twist, as `count`.
+        axial, torsion: modes in stretch and in twist, as `count`; torsion None is one for links
+        that have torsional stiffness and inertia, as only those of spatial robots do.
         normalisation: how the shapes of a link that slides are scaled along its length: `mass`
         (as for one that does not slide), `one` (C_i = 1 of the paper), `integral` (unit integral
         of psi^2), `tip` (unit tip value), `unit` (constant modal mass). The motion does not depend
@@ -81,14 +84,28 @@ class AssumedModes(Basis):
     ends: Ends = "distal"
     at: Sequence[float] | None = None
     axial: Count = 0
-    torsion: Count = 0
+    torsion: Count | None = None
     normalisation: Normalisation = "mass"
     from_above: ClassVar[bool] = True
+
+    checks: ClassVar = {
+        "count": counts(0),
+        "at": optional(vector()),
+        "axial": counts(0),
+        "torsion": optional(counts(0)),
+        "normalisation": one_of(*NORMALISATIONS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot."""
+        super().__post_init__()
+        object.__setattr__(self, "ends", known_ends(self.ends))
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and ends fit links of these names."""
         for word in ("count", "axial", "torsion"):
-            check_count(word, getattr(self, word), len(names))
+            if getattr(self, word) is not None:
+                check_count(word, getattr(self, word), len(names))
         for i, name in enumerate(names):
             if not rigid[i] and per_link(self.count, i) < 1:
                 raise SuppleError(
@@ -101,14 +118,16 @@ class AssumedModes(Basis):
             )
         check_ends(self.ends, len(names))
         each = [
-            2 * per_link(self.count, i) + per_link(self.axial, i) + per_link(self.torsion, i)
+            2 * per_link(self.count, i)
+            + per_link(self.axial, i)
+            + (1 if self.torsion is None else per_link(self.torsion, i))
             for i in range(len(names))
         ]
         _afford(each, rigid, "modes")
 
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
-        axial, torsion = per_link(self.axial, i), per_link(self.torsion, i)
+        axial, torsion = per_link(self.axial, i), self._twists(i, beam, end)
         if torsion and math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] <= 0:
             raise SuppleError(
                 f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
@@ -118,8 +137,14 @@ class AssumedModes(Basis):
 
     def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
         """Return clamped-mass shapes that follow the free length."""
-        count, torsion = per_link(self.count, i), per_link(self.torsion, i)
+        count, torsion = per_link(self.count, i), self._twists(i, beam, end)
         return sliding_modes(beam, end, count, torsion, self.normalisation)
+
+    def _twists(self, i: int, beam: Beam, end: EndLoad) -> int:
+        """How many shapes in torsion link i gets."""
+        if self.torsion is not None:
+            return per_link(self.torsion, i)
+        return int(math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] > 0)
 
 
 @dataclass(frozen=True)
@@ -143,6 +168,18 @@ class FiniteElements(Basis):
     at: Sequence[float] | None = None
     ends: Ends = "distal"
     from_above: ClassVar[bool] = True
+
+    checks: ClassVar = {
+        "count": counts(0),
+        "modes": optional(counts(0)),
+        "at": optional(vector()),
+        "order": one_of(*ELEMENTS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot."""
+        super().__post_init__()
+        object.__setattr__(self, "ends", known_ends(self.ends))
 
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and order fit links of these names."""
@@ -195,6 +232,14 @@ def check_count(word: str, count: Count, links: int) -> None:
     if not isinstance(count, int) and len(given) != links:
         raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
                           f"{links} links")  # fmt: skip
+
+
+def known_ends(ends: Any) -> Ends:
+    """Return `distal`, `free`, or EndLoads as a tuple."""
+    if isinstance(ends, list | tuple) and all(isinstance(end, EndLoad) for end in ends):
+        return tuple(ends)
+    word: Ends = one_of("distal", "free")("ends", ends if isinstance(ends, str) else shown(ends))
+    return word
 
 
 def check_ends(ends: Ends, links: int) -> None:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held
+from ..arguments import number, some
 from ..errors import SuppleError
 
 __all__ = ["FIELDS", "EndLoad", "Kind", "Shapes", "joined"]
@@ -25,7 +28,7 @@ FIELDS = ("u", "v", "w", "phi", "psi_y", "psi_z")
 
 
 @dataclass(frozen=True)
-class EndLoad:
+class EndLoad(Held):
     """What a link's shapes carry at its end: M_L, J_L and (MD) of the clamped-mass conditions.
 
     Attributes:
@@ -39,7 +42,12 @@ class EndLoad:
     inertia: float | Sequence[float] = 0.0
     moment: float = 0.0
 
+    checks: ClassVar = {"mass": number(0), "inertia": some(0), "moment": number(-1e30, 1e30)}
+
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if np.ndim(self.inertia) and len(self.about) != 3:
+            raise SuppleError(f"inertia is {self.inertia}: give one value, or three about x, y, z")
         values = [self.mass, self.moment, *self.about]
         if not all(math.isfinite(value) for value in values) or min(self.mass, *self.about) < 0:
             raise SuppleError(
@@ -57,8 +65,7 @@ class EndLoad:
         """Inertia about x, y and z of the link's end."""
         if isinstance(self.inertia, int | float):
             return (float(self.inertia),) * 3
-        x, y, z = (float(value) for value in self.inertia)
-        return x, y, z
+        return tuple(float(value) for value in self.inertia)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)

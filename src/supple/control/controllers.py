@@ -9,14 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held
 from ..architectures.kinds import architecture_of
+from ..arguments import checked, reals, some
 from ..beams.basis import AssumedModes
-from ..equations.model import Model, build
+from ..equations.model import Model, a_model, build
 from ..errors import SuppleError
 
 __all__ = [
@@ -46,7 +48,7 @@ class Wanted:
     rdd: Expression
 
 
-class Controller(ABC):
+class Controller(Held, ABC):
     """A control law. A kind of controller has these duties:
 
     1. `effort(model, q, qd, wanted)` returns the joint efforts, (joints,), as expressions of a
@@ -55,13 +57,6 @@ class Controller(ABC):
        the law gives them at less cost than the forward dynamics; None otherwise.
     3. `check(model)` raises a SuppleError when it does not fit the model.
     """
-
-    def __post_init__(self) -> None:
-        """Keep gains given as lists or arrays as tuples: a law is the key of its function."""
-        for name in ("position_gain", "velocity_gain"):
-            value: Any = getattr(self, name, 0.0)
-            if np.ndim(value) == 1:
-                object.__setattr__(self, name, tuple(value))
 
     @abstractmethod
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
@@ -73,7 +68,7 @@ class Controller(ABC):
         """Return qdd of the closed loop and the efforts, or None."""
         return None
 
-    def check(self, model: Model) -> None:  # noqa: B027 - most laws fit every model
+    def check(self, model: Model) -> None:
         """Raise a SuppleError when it does not fit the model."""
 
     def function(self, model: Model) -> Any:
@@ -98,7 +93,7 @@ class Controller(ABC):
 
 
 def _gain(name: str, value: Gain, joints: int) -> Array:
-    given = np.asarray(value, float)
+    given = reals(name, value)
     if given.shape not in ((), (joints,)) or not np.isfinite(given).all() or (given < 0).any():
         raise SuppleError(f"{name} is {value!r}: give one value, or one for each of {joints} "
                           "joints, not negative")  # fmt: skip
@@ -117,6 +112,8 @@ class JointPD(Controller):
     position_gain: Gain
     velocity_gain: Gain
 
+    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
+
     def check(self, model: Model) -> None:
         for name in ("position_gain", "velocity_gain"):
             _gain(name, getattr(self, name), model.joints)
@@ -134,6 +131,8 @@ class GravityPD(Controller):
 
     position_gain: Gain
     velocity_gain: Gain
+
+    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
 
     def check(self, model: Model) -> None:
         JointPD(self.position_gain, self.velocity_gain).check(model)
@@ -170,6 +169,8 @@ class Decoupling(Controller):
 
     position_gain: Gain = 100.0
     velocity_gain: Gain = 20.0
+
+    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
 
     def check(self, model: Model) -> None:
         JointPD(self.position_gain, self.velocity_gain).check(model)
@@ -224,6 +225,8 @@ class ComputedTorque(Controller):
     position_gain: Gain = 100.0
     velocity_gain: Gain = 20.0
 
+    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
+
     def check(self, model: Model) -> None:
         JointPD(self.position_gain, self.velocity_gain).check(model)
         if model.chain.sprung:
@@ -254,6 +257,8 @@ class LQR(Controller):
     q: Array
     tau: Array
 
+    checks: ClassVar = {"gain": reals, "q": reals, "tau": reals}
+
     def check(self, model: Model) -> None:
         if self.gain.shape != (model.joints, 2 * model.size):
             raise SuppleError(f"this LQR has a gain of shape {self.gain.shape}: it was made for "
@@ -270,6 +275,7 @@ class LQR(Controller):
         return ca.DM(self.tau) - ca.mtimes(ca.DM(self.gain), error)
 
 
+@checked(model=a_model, theta=reals)
 def lqr(
     model: Model, theta: ArrayLike, state_weight: ArrayLike = 1.0, effort_weight: ArrayLike = 1.0
 ) -> LQR:
@@ -302,7 +308,7 @@ def lqr(
 
 
 def _weight(name: str, given: ArrayLike, size: int) -> Array:
-    value = np.asarray(given, float)
+    value = reals(name, given)
     if value.shape not in ((), (size,), (size, size)) or not np.isfinite(value).all():
         raise SuppleError(f"{name} has shape {value.shape}: give one value, {size}, or a matrix")
     return np.diag(np.broadcast_to(value, (size,))) if value.ndim < 2 else value

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..architectures.delta_motion import motion
 from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Robot
+from ..robot import DeltaRobot, Robot, need_robot
 from .trajectories import CirclePath, InvertedU, Trajectory
 
 __all__ = ["PlatformPath", "leads_platform"]
@@ -33,6 +33,8 @@ class PlatformPath(Trajectory):
 
     def __post_init__(self) -> None:
         """Check that it is a path in space for a Delta."""
+        super().__post_init__()
+        need_robot(self.robot)
         if architecture_of(self.robot).asked_by != "position":
             raise SuppleError("path leads a Delta's platform: lead the joints of this robot with "
                               "a trajectory")  # fmt: skip

@@ -25,10 +25,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held
+from ..arguments import checked, number, one_of, reals
 from ..errors import SuppleError
 
 __all__ = ["SHAPERS", "Shaper", "shaper"]
@@ -52,7 +55,7 @@ class Zero:
 
 
 @dataclass(frozen=True, eq=False)
-class Shaper:
+class Shaper(Held):
     """Impulses that a command is convolved with. `shaper` makes them.
 
     Attributes:
@@ -69,12 +72,7 @@ class Shaper:
     damping_ratio: float
     zeros: tuple[Zero, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Keep the arrays as they are."""
-        for name in ("times", "amplitudes"):
-            value = np.array(getattr(self, name), float)
-            value.flags.writeable = False
-            object.__setattr__(self, name, value)
+    checks: ClassVar = {"times": reals, "amplitudes": reals}
 
     def __repr__(self) -> str:
         return (
@@ -295,6 +293,7 @@ SHAPERS: dict[str, Callable[..., tuple[list[float], list[float], list[float]]]] 
 ORDERS = {"zvd": 2, "zvdd": 3}
 
 
+@checked(kind=one_of(*SHAPERS), tolerance=number())
 def shaper(
     kind: str,
     frequency_hz: float | Sequence[float] | None = None,
@@ -331,10 +330,7 @@ def shaper(
 
 
 def _numbers(name: str, given: object, count: int | None = None) -> list[float]:
-    try:
-        values = np.atleast_1d(np.asarray(given, float))
-    except (TypeError, ValueError):
-        values = np.array([np.nan])
+    values = np.atleast_1d(reals(name, given))
     if count is not None and len(values) == 1:
         values = np.repeat(values, count)
     ratio = name == "damping_ratio"

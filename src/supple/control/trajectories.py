@@ -10,11 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held
+from ..arguments import checked, number, one_of, reals, shown, some, vector
 from ..errors import SuppleError
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "Slowed",
     "Trajectory",
     "WayPoints",
+    "a_trajectory",
     "scaled_to",
 ]
 
@@ -42,7 +46,7 @@ LAWS = {
 }
 
 
-class Trajectory(ABC):
+class Trajectory(Held, ABC):
     """A motion wanted. Duties of a kind:
 
     1. `duration`, s: when it ends; after it (and before 0) the trajectory stands still, unless
@@ -73,7 +77,7 @@ class Trajectory(ABC):
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Return position, velocity and acceleration, (n,) for one time, (N, n) for many."""
-        given = np.asarray(t, float)
+        given = reals("t", t, "give times in seconds")
         if not np.isfinite(given).all():
             raise SuppleError("t holds a value that is not finite: give times in seconds")
         times = np.atleast_1d(given)
@@ -85,12 +89,21 @@ class Trajectory(ABC):
         return (x, v, a) if given.ndim else (x[0], v[0], a[0])
 
 
+def a_trajectory(name: str, value: Any) -> Trajectory:
+    """Return a Trajectory, or raise a sentence that says how to get one."""
+    if not isinstance(value, Trajectory):
+        raise SuppleError(
+            f"{name} is {shown(value)}: give a Trajectory, such as "
+            "supple.PointToPoint(start, end, time=1.0)"
+        )
+    return value
+
+
+_SECONDS = number(0, above=True, unit="of seconds")
+
+
 def _vector(value: ArrayLike, name: str, size: int | None = None) -> Array:
-    vector = np.asarray(value, float)
-    if vector.ndim != 1 or not np.isfinite(vector).all() or size not in (None, len(vector)):
-        wanted = f"{size} finite numbers" if size else "a list of finite numbers"
-        raise SuppleError(f"{name} is {value!r}: give {wanted}")
-    return vector
+    return np.array(vector(size)(name, value))
 
 
 def _law(name: str) -> Polynomial:
@@ -116,6 +129,8 @@ class Hold(Trajectory):
     point: Sequence[float]
     time: float = 1.0
 
+    checks: ClassVar = {"point": vector(), "time": _SECONDS}
+
     @property
     def duration(self) -> float:
         return self.time
@@ -133,6 +148,18 @@ class PointToPoint(Trajectory):
     end: Sequence[float]
     time: float
     law: str = "septic"
+
+    checks: ClassVar = {
+        "start": vector(),
+        "end": vector(),
+        "time": _SECONDS,
+        "law": one_of(*LAWS),
+    }
+
+    def __post_init__(self) -> None:
+        """Check that both ends have as many coordinates."""
+        super().__post_init__()
+        _vector(self.end, "end", len(self.start))
 
     @property
     def duration(self) -> float:
@@ -154,6 +181,8 @@ class CirclePath(Trajectory):
     period: float = 1.0
     periodic = True
     smooth = True
+
+    checks: ClassVar = {"centre": vector(3), "radius": number(0), "period": _SECONDS}
 
     @property
     def duration(self) -> float:
@@ -180,8 +209,16 @@ class InvertedU(Trajectory):
     times: Sequence[float] = (0.2, 0.4, 0.6, 0.8)
     law: str = "septic"
 
+    checks: ClassVar = {
+        "start": vector(3),
+        "move": vector(3),
+        "times": vector(4),
+        "law": one_of(*LAWS),
+    }
+
     def __post_init__(self) -> None:
         """Check that the times follow one another."""
+        super().__post_init__()
         times = _vector(self.times, "times", 4)
         if (np.diff([0.0, *times]) < 0).any() or times[1] <= 0 or times[0] == times[2]:
             raise SuppleError(f"times {list(self.times)}: give t1 <= t2 <= t3 <= tf, above zero")
@@ -223,14 +260,21 @@ class WayPoints(Trajectory):
     law: str = "septic"
     pause: float = 0.0
 
+    checks: ClassVar = {
+        "velocity": some(0),
+        "acceleration": some(0),
+        "law": one_of(*LAWS),
+        "pause": number(0, unit="of seconds"),
+    }
+
     def __post_init__(self) -> None:
         """Check points and limits."""
-        try:
-            points = np.asarray(self.points, float)
-        except (TypeError, ValueError):
-            points = np.empty(0)
+        super().__post_init__()
+        words = "points must be two or more points of equally many finite numbers"
+        points = reals("points", self.points, words)
         if points.ndim != 2 or len(points) < 2 or not np.isfinite(points).all():
-            raise SuppleError("points must be two or more points of equally many finite numbers")
+            raise SuppleError(words)
+        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
         for name in ("velocity", "acceleration"):
             limit = np.asarray(getattr(self, name), float)
             if not (limit > 0).all() or limit.shape not in ((), (points.shape[1],)):
@@ -280,8 +324,16 @@ class ParabolicBlends(Trajectory):
     duration: float = 1.0
     blend: float = 0.1
 
+    checks: ClassVar = {
+        "start": vector(),
+        "end": vector(),
+        "duration": _SECONDS,
+        "blend": number(unit="of seconds"),
+    }
+
     def __post_init__(self) -> None:
         """Check that both blends fit."""
+        super().__post_init__()
         _vector(self.end, "end", len(_vector(self.start, "start")))
         if not 0 < 2 * self.blend <= self.duration:
             raise SuppleError(
@@ -327,6 +379,8 @@ class Repeated(Trajectory):
     there: Trajectory
     periodic = True
 
+    checks: ClassVar = {"there": a_trajectory}
+
     @property
     def duration(self) -> float:
         return 2 * self.there.duration
@@ -349,6 +403,8 @@ class Slowed(Trajectory):
     fast: Trajectory
     factor: float
 
+    checks: ClassVar = {"fast": a_trajectory, "factor": number(0, above=True)}
+
     @property
     def periodic(self) -> bool:  # type: ignore[override]
         return self.fast.periodic
@@ -370,6 +426,7 @@ class Slowed(Trajectory):
         return x, v / self.factor, a / self.factor**2
 
 
+@checked(trajectory=a_trajectory)
 def scaled_to(
     trajectory: Trajectory, velocity: float | Sequence[float], acceleration: float | Sequence[float]
 ) -> Slowed:
@@ -391,7 +448,7 @@ def scaled_to(
 
 
 def _limits(name: str, value: float | Sequence[float], n: int) -> Array:
-    limit = np.asarray(value, float)
+    limit = reals(name, value)
     if limit.shape not in ((), (n,)) or not (limit > 0).all():
         raise SuppleError(f"{name} is {value!r}: give positive limits, one or one for each of {n}")
     return np.broadcast_to(limit, (n,)).astype(float)

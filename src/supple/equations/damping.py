@@ -6,29 +6,35 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import Held
 from ..architectures.kinds import architecture_of
+from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import MechanismRobot, Robot, SerialRobot
+from .chain import Chain
 
 __all__ = [
     "Damping",
     "GivenDamping",
     "ModalDamping",
+    "RobotDamping",
     "StiffnessRoot",
     "damping_of",
     "file_ratio",
     "modal_matrix",
+    "slide_ratios",
 ]
 
 Array = NDArray[np.float64]
 
 
-class Damping(ABC):
+class Damping(Held, ABC):
     """How the links damp their own bending. A kind of damping has one duty:
 
     1. `matrix(i, inv, ratio)` returns the (k, k) damping matrix of link i; `ratio` is what the
@@ -73,6 +79,25 @@ class ModalDamping(Damping):
 
 
 @dataclass(frozen=True)
+class RobotDamping(Damping):
+    """A damping ratio for every mode of the whole robot with its motors locked, where it is built.
+
+    It belongs to no link: `equations.locked` makes its matrix. Links have none of their own.
+    """
+
+    ratio: float
+
+    def __post_init__(self) -> None:
+        """Check the ratio."""
+        if not isinstance(self.ratio, int | float) or not 0 <= self.ratio < math.inf:
+            raise SuppleError(f"modal_damping is {self.ratio!r}: give a ratio, such as 0.02")
+
+    def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
+        """Return nothing of link i alone."""
+        return np.zeros_like(inv.K)
+
+
+@dataclass(frozen=True)
 class StiffnessRoot(Damping):
     """D = factor sqrt(K), the matrix root; 0.1 in the paper.
 
@@ -80,6 +105,8 @@ class StiffnessRoot(Damping):
     """
 
     factor: float = 0.1
+
+    checks: ClassVar = {"factor": number(0)}
 
     def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
         """Return factor times the symmetric root of the link's stiffness."""
@@ -132,8 +159,28 @@ def file_ratio(robot: Robot, name: str) -> float | None:
 
 def damping_of(given: Damping | float | None) -> Damping:
     """Return a damping ratio as ModalDamping; None means the ratios of the robot file."""
-    if given is None or isinstance(given, int | float):
+    if given is None or (isinstance(given, int | float) and not isinstance(given, bool)):
         return ModalDamping(given)
     if not isinstance(given, Damping):
-        raise SuppleError(f"damping is {given!r}: give a ratio, a ModalDamping or a StiffnessRoot")
+        raise SuppleError(
+            f"damping is {shown(given)}: give a ratio, a ModalDamping or a StiffnessRoot"
+        )
     return given
+
+
+def slide_ratios(
+    robot: SerialRobot | MechanismRobot, chain: Chain, law: Damping
+) -> list[list[float]]:
+    """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
+    out: list[list[float]] = []
+    for i, link in enumerate(chain.links):
+        if link.slide is None or not link.slide.count:
+            out.append([])
+        elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
+            out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
+        elif isinstance(law, ModalDamping):
+            out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
+        else:
+            raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
+                              "matrix would change with its length")  # fmt: skip
+    return out

@@ -86,14 +86,22 @@ class Functions(Mapping[str, Any], ABC):
     def __len__(self) -> int:
         return len(self.names)
 
-    def evaluator(self, name: str) -> Evaluator:
-        """Return the function of this name for arrays."""
-        if name not in self._made:
-            function = self.expression(name)
+    def evaluator(self, name: str, near: bool = False) -> Evaluator:
+        """Return the function of this name for arrays.
+
+        `near`: it takes as last input about where the coordinates are that loops determine.
+        """
+        key = f"{name} near" if near else name
+        if key not in self._made:
+            function = self.core(name) if near else self.expression(name)
             as_it_is = not self._compile or name in self.plain
             square = name in ("mass_matrix", "stiffness", "derivatives")
-            self._made[name] = Evaluator(function if as_it_is else as_c(function), square)
-        return self._made[name]
+            self._made[key] = Evaluator(function if as_it_is else as_c(function), square)
+        return self._made[key]
+
+    def core(self, name: str) -> Any:
+        """Return one function that also takes a place near what follows from loops."""
+        raise KeyError(f"{name}: no loop leaves coordinates that follow")
 
     def expression(self, name: str) -> Any:
         """Return the function of this name as a CasADi function, never compiled."""

@@ -1,5 +1,6 @@
 """Faults of a description as sentences: the place, what was given, what is allowed, what to try."""
 
+from .description import Description
 from .finding import Fault, robot_error, validated
 from .known import known_keys, models_at
 from .meanings import MEANINGS
@@ -7,6 +8,7 @@ from .sentences import nearest, shown, unknown_key
 
 __all__ = [
     "MEANINGS",
+    "Description",
     "Fault",
     "known_keys",
     "models_at",

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import RobotError
 from ..values import Place
-from .known import get
+from .known import get, plain
 from .mending import mended
 from .sentences import Fault, sentences, without_typos
 
-__all__ = ["Fault", "robot_error", "validated"]
+__all__ = ["Fault", "every_fault", "robot_error", "validated"]
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
@@ -37,7 +37,7 @@ def validated(
     try:
         made = model.model_validate(data)
     except ValidationError:
-        found += _every_fault(model, data)
+        found += every_fault(model, data)
     if found:
         raise robot_error(found, data, lines, where)
     return made
@@ -55,9 +55,9 @@ def robot_error(
     return RobotError(texts, where)
 
 
-def _every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
-    """Faults of the data as it is, then with those mended, until the whole has been checked."""
-    found: dict[Fault, None] = {}
+def every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
+    """Return faults of the data as it is, then with those mended, until all has been checked."""
+    data, found = plain(data), dict[Fault, None]()
     for _ in range(5):
         try:
             model.model_validate(data)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from ..values import Place
 from .meanings import MEANINGS
 
-__all__ = ["at", "get", "known_keys", "known_shapes", "models_at", "size_at"]
+__all__ = ["at", "get", "known_keys", "known_shapes", "models_at", "plain", "size_at"]
 
 
 def get(data: Any, key: str | int) -> Any:
@@ -27,6 +27,15 @@ def at(data: Any, place: Place) -> Any:
     for key in place:
         data = get(data, key)
     return data
+
+
+def plain(part: Any) -> Any:
+    """Return data with descriptions among them as mappings, tuples as lists; containers are new."""
+    if isinstance(part, BaseModel):
+        return {key: plain(getattr(part, key)) for key in type(part).model_fields}
+    if isinstance(part, Mapping):
+        return {key: plain(value) for key, value in part.items()}
+    return [plain(value) for value in part] if isinstance(part, tuple | list) else part
 
 
 def models_at(model: type[BaseModel], data: Any, place: Place) -> list[type[BaseModel]]:

@@ -33,7 +33,7 @@ MEANINGS: dict[str, str] = {
     "area": "m^2",
     "second_moment_z": "m^4, for bending in x-y",
     "second_moment_y": "m^4, for bending in x-z",
-    "torsion_constant": "m^4; absent: no torsion",
+    "torsion_constant": "m^4; absent: no torsion of a general section, Bredt's of a box",
     "polar_moment": "m^4",
     "shear_coefficient": "one value or [x-y, x-z], usually 0.4 to 1",
     # link

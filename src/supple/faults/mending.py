@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..values import Place
-from .known import at, get, known_keys
+from .known import at, get, known_keys, plain
 from .meanings import MEANINGS
 from .sentences import is_element, literals, nearest, place_of
 
@@ -38,7 +38,7 @@ _ONES |= {key for key in MEANINGS if key.endswith(("_stiffness", "_per_length"))
 
 def mended(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel]) -> Any:
     """A copy of the data in which faulty values are harmless and near keys are as meant."""
-    copy = deepcopy(dict(data))
+    copy = plain(data)
     for error in errors:
         place = place_of(error, data)
         _mend(copy, place[:-1] if is_element(place) else place, error, model)

@@ -82,6 +82,8 @@ def loads(text: str, where: str = "") -> Robot:
     """Return the Robot that the text of a robot file describes; `where` names it in faults."""
     if not isinstance(text, str):
         raise SuppleError(f"text is {text!r:.60}: give the text of a robot file")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise SuppleError("text holds half of a character (a lone surrogate): it is no text")
     return _robot(read(text, where), where)
 
 

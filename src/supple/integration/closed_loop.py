@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import reals
 from ..control.controllers import Controller, Wanted
 from ..control.platform import PlatformPath, leads_platform
 from ..control.trajectories import Hold, Trajectory
@@ -67,7 +68,10 @@ def as_trajectory(given: Any, model: Model) -> Trajectory:
     """Return a Trajectory, or joint coordinates as one that stands still; checked for size."""
     if given is None:
         raise SuppleError("a controller needs a trajectory: give one, or joint coordinates to hold")
-    found = given if isinstance(given, Trajectory) else Hold(tuple(np.ravel(given).tolist()))
+    found: Trajectory = given
+    if not isinstance(given, Trajectory):
+        words = "give a Trajectory, or joint coordinates to hold"
+        found = Hold(np.ravel(reals("trajectory", given, words)).tolist())
     if found(0.0)[0].shape != (model.joints,):
         raise SuppleError(f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "
                           f"{model.joints} joints")  # fmt: skip

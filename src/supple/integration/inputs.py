@@ -8,11 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held
+from ..arguments import number, reals, some
 from ..errors import SuppleError
 from ..files.data import read_table
 
@@ -36,7 +38,7 @@ LOOKS = 2000  # times at which a Python function of time is looked at before a r
 JUMP = 0.02  # of its range: a change between two of them that may be a jump
 
 
-class Input(ABC):
+class Input(Held, ABC):
     """Efforts as a function of time alone. A kind of input has these duties:
 
     1. `value(t, width)` returns the efforts (len(t), width) at times t.
@@ -71,16 +73,13 @@ def _wide(amplitude: float | Sequence[float], width: int) -> Array:
     return np.broadcast_to(given, (width,)).astype(float)
 
 
-def _check_positive(name: str, seconds: float) -> None:
-    if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
-        raise SuppleError(f"{name} is {seconds!r}: give a positive number of seconds")
-
-
 @dataclass(frozen=True)
 class Constant(Input):
     """The same effort all the time."""
 
     amplitude: float | Sequence[float] = 0.0
+
+    checks: ClassVar = {"amplitude": some()}
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
@@ -93,6 +92,8 @@ class Step(Input):
 
     amplitude: float | Sequence[float] = 1.0
     start: float = 0.0
+
+    checks: ClassVar = {"amplitude": some(), "start": number(unit="of seconds")}
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
@@ -113,8 +114,7 @@ class BangBang(Input):
     amplitude: float | Sequence[float] = 1.0
     half: float = 0.5
 
-    def __post_init__(self) -> None:
-        _check_positive("half", self.half)
+    checks: ClassVar = {"amplitude": some(), "half": number(0, above=True, unit="of seconds")}
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
@@ -135,8 +135,12 @@ class Chirp(Input):
     f1: float = 10.0
     sweep: float = 10.0
 
-    def __post_init__(self) -> None:
-        _check_positive("sweep", self.sweep)
+    checks: ClassVar = {
+        "amplitude": some(),
+        "f0": number(unit="of hertz"),
+        "f1": number(unit="of hertz"),
+        "sweep": number(0, above=True, unit="of seconds"),
+    }
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
@@ -161,7 +165,7 @@ class Table(Input):
     hold: bool = False
 
     def __post_init__(self) -> None:
-        t, values = np.asarray(self.t, float), np.asarray(self.values, float)
+        t, values = reals("t", self.t), reals("values", self.values)
         if t.ndim != 1 or values.ndim != 2 or len(t) != len(values) or not len(t):
             raise SuppleError(f"a table needs times (n,) and values (n, joints); it has shapes "
                               f"{t.shape} and {values.shape}")  # fmt: skip
@@ -169,6 +173,7 @@ class Table(Input):
             raise SuppleError("a table needs rising times and finite values")
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "values", values)
+        super().__post_init__()
 
     def value(self, t: Array, width: int) -> Array:
         """Return the efforts at times t."""
@@ -195,6 +200,8 @@ class Table(Input):
         y = self.value(t, values.shape[1])
         ramp = (t - t[0])[:, None] / (t[-1] - t[0])
         size = np.abs(np.fft.rfft(y - y[0] - ramp * (y[-1] - y[0]), axis=0)).max(axis=1)
+        if size.max() <= 1e-9 * np.abs(y).sum(axis=0).max():  # a straight line
+            return 0.0
         last = int(np.flatnonzero(size >= 1e-3 * size.max())[-1])
         most = 0.5 / float(np.diff(times).min())
         return 2 * math.pi * min(last / float(t[-1] - t[0]), most)
@@ -322,10 +329,7 @@ def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Inpu
 def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 2:
         return Table(*given)
-    try:
-        array = np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise SuppleError(f"{word} is neither numbers, a function nor a known input") from None
+    array = reals(word, given, "give numbers, a function or an Input such as supple.Step(1.0)")
     if not np.isfinite(array).all():
         raise SuppleError(f"{word} holds a value that is not finite")
     if array.shape == (width,):

@@ -33,6 +33,6 @@ def materials() -> dict[str, dict[str, Any]]:
 def material(name: str) -> Material:
     """Return a Material of the table by its name, such as "aluminium-6061-t6"."""
     table = materials()
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise SuppleError(f"material is {name!r}: the table holds {', '.join(table)}")
     return Material(**{key: value for key, value in table[name].items() if key != "source"})

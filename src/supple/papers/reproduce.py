@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from ..arguments import shown
 from ..errors import SuppleError
 from . import di_castri
 from .cells import Cell, Claim, Reproduction
@@ -49,8 +50,10 @@ def papers() -> tuple[str, ...]:
 
 def reproduce(paper: str) -> Reproduction:
     """Return a paper recomputed, cell by cell; `.ok` if every verdict is as our errata foresee."""
-    if paper not in PAPERS:
-        raise SuppleError(f"'{paper}' is not a paper known here: give one of {', '.join(PAPERS)}")
+    if not isinstance(paper, str) or paper not in PAPERS:
+        raise SuppleError(
+            f"{shown(paper)} is not a paper known here: give one of {', '.join(PAPERS)}"
+        )
     with whole_runs():
         return PAPERS[paper]()
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import Held
+from ..arguments import number, whole
 from ..beams.invariants import end_mass
 from ..equations.chain import distal_loads
 from ..equations.damping import file_ratio, modal_matrix
-from ..errors import SuppleError
 from .ked import Ked
 
 __all__ = ["Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
@@ -21,7 +23,7 @@ Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
 
 
-class MotionDamping(ABC):
+class MotionDamping(Held, ABC):
     """How the elastic motion is damped. A kind has one duty:
 
     1. `law(M, K)` takes mass and elastic stiffness at the start and returns the function from M(t),
@@ -40,6 +42,8 @@ class Proportional(MotionDamping):
     alpha: float = 0.0
     beta: float = 0.0
 
+    checks: ClassVar = {"alpha": number(0), "beta": number(0)}
+
     def law(self, M: Array, K: Array) -> Law:
         """Return alpha M(t) + beta K."""
         still = self.beta * K
@@ -57,11 +61,12 @@ class Rayleigh(MotionDamping):
     first: int = 1
     second: int = 2
 
+    checks: ClassVar = {"ratio": number(0), "first": whole(1), "second": whole(1)}
+
     def law(self, M: Array, K: Array) -> Law:
         """Return the proportional law that has this ratio at the two modes."""
         from scipy.linalg import eigh
 
-        _check(self.ratio)
         last = max(self.first, self.second)
         w = np.sqrt(eigh(K, M, eigvals_only=True, subset_by_index=(0, last - 1)))
         a, b = w[self.first - 1], w[self.second - 1]
@@ -75,20 +80,16 @@ class Ratio(MotionDamping):
 
     ratio: float
 
+    checks: ClassVar = {"ratio": number(0)}
+
     def law(self, M: Array, K: Array) -> Law:
         """Return the constant matrix that has this ratio in every mode of the start."""
         from scipy.linalg import eigh
 
-        _check(self.ratio)
         squares, Phi = eigh(K, M)
         side = M @ Phi
         C = 2 * self.ratio * (side * np.sqrt(squares)) @ side.T
         return lambda mass: C
-
-
-def _check(ratio: float) -> None:
-    if not np.isfinite(ratio) or ratio < 0:
-        raise SuppleError(f"damping ratio {ratio}: give a value that is not negative, such as 0.02")
 
 
 def link_damping(model: Ked, ratio: float | None) -> Law | None:
@@ -98,7 +99,7 @@ def link_damping(model: Ked, ratio: float | None) -> Law | None:
     them for a Model. None where nothing is damped.
     """
     if ratio is not None:
-        _check(ratio)
+        number(0)("damping", ratio)
     D = np.zeros((model.size, model.size))
     loads = distal_loads(model.structure)
     for part, place, name, load in zip(model.meshes, model.inner, model.names, loads, strict=True):

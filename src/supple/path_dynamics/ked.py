@@ -19,9 +19,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import Robot, a_robot
 from ..structure import Structure, motor_axes, moving_structure
 from .branches import Group, groups_of
 from .motors import motor_side
@@ -201,6 +202,7 @@ class Ked(SmallMotion):
         return out
 
 
+@checked(robot=a_robot, at=reals, elements=counts(), order=one_of("cubic", "quintic"))
 def ked(
     robot: Robot,
     at: ArrayLike,

@@ -10,7 +10,7 @@ from .delta import DeltaRobot, Platform
 from .joint import BaseJoint, Joint, MechanismJoint, Motor
 from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
-from .robot import Robot, need_robot
+from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
 
 __all__ = [
@@ -38,5 +38,6 @@ __all__ = [
     "Station",
     "Theory",
     "UpperLink",
+    "a_robot",
     "need_robot",
 ]

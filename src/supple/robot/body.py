@@ -2,45 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
-from ..values import (
-    MEASURED,
-    Angle,
-    NonNegative,
-    Number,
-    Positive,
-    Triple,
-    Vector,
-    as_tuple,
-    fault,
-    in_si,
-)
+from ..faults import Description
+from ..values import Angle, NonNegative, Number, Positive, Triple, Vector, as_tuple, fault
 
 __all__ = ["Body", "Description", "Inertia", "Material", "Mount"]
-
-
-class Description(BaseModel, ABC):
-    """What all parts share: frozen, an unknown key is an error, a number may have a unit."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @field_validator(*MEASURED, mode="before", check_fields=False)
-    @classmethod
-    def _units(cls, value: Any, info: ValidationInfo) -> Any:
-        return in_si(info.field_name or "", value, info.data.get("type") == "prismatic")
 
 
 class Material(Description):

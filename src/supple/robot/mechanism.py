@@ -119,6 +119,10 @@ class MechanismRobot(Robot):
                 found.append(
                     "mount leaves the plane: in a planar mechanism only x, y and yaw count"
                 )
+        flat = abs(closure.direction[2]) < 1e-9 or math.hypot(*closure.direction[:2]) < 1e-9
+        if self.planar and closure.axis is not None and not flat:
+            axis = list(closure.axis)
+            found.append(f"axis {axis} is neither z nor in the plane of this planar mechanism")
         if closure.ends[0].link == closure.ends[1].link:
             found.append(f"ends are both on {closure.ends[0].link}: a closure ties two links")
         taken = [*names, *(self.closure_name(k) for k in range(i))]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from ..answers.answer import Shown
+from ..arguments import shown
 from ..editing import edited
 from ..errors import SuppleError
 from ..sections import Section, Shape
@@ -16,7 +17,7 @@ from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
 from .link import Elastic
 
-__all__ = ["Robot", "need_robot"]
+__all__ = ["Robot", "a_robot", "need_robot"]
 
 
 class Robot(Description, Shown, ABC):
@@ -44,7 +45,13 @@ class Robot(Description, Shown, ABC):
         A path is dotted, `links.link2.section.depth`; a path through a shared name makes a
         private copy of the shared material or section for that link.
         """
-        return edited(self, path if isinstance(path, Mapping) else {path: value})
+        changes = path if isinstance(path, Mapping) else {path: value} if _word(path) else None
+        if changes is None or not all(map(_word, changes)):
+            raise SuppleError(
+                f"path is {shown(path)}: give a dotted path such as 'links.link1.length', or "
+                "{path: value, ...}"
+            )
+        return edited(self, changes)
 
     def _beam_problems(self, link: Elastic) -> list[str]:
         """What is wrong with a link's references, a sentence each."""
@@ -65,8 +72,22 @@ class Robot(Description, Shown, ABC):
         return problems
 
 
-def need_robot(given: object) -> None:
+def _word(path: object) -> bool:
+    return isinstance(path, str)
+
+
+def a_robot(name: str, given: Any) -> Robot:
+    """Return a Robot, or raise a sentence that says how to get one."""
+    need_robot(given, name)
+    robot: Robot = given
+    return robot
+
+
+def need_robot(given: object, name: str = "robot") -> None:
     """Raise a SuppleError unless this is a Robot."""
-    if not isinstance(given, Robot):
-        load = f"supple.load({given!r})" if isinstance(given, str) else "supple.load('arm.yaml')"
-        raise SuppleError(f"robot is {given!r:.60}: give a Robot, such as {load}")
+    if isinstance(given, Robot):
+        return
+    if isinstance(getattr(given, "robot", None), Robot):
+        raise SuppleError(f"{name} is a {type(given).__name__}: give a Robot, such as its .robot")
+    load = f"supple.load({given!r:.40})" if isinstance(given, str) else "supple.load('arm.yaml')"
+    raise SuppleError(f"{name} is {shown(given)}: give a Robot, such as {load}")

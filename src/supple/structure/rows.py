@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SuppleError
 from ..kernels.spatial import transport
 from .parts import Structure
 
@@ -20,9 +21,17 @@ def independent(structure: Structure) -> Structure:
     """Return the structure without closure rows that follow from the rows before them.
 
     Rows act on the releases and on the deformations that the beams allow; a rigid loop may hold
-    the same motion twice. What repeats must be the same in every configuration of a batch.
+    the same motion twice. Rows that repeat in one configuration of a batch and not in another
+    cannot be left out of both: such a batch is refused.
     """
     kept = _kept(structure, 0)
+    if structure.size > 1 and not kept.all():
+        for b in range(1, structure.size):
+            if not np.array_equal(_kept(structure, b), kept):
+                raise SuppleError(
+                    "closures repeat one another at some of these configurations and not at "
+                    "others: ask for them one by one"
+                )
     if kept.all():
         return structure
     at, closures = 0, []

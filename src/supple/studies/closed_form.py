@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..arguments import checked, switch
 from ..equations.chain_equations import Laws, joint_side, numbers
-from ..equations.model import Model
+from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import kinetic_energy
 from ..errors import SuppleError
@@ -57,6 +58,7 @@ class ClosedForm:
         return "\n".join(lines) + "\n"
 
 
+@checked(model=a_model, simplify=switch)
 def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
     """Return the equations of a planar model of a few coordinates as formulas, made here and now.
 

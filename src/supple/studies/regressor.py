@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
+from ..arguments import checked, reals, switch
 from ..equations.chain_equations import Laws, numbers
 from ..equations.evaluate import Evaluator
-from ..equations.model import Model
+from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import PlanarLaws
 from ..errors import SuppleError
@@ -43,7 +44,7 @@ class Regressor(Answer):
 
     def __call__(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return Y, (N, p), or (B, N, p) for many states."""
-        states = [np.asarray(x, float) for x in (q, qd, qdd)]
+        states = [reals(name, x) for name, x in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)]
         if any(x.shape[-1:] != (self.model.size,) or x.ndim > 2 for x in states):
             raise SuppleError(f"q, qd and qdd must have {self.model.size} entries each")
         Y: Array = self._evaluate(*states)[0]
@@ -58,6 +59,7 @@ class Regressor(Answer):
         return int(np.linalg.matrix_rank(Y / np.maximum(np.abs(Y).max(axis=0), 1e-300)))
 
 
+@checked(model=a_model, gravity=switch)
 def regressor(model: Model, gravity: bool = True) -> Regressor:
     """Return the inverse dynamics of a model, stiffness and damping left out, linear in constants.
 

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
+from ..arguments import checked, optional, reals, vector, whole
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
 from ..beams.dynamic_stiffness import carry, uniform_load
 from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
-from ..robot import Robot
+from ..kernels.threads import one_thread
+from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where
 from .vibration.shapes import dynamic_stiffness, strain_density
@@ -104,6 +106,16 @@ class Statics(Answer):
         return {"link": list(self.names), "load": ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]}
 
 
+@one_thread
+@checked(
+    robot=a_robot,
+    theta=optional(reals),
+    force=vector(3),
+    moment=vector(3),
+    gravity=optional(vector(3)),
+    position=optional(reals),
+    points=whole(2, 100_000),
+)
 def statics(
     robot: Robot,
     theta: ArrayLike | None = None,
@@ -120,10 +132,8 @@ def statics(
     theta, a Delta at the position of its platform, which is its tip, a mechanism at theta. What
     nothing holds is refused, unless the load does no work on it.
     """
-    if not isinstance(points, int) or points < 2:
-        raise SuppleError(f"points is {points!r}: give a whole number of 2 or more")
-    load = np.concatenate([_vector(force, "force"), _vector(moment, "moment")])
-    g = _vector(robot.gravity if gravity is None else gravity, "gravity")
+    load = np.concatenate([np.asarray(force), np.asarray(moment)])
+    g = np.asarray(robot.gravity if gravity is None else gravity, float)
     asked = where(robot, theta, position)
     reason, each = asked.reason.copy(), []
     structure = structure_of(robot, asked.at)
@@ -167,16 +177,6 @@ def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
         "root_force": (n, 3),
         "root_moment": (n, 3),
     }
-
-
-def _vector(value: ArrayLike, name: str) -> Array:
-    try:
-        vector = np.asarray(value, float)
-    except (TypeError, ValueError):
-        vector = np.empty(0)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise SuppleError(f"{name} is {value!r}: give three finite numbers, base axes")
-    return vector
 
 
 def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:

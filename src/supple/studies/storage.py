@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import files
 from ..answers.answer import Answer
+from ..arguments import checked, instance
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
 from ..equations.damping import GivenDamping
@@ -178,6 +179,7 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     )
 
 
+@checked(path=instance((str, Path), "the path of a file, such as 'run.nc'"))
 def load_response(path: str | Path) -> Response:
     """Return a Response written by `save`, its Model built again from what the file says.
 

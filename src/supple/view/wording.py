@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..architectures.kinds import architecture_of
-
 if TYPE_CHECKING:
     from ..robot import Robot
 
@@ -16,6 +14,8 @@ __all__ = ["motors_of", "tidy"]
 
 def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
     """Return the names of a robot's motors, and whether each one slides its link."""
+    from ..architectures.kinds import architecture_of  # the command line prints numbers without it
+
     motors = architecture_of(robot).motors()
     words = [re.sub(r"^motor(\d)", r"motor \1", name) for name, _ in motors]
     return words, [slides for _, slides in motors]

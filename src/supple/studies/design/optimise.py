@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held
+from ...answers.answer import Answer
+from ...arguments import checked, instance, number, one_of, optional, reals, switch
 from ...errors import SuppleError
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ...structure import structure_of
 from ..statics import statics
 from ..vibration.modes import modes
@@ -32,7 +33,7 @@ MODES = 3  # of every pose that are kept above the bound: more than may meet at 
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum(Held):
+class Optimum(Answer):
     """The best dimensions that were found.
 
     Attributes:
@@ -78,6 +79,16 @@ def mass_of(robot: Robot, theta: ArrayLike) -> float:
     return float(beams + bodies + structure.root_mass[0, :, 0, 0].sum())
 
 
+@checked(
+    robot=a_robot,
+    vary=instance(Mapping, "ranges such as {'links.link1.section.wall': (0.004, 0.02)}"),
+    at=optional(reals),
+    mass=optional(number(0, above=True)),
+    sag=optional(number(0, above=True)),
+    tolerance=number(0, 0.1, above=True),
+    progress=optional(switch),
+    maximise=one_of("lowest"),
+)
 def optimise(
     robot: Robot,
     vary: Mapping[str, tuple[float, float]],
@@ -165,6 +176,7 @@ class _Task:
         return self.asked.changed(dict(zip(self.keys, values, strict=True)))
 
     def start(self) -> Array:
+        """Return where the search begins: the robot as it is."""
         own = np.array([self.asked.value(key) for key in self.keys])
         x = np.clip((own - self.low) / (self.high - self.low), 0.0, 1.0)
         self.first = float(self._omega(self.robot(x)).min())
@@ -212,6 +224,7 @@ class _Task:
         return np.vstack([np.array(rows), table])
 
     def optimum(self, z: Array) -> Optimum:
+        """Return the answer at a solution."""
         from scipy.optimize import nnls
 
         robot = self.robot(z[:-1])

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...arguments import checked, listed, one_of, optional, reals, whole
 from ...assembly import coordinates, exact_ends
 from ...errors import RobotError, SuppleError
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ...structure import Joints, Structure, structure_of
 from ..configuration import where
 from ..vibration.modes import modes
@@ -72,6 +73,14 @@ class Sensitivities(Answer):
         return f"<Sensitivities of {self.robot.name}: {len(self.omega)} modes by {names:.60}>"
 
 
+@checked(
+    robot=a_robot,
+    theta=optional(reals),
+    parameters=listed,
+    count=whole(1, 10_000),
+    position=optional(reals),
+    joints=one_of("locked", "free"),
+)
 def sensitivities(
     robot: Robot,
     theta: ArrayLike | None = None,

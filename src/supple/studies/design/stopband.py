@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held
+from ...answers.answer import Answer
+from ...arguments import Check, checked, instance, number, optional, reals, switch, vector, whole
 from ...assembly import exact_ends
 from ...errors import SuppleError
 from ...kernels.spatial import transport
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ...structure import Structure, structure_of
 from ..vibration.modes import modes
 from ..vibration.shapes import dynamic_spring, exact_forms, refined
@@ -46,7 +47,7 @@ SAFE = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays in
 
 
 @dataclass(frozen=True, eq=False)
-class Band(Held):
+class Band(Answer):
     """Whether a band of frequencies is free over a box.
 
     Attributes:
@@ -84,6 +85,18 @@ class Band(Held):
         )
 
 
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "band": vector(2),
+    "over": instance(Mapping, "a box such as {'theta.link2': (-2, 2)}"),
+    "theta": optional(reals),
+    "resolution": number(0, 1, above=True),
+    "cells": whole(1),
+    "progress": optional(switch),
+}
+
+
+@checked(**ARGUMENTS)
 def stopband(
     robot: Robot,
     band: tuple[float, float],

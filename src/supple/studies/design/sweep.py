@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arguments import Check, checked, instance, optional, switch, whole
 from ...editing import dumped
 from ...errors import SuppleError
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from .varied import Varied
 from .workers import Progress, computed
 
@@ -237,6 +238,16 @@ def _sampled(axes: Mapping[str, Array], how: str, samples: int, seed: int) -> di
     return dict(zip(axes, points.T, strict=True))
 
 
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "over": optional(instance(Mapping, "axes such as {'theta.link2': [0, 0.1]}")),
+    "scheduler": instance(str, "serial, threads, processes or the address of a Dask scheduler"),
+    "workers": optional(whole(1, 10_000)),
+    "progress": optional(switch),
+}
+
+
+@checked(**ARGUMENTS)
 def sweep(
     robot: Robot,
     study: str | Callable[..., Any] = "modes",

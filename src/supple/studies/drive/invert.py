@@ -18,11 +18,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.answer import Answer
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -37,7 +38,7 @@ STEP = 1e-3  # s, at most
 
 
 @dataclass(frozen=True, eq=False)
-class Inversion:
+class Inversion(Answer):
     """Efforts and motion with which the chord angles of an arm follow a path.
 
     Attributes:
@@ -59,6 +60,22 @@ class Inversion:
     qd: Array
     zeros: NDArray[np.complex128]
     decay: float
+
+    dims: ClassVar = {
+        "t": ("t",),
+        "tau": ("t", "joint"),
+        "theta": ("t", "joint"),
+        "chord": ("t", "joint"),
+        "q": ("t", "coordinate"),
+        "qd": ("t", "coordinate"),
+        "zeros": ("zero",),
+    }
+    table_rows: ClassVar = ("t",)
+    units: ClassVar = {"t": "s", "zeros": "1/s"}
+
+    def labels(self) -> dict[str, Any]:
+        """Return times, and the names of the coordinates."""
+        return {"t": self.t, "coordinate": list(self.model.coordinates)}
 
     @cached_property
     def trajectory(self) -> Samples:
@@ -295,6 +312,7 @@ class _Rows:
     def answer(
         self, path: Trajectory, t: Array, x: Array, zeros: NDArray[np.complex128], decay: float
     ) -> Inversion:
+        """Return the answer of a solution x on the times t."""
         m = self.count
         y, yd, ydd = path(t)
         etadd = self.rate(x, y, yd, ydd)[0][:, m:] if m else np.zeros((len(t), 0))

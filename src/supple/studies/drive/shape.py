@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...control.shapers import Shaper, shaper
+from ...answers.answer import Answer
+from ...arguments import Check, checked, instance, number, one_of, optional, some, whole
+from ...control.controllers import Controller
+from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import Samples, residual_amplitude, schedule, shaped
-from ...control.trajectories import Trajectory
+from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
 from ...files.joint_trajectories import JointTrajectory
-
-if TYPE_CHECKING:
-    from ...control.controllers import Controller
-    from ...robot import Robot
+from ...robot import Robot, a_robot
 
 __all__ = ["ShapedMove", "scheduled", "shape"]
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ShapedMove:
+class ShapedMove(Answer):
     """A joint trajectory before and after shaping.
 
     Attributes:
@@ -49,6 +49,18 @@ class ShapedMove:
     shaper: Shaper | None
     residual_before: Array
     residual_after: Array
+
+    dims: ClassVar = {
+        "frequency_hz": ("mode",),
+        "damping_ratio": ("mode",),
+        "residual_before": ("mode", "joint"),
+        "residual_after": ("mode", "joint"),
+    }
+    table_rows: ClassVar = ("mode",)
+
+    def labels(self) -> dict[str, Any]:
+        """Return the joints."""
+        return {"joint": list(self.before.names)}
 
     @property
     def time_added(self) -> float:
@@ -96,6 +108,14 @@ def sampled(move: JointTrajectory, rate: float | None) -> tuple[JointTrajectory,
     return JointTrajectory(move.names, t, spline(t)[0], move.header), chosen
 
 
+@checked(
+    robot=a_robot,
+    trajectory=a_trajectory,
+    kind=one_of(*SHAPERS),
+    modes=whole(1, 100),
+    servo=optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
+    damping_ratio=optional(number(0)),
+)
 def scheduled(
     robot: Robot,
     trajectory: Trajectory,
@@ -134,6 +154,20 @@ def held(robot: Robot, poses: Array, count: int, servo: Controller | None) -> tu
     return omega, np.clip(ratio, 0.0, 0.6)
 
 
+ARGUMENTS: dict[str, Check] = {
+    "move": instance((JointTrajectory, Trajectory), "a Trajectory, or a JointTrajectory of a file"),
+    "kind": one_of(*SHAPERS),
+    "frequency_hz": optional(some(1e-6)),
+    "damping_ratio": optional(some(0)),
+    "robot": optional(a_robot),
+    "modes": whole(1, 100),
+    "rate": optional(number(1e-3, 1e7, unit="in Hz")),
+    "speed_limit": optional(number(0, above=True)),
+    "acceleration_limit": optional(number(0, above=True)),
+}
+
+
+@checked(**ARGUMENTS)
 def shape(  # noqa: PLR0913 - every option of the command
     move: JointTrajectory | Trajectory,
     kind: str = "zvd",

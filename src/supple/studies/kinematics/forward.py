@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.answer import Answer
+from ...arguments import checked, optional, reals, switch
 from ...kernels.spatial import vector_rotation
 from ...robot import Robot
 from ...structure import structure_of
@@ -19,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Pose:
+class Pose(Answer):
     """Place and attitude of the tip at one configuration, or many (a leading axis B).
 
     Attributes:
@@ -33,7 +36,12 @@ class Pose:
     rotation: Array
     sag: bool
 
+    dims: ClassVar = {"theta": ("joint",), "position": ("axis",), "rotation": ("axis", "own_axis")}
+    table_rows: ClassVar = ("axis",)
+    units: ClassVar = {"position": "m"}
 
+
+@checked(theta=optional(reals), position=optional(reals), sag=switch)
 def forward(
     robot: Robot,
     theta: ArrayLike | None = None,

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...equations.model import Model
+from ...answers.held import Held
+from ...arguments import checked, instance, listed, number, optional, reals, shown, some
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from .simulate import static_state
 
@@ -24,7 +26,7 @@ Complex = NDArray[np.complex128]
 
 
 @dataclass(frozen=True)
-class Strain:
+class Strain(Held):
     """An output: the strain along a link at a fraction of its length, at a place of its section.
 
     Attributes:
@@ -36,6 +38,12 @@ class Strain:
     link: str
     fraction: float = 0.0
     offset: float | tuple[float, float] = 1.0
+
+    checks: ClassVar = {
+        "link": instance(str, "the name of a link"),
+        "fraction": number(0, 1, give="a place from 0 (root) to 1 (end)"),
+        "offset": some(),
+    }
 
 
 Output = str | Strain
@@ -144,6 +152,7 @@ class StateSpace(Answer):
         return control.ss(self.A, self.B, self.C, self.D, **names)
 
 
+@checked(model=a_model, q=optional(reals), qd=optional(reals), tau=optional(reals))
 def linearize(
     model: Model,
     q: ArrayLike | None = None,
@@ -194,10 +203,11 @@ def _state(model: Model, q: ArrayLike | None) -> Array:
 
 
 def _listed(outputs: Any) -> Sequence[Output]:
-    listed = [outputs] if isinstance(outputs, str | Strain) else list(outputs)
-    if not listed:
+    single = isinstance(outputs, str | Strain)
+    given: list[Any] = [outputs] if single else listed("outputs", outputs)
+    if not given:
         raise SuppleError("outputs is empty: give joints, rates, tip, state or a Strain")
-    return listed
+    return given
 
 
 def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
@@ -207,6 +217,10 @@ def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
     names = model.chain.motors
     if isinstance(output, Strain):
         return _strain_row(model, output), [f"strain.{output.link}.{output.fraction:g}"]
+    if not isinstance(output, str):
+        raise SuppleError(
+            f"output {shown(output)} is not known: give joints, rates, tip, state or a Strain"
+        )
     if output == "joints":
         return unit[:k], [f"theta.{name}" for name in names]
     if output == "rates":
@@ -216,7 +230,9 @@ def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
     if output == "tip":
         J = _tip_jacobian(model, q)
         return np.hstack([J, np.zeros_like(J)]), ["tip.x", "tip.y", "tip.z"]
-    raise SuppleError(f"output '{output}' is not known: give joints, rates, tip, state or a Strain")
+    raise SuppleError(
+        f"output {shown(output)} is not known: give joints, rates, tip, state or a Strain"
+    )
 
 
 def _tip_jacobian(model: Model, q: Array) -> Array:

@@ -29,6 +29,8 @@ class Response(Answer):
         the start.  method: how it was integrated, and step: by which steps at most, s; None where
         a tolerance decided.  message: empty, or why it ended early.
         beta: (n, b), of links that slide where the model integrates it beside the states.
+        near: (n, w), about where the coordinates that loops determine are, so that the branch of
+        the run is kept; None: they are followed from the assembled pose.
     """
 
     model: Model
@@ -41,6 +43,7 @@ class Response(Answer):
     message: str = ""
     beta: Array | None = None
     step: float | None = None
+    near: Array | None = None
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -63,7 +66,7 @@ class Response(Answer):
     @kept
     def tip(self) -> Array:
         """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
-        return self.model.tip(self.q)
+        return self._found("tip", self.q)[0]
 
     @property
     def position(self) -> Array:
@@ -75,18 +78,25 @@ class Response(Answer):
         """(n,) how far loops are open, m or 1; zero for a robot without."""
         if not self.model.functions.closed:
             return np.zeros(len(self.q))
-        worst: Array = np.abs(self.model.functions.evaluator("closure")(self.q)[0]).max(axis=1)
+        worst: Array = np.abs(self._found("closure", self.q)[0]).max(axis=1)
         return worst
 
     @kept
     def tip_rotation(self) -> Array:
         """(n, 3, 3) axes of the last link's end in base axes."""
-        return self.model.functions.evaluator("tip")(self.q)[1]
+        return self._found("tip", self.q)[1]
 
     @kept
     def energies(self) -> dict[str, Array]:
         """Kinetic, elastic and gravitational energy, (n,) each, J."""
-        return self.model.energies(self.q, self.qd)
+        values = self._found("energies", self.q, self.qd)[0]
+        return {name: values[:, k] for k, name in enumerate(("kinetic", "elastic", "gravity"))}
+
+    def _found(self, name: str, *x: Array) -> tuple[Array, ...]:
+        """A function of the model at the run's states, on the run's branch of its loops."""
+        if self.near is None:
+            return self.model.functions.evaluator(name)(*x)
+        return self.model.functions.evaluator(name, near=True)(*x, self.near)
 
     @property
     def energy(self) -> Array:

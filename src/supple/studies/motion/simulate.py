@@ -14,11 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...budget import afford
 from ...control.controllers import Controller
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
-from ...equations.model import Model
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, as_input, as_time_function
@@ -28,6 +29,7 @@ from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
+from ...kernels.threads import one_thread
 from .response import OPEN, Response
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -41,6 +43,20 @@ TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
 PATIENCE = 2.0  # s after which a run shows how far it is
 
 
+ARGUMENTS: dict[str, Check] = {
+    "model": a_model,
+    "qd0": optional(reals),
+    "position": optional(reals),
+    "theta0": optional(reals),
+    "method": optional(instance(str, "the name of a method, or None")),
+    "tolerance": optional(number(0, 0.1, above=True)),
+    "limits": switch,
+    "progress": optional(switch),
+    "compiled": switch,
+}
+
+
+@checked(**ARGUMENTS)
 def simulate(  # noqa: PLR0913 - every choice by keyword
     model: Model,
     tau: Any = None,
@@ -98,11 +114,10 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
-    found = _carried(plan, x0, (method, step), limits, progress)
-    _warn_when_open(found, step, tolerance)
-    return found
+    return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
+@one_thread
 def _carried(
     plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
     progress: bool | None,
@@ -110,13 +125,12 @@ def _carried(
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     spectrum = look(plan, x0)
-    plan = replace(plan, fastest=spectrum.fastest)
     stepper = _stepper(plan, x0, spectrum, method)
     if step is not None:
         if stepper.name == "rk4":
             _check_step(spectrum, step)
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    step = stepper.own_step(plan, spectrum)
+    step, plan = stepper.own_step(plan, spectrum), replace(plan, fastest=spectrum.fastest)
     if isinstance(plan.tau, Feedback) or not math.isfinite(step):
         # a law may remember: never twice
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
@@ -162,9 +176,10 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
     return stepper
 
 
-def _warn_when_open(found: Response, step: float | None, tolerance: float | None) -> None:
+def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
+    """The same run, after a warning where its power balance stays open."""
     if found.openness <= OPEN:
-        return
+        return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
         remedy = "give a smaller tolerance" if tolerance is not None else "give a smaller step"
@@ -172,8 +187,9 @@ def _warn_when_open(found: Response, step: float | None, tolerance: float | None
         f"the power balance of this run stays open by {found.openness:.1e} of the energy "
         f"exchanged: {remedy}, or use another method (it was {found.method})",
         SimulationWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
+    return found
 
 
 def _every(duration: float, dt: float | None, samples: int | None) -> float:
@@ -461,7 +477,8 @@ def _response(
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
     beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
     method, step, energy = how
+    near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
         plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, notes={"vibration": energy},
+        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
     )  # fmt: skip

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...arguments import checked, instance, number, optional, whole
 from ...beams.sliding.clamped_mass import integrated
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
-from ...control.trajectories import Trajectory
+from ...control.trajectories import Trajectory, a_trajectory
 from ...equations.link_fields import root_moments
-from ...equations.model import Model
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import as_trajectory, check_path
 from ...integration.held_joints import Flexible, flexible
@@ -155,6 +156,12 @@ def _cruise(run: Response) -> NDArray[np.bool_]:
     return calm if calm.any() else np.ones(len(run.t), bool)
 
 
+@checked(
+    model=a_model,
+    controller=optional(instance(Controller, "a Controller, such as supple.Decoupling()")),
+    samples=optional(whole(3, 10**7)),
+    tolerance=number(0, 1e-2, above=True),
+)
 def stability(
     model: Model,
     trajectory: Trajectory,
@@ -175,8 +182,6 @@ def stability(
     system = flexible(model)
     check_path(model, path, path.duration)
     samples = _samples(system, path) if samples is None else samples
-    if samples < 3:
-        raise SuppleError(f"samples is {samples}: give three or more")
     run = simulate(model, controller=law, trajectory=path, dt=path.duration / (samples - 1),
                    tolerance=tolerance)  # fmt: skip
     wanted = path(run.t)[2]
@@ -289,6 +294,7 @@ class Floquet(Answer):
         return bool(np.abs(self.multipliers).max() <= 1 + 1e-6)
 
 
+@checked(model=a_model, trajectory=a_trajectory)
 def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     """Return the multipliers of small vibration over one period of a periodic joint motion."""
     if not trajectory.periodic:
@@ -300,6 +306,7 @@ def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     return Floquet(np.linalg.eigvals(X).astype(complex), path.duration, X)
 
 
+@checked(model=a_model, mode=whole(1), phase=optional(number()))
 def free_growth(
     model: Model, trajectory: Trajectory, mode: int = 1, phase: float | None = None
 ) -> dict[str, float]:

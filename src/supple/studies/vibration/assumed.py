@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...arguments import checked, one_of, optional, reals, whole
 from ...beams.fixed.assumed import assumed_shapes
 from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
@@ -17,8 +18,9 @@ from ...beams.shapes import EndLoad
 from ...beams.theory import Beam
 from ...equations.chain import distal_loads
 from ...equations.equilibrium import stiffness_at
-from ...equations.model import Model
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
+from ...kernels.threads import one_thread
 from ...structure import Joints, Structure
 from .elements import ElementModes, Scaled, modes_on, scaled
 
@@ -45,6 +47,13 @@ class AssumedResult(Answer):
     units: ClassVar = {"omega": "rad/s"}
 
 
+@one_thread
+@checked(
+    model=a_model,
+    theta=optional(reals),
+    joints=one_of("locked", "free"),
+    count=optional(whole(1, 100_000)),
+)
 def assumed_modes(
     model: Model,
     theta: ArrayLike | None = None,
@@ -58,8 +67,6 @@ def assumed_modes(
     """
     from scipy.linalg import cho_factor, cho_solve, eigh
 
-    if joints not in ("locked", "free"):
-        raise SuppleError(f"joints is '{joints}': it must be locked or free")
     k, n = model.joints, model.size
     if n == k:
         raise SuppleError("the model has no elastic coordinate: no mode to find")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.answer import Answer
 from ...answers.held import kept
 from ...architectures.kinds import architecture_of
+from ...arguments import Check, checked, one_of, optional, reals, whole
 from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
@@ -95,6 +95,35 @@ class Modes(Answer):
         good = self.width[self.valid]
         return good.size > 0 and bool((good <= WIDTH).all())
 
+    @property
+    def plane(self) -> str | None:
+        """The plane that a planar robot's answer is about, `x-y`; None of a spatial robot."""
+        return "x-y" if self.structure.planar else None
+
+    @kept
+    def out_of_plane_hz(self) -> float | None:
+        """The lowest frequency out of a planar robot's plane, Hz, of one configuration.
+
+        Of the same robot with `planar: false`, looked for among as many modes as are told here and
+        one more. None where there is none among them, or where the description does not say.
+        """
+        return _out_of_plane(self)
+
+    @property
+    def proof(self) -> str:
+        """What is proven about these frequencies, as a sentence."""
+        if not self.certified:
+            return f"Not certified: method {self.method} does not count roots."
+        if self.plane is None:
+            return "Certified: counted exactly, no natural frequency in this range is missing."
+        told = (
+            f"Certified in the {self.plane} plane: counted exactly, no natural frequency in this "
+            "plane and range is missing."
+        )
+        if self.omega.ndim > 1 or self.out_of_plane_hz is None:
+            return f"{told} Out of the plane none is computed; planar: false counts them all."
+        return f"{told} Out of it the lowest is {self.out_of_plane_hz:.6g} Hz (planar: false)."
+
     @kept
     def shapes(self) -> Shapes:
         """Mode shapes with 21 stations a link; `shape(points)` gives any number."""
@@ -129,6 +158,39 @@ class Modes(Answer):
         )
 
 
+def _out_of_plane(found: Modes) -> float | None:
+    """The lowest frequency of the spatial robot whose motion leaves the x-y plane."""
+    if found.plane is None or found.omega.ndim > 1:
+        return None
+    try:
+        spatial = modes(
+            found.robot.with_("planar", False),
+            found.theta if len(found.theta) else None,
+            count=len(found.omega) + 1,
+            joints=found.joints,  # type: ignore[arg-type]
+        )
+    except SuppleError:
+        return None  # the description does not say enough of the other plane
+    shapes = spatial.shape(9)
+    reach = np.ptp(shapes.position.reshape(-1, 3), axis=0).max()
+    moved = np.abs(shapes.global_displacement).max(axis=(1, 2))
+    turned = reach * np.abs(np.einsum("nij,mnpj->mnpi", shapes.R, shapes.rotation)).max(axis=(1, 2))
+    beyond = moved[:, 2] + turned[:, 0] + turned[:, 1] > moved[:, 0] + moved[:, 1] + turned[:, 2]
+    return float(spatial.frequency_hz[beyond][0]) if beyond.any() else None
+
+
+ARGUMENTS: dict[str, Check] = {
+    "theta": optional(reals),
+    "count": whole(1, 10_000),
+    "method": one_of(*get_args(Method)),
+    "joints": one_of(*get_args(Joints)),
+    "position": optional(reals),
+    "elements": whole(),
+    "order": one_of("cubic", "quintic"),
+}
+
+
+@checked(**ARGUMENTS)
 def modes(
     robot: Robot,
     theta: ArrayLike | None = None,
@@ -149,7 +211,6 @@ def modes(
     that many assumed modes in every deformation of a link. An arm of rigid links has as
     many modes as sprung joints, and no more are returned.
     """
-    _check(count, method, joints)
     asked = where(robot, theta, position)
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
@@ -238,15 +299,6 @@ _METHODS: dict[str, Callable[[Structure, int, int, str], _Found]] = {
     "elements": _by_elements,
     "assumed": _by_assumed,
 }
-
-
-def _check(count: object, method: str, joints: str) -> None:
-    if not isinstance(count, Integral) or not 1 <= int(count) <= 10_000:
-        raise SuppleError(f"count is {count!r}: give a whole number from 1 to 10000")
-    if method not in get_args(Method):
-        raise SuppleError(f"method is '{method}': it must be one of {', '.join(get_args(Method))}")
-    if joints not in get_args(Joints):
-        raise SuppleError(f"joints is '{joints}': it must be locked or free")
 
 
 def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
+from ...arguments import checked, listed, one_of, optional, reals, switch, whole
 from ...errors import SuppleError
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from .modes import Method, modes
 
 __all__ = ["FrequencyMap", "JointMap", "WorkspaceMap", "workspace"]
@@ -120,6 +121,16 @@ class JointMap(FrequencyMap):
         return dict(zip(names, self.theta, strict=True))
 
 
+@checked(
+    robot=a_robot,
+    x=optional(reals),
+    y=optional(reals),
+    z=optional(reals),
+    points=whole(2, MOST),
+    count=whole(1, 10_000),
+    method=one_of(*get_args(Method)),
+    progress=optional(switch),
+)
 def workspace(  # noqa: PLR0913 - every choice by keyword
     robot: Robot,
     x: Range | None = None,
@@ -139,10 +150,6 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
     arm: over `joints`, a range or one value for each; by default their limits, or a whole turn,
     or a tenth to the whole of a length that slides. `progress`: a bar; by default on long ones.
     """
-    if points < 2:
-        raise SuppleError(f"points is {points}: give 2 or more along each side")
-    if points > MOST:
-        raise SuppleError(f"points is {points}: more than {MOST:,} are not computed; give fewer")
     architecture = architecture_of(robot)
     if architecture.asked_by == "position":
         if joints is not None:
@@ -159,7 +166,7 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
             f"{', '.join(given)} of {robot.name}: a serial arm is mapped over joints=, such as "
             "joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
         )
-    sides: list[Range] = [c.whole for c in each] if joints is None else list(joints)
+    sides: list[Range] = [c.whole for c in each] if joints is None else listed("joints", joints)
     if len(sides) != len(each):
         raise SuppleError(f"joints has {len(sides)} entries: {robot.name} has {len(each)}")
     named = zip((c.key for c in each), sides, strict=True)
@@ -169,7 +176,7 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
 
 def _axis(word: str, side: Range, points: int) -> Array:
     """One side of the grid: a range, or one value."""
-    ends = np.atleast_1d(np.asarray(side, float))
+    ends = np.atleast_1d(reals(word, side, "give a range (from, to), or one value"))
     if ends.shape not in ((1,), (2,)) or not np.isfinite(ends).all():
         raise SuppleError(f"{word} is {side!r}: give a range (from, to), or one value")
     if len(ends) == 1 or ends[0] == ends[1]:

@@ -1,0 +1,228 @@
+"""Arguments of public functions and classes: what is right, and the sentence where one is not.
+
+A check takes the name of an argument and its value; it returns the value as it is used from there
+on, or raises a SuppleError that says what was given and what to give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import SuppleError
+
+__all__ = [
+    "Check",
+    "checked",
+    "counts",
+    "instance",
+    "listed",
+    "number",
+    "one_of",
+    "optional",
+    "reals",
+    "rows",
+    "shown",
+    "some",
+    "switch",
+    "vector",
+    "whole",
+]
+
+Array = NDArray[np.float64]
+Check = Callable[[str, Any], Any]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def shown(value: Any) -> str:
+    """Return a value as a sentence names it: short, printable, in one line."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - whatever its repr does, the sentence is about something else
+        text = f"a {type(value).__name__}"
+    text = text.encode("ascii", "backslashreplace").decode()
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def checked(**checks: Check) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that checks arguments by their names before the function is called."""
+
+    def around(function: Callable[P, T]) -> Callable[P, T]:
+        form = signature(function)
+
+        @wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> T:
+            given = form.bind(*args, **options)
+            for name, check in checks.items():
+                if name in given.arguments:
+                    given.arguments[name] = check(name, given.arguments[name])
+            return function(*given.args, **given.kwargs)
+
+        return call
+
+    return around
+
+
+def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
+    """Return real numbers as a new array of any shape; NaN may be among them."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise SuppleError(f"{name} holds masked entries: fill them, or leave them out")
+    if isinstance(value, str | bytes | dict | set):
+        raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
+    try:
+        raw = np.asarray(value)
+    except (TypeError, ValueError):
+        raise SuppleError(
+            f"{name} is not an array of numbers (rows of unlike length?): {give}"
+        ) from None
+    if raw.dtype.kind == "c":
+        raise SuppleError(f"{name} holds complex numbers: {give}")
+    if raw.dtype.kind == "O" and not all(isinstance(x, Real) for x in raw.ravel()):
+        raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
+    if raw.dtype.kind not in "fiubO":
+        raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")
+    return np.array(raw, float)
+
+
+def rows(name: str, value: Any) -> Array:
+    """Return one list of real numbers, or a row for each of many."""
+    array = reals(name, value)
+    if array.ndim not in (1, 2):
+        raise SuppleError(f"{name} is {shown(value)}: give a list of numbers, or rows of them")
+    return array
+
+
+def vector(size: int | None = None) -> Check:
+    """Return a check for a list of finite numbers, kept as a tuple."""
+
+    def check(name: str, value: Any) -> tuple[float, ...]:
+        array = reals(name, value, "give a list of finite numbers")
+        if array.ndim != 1 or not np.isfinite(array).all() or size not in (None, len(array)):
+            wanted = f"{size} finite numbers" if size else "a list of finite numbers"
+            raise SuppleError(f"{name} is {shown(value)}: give {wanted}")
+        return tuple(array.tolist())
+
+    return check
+
+
+def number(
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    above: bool = False,
+    unit: str = "",
+    give: str = "",
+) -> Check:
+    """Return a check for one finite number from `low` to `high`; `above`: low itself is not one."""
+    kind = {(0.0, True): "a positive number", (0.0, False): "a number that is not negative"}
+    words = kind.get((low, above), "a finite number")
+    words += f" from {low:g} to {high:g}" if math.isfinite(low) and math.isfinite(high) else ""
+    words = give or words + (f" {unit}" if unit else "")
+
+    def check(name: str, value: Any) -> float:
+        good = isinstance(value, Real | np.number) and not isinstance(
+            value, bool | np.complexfloating
+        )
+        if isinstance(value, np.ndarray) and value.shape == () and value.dtype.kind in "fiu":
+            good, value = True, value.item()
+        good = good and math.isfinite(value) and low <= value <= high
+        if not good or (above and value <= low):
+            raise SuppleError(f"{name} is {shown(value)}: give {words}")
+        return value if isinstance(value, int) else float(value)
+
+    return check
+
+
+def whole(low: int = 0, high: int = 10**9) -> Check:
+    """Return a check for a whole number from `low` to `high`."""
+
+    def check(name: str, value: Any) -> int:
+        good = isinstance(value, Integral) and not isinstance(value, bool)
+        if not good or not low <= value <= high:
+            raise SuppleError(f"{name} is {shown(value)}: give a whole number from {low} to {high}")
+        return int(value)
+
+    return check
+
+
+def counts(low: int = 1, high: int = 10_000) -> Check:
+    """Return a check for a whole number, or a list of them, kept as a tuple."""
+    one = whole(low, high)
+
+    def check(name: str, value: Any) -> int | tuple[int, ...]:
+        if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
+            return tuple(one(f"{name}[{k}]", part) for k, part in enumerate(value))
+        return int(one(name, value))
+
+    return check
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """Return a list or tuple as a list; words and mappings are none."""
+    if not isinstance(value, list | tuple | np.ndarray) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    ):
+        raise SuppleError(f"{name} is {shown(value)}: give a list")
+    return list(value)
+
+
+def some(low: float = -math.inf) -> Check:
+    """Return a check for one finite number or a list of them, none below `low`, as a tuple."""
+
+    def check(name: str, value: Any) -> float | tuple[float, ...]:
+        array = reals(name, value)
+        if array.ndim > 1 or not np.isfinite(array).all() or (array < low).any():
+            few = "values that are not negative" if low == 0 else "finite values"
+            raise SuppleError(f"{name} is {shown(value)}: give {few}, one or a list of them")
+        return (
+            tuple(array.tolist())
+            if array.ndim
+            else value
+            if isinstance(value, int)
+            else float(array)
+        )
+
+    return check
+
+
+def one_of(*words: str) -> Check:
+    """Return a check for one of these words."""
+
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in words:
+            told = f"'{value}'" if isinstance(value, str) and value.isprintable() else shown(value)
+            raise SuppleError(f"{name} is {told}: it must be one of {', '.join(words)}")
+        return value
+
+    return check
+
+
+def switch(name: str, value: Any) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise SuppleError(f"{name} is {shown(value)}: give True or False")
+    return bool(value)
+
+
+def instance(kinds: type | tuple[type, ...], give: str) -> Check:
+    """Return a check for an object of a class; `give` says what to give instead of another."""
+
+    def check(name: str, value: Any) -> Any:
+        if not isinstance(value, kinds):
+            raise SuppleError(f"{name} is {shown(value)}: give {give}")
+        return value
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """Return the same check, for a value that may be None."""
+    return lambda name, value: None if value is None else check(name, value)

@@ -1,0 +1,79 @@
+"""Description: what all parts of a robot share, made in Python as strictly as from a file."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+
+from ..errors import SuppleError
+from ..values import MEASURED, in_si
+from .finding import every_fault, robot_error
+from .known import plain
+
+__all__ = ["Description"]
+
+WIDTH = 76  # characters of a repr, of one field
+LINES = 20
+
+
+class Description(BaseModel, ABC):
+    """What all parts share: frozen, strict, with units, and faults are sentences."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator(*MEASURED, mode="before", check_fields=False)
+    @classmethod
+    def _units(cls, value: Any, info: ValidationInfo) -> Any:
+        return in_si(info.field_name or "", value, info.data.get("type") == "prismatic")
+
+    if not TYPE_CHECKING:  # whose signature is that of the fields
+
+        def __init__(self, /, **data: Any) -> None:
+            """Make it, or raise a RobotError with every fault, as a robot file would get."""
+            kind = type(self)
+            try:
+                super().__init__(**data)
+            except ValidationError:
+                found = every_fault(kind, data)
+                raise robot_error(found, plain(data), where=kind.__name__) from None
+
+        __init__.__pydantic_base_init__ = True  # parts inside are made without it, as before
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse to change a field: a description is frozen."""
+        if name in type(self).model_fields:
+            raise SuppleError(
+                f"{type(self).__name__} is frozen, {name} cannot be set: make a changed copy, as "
+                "robot.with_(path, value) does"
+            )
+        super().__setattr__(name, value)
+
+    def __repr_args__(self) -> Any:
+        """Tell what was given, not the defaults, each thing short."""
+        told = []
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if field.is_required() or value != field.get_default(call_default_factory=True):
+                text = repr(value)
+                told.append((name, value if len(text) <= WIDTH else _Short(value)))
+        return told[:LINES]
+
+
+class _Short:
+    """Stands in a repr for what would be too long there."""
+
+    def __init__(self, value: Any) -> None:
+        named = [str(getattr(part, "name", part)) for part in value] if _many(value) else []
+        words = ", ".join(name for name in named if len(name) < WIDTH)
+        many = f"{len(named)} {'entry' if len(named) == 1 else 'entries'}"
+        what = many if _many(value) else type(value).__name__
+        self.text = f"<{what}{f': {words:.60}' if words else ''}>"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _many(value: Any) -> bool:
+    return isinstance(value, tuple | list | dict) or hasattr(value, "keys")

@@ -1,0 +1,64 @@
+"""Mechanisms in motion against exact beams: small motions of a Model have the exact frequencies."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from supple import AssumedModes, FiniteElements, Model, build, linearize, load, modes
+
+Array = NDArray[np.float64]
+
+
+def locked(model: Model) -> Array:
+    """Natural frequencies with motors locked, from M and K of the closed mechanism."""
+    from scipy.linalg import eigh
+
+    q, k = model.chain.pose(), model.joints
+    K = model.functions.evaluator("stiffness")(q)[0]
+    found: Array = np.sqrt(eigh(K[k:, k:], model.mass_matrix(q)[k:, k:], eigvals_only=True))
+    return found
+
+
+@pytest.mark.parametrize("name", ["four-bar", "five-bar"])
+def test_locked_frequencies_fall_to_the_exact_ones(name: str) -> None:
+    """Bending modes converge to inextensible links, quintic elements to 1e-5."""
+    robot = load(name)
+    robot = robot.with_({f"links.{link.name}.theory": "inextensible" for link in robot.links})
+    exact = modes(robot, count=4).omega
+    found = [locked(build(robot, AssumedModes(count)))[:4] for count in (2, 3)]
+    errors = np.array([omega / exact - 1 for omega in found])
+    assert (errors > 0).all()  # from above
+    assert (errors[1:] < errors[:-1]).all()  # and falling
+    fine = locked(build(robot, FiniteElements(2, order="quintic")))[:2]
+    np.testing.assert_allclose(fine, exact[:2], rtol=1e-5)
+
+
+def test_a_tree_in_space_has_the_exact_frequencies() -> None:
+    robot = load("two-arms")
+    exact = modes(robot, count=4).omega
+    found = [locked(build(robot, FiniteElements(4, modes=count)))[:4] for count in (0, 1)]
+    errors = np.array([omega / exact - 1 for omega in found])
+    assert (errors > 0).all()
+    assert (errors[1] < errors[0]).all()
+    assert errors[1, 0] < 1e-3
+
+
+@pytest.mark.slow
+def test_a_loop_in_space_held_more_often_than_needed_has_the_exact_frequencies() -> None:
+    """Rows beyond the joints tie elastic coordinates: no mode is lost or added."""
+    robot = load("scara-parallel").with_("links.quill.theory", "rigid")
+    exact = modes(robot, count=4).omega
+    found = locked(build(robot, FiniteElements(4, modes=1)))[:4]
+    assert (found > exact * (1 - 1e-9)).all()
+    np.testing.assert_allclose(found, exact, rtol=1e-2)
+
+
+def test_the_linearised_model_lets_its_motor_go() -> None:
+    robot = load("four-bar").with_("gravity", [0, 0, 0])
+    robot = robot.with_({f"links.{link.name}.theory": "inextensible" for link in robot.links})
+    exact = modes(robot, count=2, joints="free").omega
+    model = build(robot, AssumedModes(3))
+    q = model.chain.pose()
+    found = linearize(model, q, 0 * q, np.zeros(1)).frequencies
+    elastic = found[found > 1e-3 * found[-1]][:2]
+    np.testing.assert_allclose(elastic, exact, rtol=1e-3)
