@@ -117,7 +117,7 @@ def runs(quick: bool) -> Report:
     tau = supple.BangBang(0.2)
 
     def run(compiled: bool) -> supple.Response:
-        return supple.simulate(model, tau, duration=2.0, compiled=compiled)
+        return supple.simulate(model, tau, duration=2.0, step=1e-3, compiled=compiled)
 
     racers = {name: Contestant(lambda c=c: run(c)) for name, c in (("supple", False), ("C", True))}
     timings, answers = measure(racers, 3 if quick else REPEATS)

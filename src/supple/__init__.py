@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         WayPoints,
         scaled_to,
     )
+    from .equations.accuracy import Accuracy, ModelWarning
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model, build
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LQR",
+    "Accuracy",
     "AssumedModes",
     "Band",
     "BangBang",
@@ -134,6 +136,7 @@ __all__ = [
     "MechanismRobot",
     "ModalDamping",
     "Model",
+    "ModelWarning",
     "Modes",
     "Motor",
     "Mount",
@@ -263,6 +266,7 @@ _MOTION = {
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
+    "equations.accuracy": ("Accuracy", "ModelWarning"),
     "equations.model": ("Model", "build"),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.vibration.response": ("FrequencyResponse", "response"),

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from .faults import Description
+from .kernels.torsion import hollow_rectangle_torsion
 from .values import Pair, Positive, fault
 
 __all__ = ["Box", "Circle", "Constants", "General", "Rectangle", "Section", "Shape", "Tube"]
@@ -107,12 +108,19 @@ def _box_shear(depth: float, width: float, nu: float) -> float:
 
 
 class Box(Shape):
-    """A rectangular tube of uniform wall; `depth` and `width` are outer sizes."""
+    """A rectangular tube of uniform wall; `depth` and `width` are outer sizes.
+
+    Torsion is Bredt's of thin walls, unless `torsion_constant` says otherwise: it is low by about
+    half the ratio of wall to side, see `torsion_error`.
+    """
 
     shape: Literal["box"] = "box"
     depth: Positive
     width: Positive
     wall: Positive
+    torsion_constant: Positive | None = Field(
+        default=None, description="m^4; Bredt's for thin walls by default"
+    )
 
     @model_validator(mode="after")
     def _hollow(self) -> Self:
@@ -129,12 +137,20 @@ class Box(Shape):
         hi, bi = h - 2 * t, b - 2 * t
         I_z, I_y = (b * h**3 - bi * hi**3) / 12, (h * b**3 - hi * bi**3) / 12
         hm, bm = h - t, b - t
-        J_t = 2 * t * (bm * hm) ** 2 / (bm + hm)
+        J_t = self.torsion_constant or 2 * t * (bm * hm) ** 2 / (bm + hm)
         return Constants(h * b - hi * bi, I_z, I_y, J_t, I_z + I_y)
 
     def cowper(self, nu: float) -> tuple[float, float]:
         d, w = self.depth - self.wall, self.width - self.wall
         return _box_shear(d, w, nu), _box_shear(w, d, nu)
+
+    def torsion_error(self) -> tuple[float, float]:
+        """Return how far J_t is from the solution of the torsion problem, relative, and that J_t.
+
+        Bredt's is 5 % low at wall / side 0.1, 13 % at 0.2 and 38 % at 0.4 of a square.
+        """
+        right = hollow_rectangle_torsion(self.depth, self.width, self.wall)
+        return self.constants().J_t / right - 1, right
 
 
 def _round(outer: float, inner: float) -> Constants:

@@ -16,6 +16,7 @@ from supple.architectures.assembling import mechanism_of, mobility, redundancy, 
 from supple.assembly import assemble, coordinates, kept_shut
 from supple.beams.fixed.elements import mesh
 from supple.errors import SuppleError
+from supple.kernels.spatial import rpy_rotation
 from supple.robot import MechanismRobot
 from supple.structure import Structure, structure_of
 from supple.studies.vibration.elements import element_modes
@@ -280,7 +281,7 @@ def test_position_of_the_tip() -> None:
     tip = 0.25 * np.array([math.cos(left), math.sin(left)])
     tip += 0.35 * np.array([math.cos(left2), math.sin(left2)])
     np.testing.assert_allclose(tip, [0.1, 0.35], atol=1e-12)
-    with pytest.raises(SuppleError, match="position has 2 coordinates and four-bar 1 motors"):
+    with pytest.raises(SuppleError, match="position has 2 coordinates and four-bar 1 motor:"):
         supple.modes(supple.load("four-bar"), position=[0.1, 0.2])
 
 
@@ -294,3 +295,21 @@ def test_maps_and_pictures_where_some_poses_cannot_be_reached(tmp_path: Any) -> 
 
     scene = workspace_scene(found, nearby=5)
     assert len(scene.cloud.places) == found.reachable.sum()
+
+
+def test_rods_of_a_hexapod_for_a_pose_of_its_platform() -> None:
+    """Rod lengths are distances between the joints' places, less the 0.4 m of the cylinders."""
+    robot = supple.load("hexapod")
+    place, turn = np.array([0.05, -0.03, 0.75]), rpy_rotation([0.1, -0.05, 0.2])
+    found = supple.inverse(robot, place, rotation=turn)
+    feet = [robot.links[2 * k].joint.mount.xyz for k in range(6)]
+    balls = [(-0.3, 0.0, 0.0), *(c.ends[1].mount.xyz for c in robot.closures)]
+    each = place + np.array(balls) @ turn.T - np.array(feet)
+    np.testing.assert_allclose(found.theta, np.linalg.norm(each, axis=1) - 0.4, atol=1e-12)
+    reached = supple.forward(robot, found.theta)
+    np.testing.assert_allclose(reached.position, place, atol=1e-12)
+    np.testing.assert_allclose(reached.rotation, turn, atol=1e-12)
+    with pytest.raises(SuppleError, match="is not reached by hexapod"):
+        supple.inverse(robot, [0.0, 0.0, 3.0], rotation=np.eye(3))
+    with pytest.raises(SuppleError, match="beyond its limits"):
+        supple.inverse(robot, [0.0, 0.0, 0.84], rotation=np.eye(3))

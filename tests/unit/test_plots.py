@@ -1,5 +1,7 @@
 """Figures: drawn, labelled with units, saved, and never blocking."""
 
+import time
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -160,3 +162,15 @@ def test_a_motion_without_joints_has_no_empty_panels() -> None:
     figure = run.plot()
     assert not any("joints" in ax.get_ylabel() or "effort" in ax.get_ylabel() for ax in figure.axes)
     assert len(figure.axes) == 4
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf"])
+def test_the_same_picture_has_the_same_bytes(ending, tmp_path):
+    """They held the time of day, and in .svg names drawn at random."""
+    found = supple.modes(ARM, [0.1, 0.2, 0.3], count=2)
+    written = []
+    for k in range(2):
+        found.plot(tmp_path / f"{k}.{ending}")
+        written.append((tmp_path / f"{k}.{ending}").read_bytes())
+        time.sleep(1.1 * (k == 0))  # dates are told to the second
+    assert written[0] == written[1]

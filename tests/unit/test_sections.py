@@ -5,6 +5,7 @@ import math
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+import supple
 from supple.sections import Box, Circle, General, Rectangle, Section, Tube, rectangle_torsion
 
 
@@ -109,3 +110,40 @@ def test_shear_coefficient_given_wins_over_cowper() -> None:
 def test_impossible_sections_are_refused(given: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(Section).validate_python(given)
+
+
+@pytest.mark.parametrize(("ratio", "low"), [(0.1, 0.05), (0.2, 0.13), (0.4, 0.38)])
+def test_bredt_is_low_for_thick_walls(ratio: float, low: float) -> None:
+    """Square boxes: Bredt's J_t is 5, 13 and 38 % below the solution of the torsion problem."""
+    error, right = supple.Box(depth=0.1, width=0.1, wall=0.1 * ratio).torsion_error()
+    assert -error == pytest.approx(low, abs=0.006)
+    told = supple.Box(depth=0.1, width=0.1, wall=0.1 * ratio, torsion_constant=right)
+    assert told.constants().J_t == right
+    assert told.torsion_error()[0] == pytest.approx(0, abs=1e-12)
+
+
+def test_the_torsion_problem_between_its_limits() -> None:
+    """All wall: a solid square by Saint-Venant. Thin: Bredt, off by about t / 2 of the side."""
+    from supple.kernels.torsion import hollow_rectangle_torsion
+    from supple.sections import rectangle_torsion
+
+    solid = hollow_rectangle_torsion(1.0, 1.0, 0.4999)
+    assert solid == pytest.approx(rectangle_torsion(1.0, 1.0), rel=2e-3)
+    thin = supple.Box(depth=1.0, width=1.0, wall=0.01)
+    assert abs(thin.torsion_error()[0]) < 0.006
+
+
+def test_check_tells_thick_walls() -> None:
+    link = {
+        "name": "one",
+        "length": 1.0,
+        "section": {"shape": "box", "depth": 0.1, "width": 0.1, "wall": 0.02},
+        "material": {"young_modulus": 70e9, "poisson_ratio": 0.33, "density": 2700},
+    }
+    robot = supple.SerialRobot.model_validate({"name": "arm", "links": [link]})
+    notes = " ".join(supple.check(robot).notes)
+    assert "Bredt's torsion constant is 13% too low" in notes
+    right = supple.Box(depth=0.1, width=0.1, wall=0.02).torsion_error()[1]
+    mended = robot.with_("links.one.section.torsion_constant", right)
+    assert "Bredt" not in " ".join(supple.check(mended).notes)
+    assert "Bredt" not in " ".join(supple.check(robot.with_("planar", True)).notes)

@@ -18,7 +18,7 @@ from ..robot import MechanismRobot
 from .closing import Loop, loops_of
 from .tree import Tree, TreeMotion, tree_of
 
-__all__ = ["Mechanism", "inverse", "mechanism_of", "mobility", "redundancy", "resolve"]
+__all__ = ["Mechanism", "inverse", "mechanism_of", "mobility", "posed", "redundancy", "resolve"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -372,19 +372,12 @@ def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object
     P = P[:, :k]
     reason = np.full(len(P), "", object)
     reason[~np.isfinite(P).all(axis=1)] = "position holds a value that is not finite: give numbers"
-    x = np.repeat(_shut(m, m.start[None])[0], len(P), axis=0)
+    x = np.repeat(m.start[None], len(P), axis=0)
     good = np.flatnonzero(reason == "")
-    for _ in range(60):
-        g, J = _with_tip(m, x[good], P[good])
-        if not len(good) or np.abs(g).max() <= SHUT:
-            break
-        step = -np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-8), g)
-        step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
-        x[good] += step
-    g = np.abs(_with_tip(m, x[good], P[good])[0]).max(axis=1, initial=0.0)
-    for b in good[g > 1e3 * SHUT]:
+    x[good], far = posed(m, P[good], None, m.start)
+    for b in good[far > 1e3 * SHUT * m.size]:
         reason[b] = f"position {P[b].tolist()} is out of reach of {m.robot.name}: try one nearer"
-    good = good[g <= 1e3 * SHUT]
+    good = good[far <= 1e3 * SHUT * m.size]
     if len(good):
         x[good] = _newton(m, x[good])[0]
         told = np.full(len(good), "", object)
@@ -394,17 +387,56 @@ def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object
     return x, reason
 
 
-def _with_tip(m: Mechanism, x: Array, P: Array) -> tuple[Array, Array]:
-    """Openings of the closures, and how far the tip is from P, with their derivatives."""
+def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array, Array]:
+    """Return whole configurations whose tip is at P (B, 2 or 3), turned as R (B, 3, 3), if given.
+
+    Newton's method on all coordinates from a whole configuration, closures and tip together, the
+    shortest step where there are more motors than needed; and how far it missed, (B,), m.
+    """
+    x = np.repeat(_shut(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
+    g, J = _with_tip(m, x, P, R)
+    for _ in range(60):
+        if np.abs(g).max(initial=0.0) <= SHUT:
+            break
+        step = -np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-8), g)
+        x += step / np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
+        g, J = _with_tip(m, x, P, R)
+    return x, np.abs(g).max(axis=1, initial=0.0) * m.size
+
+
+def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
+    """Openings of the closures, and how far the tip is from P and R, with their derivatives."""
     g, J = m.openings(x)
     n, tip, k = len(m.tree.coordinates), m.robot.tip_index, P.shape[1]
-    moved = m.tree.place(x[:, :n])
-    at = moved.frame(tip, None, np.eye(3), np.zeros(3))[1]
-    rows = np.zeros((len(x), k, x.shape[1]))
-    rows[:, :, :n] = moved.jacobian(tip, None, at)[:, :k]
+    moved = placed(m, x)
+    axes, at = moved.frame(tip, None, np.eye(3), np.zeros(3))
+    tied = np.eye(3)[:, 2:] if m.robot.planar else np.eye(3)
+    none, zero = np.zeros((3, 0)), np.zeros(3)
+    pose = Loop(
+        "tip",
+        (-1, tip),
+        (None, None),
+        np.zeros((2, 3, 3)),
+        np.zeros((2, 3)),
+        np.eye(3)[:, :k],
+        "none" if R is None else "fixed",
+        none if R is None else tied,
+        zero,
+        zero,
+        False,
+        None,
+        False,
+    )
+    turned = np.broadcast_to(np.eye(3), (len(x), 3, 3)) if R is None else R
+    place = np.concatenate([P, np.zeros((len(P), 3 - k))], axis=1)
+    base = np.broadcast_to(np.eye(3), (len(x), 3, 3))
+    near = pose.opening(base if R is None else turned, place, axes, at)
+    rows = np.zeros((len(x), pose.rows, x.shape[1]))
+    rows[:, :, :n] = near.G_b @ moved.jacobian(tip, None, at)
+    scale = np.where(np.arange(pose.rows) < k, m.size, 1.0)
     return (
-        np.concatenate([g, (at[:, :k] - P) / m.size], axis=1),
-        np.concatenate([J, rows / m.size], axis=1),
+        np.concatenate([g, near.g / scale], axis=1),
+        np.concatenate([J, rows / scale[:, None]], axis=1),
     )
 
 

@@ -70,7 +70,8 @@ class AssumedModes(Basis):
         count: modes per bending plane, for every link or one number a link.
         ends: `distal` (the rest of the arm at `at`, with (MD) = 0), `free`, or one EndLoad a link.
         at: joint coordinates at which the rest of the arm is taken; zero unless given.
-        axial, torsion: modes in stretch and in twist, as `count`.
+        axial, torsion: modes in stretch and in twist, as `count`; torsion None is one for links
+        that have torsional stiffness and inertia, as only those of spatial robots do.
         normalisation: how the shapes of a link that slides are scaled along its length: `mass`
         (as for one that does not slide), `one` (C_i = 1 of the paper), `integral` (unit integral
         of psi^2), `tip` (unit tip value), `unit` (constant modal mass). The motion does not depend
@@ -83,7 +84,7 @@ class AssumedModes(Basis):
     ends: Ends = "distal"
     at: Sequence[float] | None = None
     axial: Count = 0
-    torsion: Count = 0
+    torsion: Count | None = None
     normalisation: Normalisation = "mass"
     from_above: ClassVar[bool] = True
 
@@ -103,7 +104,8 @@ class AssumedModes(Basis):
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and ends fit links of these names."""
         for word in ("count", "axial", "torsion"):
-            check_count(word, getattr(self, word), len(names))
+            if getattr(self, word) is not None:
+                check_count(word, getattr(self, word), len(names))
         for i, name in enumerate(names):
             if not rigid[i] and per_link(self.count, i) < 1:
                 raise SuppleError(
@@ -116,14 +118,16 @@ class AssumedModes(Basis):
             )
         check_ends(self.ends, len(names))
         each = [
-            2 * per_link(self.count, i) + per_link(self.axial, i) + per_link(self.torsion, i)
+            2 * per_link(self.count, i)
+            + per_link(self.axial, i)
+            + (1 if self.torsion is None else per_link(self.torsion, i))
             for i in range(len(names))
         ]
         _afford(each, rigid, "modes")
 
     def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
-        axial, torsion = per_link(self.axial, i), per_link(self.torsion, i)
+        axial, torsion = per_link(self.axial, i), self._twists(i, beam, end)
         if torsion and math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] <= 0:
             raise SuppleError(
                 f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
@@ -133,8 +137,14 @@ class AssumedModes(Basis):
 
     def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
         """Return clamped-mass shapes that follow the free length."""
-        count, torsion = per_link(self.count, i), per_link(self.torsion, i)
+        count, torsion = per_link(self.count, i), self._twists(i, beam, end)
         return sliding_modes(beam, end, count, torsion, self.normalisation)
+
+    def _twists(self, i: int, beam: Beam, end: EndLoad) -> int:
+        """How many shapes in torsion link i gets."""
+        if self.torsion is not None:
+            return per_link(self.torsion, i)
+        return int(math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] > 0)
 
 
 @dataclass(frozen=True)

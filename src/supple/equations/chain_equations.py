@@ -248,7 +248,7 @@ class Laws:
         rest = [0.0] * (self.chain.size - rows.stop)
         bent = strained(self, q)
         felt = vadd(negate(matvec(self.K[rows], bent)), negate(matvec(self.D[rows], qd)))
-        for k, torque in enumerate(rubbing(self.friction, qd)):
+        for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
         for i, own in slider_forces(self, q, qd):

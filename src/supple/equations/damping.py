@@ -16,16 +16,19 @@ from ..architectures.kinds import architecture_of
 from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import MechanismRobot, Robot, SerialRobot
+from .chain import Chain
 
 __all__ = [
     "Damping",
     "GivenDamping",
     "ModalDamping",
+    "RobotDamping",
     "StiffnessRoot",
     "damping_of",
     "file_ratio",
     "modal_matrix",
+    "slide_ratios",
 ]
 
 Array = NDArray[np.float64]
@@ -73,6 +76,25 @@ class ModalDamping(Damping):
         if not np.isfinite(zeta).all() or (zeta < 0).any():
             raise SuppleError(f"damping ratio {here}: give values that are not negative")
         return zeta
+
+
+@dataclass(frozen=True)
+class RobotDamping(Damping):
+    """A damping ratio for every mode of the whole robot with its motors locked, where it is built.
+
+    It belongs to no link: `equations.locked` makes its matrix. Links have none of their own.
+    """
+
+    ratio: float
+
+    def __post_init__(self) -> None:
+        """Check the ratio."""
+        if not isinstance(self.ratio, int | float) or not 0 <= self.ratio < math.inf:
+            raise SuppleError(f"modal_damping is {self.ratio!r}: give a ratio, such as 0.02")
+
+    def matrix(self, i: int, inv: Invariants, ratio: float | None) -> Array:
+        """Return nothing of link i alone."""
+        return np.zeros_like(inv.K)
 
 
 @dataclass(frozen=True)
@@ -144,3 +166,21 @@ def damping_of(given: Damping | float | None) -> Damping:
             f"damping is {shown(given)}: give a ratio, a ModalDamping or a StiffnessRoot"
         )
     return given
+
+
+def slide_ratios(
+    robot: SerialRobot | MechanismRobot, chain: Chain, law: Damping
+) -> list[list[float]]:
+    """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
+    out: list[list[float]] = []
+    for i, link in enumerate(chain.links):
+        if link.slide is None or not link.slide.count:
+            out.append([])
+        elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
+            out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
+        elif isinstance(law, ModalDamping):
+            out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
+        else:
+            raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
+                              "matrix would change with its length")  # fmt: skip
+    return out

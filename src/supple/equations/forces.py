@@ -13,7 +13,9 @@ from .sliders import Slider
 
 __all__ = [
     "CREEP",
+    "CREEP_SLIDE",
     "HasForces",
+    "coulomb",
     "dissipation",
     "elastic",
     "joint_side",
@@ -25,7 +27,8 @@ __all__ = [
     "strained",
 ]
 
-CREEP = 0.01  # rad/s, within which friction changes its sign
+CREEP = 0.01  # rad/s, within which the friction of a joint that turns changes its sign
+CREEP_SLIDE = 0.001  # m/s, the same of one that slides
 
 
 class HasForces(Protocol):
@@ -45,9 +48,18 @@ class HasForces(Protocol):
     def rest(self) -> tuple[float, ...]: ...
 
 
-def rubbing(friction: tuple[float, ...], qd: Vector) -> Vector:
-    """Coulomb's friction in the joints, smoothed: f tanh(speed / 0.01 rad/s)."""
-    return [mul(f, tanh(mul(1 / CREEP, qd[k]))) if f else 0.0 for k, f in enumerate(friction)]
+def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:
+    """Coulomb's friction of a joint, smoothed: f tanh(v / 0.01 rad/s), of a slide 0.001 m/s.
+
+    The one law of all equations, in any scalars.
+    """
+    return mul(friction, tanh(mul(1 / (CREEP_SLIDE if slides else CREEP), speed)))
+
+
+def rubbing(friction: tuple[float, ...], qd: Vector, chain: Chain | None = None) -> Vector:
+    """Return the friction on every coordinate that has one; the chain says which of them slide."""
+    slides = set() if chain is None else {chain.theta[i] for i in chain.sliding}
+    return [coulomb(f, qd[k], k in slides) if f else 0.0 for k, f in enumerate(friction)]
 
 
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
@@ -102,7 +114,7 @@ def strained(laws: HasForces, q: Vector) -> Vector:
 def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
     """Return the force of damping and friction: D qd, and the sliders' own."""
     out = matvec(laws.D, qd)
-    for k, torque in enumerate(rubbing(laws.friction, qd)):
+    for k, torque in enumerate(rubbing(laws.friction, qd, laws.chain)):
         out[k] = add(out[k], torque)
     rates = [pd for _, _, pd in sliders(laws, qd)]
     for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -24,6 +25,7 @@ from ..robot import (
     SerialRobot,
     a_robot,
 )
+from .accuracy import Accuracy, ModelWarning, accuracy
 from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
@@ -31,10 +33,18 @@ from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
 from .closed.loops import assembled_tree, loops_of
-from .damping import Damping, GivenDamping, ModalDamping, damping_of, file_ratio
+from .damping import (
+    Damping,
+    RobotDamping,
+    damping_of,
+    file_ratio,
+    slide_ratios,
+)
 from .functions import Functions, still_open
 from .link_fields import link_deflection, on_chord
 from .link_inertia import Numbers
+from .locked import locked_pose
+from .locked import modal_damping as whole_damping
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws
 from .sliders import beta_count
@@ -46,6 +56,17 @@ Array = NDArray[np.float64]
 Deflection = Literal["rotation", "paper", "literal"]
 A_PLACE = number(0, 1, give="a place from 0 (root) to 1 (end)")
 DEFLECTIONS: tuple[Deflection, ...] = ("rotation", "paper", "literal")
+
+
+def _check(model: Model, theta: ArrayLike | None = None) -> Accuracy:
+    """Return how far the Model is from the exact beams at theta, see `Accuracy`."""
+    found = accuracy(model.robot, model.basis, model.chain, model.damping, theta)
+    if found is None:
+        raise SuppleError(
+            f"{model.robot.name} cannot be checked there: nothing bends, something is loose, or a "
+            "link carries others along its length; compare modes and statics by hand"
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,8 @@ class Model(Held):
 
     def _told(self) -> list[tuple[str, str]]:
         return [("coordinates", short(self.coordinates)), *super()._told()]
+
+    check = _check
 
     @property
     def size(self) -> int:
@@ -236,7 +259,7 @@ ARGUMENTS: dict[str, Check] = {
 
 
 @checked(**ARGUMENTS)
-def build(
+def build(  # noqa: PLR0913 - every choice by keyword
     robot: Robot,
     basis: Basis,
     deflection: Deflection = "rotation",
@@ -245,17 +268,47 @@ def build(
     velocity: Velocity = "material",
     beta: Literal["newton", "integrated"] = "newton",
     compiled: bool = False,
+    *,
+    modal_damping: float | None = None,
 ) -> Model:
-    """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
+    """Return the Model of a robot under a basis: an arm, a Delta or a mechanism, its loops closed.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
-    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping`
-    of the links is a ratio, a Damping, or None for the robot file's. `velocity` of links that slide
-    is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their `beta` is
-    found by Newton's method at each length, or `integrated` by (11) beside the states of a run, as
-    the paper does, which drifts. `compiled` turns every function into C when it is first used.
+    (foreshortening of bent links); None: for robots with loops, where it matters most. `damping`
+    is a ratio of each link's own modes, a Damping, or None for the robot file's; `modal_damping` a
+    ratio of the whole robot's modes instead, motors locked at the basis' `at`. `velocity` of links
+    that slide is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their
+    `beta` is found by Newton's method at each length, or `integrated` by (11) beside the states of
+    a run, as the paper does, which drifts. `compiled` turns every function into C when first used.
+
+    Warns where statics or the lowest frequency miss those of the exact beams by more than 5 %, and
+    names the basis that mends it (`model.check()`).
     """
+    if modal_damping is not None:
+        if damping is not None:
+            raise SuppleError(
+                "damping and modal_damping are both given: damping is the ratio of each link's own "
+                "modes, modal_damping that of the whole robot's; give one of them"
+            )
+        damping = RobotDamping(modal_damping)
+    made = _built(robot, basis, (deflection, velocity, beta), stiffening, damping, compiled)
+    found = accuracy(made.robot, made.basis, made.chain, made.damping)
+    if found is not None and not found.good:
+        warnings.warn(f"{found} (model.check())", ModelWarning, stacklevel=3)
+    return made
+
+
+def _built(
+    robot: Robot,
+    basis: Basis,
+    readings: tuple[Deflection, Velocity, Literal["newton", "integrated"]],
+    stiffening: bool | None,
+    damping: Damping | float | None,
+    compiled: bool,
+) -> Model:
+    """The Model, unchecked."""
+    deflection, velocity, beta = readings
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     if isinstance(robot, DeltaRobot):
@@ -278,7 +331,7 @@ def build(
     if deflection != "rotation":
         _check_planar(robot, deflection, stiffening)
     law = damping_of(damping)
-    D = _damping_matrix(robot, chain, law)
+    D = _damping_matrix(robot, chain, law, basis)
     friction = tuple(motor.friction for motor in _motors(robot, chain))
     rubbed = friction if any(friction) else ()
     laws = laws_of(chain, D, rubbed, slide_ratios(robot, chain, law), velocity)
@@ -310,7 +363,7 @@ def _delta(
             f"{robot.name} is a Delta: deflection and velocity have one reading there"
         )
     legs = delta_legs(robot, basis, stiffening)
-    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, damping_of(damping))
+    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, damping_of(damping), basis)
     arrays = (K, D, np.full(3, robot.motor.friction))
     for array in arrays:
         array.setflags(write=False)
@@ -325,7 +378,7 @@ def _mechanism(
     stiffening = bool(robot.closures) if stiffening is None else stiffening
     tree = assembled_tree(robot, basis, stiffening)
     chain = tree.chain
-    D = _damping_matrix(robot, chain, law)
+    D = _damping_matrix(robot, chain, law, basis)
     motors = [motor.friction for motor in _motors(robot, chain)]
     friction = np.array([*motors, *[0.0] * len(chain.sprung), *passive_values(robot, "friction")])
     for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
@@ -391,33 +444,23 @@ def _motor(joint: MechanismJoint) -> Motor:
     )
 
 
-def _damping_matrix(robot: Robot, chain: Chain, law: Damping) -> Array:
-    """(N, N): joint damping on theta, the links' own on eta."""
+def _damping_matrix(robot: Robot, chain: Chain, law: Damping, basis: Basis) -> Array:
+    """(N, N): joint damping on theta, the links' own on eta, or that of the robot's modes."""
     D = np.zeros((chain.size, chain.size))
+    if isinstance(law, RobotDamping):
+        pose = locked_pose(robot, basis, chain)
+        if pose is None:
+            raise SuppleError(
+                f"modal_damping of {robot.name}: its modes are not known where it is built; give "
+                "damping, the ratio of each link's own modes, or a basis with at="
+            )
+        D = whole_damping(pose, chain, law.ratio)
     for k, motor in enumerate(_motors(robot, chain)):
         D[k, k] = motor.damping
     for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
         if link.inv.count and link.slide is None:
-            D[part, part] = denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
+            D[part, part] += denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
     return D
-
-
-def slide_ratios(
-    robot: SerialRobot | MechanismRobot, chain: Chain, law: Damping
-) -> list[list[float]]:
-    """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
-    out: list[list[float]] = []
-    for i, link in enumerate(chain.links):
-        if link.slide is None or not link.slide.count:
-            out.append([])
-        elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
-            out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]
-        elif isinstance(law, ModalDamping):
-            out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
-        else:
-            raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
-                              "matrix would change with its length")  # fmt: skip
-    return out
 
 
 def _check_mass(chain: Chain, laws: Laws) -> None:

@@ -33,7 +33,7 @@ MEANINGS: dict[str, str] = {
     "area": "m^2",
     "second_moment_z": "m^4, for bending in x-y",
     "second_moment_y": "m^4, for bending in x-z",
-    "torsion_constant": "m^4; absent: no torsion",
+    "torsion_constant": "m^4; absent: no torsion of a general section, Bredt's of a box",
     "polar_moment": "m^4",
     "shear_coefficient": "one value or [x-y, x-z], usually 0.4 to 1",
     # link
@@ -43,6 +43,7 @@ MEANINGS: dict[str, str] = {
     "length": "metres, such as 1.5; the total length of a prismatic link",
     "material": "a name among materials, or the mapping itself",
     "section": "a name among sections, or the mapping itself",
+    "stations": "sections from root to end, [{at, section}, ..]; instead of section",
     "theory": "timoshenko, euler-bernoulli, inextensible or rigid",
     "roll": "angle of the section about the link's x, radians or 45deg",
     "tip": "a body fixed to the link's end; of a mechanism, the link whose end is the tip",

@@ -200,6 +200,8 @@ class Table(Input):
         y = self.value(t, values.shape[1])
         ramp = (t - t[0])[:, None] / (t[-1] - t[0])
         size = np.abs(np.fft.rfft(y - y[0] - ramp * (y[-1] - y[0]), axis=0)).max(axis=1)
+        if size.max() <= 1e-9 * np.abs(y).sum(axis=0).max():  # a straight line
+            return 0.0
         last = int(np.flatnonzero(size >= 1e-3 * size.max())[-1])
         most = 0.5 / float(np.diff(times).min())
         return 2 * math.pi * min(last / float(t[-1] - t[0]), most)

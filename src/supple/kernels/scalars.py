@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 Scalar = Any
 Vector = list[Scalar]
 Matrix = list[Vector]
@@ -119,6 +121,8 @@ def tanh(a: Scalar) -> Scalar:
 def _function(name: str, a: Scalar) -> Scalar:
     if isinstance(a, int | float):
         return float(getattr(math, name)(a))
+    if isinstance(a, np.ndarray):
+        return getattr(np, name)(a)
     if hasattr(a, name):
         return getattr(a, name)()
     import sympy

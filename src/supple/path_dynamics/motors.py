@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.delta_motion import motion
+from ..equations.forces import coulomb
 from ..robot import DeltaRobot, Joint, Motor, Robot
 
 __all__ = ["motor_side"]
@@ -27,5 +28,5 @@ def motor_side(robot: Robot, x: Array, v: Array, a: Array) -> Array:
     out = np.zeros(rate.shape)
     for k, motor in enumerate(motors):
         out[:, k] = motor.rotor_inertia * second[:, k] + motor.damping * rate[:, k]
-        out[:, k] += motor.friction * np.sign(rate[:, k])
+        out[:, k] += coulomb(motor.friction, rate[:, k], getattr(motor, "type", "") == "prismatic")
     return out

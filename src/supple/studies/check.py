@@ -79,7 +79,7 @@ def check(
     need_robot(robot)
     asked = _pose(robot, theta, position)
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _limits(robot, asked)
+    notes = _units(robot) + _thick_walls(robot) + _limits(robot, asked)
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -238,6 +238,22 @@ def _units(robot: Robot) -> list[str]:
         notes.append("gravity is zero: nothing sags and no torque is needed to hold it")
     elif pull > 30:
         notes.append(f"gravity is {pull:g}: it is in m/s^2; 9810 may be meant in mm/s^2")
+    return notes
+
+
+def _thick_walls(robot: Robot) -> list[str]:
+    """Boxes that twist, whose walls are thick for Bredt's torsion constant."""
+    notes: list[str] = []
+    asked = architecture_of(robot)
+    for path, link in asked.parts().items() if not asked.planar else ():
+        section = None if link.rigid else robot.section(link)
+        if isinstance(section, Box) and section.torsion_constant is None:
+            error, right = section.torsion_error()
+            if error < -0.01:
+                notes.append(
+                    f"{path}: Bredt's torsion constant is {-error:.0%} too low for walls this "
+                    f"thick; the torsion problem has torsion_constant: {right:.4g}"
+                )
     return notes
 
 

@@ -19,6 +19,7 @@ from ..beams.dynamic_stiffness import carry, uniform_load
 from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
+from ..kernels.threads import one_thread
 from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where
@@ -105,6 +106,7 @@ class Statics(Answer):
         return {"link": list(self.names), "load": ["Fx", "Fy", "Fz", "Mx", "My", "Mz"]}
 
 
+@one_thread
 @checked(
     robot=a_robot,
     theta=optional(reals),

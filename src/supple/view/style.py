@@ -40,6 +40,9 @@ RC: dict[str, object] = {
 }
 
 
+UNDATED: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw in the house style, leaving the user's own settings alone."""
@@ -101,7 +104,9 @@ def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -
     if path is not None:
         with writing(check_picture(path)) as aside:
             drawn = BytesIO()  # a disk that fills up must not interrupt matplotlib halfway
-            figure.savefig(drawn, format=aside.suffix[1:].lower())
+            kind = aside.suffix[1:].lower()
+            with plt.rc_context({"svg.hashsalt": "supple"}):  # the same picture, the same bytes
+                figure.savefig(drawn, format=kind, metadata=UNDATED.get(kind))
             fill(aside, drawn.getbuffer())
         plt.close(figure)
     elif plt.isinteractive():

@@ -47,6 +47,7 @@ def knock(live: Live, **headers: str) -> ClientConnection:
         origin=given.pop("Origin", None),  # type: ignore[arg-type]
         subprotocols=[f"viser-v{viser.__version__}"],  # type: ignore[list-item]
         max_size=None,
+        open_timeout=60,  # fifty at once share one processor
     )
 
 

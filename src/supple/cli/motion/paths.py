@@ -109,6 +109,9 @@ def _print(found: PathResponse, name: str) -> None:
         f"{plain(found.robot.name)} along {name}, {found.t[-1]:g} s, {found.model.size} unknowns, "
         f"steps of {1e3 * found.step:.3g} ms;"
     )
+    if found.damping_ratios.any():
+        ratios = ", ".join(f"{x:.3g}" for x in found.damping_ratios[:5])
+        say(f"damping ratios of its lowest modes {ratios};")
     say("variation of place and attitude from the rigid motion\n")
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
     columns = {"largest": found.peak, "at the end": found.tip[-1]}

@@ -131,6 +131,8 @@ def _document(found: Modes) -> dict[str, Any]:
         "kind": found.kind,
         "rigid_modes": found.rigid_modes,
         "certified": found.certified,
+        **({} if found.plane is None else {"plane": found.plane}),
+        **({} if found.plane is None else {"out_of_plane_hz": found.out_of_plane_hz}),
     }
 
 
@@ -151,6 +153,4 @@ def _verdict(found: Modes) -> str:
     """What is proven about the frequencies printed."""
     zero = found.rigid_modes
     rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
-    if found.certified:
-        return f"Certified: counted exactly, no natural frequency in this range is missing.{rigid}"
-    return f"Not certified: method {found.method} does not count roots.{rigid}"
+    return found.proof + rigid

@@ -21,6 +21,7 @@ from ...beams.theory import beam_of
 from ...errors import SuppleError
 from ...kernels.spatial import axis_rotation, body_mass, turn
 from ...robot import DeltaRobot, Elastic
+from ..forces import coulomb
 
 __all__ = ["DeltaBodies", "RigidDelta", "delta_bodies"]
 
@@ -111,7 +112,7 @@ class RigidDelta:
         _, thetad, thetadd = moved.theta
         motor = self.robot.motor
         drive = motor.rotor_inertia * thetadd + motor.damping * thetad
-        drive = drive + motor.friction * np.sign(thetad)
+        drive = drive + coulomb(motor.friction, thetad)
         J = jacobian(self.robot, moved.at.position)
         return np.asarray(out + np.einsum("bik,bi->bk", J, drive))
 

@@ -43,7 +43,8 @@ class GeneralisedAlpha(Stepper):
     Residual r = M qdd + h + D qd + K q + g - tau at t + dt; the accelerations a of the scheme lag
     behind: (1 - am) a1 + am a0 = (1 - af) qdd1 + af qdd0. Under Decoupling started on its path the
     joints are led along it, which is what this law does. At every switch of the input qdd and a are
-    made new, since they jump there, and where a pole is faster than the step, steps begin short.
+    made new, since they jump there, and where a pole is faster than a step of its own choice, steps
+    begin short.
 
     Source: [Arnold2007], Eqs. (5)-(7).
     """
@@ -64,7 +65,7 @@ class GeneralisedAlpha(Stepper):
         work = float(x[2 * n])
         system = _System(plan, x)
         q, qd = x[:n].copy(), x[n : 2 * n].copy()
-        starts = set(plan.starts)
+        starts = _jumps(plan)
         for k in range(len(plan.grid) - 1):
             start, end = plan.grid[k : k + 2].tolist()
             if k in starts:
@@ -87,6 +88,20 @@ class GeneralisedAlpha(Stepper):
             here = np.concatenate([q, qd, [work], system.near])[None]
             given = isinstance(plan.tau, Feedback)
             yield Chunk(k + 1, here, *((applied[None], system.tau.copy()) if given else ()))
+
+
+def _jumps(plan: Plan) -> set[int]:
+    """Places in the grid where an input jumps, the first among them; where it only bends, nothing
+    that a step remembers is wrong.
+    """
+    if isinstance(plan.tau, Feedback):
+        return set(plan.starts)
+    at = plan.grid[list(plan.starts)]
+    hair = 1e-9 * np.diff(plan.grid).min()
+    before, after = plan.inputs(at - hair), plan.inputs(at + hair)
+    scale = np.abs(plan.inputs(plan.grid)).max(axis=0, initial=0.0)
+    jumps = (np.abs(after - before) > 1e-6 * scale).any(axis=1)
+    return {0, *(place for place, jump in zip(plan.starts, jumps, strict=True) if jump)}
 
 
 class _System:

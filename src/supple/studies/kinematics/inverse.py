@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...architectures import delta_inverse, serial, serial_inverse
+from ...architectures import assembling, delta_inverse, serial, serial_inverse
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, optional, reals, rows
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
-from ...robot import DeltaRobot, Robot, SerialRobot, a_robot, need_robot
+from ...robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot, need_robot
 
 __all__ = ["JointSolutions", "inverse"]
 
@@ -88,6 +88,7 @@ def inverse(
     with (B, 3, 3), cost little more than one and give a list.
 
     In closed form for a Delta and for arms of two parallel turning joints (three with `rotation`);
+    by Newton's method from its start for a mechanism, which is refused where that fails;
     else Newton's method on the squared distance from several starts, inside the joints' limits. A
     pose out of reach is no error: `reached` is False and `theta` is the nearest pose found, where
     |dp|^2 + (reach angle)^2 is least.
@@ -105,7 +106,11 @@ def inverse(
         R = None if rotation is None else _attitudes(rotation, single, len(P))
         found = _of_arm(robot, P, R, _start(robot, start))
     else:
-        raise SuppleError(f"{robot.name} is neither a serial arm nor a Delta: inverse takes these")
+        assert isinstance(robot, MechanismRobot)
+        R = None if rotation is None else _attitudes(rotation, single, len(P))
+        found = [
+            _of_mechanism(robot, p, None if R is None else R[b], start) for b, p in enumerate(P)
+        ]
     return found[0] if single else found
 
 
@@ -199,6 +204,34 @@ def _of_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> JointSolu
     return JointSolutions(
         *(robot, p, None, near.theta[k], near.theta[:0], away, away, 0.0, False, "least squares"),
         *(near.theta, near.distance),
+    )
+
+
+def _of_mechanism(
+    robot: MechanismRobot, p: Array, R: Array | None, start: ArrayLike | None
+) -> JointSolutions:
+    """Newton's method from the mechanism's start, or from theta; refused where it fails."""
+    m = assembling.mechanism_of(robot)
+    first, reason = assembling.resolve(robot, start)
+    if reason[0]:
+        raise SuppleError(f"start: {reason[0]}")
+    place = p[None, :2] if robot.planar else p[None]
+    x, far = assembling.posed(m, place, None if R is None else R[None], first[0])
+    theta = x[0, m.driven]
+    reason = assembling.resolve(robot, theta)[1]
+    names = ", ".join(f"{value:.6g}" for value in p)
+    if far[0] > REACHED * m.size or reason[0]:
+        told = reason[0] or f"the nearest pose tried is {far[0]:.3g} m away"
+        raise SuppleError(f"position {names} is not reached by {robot.name} from its start: {told}")
+    for value, c in zip(theta, architecture_of(robot).coordinates(), strict=True):
+        limits = next((x.joint.limits for x in robot.links if x.name == c.key), None)
+        if limits is not None and not limits[0] <= value <= limits[1]:
+            raise SuppleError(
+                f"position {names} needs {c.name} at {value:.6g} {c.unit}, beyond its limits"
+            )
+    one, zero = theta[None], np.zeros(1)
+    return JointSolutions(
+        *(robot, p, R, theta, one, 0.0, 0.0, 0.0, True, "Newton's method", one, zero),
     )
 
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, counts, instance, number, one_of, optional, whole
+from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.model import Model, build
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
+from ...kernels.threads import one_thread
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.ked import Ked, Loads, ked
@@ -55,6 +56,7 @@ class PathResponse(Answer):
         tip: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
         motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
         largest: the largest deflection over length or section rotation of any link.
+        law: damping that the equations do not have themselves.
         step: the longest step of the integration, s, which is not the time between rows.
     """
 
@@ -70,6 +72,7 @@ class PathResponse(Answer):
     rigid_torque: Array
     largest: float
     step: float
+    law: Law | None = field(default=None, repr=False, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -86,6 +89,19 @@ class PathResponse(Answer):
     def stopped(self) -> bool:
         """Whether something was computed after the path's end."""
         return not self.path.periodic and bool(self.t[-1] > self.path.duration)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """What the robot's modes really get of its damping at the start, rising, motors led."""
+        from scipy.linalg import eigh
+
+        x, v, a = self.path(np.zeros(1))
+        still = self.model.matrices(x, 0 * v, 0 * a)
+        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
+        periods2, Psi = eigh(still.M[0], self.model.elastic(x[0]))
+        used = periods2 > 1e-14 * periods2.max(initial=0.0)
+        lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
+        return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
 
     @property
     def peak(self) -> Array:
@@ -115,17 +131,21 @@ class PathResponse(Answer):
         return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
 
 
-@checked(
-    path=instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
-    elements=counts(),
-    order=one_of("cubic", "quintic"),
-    dt=optional(number(0, above=True, unit="of seconds")),
-    step=optional(number(0, above=True, unit="of seconds")),
-    modal_damping=optional(number(0)),
-    start=one_of(*get_args(Start)),
-    after=number(0, unit="of seconds to watch after the stop"),
-    periods=whole(1),
-)
+ARGUMENTS: dict[str, Check] = {
+    "path": instance(Trajectory, "a Trajectory, such as supple.InvertedU()"),
+    "elements": counts(),
+    "order": one_of("cubic", "quintic"),
+    "dt": optional(number(0, above=True, unit="of seconds")),
+    "step": optional(number(0, above=True, unit="of seconds")),
+    "modal_damping": optional(number(0)),
+    "start": one_of(*get_args(Start)),
+    "after": number(0, unit="of seconds to watch after the stop"),
+    "periods": whole(1),
+}
+
+
+@one_thread
+@checked(**ARGUMENTS)
 def follow(  # noqa: PLR0913 - every choice by keyword
     robot: Robot | Model,
     path: Trajectory,
@@ -373,7 +393,7 @@ class _Run:
         assert isinstance(path, Trajectory)
         return PathResponse(
             model, path, t, x, y, yd, ydd, np.concatenate(tips), torque, rigid,
-            _largest(model, x, y), step,
+            _largest(model, x, y), step, self.along.law,
         )  # fmt: skip
 
 

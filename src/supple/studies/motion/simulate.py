@@ -29,6 +29,7 @@ from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
+from ...kernels.threads import one_thread
 from .response import OPEN, Response
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -116,6 +117,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
+@one_thread
 def _carried(
     plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
     progress: bool | None,
@@ -123,13 +125,12 @@ def _carried(
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     spectrum = look(plan, x0)
-    plan = replace(plan, fastest=spectrum.fastest)
     stepper = _stepper(plan, x0, spectrum, method)
     if step is not None:
         if stepper.name == "rk4":
             _check_step(spectrum, step)
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    step = stepper.own_step(plan, spectrum)
+    step, plan = stepper.own_step(plan, spectrum), replace(plan, fastest=spectrum.fastest)
     if isinstance(plan.tau, Feedback) or not math.isfinite(step):
         # a law may remember: never twice
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)

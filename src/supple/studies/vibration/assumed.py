@@ -20,6 +20,7 @@ from ...equations.chain import distal_loads
 from ...equations.equilibrium import stiffness_at
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
+from ...kernels.threads import one_thread
 from ...structure import Joints, Structure
 from .elements import ElementModes, Scaled, modes_on, scaled
 
@@ -46,6 +47,7 @@ class AssumedResult(Answer):
     units: ClassVar = {"omega": "rad/s"}
 
 
+@one_thread
 @checked(
     model=a_model,
     theta=optional(reals),

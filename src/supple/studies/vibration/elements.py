@@ -17,6 +17,7 @@ from ...budget import afford
 from ...errors import SuppleError
 from ...kernels.eigen import natural_modes
 from ...kernels.spatial import transport
+from ...kernels.threads import one_thread
 from ...structure import Release, Structure
 
 __all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]
@@ -76,6 +77,7 @@ class ElementModes:
         return part
 
 
+@one_thread
 def element_modes(
     structure: Structure, count: int, n: int | Sequence[int] = 8, order: str = "cubic"
 ) -> ElementModes:

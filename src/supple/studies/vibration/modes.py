@@ -14,6 +14,7 @@ from ...answers.answer import Answer
 from ...answers.held import kept
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, one_of, optional, reals, whole
+from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -95,6 +96,35 @@ class Modes(Answer):
         good = self.width[self.valid]
         return good.size > 0 and bool((good <= WIDTH).all())
 
+    @property
+    def plane(self) -> str | None:
+        """The plane that a planar robot's answer is about, `x-y`; None of a spatial robot."""
+        return "x-y" if self.structure.planar else None
+
+    @kept
+    def out_of_plane_hz(self) -> float | None:
+        """The lowest frequency out of a planar robot's plane, Hz, of one configuration.
+
+        Of the same robot with `planar: false`, looked for among as many modes as are told here and
+        one more. None where there is none among them, or where the description does not say.
+        """
+        return _out_of_plane(self)
+
+    @property
+    def proof(self) -> str:
+        """What is proven about these frequencies, as a sentence."""
+        if not self.certified:
+            return f"Not certified: method {self.method} does not count roots."
+        if self.plane is None:
+            return "Certified: counted exactly, no natural frequency in this range is missing."
+        told = (
+            f"Certified in the {self.plane} plane: counted exactly, no natural frequency in this "
+            "plane and range is missing."
+        )
+        if self.omega.ndim > 1 or self.out_of_plane_hz is None:
+            return f"{told} Out of the plane none is computed; planar: false counts them all."
+        return f"{told} Out of it the lowest is {self.out_of_plane_hz:.6g} Hz (planar: false)."
+
     @kept
     def shapes(self) -> Shapes:
         """Mode shapes with 21 stations a link; `shape(points)` gives any number."""
@@ -137,6 +167,27 @@ class Modes(Answer):
         return replace(
             self, structure=self.structure.at(own), parts=self.parts[own : own + 1], **rows
         )
+
+
+def _out_of_plane(found: Modes) -> float | None:
+    """The lowest frequency of the spatial robot whose motion leaves the x-y plane."""
+    if found.plane is None or found.omega.ndim > 1:
+        return None
+    try:
+        spatial = modes(
+            found.robot.with_("planar", False),
+            found.theta if len(found.theta) else None,
+            count=len(found.omega) + 1,
+            joints=found.joints,  # type: ignore[arg-type]
+        )
+    except SuppleError:
+        return None  # the description does not say enough of the other plane
+    shapes = spatial.shape(9)
+    reach = np.ptp(shapes.position.reshape(-1, 3), axis=0).max()
+    moved = np.abs(shapes.global_displacement).max(axis=(1, 2))
+    turned = reach * np.abs(np.einsum("nij,mnpj->mnpi", shapes.R, shapes.rotation)).max(axis=(1, 2))
+    beyond = moved[:, 2] + turned[:, 0] + turned[:, 1] > moved[:, 0] + moved[:, 1] + turned[:, 2]
+    return float(spatial.frequency_hz[beyond][0]) if beyond.any() else None
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -220,6 +271,11 @@ class _Found:
 
 
 def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
+    if any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments):
+        from .varying_modes import varying_frequencies
+
+        omega, width = varying_frequencies(structure, count)
+        return _Found(omega, width, np.full(structure.size, "", object))
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
     reason = np.full(structure.size, "", object)
     reason[~np.isfinite(found.omega).all(axis=1)] = (

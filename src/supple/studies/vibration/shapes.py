@@ -18,6 +18,7 @@ from ...answers.answer import Answer
 from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
 from ...beams.dynamic_stiffness import carry, exact_form, pieces_needed
 from ...kernels.spatial import transport
+from ...kernels.threads import one_thread
 from ...structure import Release, Segment, Structure
 from .elements import ElementModes
 from .kinds import ENERGIES, told_kind
@@ -303,6 +304,7 @@ def _mismatch(misses: Array, stops: Array, starts: Array) -> float:
     )
 
 
+@one_thread
 def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes:
     """Return the shapes of the modes at the certified roots omega (modes,) of one configuration.
 
@@ -331,6 +333,7 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
     return _shapes(structure, displacement, rotation, share, density, residual)
 
 
+@one_thread
 def element_shapes(structure: Structure, found: ElementModes, points: int = 21) -> Shapes:
     """Return the shapes of modes found by elements, normalised and told as exact ones are."""
     displacement, rotation, share, density = [], [], [], []

@@ -85,7 +85,9 @@ def _hertz(value: float) -> str:
 
 def _heading(modes: Modes) -> str:
     pose = told_pose(modes.robot, modes.theta, modes.position)
-    certified = "certified" if modes.certified else f"by {modes.method}, not certified"
+    inside = "" if modes.plane is None else f" in the {modes.plane} plane"
+    proven = modes.certified
+    certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
     return f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
 
 

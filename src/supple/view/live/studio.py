@@ -106,7 +106,8 @@ class Studio:
         self._write(picked)
         self.server.flush()
         self.latency = time.perf_counter() - self._changed
-        proof = "certified, none is missing" if found.certified else "not certified"
+        inside = "" if found.plane is None else f" in the {found.plane} plane"
+        proof = f"certified{inside}, none is missing" if found.certified else "not certified"
         self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
         self.controls.say(self._told)
 

@@ -326,7 +326,11 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
     )  # fmt: skip
     pose = modes.theta if modes.position is None else modes.position
     tracks = tuple(_nearby(part, float(pose[part.index])) for part in nearby)
-    proof = "certified: no frequency in this range is missing" if modes.certified else "uncertified"
+    inside = "" if modes.plane is None else f" in the {modes.plane} plane"
+    proof = f"certified{inside}: no frequency in this range is missing"
+    if modes.plane is not None and modes.out_of_plane_hz is not None:
+        proof += f"; out of it the lowest is {modes.out_of_plane_hz:.4g} Hz"
+    proof = proof if modes.certified else "uncertified"
     return framed(
         modes.robot,
         poses,

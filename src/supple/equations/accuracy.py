@@ -1,0 +1,185 @@
+"""Accuracy: how far the shapes of a Model are from the exact beams, in its statics and modes.
+
+A Model knows only the deformations that its basis gives it. At one pose, joints held, its links
+stand on the same Structure as the exact beams do: once with the Model's shapes, once with elements
+that are exact to 1e-5 there. What differs is told, and which basis would mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..beams.basis import AssumedModes, Basis, FiniteElements
+from ..beams.fixed.elements import mesh
+from ..beams.fixed.on_beam import OnBeam
+from ..robot import Robot
+from .chain import Chain, distal_loads
+from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
+
+__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy"]
+
+Array = NDArray[np.float64]
+LIMIT = 0.05  # beyond it `build` warns
+FEW = 5  # frequencies told
+
+
+class ModelWarning(UserWarning):
+    """A Model is far from the exact beams; its basis lacks a deformation that matters."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A Model beside the exact beams at one pose, joints held.
+
+    Attributes:
+        robot: its name.  theta: the pose.  static: the largest relative error of the tip's
+        displacement, under gravity and under unit forces on the tip.  modal: that of the lowest
+        frequency.  frequency_hz, exact_hz: the lowest ones of both.  damping_ratios: what these
+        modes of the whole robot really get of the links' damping.  remedy: the basis that mends
+        it, empty where nothing is to be mended.
+    """
+
+    robot: str
+    theta: tuple[float, ...]
+    static: float
+    modal: float
+    frequency_hz: tuple[float, ...]
+    exact_hz: tuple[float, ...]
+    damping_ratios: tuple[float, ...] = ()
+    remedy: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether both errors stay within five per cent."""
+        return max(self.static, self.modal) <= LIMIT
+
+    def __str__(self) -> str:
+        pose = ", ".join(f"{x:.3g}" for x in self.theta)
+        told = (
+            f"{self.robot} at [{pose}]: its statics miss those of the exact beams by "
+            f"{self.static:.1%}, its lowest frequency by {self.modal:.1%}"
+        )
+        if any(self.damping_ratios):
+            told += "; its lowest modes get damping ratios "
+            told += ", ".join(f"{x:.3g}" for x in self.damping_ratios)
+        return f"{told}; try {self.remedy}" if self.remedy else told
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """Statics and frequencies of a structure with functions on its links."""
+
+    sag: Array
+    pushed: Array
+    omega: Array
+
+
+def accuracy(
+    robot: Robot, basis: Basis, chain: Chain, D: Array, theta: ArrayLike | None = None
+) -> Accuracy | None:
+    """Return a Model beside the exact beams at theta, by default where its basis was made.
+
+    None where nothing bends, where something is loose, and where `locked_pose` has no answer.
+    """
+    pose = locked_pose(robot, basis, chain, theta)
+    if pose is None:
+        return None
+    exact = [mesh(segment.beam, 2, "quintic", L) for segment, L in pose.each]
+    if not any(part.size for part in exact):
+        return None
+    right, ours = (_solved(pose, parts) for parts in (exact, own_parts(pose, chain)))
+    if right is None or ours is None:
+        return None
+    static, modal = _errors(ours, right)
+    remedy = _remedy(pose, basis, chain, right) if max(static, modal) > LIMIT else ""
+    few = min(FEW, len(ours.omega), len(right.omega))
+    hertz = [tuple((x.omega[:few] / (2 * np.pi)).tolist()) for x in (ours, right)]
+    ratios: tuple[float, ...] = ()
+    whole = sum(link.inv.count for link in chain.links) == chain.size - chain.stiff
+    if len(ours.omega) and np.isfinite(D).all() and whole:  # no loop ties elastic coordinates
+        ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
+    theta = tuple(pose.theta.tolist())
+    return Accuracy(robot.name, theta, static, modal, hertz[0], hertz[1], ratios, remedy)
+
+
+def _solved(pose: Pose, parts: Sequence[OnBeam]) -> _Linear | None:
+    """Sag (3,), displacements under unit forces (3, 3) and frequencies; None if K is singular."""
+    from scipy.linalg import eigh
+
+    structure, tip = pose.structure, pose.tip
+    z, M, K = forms(structure, parts)
+    free = z.free
+    K, M = free.T @ K @ free, free.T @ M @ free
+    d = np.sqrt(np.diag(K))
+    if not len(K) or not d.all() or np.linalg.eigvalsh(K / np.outer(d, d))[0] < 1e-12:
+        return None
+    weight = np.zeros(z.size)
+    for i, (segment, part) in enumerate(zip(structure.segments, parts, strict=True)):
+        pull = np.concatenate([structure.R[0, i].T @ np.asarray(structure.gravity), np.zeros(3)])
+        load = part.mass[:, :6] @ pull
+        load[:6] += structure.root_mass[0, i] @ pull
+        weight += z.root[i].T @ load[:6] + z.end[i].T @ (segment.tip_mass @ pull)
+        weight[z.inner[i]] += load[6:]
+    J = structure.R[0, tip] @ z.end[tip][:3] @ free
+    solved = np.linalg.solve(K, np.concatenate([(free.T @ weight)[:, None], J.T], axis=1))
+    moved = J @ solved
+    periods2 = eigh(M, K, eigvals_only=True)[::-1]
+    omega = 1 / np.sqrt(periods2[periods2 > 1e-14 * periods2[0]])
+    return _Linear(moved[:, 0], moved[:, 1:], omega)
+
+
+def _errors(ours: _Linear, right: _Linear) -> tuple[float, float]:
+    """Relative errors of displacements and of the lowest frequency.
+
+    Forces count where they move the tip by a twentieth of what the softest does.
+    """
+    sizes = np.linalg.norm(right.pushed, axis=0)
+    off = np.linalg.norm(ours.pushed - right.pushed, axis=0)
+    count = sizes > 0.05 * sizes.max()
+    static = float((off[count] / sizes[count]).max(initial=0.0))
+    if (sag := float(np.linalg.norm(right.sag))) > 0:
+        static = max(static, float(np.linalg.norm(ours.sag - right.sag)) / sag)
+    if not len(ours.omega):
+        return static, 1.0
+    return static, abs(float(ours.omega[0] / right.omega[0]) - 1)
+
+
+def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
+    """The first basis that brings the errors down, in words; else the best of those tried."""
+    tried: list[tuple[float, str]] = []
+    names = [link.name for link in chain.links]
+    loads = distal_loads(pose.structure)
+    for other, words in _candidates(basis):
+        parts = []
+        for (segment, L), load in zip(pose.each, loads, strict=True):
+            shapes = None
+            if segment.name in names and not segment.beam.rigid:
+                i = names.index(segment.name)
+                shapes = other.shapes(i, replace(segment.beam, L=L), other.end(i) or load)
+            parts.append(on_link(segment, L, shapes))
+        found = _solved(pose, parts)
+        if found is None:
+            continue
+        tried.append((max(_errors(found, right)), words))
+        if tried[-1][0] <= LIMIT:
+            return words
+    return min(tried)[1] if tried else "finite elements"
+
+
+def _candidates(basis: Basis) -> list[tuple[Basis, str]]:
+    """Bases with more shapes, the cheapest first."""
+    if isinstance(basis, FiniteElements):
+        return [(FiniteElements(n), f"FiniteElements({n})") for n in (1, 2, 4)]
+    assert isinstance(basis, AssumedModes)
+    most = basis.count if isinstance(basis.count, int) else max(basis.count)
+    twist = "" if basis.torsion is None else ", torsion=1"
+    out: list[tuple[Basis, str]] = []
+    for n in (most, most + 1, most + 2, most + 4):
+        for axial in (0, 1):
+            other = replace(basis, count=n, torsion=None, axial=axial)
+            out.append((other, f"AssumedModes({n}{twist}{', axial=1' if axial else ''})"))
+    return [*out, (FiniteElements(2), "FiniteElements(2)")]

@@ -1,0 +1,142 @@
+"""A robot with its motors locked, under the shapes of a Model: M and K of its elastic coordinates.
+
+At one pose the links of a Model stand on the Structure that exact beams stand on, so that its
+linear statics, modes and damping need no equation of motion. Passive joints follow from the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..architectures.kinds import architecture_of
+from ..assembly import Coordinates, assemble, coordinates
+from ..beams.basis import Basis
+from ..beams.fixed.elements import mesh
+from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
+from ..robot import Robot, SerialRobot
+from ..structure import Segment, Structure, structure_of
+from .chain import Chain, outstretched
+from .damping import modal_matrix
+
+__all__ = ["Pose", "forms", "locked_pose", "modal_damping", "mode_ratios", "on_link", "own_parts"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a robot stands: joint coordinates, its Structure, and which segment is the tip."""
+
+    theta: Array
+    structure: Structure
+    tip: int
+
+    @property
+    def each(self) -> list[tuple[Segment, float]]:
+        """The segments with their lengths."""
+        pairs = zip(self.structure.segments, self.structure.L[0], strict=True)
+        return [(segment, float(L)) for segment, L in pairs]
+
+
+def locked_pose(
+    robot: Robot, basis: Basis, chain: Chain, theta: ArrayLike | None = None
+) -> Pose | None:
+    """Return a robot at theta, by default where its basis was made or where it usually stands.
+
+    None where it cannot stand, where a link that slides is not all the way out (a Model keeps the
+    shapes of its whole length), and where a link carries others along its length.
+    """
+    found = architecture_of(robot)
+    if theta is None and isinstance(robot, SerialRobot):
+        theta = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
+    asked: dict[str, Any] = {"theta": theta, "position": None}
+    if theta is None:
+        asked |= found.usual()
+    where = found.resolve(**asked)
+    if where.reason[0] or (chain.sliding and not _out(robot, where.theta[0])):
+        return None
+    structure = structure_of(robot, where.at[:1])
+    names = tuple(segment.name for segment in structure.segments)
+    if any("@" in name for name in names):
+        return None
+    return Pose(where.theta[0], structure, found.hangs(names)[1])
+
+
+def _out(robot: Robot, theta: Array) -> bool:
+    if not isinstance(robot, SerialRobot):
+        return False
+    whole = outstretched(robot)
+    return bool(np.allclose(whole, np.where(whole > 0, theta, 0.0)))
+
+
+def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
+    """Return the functions of a Model on the segments."""
+    shapes = {link.name: link.shapes for link in chain.links}
+    return [on_link(segment, L, shapes.get(segment.name)) for segment, L in pose.each]
+
+
+def on_link(segment: Segment, L: float, shapes: Any) -> OnBeam:
+    """Return shapes on a segment; one that does not bend has none."""
+    if shapes is None:
+        return mesh(replace(segment.beam, EA=np.inf, EI=(np.inf, np.inf), GJ=np.inf), 1, L=L)
+    return ShapesOnBeam(replace(segment.beam, L=L), L, shapes)
+
+
+def forms(structure: Structure, parts: Sequence[OnBeam]) -> tuple[Coordinates, Array, Array]:
+    """Return the coordinates z of a structure and M, K over them, closures still open."""
+    z = coordinates(structure, [part.end for part in parts])
+    springs = [[r.stiffness for r in s.releases] for s in structure.segments]
+    still = [[0.0] * len(s.releases) for s in structure.segments]
+    stiff = [np.pad(part.stiffness, ((6, 0), (6, 0))) for part in parts]
+    K = assemble(structure, z, stiff, 0.0, springs)
+    M = assemble(structure, z, [part.mass for part in parts], 1.0, still)
+    return z, M, K
+
+
+def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, NDArray[np.intp]]:
+    """M and K over the elastic coordinates [eps, eta] in turn, and their places in q."""
+    parts = own_parts(pose, chain)
+    z, M, K = forms(pose.structure, parts)
+    names = [link.name for link in chain.links]
+    kept, places = [], []
+    for i, segment in enumerate(pose.structure.segments):
+        k = names.index(segment.name) if segment.name in names else -1
+        if k in chain.eps:
+            kept.append(z.releases[i].start)
+            places.append(chain.eps[k])
+        if k >= 0:
+            kept += range(z.inner[i].start, z.inner[i].stop)
+            places += range(chain.eta[k].start, chain.eta[k].stop)
+    rest = np.setdiff1d(np.arange(z.size), kept)
+    T = np.zeros((z.size, len(kept)))
+    T[kept, np.arange(len(kept))] = 1.0
+    if len(rest):
+        T[rest] = -np.linalg.pinv(z.closure[:, rest]) @ z.closure[:, kept]
+    return T.T @ M @ T, T.T @ K @ T, np.array(places, np.intp)
+
+
+def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:
+    """Return D (N, N) over q: one ratio for every mode of the whole robot, motors locked.
+
+    D = 2 zeta sum omega_j (M phi_j)(M phi_j)' at this pose, kept along.
+    """
+    M, K, places = _elastic(pose, chain)
+    D = np.zeros((chain.size, chain.size))
+    D[np.ix_(places, places)] = modal_matrix(M, K, np.full(len(K), ratio))
+    return D
+
+
+def mode_ratios(pose: Pose, chain: Chain, D: Array) -> Array:
+    """Return phi' D phi / 2 omega of the whole robot's modes, rising, motors locked."""
+    from scipy.linalg import eigh
+
+    M, K, places = _elastic(pose, chain)
+    periods2, Psi = eigh(M, K)
+    used = periods2 > 1e-14 * periods2.max(initial=0.0)
+    lost = np.einsum("ij,ik,kj->j", Psi, D[np.ix_(places, places)], Psi)
+    return np.asarray((lost[used] / (2 * np.sqrt(periods2[used])))[::-1])

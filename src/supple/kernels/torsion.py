@@ -1,0 +1,56 @@
+"""Torsion of a hollow rectangle: Prandtl's stress function by bilinear elements, extrapolated.
+
+In the wall laplace(phi) = -2, phi = 0 outside, phi constant on the hole (its value follows from the
+circulation, which the variation of 1/2 |grad phi|^2 - 2 phi brings by itself); J_t = 2 int phi over
+wall and hole. Elements give a lower bound; the re-entrant corners, phi ~ r^(2/3), make its error
+h^(4/3), so that two meshes are extrapolated with that power.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["hollow_rectangle_torsion"]
+
+Array = NDArray[np.float64]
+POWER = 2 ** (4 / 3)
+
+
+def hollow_rectangle_torsion(depth: float, width: float, wall: float) -> float:
+    """Return J_t, m^4, of a rectangular tube of outer sizes, good to 1e-3 of it."""
+    thick = 16 if wall > 0.05 * min(depth, width) else 8
+    coarse, fine = (_bounded(depth, width, wall, n) for n in (thick, 2 * thick))
+    return float(fine + (fine - coarse) / (POWER - 1))
+
+
+def _bounded(depth: float, width: float, wall: float, n: int) -> float:
+    """J_t from below with n elements through the wall, on a quarter of the section."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.linalg import spsolve
+
+    x, y = (_edges(size / 2, wall, n) for size in (depth, width))
+    nx, ny = len(x), len(y)
+    index = np.arange(nx * ny).reshape(nx, ny)
+    inner = (x[:, None] <= x[-1] - wall * (1 - 1e-9)) & (y <= y[-1] - wall * (1 - 1e-9))
+    number = index.copy()
+    number[inner] = 0  # the hole is one unknown
+    hx, hy = np.diff(x)[:, None], np.diff(y)[None, :]
+    corners = np.stack([number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]])
+    along = np.array([[2, -2, -1, 1], [-2, 2, 1, -1], [-1, 1, 2, -2], [1, -1, -2, 2]]) / 6
+    across = np.array([[2, 1, -1, -2], [1, 2, -2, -1], [-1, -2, 2, 1], [-2, -1, 1, 2]]) / 6
+    K = along[..., None, None] * (hy / hx) + across[..., None, None] * (hx / hy)
+    rows, columns = np.broadcast_arrays(corners[:, None], corners[None, :])
+    load = np.zeros(nx * ny)
+    np.add.at(load, corners, np.broadcast_to(2 * hx * hy / 4, corners.shape))
+    free = np.unique(number[:-1, :-1])  # phi = 0 on the outer edges
+    A = coo_matrix((K.ravel(), (rows.ravel(), columns.ravel())), shape=(nx * ny,) * 2).tocsr()
+    phi = spsolve(A[free][:, free].tocsc(), load[free])
+    return float(4 * load[free] @ phi)
+
+
+def _edges(half: float, wall: float, n: int) -> Array:
+    """Places from the middle to the outer edge: even through the wall, coarser in between."""
+    clear = half - wall
+    between = np.linspace(0.0, clear, max(2, int(np.ceil(clear / wall * n / 2)) + 1))
+    return np.concatenate([between, np.linspace(clear, half, n + 1)[1:]])

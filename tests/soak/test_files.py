@@ -1,0 +1,101 @@
+"""Damaged robot files and stored runs: whatever the bytes, a sentence, and in bounded time."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+import supple
+from soak.figures import Figures, minutes
+from supple import library
+from supple.errors import SuppleError
+from unit.test_disk import damaged
+
+pytestmark = pytest.mark.soak
+
+CORPUS = Path(__file__).parent / "corpus"
+WORDS = [
+    *("name", "links", "length", "joint", "type", "mount", "xyz", "rpy", "axis", "theory", "tip"),
+    *("mass", "inertia", "payload", "gravity", "45deg", "1e308", "-1", "0", ".nan", ".inf", "null"),
+    *("true", "[]", "{}", "*a", "&a", "<<", "---", "...", "?", "|", ">", "!", "!!python/object"),
+    *("9999999999", "1 mm", "7 GPa"),
+]
+
+
+def mangled(text: str, chance: random.Random) -> str:
+    """A robot file with words and lines put in, left out, doubled or exchanged."""
+    lines = text.splitlines()
+    for _ in range(chance.randrange(1, 6)):
+        k = chance.randrange(len(lines))
+        kind = chance.randrange(5)
+        if kind == 0:
+            del lines[k]
+        elif kind == 1:
+            lines.insert(k, lines[chance.randrange(len(lines))])
+        elif kind == 2:
+            lines[k] = (
+                " " * chance.randrange(8) + chance.choice(WORDS) + ": " + chance.choice(WORDS)
+            )
+        elif kind == 3:
+            words = lines[k].split(" ")
+            words[chance.randrange(len(words))] = chance.choice(WORDS)
+            lines[k] = " ".join(words)
+        else:
+            at = chance.randrange(len(lines[k]) + 1)
+            lines[k] = lines[k][:at] + chr(
+                chance.choice((9, 34, 39, 58, 91, 123, 0x7F, 0x202E, 0x1F4A9))
+            )
+        if not lines:
+            lines = [""]
+    return "\n".join(lines)
+
+
+def test_mangled_robot_files(figures: Figures) -> None:
+    """Half by bytes, half by words; what raised anything but a sentence is kept in the corpus."""
+    chance, end = random.Random(figures.seed), time.monotonic() + minutes(2)
+    texts = [library.path(name).read_text(encoding="utf-8") for name in library.names()]
+    texts += [path.read_text(encoding="utf-8") for path in sorted(CORPUS.glob("*.yaml"))]
+    while time.monotonic() < end:
+        text = chance.choice(texts)
+        if chance.random() < 0.5:
+            text = damaged(text.encode(), chance).decode("utf-8", "replace")
+        else:
+            text = mangled(text, chance)
+        start = time.monotonic()
+        try:
+            robot = supple.loads(text)
+            assert supple.loads(supple.dump(robot)) == robot
+        except SuppleError as problem:
+            figures.tried(sentence=str(problem))
+        except Exception as problem:  # noqa: BLE001 - what is looked for
+            figures.found(text, problem)
+        else:
+            figures.tried()
+        if time.monotonic() - start > 10:
+            figures.found(text, TimeoutError("more than 10 s"))
+    figures.close()
+
+
+def test_damaged_responses(figures: Figures, tmp_path: Path) -> None:
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    supple.simulate(model, duration=0.02).save(tmp_path / "run.nc")
+    raw = (tmp_path / "run.nc").read_bytes()
+    chance, end = random.Random(figures.seed), time.monotonic() + minutes(1)
+    bad = tmp_path / "bad.nc"
+    while time.monotonic() < end:
+        sealed = chance.random() < 0.97  # without a seal a process of its own reads: a second each
+        broken = damaged(raw[:-46], chance) + raw[-46:] if sealed else damaged(raw, chance)
+        bad.write_bytes(broken)
+        start = time.monotonic()
+        try:
+            supple.load_response(bad)
+        except SuppleError as problem:
+            figures.tried(sentence=str(problem))
+        except Exception as problem:  # noqa: BLE001 - what is looked for
+            figures.found(broken.hex(), problem)
+        else:
+            figures.tried()
+        if time.monotonic() - start > 70:
+            figures.found(broken.hex(), TimeoutError("more than 70 s"))
+    figures.close()

@@ -1,0 +1,207 @@
+"""Runs that could mislead: default steps, Python functions, stale solvers, laws that remember."""
+
+import os
+import signal
+import threading
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import supple
+from supple import (
+    AssumedModes,
+    BangBang,
+    Model,
+    SimulationWarning,
+    SuppleError,
+    build,
+    load,
+    simulate,
+)
+from supple.integration.inputs import located_jumps
+from supple.integration.steppers.registry import STEPPERS
+
+
+@pytest.fixture(scope="module")
+def two() -> Model:
+    return build(load("de-luca-two-link"), AssumedModes(2))
+
+
+@pytest.fixture(scope="module")
+def stiff() -> tuple[Model, np.ndarray]:
+    """industrial-3 with a link bent by 0.1 mm, let go: 1417 to 2108 rad/s, undamped."""
+    model = build(load("industrial-3"), AssumedModes(1))
+    return model, np.r_[np.zeros(5), 1e-4]
+
+
+def test_the_default_keeps_the_energy_of_an_undamped_arm(stiff):
+    run = simulate(stiff[0], q0=stiff[1], duration=0.3)
+    assert abs(run.energy[-1] / run.energy[0] - 1) < 1e-3
+    assert run.step < 1e-4
+    assert np.allclose(np.diff(run.t), 1e-3)
+
+
+@pytest.mark.parametrize("form", ["function of time", "function of state", "controller"])
+def test_a_python_function_keeps_it_too(stiff, form):
+    (model, q0), zero = stiff, np.zeros(3)
+    given = {
+        "function of time": {"tau": lambda t: zero},
+        "function of state": {"tau": lambda t, q, qd: zero},
+        "controller": {"controller": lambda t, q, qd, r: zero, "trajectory": q0[:3]},
+    }[form]
+    run = simulate(model, q0=q0, duration=0.02, **given)
+    plain = simulate(model, q0=q0, duration=0.02)
+    assert run.method == "rk4"
+    assert np.abs(run.q - plain.q).max() < 1e-4 * np.abs(plain.q).max()
+    assert abs(run.energy[-1] / run.energy[0] - 1) < 1e-4
+
+
+def test_samples_are_not_steps(stiff):
+    model, q0 = stiff
+    few, many = (simulate(model, q0=q0, duration=0.02, samples=n) for n in (2, 200))
+    assert (len(few.t), len(many.t)) == (3, 201)
+    assert np.abs(few.q[-1] - many.q[-1]).max() < 1e-3 * np.abs(q0).max()
+    with pytest.raises(SuppleError, match="dt and samples are both given"):
+        simulate(model, q0=q0, duration=0.02, samples=2, dt=0.01)
+
+
+def test_an_open_balance_is_told_relative_to_the_energy_exchanged(stiff):
+    model, q0 = stiff
+    with pytest.warns(
+        SimulationWarning, match=r"open by .* of the energy exchanged: give a smaller"
+    ):
+        run = simulate(model, q0=q0, duration=0.1, step=5e-4)
+    assert run.openness == pytest.approx(np.abs(run.balance).max() / run.exchanged)
+    assert run.openness > 0.1
+    assert np.abs(run.balance).max() < 1e-2  # J: small in itself, all of what there was
+    with pytest.warns(SimulationWarning, match="give a smaller tolerance"):
+        simulate(model, q0=q0, duration=0.1, method="bdf", tolerance=1e-4)
+
+
+def test_a_function_that_jumps_is_noticed(two):
+    wanted = simulate(two, BangBang(0.2, 0.1), duration=0.3, method="adams", tolerance=1e-12)
+
+    def effort(t, *state):
+        return [0.2 if t < 0.1 else -0.2 if t < 0.2 else 0.0] * 2
+
+    for form in (lambda t: effort(t, None), lambda t, q, qd: effort(t)):
+        run = simulate(two, form, duration=0.3)
+        assert np.abs(run.q[-1] - wanted.q[-1]).max() < 1e-6  # 2.5e-3 rad when steps ran over it
+
+
+def test_a_law_that_chatters_is_told(two):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        simulate(two, lambda t, q, qd: -0.01 * np.sign(qd[:2] - 0.02), duration=0.2)
+    assert any("jumps in more than a fifth" in str(each.message) for each in caught)
+
+
+def test_jumps_are_located_to_rounding():
+    t = np.linspace(0, 1, 101)
+
+    def f(t):
+        return np.stack([np.where(t < 1 / 3, 0.0, 1.0) + np.sin(t), t >= 0.7], axis=1)
+
+    assert located_jumps(f, t) == pytest.approx([1 / 3, 0.7], abs=1e-13)
+    assert located_jumps(lambda t: np.sin(40 * t)[:, None], t) == []
+
+
+def test_generalised_alpha_is_of_second_order_over_switches(two):
+    """Accelerations are made new at a switch; before, halving the step halved the error."""
+    wanted = simulate(two, BangBang(0.1, 0.05), duration=0.15, method="adams", tolerance=1e-12)
+    off = []
+    for step in (1e-3, 5e-4, 2.5e-4):
+        run = simulate(
+            two, BangBang(0.1, 0.05), duration=0.15, method="generalised-alpha", step=step
+        )
+        off.append(np.abs(run.q[-1] - wanted.q[-1]).max())
+    assert STEPPERS["generalised-alpha"].order == 2
+    assert np.log2(off[0] / off[1]) > 1.7
+    assert np.log2(off[1] / off[2]) > 1.7
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Swing(supple.Trajectory):
+    """A sine of one's own: no polynomial, and a repr that is an address."""
+
+    amplitude: float
+    pace: float = 60.0
+
+    @property
+    def duration(self) -> float:
+        return 0.1
+
+    def at(self, t):
+        w, e = self.pace, np.ones(2) * self.amplitude
+        x, v = np.outer(1 - np.cos(w * t), e), np.outer(w * np.sin(w * t), e)
+        return x, v, np.outer(w**2 * np.cos(w * t), e)
+
+
+@pytest.mark.parametrize("method", ["adams", "bdf", "rk4", "generalised-alpha"])
+def test_a_trajectory_of_ones_own_is_followed_as_it_is(two, method):
+    """Two turns of a sine are far from a polynomial of degree 7."""
+    law = supple.Decoupling()
+    run = simulate(two, controller=law, trajectory=Swing(0.1), dt=5e-3, method=method, step=1e-3
+                   if method == "generalised-alpha" else None)  # fmt: skip
+    assert np.abs(run.theta - Swing(0.1)(run.t)[0]).max() < 1e-5
+
+
+def test_no_run_takes_the_solver_of_another(two):
+    """Trajectories that were collected leave their address to the next one."""
+    law = supple.JointPD(50.0, 5.0)
+    ends = {}
+    for k in range(6):
+        run = simulate(two, controller=law, trajectory=Swing(0.01 * k), dt=0.05, method="adams")
+        ends[k] = run.theta[-1, 0]
+    assert ends[0] == pytest.approx(0.0, abs=1e-9)
+    assert np.diff(list(ends.values())) == pytest.approx([ends[1]] * 5, rel=0.05)
+
+
+def test_tau_is_what_was_applied(two):
+    """A law that remembers is asked during the run only, and its answers are kept."""
+    given: dict[float, list[np.ndarray]] = {}
+    rng = np.random.default_rng(0)
+
+    class Law:
+        def __call__(self, t, q, qd):
+            tau = 0.01 * (1 + 0.01 * rng.random(2))
+            given.setdefault(t, []).append(tau)
+            return tau
+
+    run = simulate(two, Law(), duration=0.02)
+    for t, tau in zip(run.t, run.tau, strict=True):
+        assert any(np.array_equal(tau, each) for each in given[float(t)])
+    assert max(given) == pytest.approx(0.02)
+
+
+def test_stiff_loops_go_to_bdf_and_tables_do_not_restart_for_ever(two):
+    path = supple.PointToPoint((0, 0), (0.5, 0.3), 0.3)
+    run = simulate(two, controller=supple.JointPD(3000.0, 300.0), trajectory=path)
+    assert run.method == "bdf"
+    t = np.linspace(0, 1, 500)
+    table = simulate(two, (t, 0.1 * np.sin([6 * t, 9 * t]).T), duration=1.0)
+    assert table.method == "rk4"
+    assert table.openness < 1e-4
+
+
+def test_a_refusal_recommends_what_works(two):
+    with pytest.raises(SuppleError, match=r"method magnus is for Decoupling .*: use rk4"):
+        simulate(two, method="magnus", duration=0.1)
+
+
+@pytest.mark.parametrize("method", ["rk4", "adams", "bdf", "generalised-alpha"])
+def test_ctrl_c_keeps_what_was_computed(two, method):
+    """A real signal, in the middle of a run of 1,000 s."""
+    q0 = np.r_[0, 0, 0.01, 0.01, 0.01, 0.01]
+    simulate(two, q0=q0, duration=0.1, method=method)  # made once
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(SimulationWarning, match="stopped by the user"):
+        run = simulate(two, q0=q0, duration=1000.0, dt=0.01, method=method)
+    assert "stopped by the user" in run.message
+    assert not run.complete
+    assert 1 < len(run.t) < 100_000
+    assert np.isfinite(run.q).all()
+    assert len(run.tau) == len(run.t)

@@ -1,0 +1,93 @@
+"""One friction law everywhere, one meaning of damping, and the ratios that a robot really gets."""
+
+import numpy as np
+import pytest
+
+import supple
+from supple import AssumedModes
+
+BEAM = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 200.0}
+
+
+def arm(**more: object) -> supple.SerialRobot:
+    links = [{"name": f"link{k}", **BEAM, **more} for k in (1, 2)]
+    return supple.SerialRobot.model_validate({"name": "arm", "planar": True, "links": links})
+
+
+def test_friction_is_one_law_of_model_path_and_rigid_delta() -> None:
+    """Joints that creep: f tanh(v / 0.01) in the Model, along a path and of the rigid Delta."""
+    rubbing = arm(joint={"friction": 0.3})
+    model = supple.build(rubbing, AssumedModes(1))
+    zero, v = np.zeros(model.size), np.zeros(model.size)
+    v[:2] = 0.004, -0.02
+    felt = model.inverse_dynamics(zero, v, zero) - model.bias(zero, v)
+    assert felt[:2] == pytest.approx(0.3 * np.tanh(v[:2] / 0.01), rel=1e-12)
+    path = supple.PointToPoint((0.0, 0.0), (0.01, -0.02), 2.0)
+    both = [supple.follow(x, path, dt=0.05) for x in (rubbing, arm())]
+    wanted = 0.3 * np.tanh(path(both[0].t)[1] / 0.01)
+    assert both[0].rigid_torque - both[1].rigid_torque == pytest.approx(wanted, abs=1e-9)
+    delta = supple.load("kuo-delta")
+    rough = delta.with_("motor.friction", 0.2)
+    motion = ([0, 0, 0.5], [0.001, 0.0005, -0.002], [0.0, 0.0, 0.0])
+    torque = [supple.RigidDelta(x).inverse_dynamics(*motion)[0] for x in (rough, delta)]
+    from supple.architectures.delta_motion import motion as moved
+
+    speed = moved(delta, *motion).theta[1][0]
+    assert torque[0] - torque[1] == pytest.approx(0.2 * np.tanh(speed / 0.01), rel=1e-9)
+
+
+def test_slides_creep_in_metres() -> None:
+    """A slide's friction turns over within 1 mm/s, not within 0.01 of whatever unit."""
+    robot = supple.load("theodore-rrp").with_("links.link3.joint.friction", 2.0)
+    model = supple.build(robot, AssumedModes(1))
+    q, v, zero = np.zeros(model.size), np.zeros(model.size), np.zeros(model.size)
+    q[2], v[2] = 0.5, 5e-4
+    plain = supple.build(supple.load("theodore-rrp"), AssumedModes(1))
+    felt = model.inverse_dynamics(q, v, zero) - plain.inverse_dynamics(q, v, zero)
+    assert felt[2] == pytest.approx(2.0 * np.tanh(0.5), rel=1e-9)
+    path = supple.PointToPoint((0, 0, 0.5), (0, 0, 0.5004), 1.0)
+    runs = [supple.follow(x, path, dt=0.05) for x in (model, plain)]
+    wanted = 2.0 * np.tanh(path(runs[0].t)[1][:, 2] / 1e-3)
+    assert runs[0].rigid_torque[:, 2] - runs[1].rigid_torque[:, 2] == pytest.approx(
+        wanted, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", ["arm", "kuo-delta", "four-bar"])
+def test_modal_damping_is_the_ratio_of_every_mode_of_the_robot(name: str) -> None:
+    robot = arm() if name == "arm" else supple.load(name)
+    model = supple.build(robot, AssumedModes(2), modal_damping=0.03)
+    found = np.array(model.check().damping_ratios)
+    assert found == pytest.approx(np.full(len(found), 0.03), rel=1e-6)
+    assert len(found) >= 4
+
+
+def test_the_robot_decays_with_its_modal_damping() -> None:
+    """The linearised arm with motors locked: -Re lambda / |lambda| of the blocks of M, D, K."""
+    model = supple.build(arm(), AssumedModes(2), modal_damping=0.03)
+    k, q = model.joints, np.zeros(model.size)
+    M, D, K = model.mass_matrix(q)[k:, k:], model.damping[k:, k:], model.stiffness[k:, k:]
+    n = len(M)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    values = np.linalg.eigvals(A)
+    assert -values.real / np.abs(values) == pytest.approx(np.full(2 * n, 0.03), rel=1e-6)
+
+
+def test_damping_of_the_links_gives_other_ratios_and_they_are_told() -> None:
+    """One ratio of each link's own modes is not that of the robot's: the softest gets less."""
+    robot = arm(damping_ratio=0.03)
+    found = supple.build(robot, AssumedModes(2)).check()
+    assert found.damping_ratios[0] == pytest.approx(0.03, rel=0.3)
+    assert max(abs(x / 0.03 - 1) for x in found.damping_ratios) > 0.01
+    assert "damping ratios 0.0" in str(found)
+    run = supple.follow(robot, supple.PointToPoint((0.0, 0.0), (0.1, 0.1), 0.5), dt=0.01)
+    assert run.damping_ratios[:2] == pytest.approx(found.damping_ratios[:2], rel=0.02)
+
+
+def test_both_dampings_are_refused() -> None:
+    with pytest.raises(supple.SuppleError, match="damping and modal_damping are both given"):
+        supple.build(arm(), AssumedModes(1), damping=0.01, modal_damping=0.01)
+    with pytest.raises(supple.SuppleError, match="modal_damping is -1"):
+        supple.build(arm(), AssumedModes(1), modal_damping=-1.0)
+    with pytest.raises(supple.SuppleError, match="give its damping as a ratio"):
+        supple.build(supple.load("theodore-rrp"), AssumedModes(1), modal_damping=0.01)
