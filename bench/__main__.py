@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import delta, dynamics, growth, modes, runs, sliding, startup, view
+from . import delta, dynamics, growth, mechanisms, modes, runs, sliding, startup, view
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
@@ -21,6 +21,7 @@ BENCHES: dict[str, Callable[[bool], Report]] = {
     **growth.BENCHES,
     **view.BENCHES,
     **dynamics.BENCHES,
+    **mechanisms.BENCHES,
     **runs.BENCHES,
     **sliding.BENCHES,
     **delta.BENCHES,

@@ -99,7 +99,8 @@ def accuracy(
     few = min(FEW, len(ours.omega), len(right.omega))
     hertz = [tuple((x.omega[:few] / (2 * np.pi)).tolist()) for x in (ours, right)]
     ratios: tuple[float, ...] = ()
-    if len(ours.omega) and np.isfinite(D).all():
+    whole = sum(link.inv.count for link in chain.links) == chain.size - chain.stiff
+    if len(ours.omega) and np.isfinite(D).all() and whole:  # no loop ties elastic coordinates
         ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
     theta = tuple(pose.theta.tolist())
     return Accuracy(robot.name, theta, static, modal, hertz[0], hertz[1], ratios, remedy)

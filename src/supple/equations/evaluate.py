@@ -60,7 +60,7 @@ class Evaluator:
         They live as long as this evaluator.
         """
         kept, inputs, outputs, run = _bound(self.function, None)
-        self._lent.append(kept)
+        self._lent.append((kept, inputs, outputs))
         return inputs, outputs, run
 
     def _shaped(self, out: Array, i: int, batch: int | None) -> Array:

@@ -271,11 +271,11 @@ def build(  # noqa: PLR0913 - every choice by keyword
     *,
     modal_damping: float | None = None,
 ) -> Model:
-    """Return the Model of a robot under a basis: a serial arm, or a Delta with its loops closed.
+    """Return the Model of a robot under a basis: an arm, a Delta or a mechanism, its loops closed.
 
     `deflection` says how a bent link turns the next one: `rotation` by R_z R_y R_x of its end
     section, `paper` and `literal` as in `dynamics.paper`. `stiffening` adds geometric stiffening
-    (foreshortening of bent links); None: for a Delta only, whose rods carry its platform. `damping`
+    (foreshortening of bent links); None: for robots with loops, where it matters most. `damping`
     is a ratio of each link's own modes, a Damping, or None for the robot file's; `modal_damping` a
     ratio of the whole robot's modes instead, motors locked at the basis' `at`. `velocity` of links
     that slide is that of the `material`, or as the `paper` [Theodore1997] (24) prints it; their

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +128,11 @@ class Response(Answer):
         worst = float(np.abs(self.balance).max())
         return worst / self.exchanged if worst else 0.0
 
-    def deflection(self, link: str, fraction: float = 1.0) -> Array:
-        """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes."""
-        return self.model.deflection_at(self.q, link, fraction)
+    def deflection(
+        self, link: str, fraction: float = 1.0, frame: Literal["root", "chord"] = "root"
+    ) -> Array:
+        """Return the elastic displacement (n, 3) at a fraction of a link's length, link axes.
+
+        It is relative to the tangent at the link's root, or to its `chord`.
+        """
+        return self.model.deflection_at(self.q, link, fraction, frame)
