@@ -80,11 +80,15 @@ def theory_of(robot: Robot, link: Elastic) -> Theory:
         return link.theory
     material = robot.material(link)
     known = link.shear_stiffness is not None or (material is not None and material.G is not None)
+    if link.stations is not None and material is None:
+        known = known or all(station.shear_stiffness is not None for station in link.stations)
     return "timoshenko" if known else "euler-bernoulli"
 
 
 def beam_of(robot: Robot, link: Elastic) -> Beam:
     """Return the numbers of a link under its theory, length as given, axes before `roll`."""
+    if link.stations is not None:
+        raise SuppleError("stations are for links of serial arms: give several uniform links here")
     full = _from_section(robot, link) if link.material is not None else _direct(link)
     theory = theory_of(robot, link)
     L, m, rI, rIp = full.L, full.m, full.rI, full.rIp

@@ -43,6 +43,7 @@ MEANINGS: dict[str, str] = {
     "length": "metres, such as 1.5; the total length of a prismatic link",
     "material": "a name among materials, or the mapping itself",
     "section": "a name among sections, or the mapping itself",
+    "stations": "sections from root to end, [{at, section}, ..]; instead of section",
     "theory": "timoshenko, euler-bernoulli, inextensible or rigid",
     "roll": "angle of the section about the link's x, radians or 45deg",
     "tip": "a body fixed to the link's end; of a mechanism, the link whose end is the tip",

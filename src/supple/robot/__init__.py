@@ -8,7 +8,7 @@ from .body import Body, Material, Mount
 from .closure import CLOSURES, Closure, ClosureEnd
 from .delta import DeltaRobot, Platform
 from .joint import BaseJoint, Joint, MechanismJoint, Motor
-from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Theory, UpperLink
+from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
@@ -35,6 +35,7 @@ __all__ = [
     "Platform",
     "Robot",
     "SerialRobot",
+    "Station",
     "Theory",
     "UpperLink",
     "a_robot",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -12,7 +13,16 @@ from ..values import Angle, NonNegative, Positive, as_tuple, fault
 from .body import Body, Description, Material
 from .joint import BaseJoint, Joint, MechanismJoint
 
-__all__ = ["Elastic", "JointedLink", "Link", "LowerLink", "MechanismLink", "Theory", "UpperLink"]
+__all__ = [
+    "Elastic",
+    "JointedLink",
+    "Link",
+    "LowerLink",
+    "MechanismLink",
+    "Station",
+    "Theory",
+    "UpperLink",
+]
 
 Theory = Literal["timoshenko", "euler-bernoulli", "inextensible", "rigid"]
 
@@ -45,12 +55,27 @@ PositivePair = Annotated[
 ]
 
 
+class Station(Description):
+    """A place along a link with its section or its stiffnesses, linear in between."""
+
+    at: NonNegative
+    section: NamedSection | None = None
+    mass_per_length: Positive | None = None
+    bending_stiffness: PositivePair | None = None
+    axial_stiffness: Positive | None = None
+    shear_stiffness: PositivePair | None = None
+    torsional_stiffness: Positive | None = None
+    rotary_inertia_per_length: NonNegative | None = None
+    polar_inertia_per_length: NonNegative | None = None
+
+
 class Elastic(Description, ABC):
-    """A uniform beam along local +x: by material and section, or by its stiffnesses directly."""
+    """A beam along local +x: by material and section, by its stiffnesses, or by stations."""
 
     length: NonNegative | None = None
     material: NamedMaterial | None = None
     section: NamedSection | None = None
+    stations: Annotated[tuple[Station, ...], BeforeValidator(as_tuple)] | None = None
     theory: Theory | None = None
     roll: Angle = 0.0
     mass_per_length: Positive | None = None
@@ -83,6 +108,8 @@ class Elastic(Description, ABC):
 
     def _problem(self) -> str | None:
         """The first thing that makes this beam incomplete or contradictory, as a sentence."""
+        if self.stations is not None:
+            return self._stations_problem(self.stations)
         if self.direct and (self.material is not None or self.section is not None):
             return "give either material and section, or mass_per_length and stiffnesses, not both"
         if (self.material is None) != (self.section is None):
@@ -101,6 +128,32 @@ class Elastic(Description, ABC):
             return "material and section are missing (or mass_per_length and bending_stiffness)"
         if self.theory == "timoshenko" and self.direct and self.shear_stiffness is None:
             return "theory timoshenko needs shear_stiffness: give it, or use euler-bernoulli"
+        return None
+
+    def _stations_problem(self, stations: tuple[Station, ...]) -> str | None:
+        """What is wrong with the stations, as a sentence."""
+        places = [station.at for station in stations]
+        if self.section is not None or self.rigid:
+            return "stations stand instead of section, on a link that bends: give one of them"
+        if not self.length:
+            return "length is missing: a link that bends needs a positive length in metres"
+        if len(places) < 2 or places[0] != 0 or abs(places[-1] - self.length) > 1e-9 * self.length:
+            return f"stations must run from at: 0 to at: {self.length:g}, the link's length"
+        steps = [b - a for a, b in pairwise(places)]
+        if min(steps) < 0 or 0 in (steps[0], steps[-1]) or (0, 0) in pairwise(steps):
+            return "stations must rise along the link; two at the same place are a jump inside it"
+        for station in stations:
+            if station.section is not None and self.material is None:
+                return "material is missing: stations with a section need it"
+            mass, bends = (
+                (getattr(station, k) or getattr(self, k))
+                for k in ("mass_per_length", "bending_stiffness")
+            )
+            if station.section is None and (mass is None or bends is None):
+                return (
+                    f"the station at {station.at:g} needs a section, or mass_per_length and "
+                    "bending_stiffness"
+                )
         return None
 
 

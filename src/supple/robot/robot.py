@@ -61,6 +61,10 @@ class Robot(Description, Shown, ABC):
             if isinstance(given, str) and given not in table:
                 known = ", ".join(table) or "none is given"
                 problems.append(f"{key} '{given}' is not among {key}s: {known}")
+        for station in link.stations or ():
+            if isinstance(station.section, str) and station.section not in self.sections:
+                known = ", ".join(self.sections) or "none is given"
+                problems.append(f"section '{station.section}' is not among sections: {known}")
         lost = isinstance(link.material, str) and link.material not in self.materials
         material = None if lost else self.material(link)
         if link.theory == "timoshenko" and material is not None and material.G is None:

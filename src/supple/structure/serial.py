@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import serial
 from ..architectures.serial_motion import moving_links
-from ..beams.theory import Beam, beam_of, rod_mass
+from ..beams.theory import Beam, beam_of, rod_mass, theory_of
+from ..beams.varying import varying_of
+from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot
 from .moving import MovingStructure
@@ -86,10 +89,18 @@ def section_axes(robot: Listed, link: JointedLink) -> Array:
 
 def link_beam(robot: Listed, link: JointedLink) -> Beam:
     """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
+    i = round(link.roll / (math.pi / 2)) % 2
+    if link.stations is not None:
+        if not isinstance(robot, SerialRobot) or link.joint.type == "prismatic":
+            raise SuppleError(
+                f"links.{link.name} has stations: these are for links of serial arms that do not "
+                "slide; give it as several uniform links"
+            )
+        varying: Any = varying_of(robot, link, theory_of(robot, link))
+        return varying.in_plane(i) if robot.planar else varying  # type: ignore[no-any-return]
     beam = beam_of(robot, link)
     if not robot.planar:
         return beam
-    i = round(link.roll / (math.pi / 2)) % 2
     return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
                 math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
 

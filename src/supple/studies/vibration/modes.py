@@ -14,6 +14,7 @@ from ...answers.answer import Answer
 from ...answers.held import kept
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, one_of, optional, reals, whole
+from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
@@ -259,6 +260,11 @@ class _Found:
 
 
 def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
+    if any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments):
+        from .varying_modes import varying_frequencies
+
+        omega, width = varying_frequencies(structure, count)
+        return _Found(omega, width, np.full(structure.size, "", object))
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
     reason = np.full(structure.size, "", object)
     reason[~np.isfinite(found.omega).all(axis=1)] = (
