@@ -9,8 +9,8 @@ KERNELS = Path("src/supple/kernels")
 
 # No fused multiply-add and no fast-math: the same bits on every machine of one architecture.
 FLAGS = {
-    "unix": ["-O3", "-std=c11", "-ffp-contract=off"],
-    "mingw32": ["-O3", "-std=c11", "-ffp-contract=off"],
+    "unix": ["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno"],
+    "mingw32": ["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno"],
     "msvc": ["/O2", "/std:c11", "/fp:precise"],
 }
 

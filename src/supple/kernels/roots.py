@@ -102,27 +102,35 @@ def natural_frequencies(
     skip: int | NDArray[np.int64],
     guess: float,
     tolerance: float = TOLERANCE,
+    lanes: int = 0,
 ) -> Roots:
     """Return the first `count` natural frequencies after `skip` zero ones, for every configuration.
 
     J(omega) = sum J_0 + s(K(omega)) - c counts the natural frequencies below omega; a root is
     reported only between a point where J = k - 1 and a point where J >= k. A configuration whose
     roots cannot be counted has a row of NaN. Source: [Wittrick1971]. `skip` is one number or one a
-    configuration; the answer of one configuration does not depend on the others.
+    configuration; the answer of one configuration does not depend on the others, nor on `lanes`,
+    how many are computed side by side (1, 2, 4, or 0: as many as the processor likes).
     """
     B = len(tree.L)
     omega, width = np.full((B, count), np.nan), np.full((B, count), np.nan)
     evaluations = np.zeros(B, np.int64)
     skips = np.ascontiguousarray(np.broadcast_to(skip, (B,)), np.int64)
-    _exact.solve(tree.packed(), count, skips, guess, tolerance, omega, width, evaluations)
+    _exact.solve(tree.packed(), count, skips, guess, tolerance, omega, width, evaluations, lanes)
     return Roots(omega, width, evaluations)
 
 
-def count_below(tree: BeamTree, omega: Array) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
-    """Return J at omega[b] of configuration b, and the determinant's mantissa and exponent."""
+def count_below(
+    tree: BeamTree, omega: Array, guard: float = 0.0
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
+    """Return J at omega[b] of configuration b, and the determinant's mantissa and exponent.
+
+    J is -1 where the determinant is not finite. guard: -1 returns a count that is proven not too
+    small whatever was rounded, 1 one that is not too large, 0 the plain one.
+    """
     omega = np.ascontiguousarray(np.broadcast_to(omega, (len(tree.L),)), float)
     J, m, e = np.empty(len(omega), np.int64), np.empty(len(omega)), np.empty(len(omega), np.int64)
-    _exact.count(tree.packed(), omega, J, m, e)
+    _exact.count(tree.packed(), omega, J, m, e, guard)
     return J, m, e
 
 

@@ -21,6 +21,7 @@ from ...robot import Robot
 from ...structure import Joints, Structure, carrying_nothing, structure_of
 from ..configuration import where
 from .elements import ElementModes, element_modes
+from .kinds import energy_shares, told_kind
 from .shapes import Shapes, element_shapes, exact_shapes
 
 __all__ = ["Method", "Modes", "modes"]
@@ -142,7 +143,17 @@ class Modes(Answer):
     @property
     def kind(self) -> list[str]:
         """What each mode is: where most of its strain energy sits."""
-        return [self.shapes.kind(mode) for mode in range(len(self.omega))]
+        if self.omega.ndim > 1:
+            raise SuppleError("kinds are of one configuration: ask modes.at(b).kind")
+        if self.method != "exact":
+            return [self.shapes.kind(mode) for mode in range(len(self.omega))]
+        names = tuple(segment.name for segment in self.structure.segments)
+        return [told_kind(share, names, self.structure.planar) for share in self.energy_shares]
+
+    @kept
+    def energy_shares(self) -> Array:
+        """Parts of each mode's strain energy by link and kind, (modes, n, 7): `kinds.ENERGIES`."""
+        return energy_shares(self.structure, len(self.omega), _guess(self.structure))
 
     def at(self, b: int) -> Modes:
         """Return configuration b of a batch."""

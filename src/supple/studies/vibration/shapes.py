@@ -21,11 +21,11 @@ from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
 from ...structure import Release, Segment, Structure
 from .elements import ElementModes
+from .kinds import ENERGIES, told_kind
 
 __all__ = ["ENERGIES", "Shapes", "element_shapes", "exact_shapes", "strain_density"]
 
 Array = NDArray[np.float64]
-ENERGIES = ("axial", "bending x-y", "bending x-z", "shear x-y", "shear x-z", "torsion", "joint")
 COINCIDENT = 1e-8  # relative distance of roots whose shapes are found together
 GAUSS = 12
 
@@ -85,21 +85,7 @@ class Shapes(Answer):
 
     def kind(self, mode: int) -> str:
         """Say what kind of mode it is: the largest share of strain energy and where it sits."""
-        share = self.share[mode]
-        merged = {
-            "bending x-y": share[:, 1] + share[:, 3],
-            "bending x-z": share[:, 2] + share[:, 4],
-            "axial": share[:, 0],
-            "torsion": share[:, 5],
-            "joint spring": share[:, 6],
-        }
-        name = max(merged, key=lambda key: merged[key].sum())
-        link = int(np.argmax(merged[name] >= (1 - 1e-6) * merged[name].max()))
-        word = name.replace(" x-y", "") if self.planar else name
-        part = round(100 * merged[name].sum())
-        if len(self.names) == 1:
-            return f"{word} {part} %"
-        return f"{word} {part} %, most in {self.names[link]}"
+        return told_kind(self.share[mode], self.names, self.planar)
 
 
 def dynamic_spring(release: Release, omega: float) -> float:

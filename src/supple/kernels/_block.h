@@ -1,0 +1,158 @@
+/* A block of configurations, lane by lane, and its evaluation. Included for every width LANES, after
+   _lanes.h and _beam.h. */
+
+typedef struct {
+    VD *T, *L, *root, *releases, *rows_a, *rows_b; /* the problem's tables, configurations innermost */
+    VD *D, *E, *F;                                 /* at every end; E and F of the closures */
+    LN(Stiffness) *S;
+} LN(Block);
+
+/* Record one pivot, its sign in the count and its size in the determinant; return its inverse. One
+   that is exactly zero among terms of some size is known to their rounding only. */
+ALWAYS_INLINE VD LN(pivot)(VD p, VD size, LN(Values) *f)
+{
+#if LANES == 1
+    if (p == 0)
+        p = DBL_EPSILON * size;
+#else
+    (void)size;
+    f->hard |= EQ(p, NONE);
+#endif
+    f->J += ONE_IF(LT(p, NONE));
+    f->m *= p;
+#if LANES == 1
+    LN(normalise)(f);
+#endif
+    return 1.0 / p;
+}
+
+/* F -= e e' / p for the closure forces; Fs adds up the sizes of what was taken from the diagonal. */
+static inline void LN(closure_update)(VD *F, VD *Fs, const VD *e, VD inv, int c)
+{
+    for (int i = 0; i < c; ++i) {
+        VD g = e[i] * inv;
+        Fs[i] += ABS(g * e[i]);
+        for (int j = 0; j < c; ++j)
+            F[i * c + j] -= g * e[j];
+    }
+}
+
+/* Dynamic stiffness of a drive: k - w2 J, or the spring k in series with the rotor J. */
+ALWAYS_INLINE VD LN(release_stiffness)(VD w2, VD k, VD J, VD series, LN(Values) *f)
+{
+    VD d = k - w2 * J;
+    VI both = ~EQ(series, NONE);
+    if (!ANY(both))
+        return d;
+#if LANES == 1
+    if (d == 0)
+        d = DBL_EPSILON * k;
+#else
+    f->hard |= both & EQ(d, NONE);
+#endif
+    f->J += ONE_IF(both & LT(d, NONE));
+    f->m *= SEL(both, ABS(d) / k, 1.0 + NONE);
+    return SEL(both, -k * w2 * J / d, d);
+}
+
+/* The closures' part of the count, lane by lane: their pivots differ. */
+static void LN(closure_count)(VD *F, int c, LN(Values) *f)
+{
+    double own[MAX_CLOSURE * MAX_CLOSURE];
+    for (int l = 0; l < LANES; ++l) {
+        for (int i = 0; i < c * c; ++i)
+            own[i] = LANE(F[i], l);
+        Value v = closures(own, c);
+        LANE(f->J, l) += v.J;
+        LANE(f->m, l) *= v.m;
+        LANE(f->e, l) += v.e;
+    }
+}
+
+static void LN(load_closures)(const Problem *P, const LN(Block) *K)
+{
+    const int c = (int)P->c, R = (int)P->R;
+    memset(K->E, 0, sizeof(VD) * (size_t)(P->n * R * c));
+    for (int k = 0; k < c; ++k)
+        for (int i = 0; i < R; ++i) {
+            if (P->end_a[k] >= 0)
+                K->E[(P->end_a[k] * R + i) * c + k] += K->rows_a[k * R + i];
+            if (P->end_b[k] >= 0)
+                K->E[(P->end_b[k] * R + i) * c + k] += K->rows_b[k * R + i];
+        }
+}
+
+/* One stiffness in every lane. */
+ALWAYS_INLINE void LN(spread)(const Stiffness1 *from, LN(Stiffness) *to)
+{
+    for (int i = 0; i < 3; ++i)
+        to->u[i] = from->u[i] + NONE, to->phi[i] = from->phi[i] + NONE;
+    for (int i = 0; i < 10; ++i)
+        to->xy[i] = from->xy[i] + NONE, to->xz[i] = from->xz[i] + NONE;
+    to->J0 = from->J0 + NONE;
+    to->pole = (LN(Pole)){from->pole.norm + NONE, from->pole.distance + NONE};
+    to->hard = BITS(NONE);
+}
+
+#define R 3
+#include "_condense.h"
+#undef R
+#define R 6
+#include "_condense.h"
+#undef R
+
+/* Room for one block. */
+static int LN(make_block)(const Problem *P, LN(Block) *K)
+{
+    const size_t n = (size_t)P->n, R = (size_t)P->R, c = (size_t)P->c, r = (size_t)P->start[P->n];
+    const size_t parts[] = {n * R * R, n, n * R * R, r * (R + 3), c * R, c * R,
+                            n * R * R, n * R * c, c * c + c};
+    VD **table[] = {&K->T, &K->L, &K->root, &K->releases, &K->rows_a, &K->rows_b, &K->D, &K->E, &K->F};
+    memset(K, 0, sizeof *K);
+    int ok = 1;
+    for (int i = 0; i < 9; ++i) {
+        size_t bytes = sizeof(VD) * (parts[i] + 1);
+        *table[i] = aligned_room(bytes);
+        ok &= *table[i] != NULL;
+    }
+    size_t bytes = sizeof(LN(Stiffness)) * (n + 1);
+    K->S = aligned_room(bytes);
+    return ok && K->S;
+}
+
+static void LN(free_block)(LN(Block) *K)
+{
+    void *parts[] = {K->T, K->L, K->root, K->releases, K->rows_a, K->rows_b, K->D, K->E, K->F, K->S};
+    for (int i = 0; i < 10; ++i)
+        aligned_free(parts[i]);
+}
+
+/* Lay configurations b[0], b[1], .. side by side. */
+static void LN(fill_block)(const Problem *P, LN(Block) *K, const int64_t *b)
+{
+    const int64_t n = P->n, each = n * P->R * P->R, c = P->c * P->R, r = P->start[n] * (P->R + 3);
+    for (int l = 0; l < LANES; ++l) {
+        const double *T = P->T + b[l] * each, *L = P->L + b[l] * n;
+        const double *root = P->root + (P->root_stride ? b[l] : 0) * each;
+        const double *releases = P->releases + (P->release_stride ? b[l] : 0) * r;
+        for (int64_t i = 0; i < each; ++i)
+            LANE(K->T[i], l) = T[i], LANE(K->root[i], l) = root[i];
+        for (int64_t i = 0; i < n; ++i)
+            LANE(K->L[i], l) = L[i];
+        for (int64_t i = 0; i < r; ++i)
+            LANE(K->releases[i], l) = releases[i];
+        for (int64_t i = 0; i < c; ++i) {
+            LANE(K->rows_a[i], l) = P->rows_a[b[l] * c + i];
+            LANE(K->rows_b[i], l) = P->rows_b[b[l] * c + i];
+        }
+    }
+}
+
+static void LN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const Stiffness1 *shared,
+                         VD sigma, LN(Values) *f)
+{
+    if (P->R == 3)
+        LN(evaluate3_)(P, K, omega, shared, sigma, f);
+    else
+        LN(evaluate6_)(P, K, omega, shared, sigma, f);
+}
