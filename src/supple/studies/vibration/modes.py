@@ -145,7 +145,8 @@ class Modes(Answer):
         """What each mode is: where most of its strain energy sits."""
         if self.omega.ndim > 1:
             raise SuppleError("kinds are of one configuration: ask modes.at(b).kind")
-        if self.method != "exact":
+        varying = any(isinstance(s.beam, VaryingBeam) for s in self.structure.segments)
+        if self.method != "exact" or varying:
             return [self.shapes.kind(mode) for mode in range(len(self.omega))]
         names = tuple(segment.name for segment in self.structure.segments)
         return [told_kind(share, names, self.structure.planar) for share in self.energy_shares]

@@ -1,0 +1,37 @@
+"""The same bits at every width of the kernel, in a batch and alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import supple
+from supple.kernels.roots import natural_frequencies
+from supple.structure import structure_of
+
+ARMS = np.random.default_rng(3).uniform(-3, 3, (7, 3))
+PLACES = [[0, 0, 0.6], [0.1, 0.05, 0.5], [0, 0.1, 0.6], [-0.1, 0, 0.55], [0.02, 0.02, 0.7]]
+SLIDES = [[0, 0, 0.5], [0.3, 0.2, 0.7], [0.1, 0, 1.0], [0, 0.4, 0.6], [1, 1, 0.9]]
+CASES = {
+    "an arm": ("industrial-3", ARMS, "locked"),
+    "free joints": ("industrial-3", ARMS, "free"),
+    "a Delta": ("kuo-delta", PLACES, "locked"),
+    "a free Delta": ("kuo-delta", PLACES, "free"),
+    "lengths that differ": ("theodore-rrp", SLIDES, "locked"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_neither_width_nor_neighbours_change_a_bit(name: str) -> None:
+    robot, at, joints = CASES[name]
+    structure = structure_of(supple.load(robot), at, joints)
+    tree, skip = structure.tree(), structure.rigid_modes
+    one, *others = (natural_frequencies(tree, 6, skip, 1.0, lanes=lanes) for lanes in (1, 2, 4, 0))
+    assert np.isfinite(one.omega).all()
+    for other in others:
+        assert np.array_equal(other.omega, one.omega)
+        assert np.array_equal(other.width, one.width)
+    for b in range(structure.size):
+        alone = natural_frequencies(structure.at(b).tree(), 6, skip[b], 1.0)
+        assert np.array_equal(alone.omega[0], one.omega[b])
+        assert np.array_equal(alone.width[0], one.width[b])
