@@ -41,7 +41,7 @@ def test_joint_errors_obey_their_equation(law: supple.Controller) -> None:
     errors = []
     for dt in (2e-3, 1e-3):
         run = supple.simulate(
-            model, controller=law, trajectory=HELD, q0=q0, duration=0.1, step=dt, **IMPLICIT
+            model, controller=law, trajectory=HELD, q0=q0, duration=0.1, dt=dt, step=dt, **IMPLICIT
         )
         wanted = error_after(run.t[:, None], q0[:3] - HELD, 400.0, 40.0)
         errors.append(np.abs(run.theta - HELD - wanted).max())
