@@ -309,7 +309,7 @@ def shaper(
         frequency_hz: natural (undamped) frequency, or several.
         damping_ratio: of each mode; one value, or one for each frequency.
         band: (low, high) in Hz instead: as many impulses as the kind has, their amplitudes and
-            spacing chosen to make the largest residual in the band as small as possible.
+        spacing chosen to make the largest residual in the band as small as possible.
         tolerance: height of the humps of ei kinds.
     """
     if kind not in SHAPERS:

@@ -181,8 +181,8 @@ def shaped(trajectory: Any, shaper: Shaper, rate: float | None = None) -> Any:
 
     Args:
         trajectory: a Trajectory, which gives a Trajectory; or positions (N,) or (N, joints) at
-            `rate` in Hz, which gives more of them: the first value is held before the samples, the
-            last one after them, until the last impulse has ended.
+        `rate` in Hz, which gives more of them: the first value is held before the samples, the
+        last one after them, until the last impulse has ended.
         shaper: of `supple.shaper`.
     """
     if not isinstance(shaper, Shaper):

@@ -42,7 +42,7 @@ class Optimum(Answer):
         mass: of links and bodies without the payload, kg.  sag: largest over the poses, m.
         active: the limits that hold it back, in words.
         kkt: length of the gradient that the active limits do not balance, relative to the
-            objective's own: zero at an optimum.
+        objective's own: zero at an optimum.
         elements_hz: the lowest frequency again, by finite elements.
         evaluations: how often the robot was asked.
     """

@@ -49,7 +49,7 @@ class Sensitivities(Answer):
     Attributes:
         robot, theta: what was asked about.
         omega: (count,) rad/s.  coincident: (count,) whether a root has others at the same place;
-            its derivatives are then those of the whole group, ascending.
+        its derivatives are then those of the whole group, ascending.
         derivatives: for each parameter (count,), rad/s per unit of the parameter.
     """
 

@@ -56,7 +56,7 @@ class Band(Answer):
         frequency_hz: that frequency, or None.
         cells: how many cells were looked at.  undecided: how many were left.
         margin_hz: least distance from the band to a frequency at the middle of any cell; the
-            distance over the whole box may be smaller.
+        distance over the whole box may be smaller.
         rests_on: what the proof rests on, in words.
     """
 
@@ -113,7 +113,7 @@ def stopband(
         robot: a serial arm.
         band: (low, high) in Hz, both ends included.
         over: the box: {"theta.link2": (low, high), ..., "payload.mass": (low, high)}; revolute
-            joints and the payload's mass.
+        joints and the payload's mass.
         theta: where joints that do not vary stand; zero unless given.
         resolution: rad; cells smaller than this are given up.
         cells: how many are looked at, at most.

@@ -267,16 +267,16 @@ def sweep(
         study: "modes", "statics", or a function (robot, theta=...) -> number, array or dict.
         over: what varies: {"theta.link2": values, "payload.mass": values, ...}; a grid of all.
         out: a folder for the chunks: an interrupted sweep goes on where it stopped, a finished one
-            is read.
+        is read.
         scheduler: serial, threads, processes, or the address of a Dask scheduler. Answers are the
-            same to the last bit.
+        same to the last bit.
         workers: how many threads or processes; one for each core unless given.
         shard: (i, n): compute only every n-th chunk, from the i-th (0-based) on; needs `out`. What
-            other shards have not computed yet is NaN.
+        other shards have not computed yet is NaN.
         progress: whether to tell it on the error stream; where somebody looks unless given.
         asked: sample ("random", "latin", "sobol" between the least and largest value of each key,
-            or a table of columns), samples, seed; theta or position, where coordinates that do not
-            vary stand; chunk; all else is an option of the study, such as count.
+        or a table of columns), samples, seed; theta or position, where coordinates that do not
+        vary stand; chunk; all else is an option of the study, such as count.
     """
     one = question(robot, study, over or {}, **asked)
     if shard is not None:

@@ -117,7 +117,7 @@ def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = 
         model: a Model of a serial arm with revolute joints.
         path: a Trajectory of the chord angles theta_i + v_i(L_i)/L_i.
         window: first and last time, s; the path begins at 0. Without it, as long before and after
-            the path as the slowest zero needs to die out to 1e-6.
+        the path as the slowest zero needs to die out to 1e-6.
     """
     if not isinstance(model, Model):
         raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")

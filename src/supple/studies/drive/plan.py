@@ -39,7 +39,7 @@ class Plan(Held):
     Attributes:
         model: what it was planned on.
         t: (N + 1,) s.  q, qd: (N + 1, size) states there.  tau: (N, joints) efforts, constant
-            between.
+        between.
         duration: s.  objective: "time" or "effort".
         iterations: of the solver.
     """
@@ -88,7 +88,7 @@ def plan(  # noqa: PLR0913 - every limit of a move
         start, end: joint coordinates.
         duration: s; the move with the least effort that takes so long. Without it, the fastest.
         effort_limit: one value or one for each joint; the joints' own unless given. The fastest
-            move needs one.
+        move needs one.
         speed_limit: of the joints, likewise.
         deflection_limit: m, of the tip of every link relative to its root.
         pieces: on which efforts are constant.

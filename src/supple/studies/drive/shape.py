@@ -31,12 +31,12 @@ class ShapedMove(Answer):
     Attributes:
         before, after: the two moves, sampled at `rate` Hz.
         kind, rate, slowed: the shaper's name; samples a second; by how much the move was stretched
-            before shaping to keep the limits.
+        before shaping to keep the limits.
         frequency_hz, damping_ratio: (modes,) shaped for; where they change along the path, at its
-            end.
+        end.
         shaper: the impulses, None where they are scheduled over the path.
         residual_before, residual_after: (modes, joints) predicted vibration that each joint's
-            command leaves in each mode, in units of the joint.
+        command leaves in each mode, in units of the joint.
     """
 
     before: JointTrajectory
@@ -187,10 +187,10 @@ def shape(  # noqa: PLR0913 - every option of the command
         move: samples, or a Trajectory (sampled at `rate`, 1000 Hz unless given).
         kind, frequency_hz, damping_ratio: as for `supple.shaper`.
         robot: take the frequencies from this robot's `modes` lowest modes along the path instead,
-            its motors held, by `servo` if one is given.
+        its motors held, by `servo` if one is given.
         rate: samples a second of the answer; that of the samples unless given.
         speed_limit, acceleration_limit: the move is stretched in time before it is shaped where it
-            would pass them; shaping itself adds nothing to either.
+        would pass them; shaping itself adds nothing to either.
     """
     if (robot is None) == (frequency_hz is None):
         raise SuppleError("give frequency_hz, or a robot to take the frequencies from")
