@@ -210,6 +210,13 @@ class _Carrier:
         K0 = dynamic_stiffness(self.fine, self.z, 0.0)
         return null_vectors(self.K, K0, self.z.closure, multiplicity)
 
+    def miss(self, vector: Array) -> float:
+        """Return how far the root lies from omega, relative: Newton's step of phi' K phi = 0."""
+        h = 1e-6 * self.omega
+        change = dynamic_stiffness(self.fine, self.z, self.omega + h) - self.K
+        slope = float(vector @ change @ vector) / 1e-6
+        return -float(vector @ self.K @ vector) / slope if slope else 0.0
+
     def forces(self, vector: Array) -> tuple[Array, Array]:
         """Return what must push each piece's root and end to drive all that lies beyond, (n, 6)."""
         n, w2 = len(self.fine.segments), self.omega**2
@@ -317,7 +324,11 @@ def exact_shapes(structure: Structure, omega: Array, points: int = 21) -> Shapes
     displacement, rotation, share, density, residual = [], [], [], [], []
     for group in groups:
         carrier = _Carrier(structure, float(omega[group].mean()), points)
-        vectors = _orthogonal(carrier, carrier.motions(len(group)))
+        motions = carrier.motions(len(group))
+        if 1e-13 < abs(step := carrier.miss(motions[:, 0])) < 1e-9:  # a root's bracket is wider
+            carrier = _Carrier(structure, carrier.omega * (1 + step), points)
+            motions = carrier.motions(len(group))
+        vectors = _orthogonal(carrier, motions)
         for vector in vectors.T:
             fields = carrier.fields(vector)
             mass, strain = carrier.products(fields, fields)
