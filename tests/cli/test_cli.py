@@ -16,7 +16,14 @@ from supple.files import dump, load, schema
 from supple.papers.tour import stops
 
 DESIGN_WORDS = {
-    *("forward", "inverse", "import", "materials"),  # the words of the map, in use or to come
+    *(
+        "forward",
+        "inverse",
+        "import",
+        "materials",
+        "shape",
+        "stopband",
+    ),  # the words of the map, in use or to come
     *("robots", "check", "modes", "statics", "simulate", "linearize", "stability", "workspace"),
     *("response", "sweep", "optimise", "compare", "identify", "validate", "reproduce", "view"),
     *("export", "tour"),

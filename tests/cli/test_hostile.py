@@ -94,8 +94,9 @@ def test_a_part_of_a_run_does_not_replace_a_whole_one(
     real = module._collect
 
     def stopped(*args: Any) -> Any:
-        states, _ = real(*args)
-        return states[:5], "stopped by the user at t = 0.004 s"
+        states, applied, _ = real(*args)
+        part = None if applied is None else applied[:5]
+        return states[:5], part, "stopped by the user at t = 0.004 s"
 
     monkeypatch.setattr(module, "_collect", stopped)
     ran = console(*words)

@@ -150,3 +150,11 @@ def test_whole_numbers_of_numpy_are_numbers() -> None:
     """A count read out of an array is a count."""
     found = supple.modes(robot(), [0, 0, 0], count=np.int64(3))  # type: ignore[arg-type]
     assert found.omega.shape == (3,)
+
+
+def test_a_rigid_robot_needs_no_basis() -> None:
+    link = {"name": "a", "length": 1.0, "theory": "rigid", "mass_per_length": 2.0}
+    model = supple.build(supple.SerialRobot(name="r", planar=True, links=[link]))
+    assert model.size == 1
+    with pytest.raises(supple.SuppleError, match="link1 bends"):
+        supple.build(supple.load("industrial-3"))

@@ -25,6 +25,10 @@ def error_after(t: np.ndarray, start: float, Gp: float, Gv: float) -> np.ndarray
     return start * (1 + a * t) * np.exp(-a * t)
 
 
+IMPLICIT = {"method": "generalised-alpha"}  # second order; leads the motors along a path exactly
+
+
+@pytest.mark.filterwarnings("ignore:the power balance")
 @pytest.mark.parametrize(
     "law", [supple.Decoupling(400.0, 40.0), supple.ComputedTorque(400.0, 40.0)]
 )
@@ -36,7 +40,9 @@ def test_joint_errors_obey_their_equation(law: supple.Controller) -> None:
     q0[:3] = HELD + np.array([0.02, -0.01, 0.03])
     errors = []
     for dt in (2e-3, 1e-3):
-        run = supple.simulate(model, controller=law, trajectory=HELD, q0=q0, duration=0.1, dt=dt)
+        run = supple.simulate(
+            model, controller=law, trajectory=HELD, q0=q0, duration=0.1, dt=dt, step=dt, **IMPLICIT
+        )
         wanted = error_after(run.t[:, None], q0[:3] - HELD, 400.0, 40.0)
         errors.append(np.abs(run.theta - HELD - wanted).max())
     assert errors[1] < 2e-5  # (dt Gv / 2)^2 / 12 of 0.03 rad: 1e-6, times the steps of a decay
@@ -44,7 +50,9 @@ def test_joint_errors_obey_their_equation(law: supple.Controller) -> None:
 
 
 def test_decoupling_on_its_path_is_exact() -> None:
-    run = supple.simulate(SOFT, controller=supple.Decoupling(), path=REACH, q0="static", dt=4e-3)
+    run = supple.simulate(
+        SOFT, controller=supple.Decoupling(), path=REACH, q0="static", dt=4e-3, **IMPLICIT
+    )
     wanted = motion(KUO, *REACH(run.t)).theta[0]
     assert np.abs(run.theta - wanted).max() < 1e-11  # inputs are read 1e-9 of a step before
     # what the law asks for is what the equations of motion need
@@ -88,13 +96,14 @@ def test_lqr_brings_it_back() -> None:
     assert np.abs(run.theta[-1] - HELD).max() < 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:the power balance")
 def test_a_function_as_controller_is_the_same_law() -> None:
     def law(t: float, q: np.ndarray, qd: np.ndarray, wanted: tuple) -> np.ndarray:
         r, rd, _ = wanted
         return -200 * (q[:3] - r) - 5 * (qd[:3] - rd)
 
     runs = [
-        supple.simulate(SOFT, controller=each, path=REACH, dt=5e-3, q0="static")
+        supple.simulate(SOFT, controller=each, path=REACH, q0="static", step=1e-3, **IMPLICIT)
         for each in (law, supple.JointPD(200.0, 5.0))
     ]
     assert runs[0].q == pytest.approx(runs[1].q, abs=1e-7)
@@ -104,11 +113,13 @@ def test_paths_lead_the_platform_and_trajectories_the_motors() -> None:
     law, square = supple.Decoupling(), [(0, 0, 0.5), (0.03, 0, 0.5), (0.03, 0.03, 0.52)]
     for path in (supple.InvertedU(), supple.CirclePath(radius=0.05), REACH,
                  supple.WayPoints(square, velocity=1.0, acceleration=20.0)):  # fmt: skip
-        run = supple.simulate(SOFT, controller=law, path=path, duration=0.02, dt=5e-3)
+        run = supple.simulate(SOFT, controller=law, path=path, duration=0.02, dt=5e-3, **IMPLICIT)
         theta = delta.inverse(KUO, path(run.t)[0])[..., 0]
         assert run.theta == pytest.approx(theta, abs=1e-11)
     blends = supple.ParabolicBlends(HELD, HELD + 0.1)
-    run = supple.simulate(SOFT, controller=law, trajectory=blends, duration=0.02, dt=5e-3)
+    run = supple.simulate(
+        SOFT, controller=law, trajectory=blends, duration=0.02, dt=5e-3, **IMPLICIT
+    )
     assert run.theta == pytest.approx(blends(run.t)[0], abs=1e-11)
     same = [
         supple.simulate(SOFT, controller=law, duration=0.01, dt=5e-3, **{word: given}).q

@@ -174,7 +174,7 @@ def test_every_fault_of_a_file_at_once() -> None:
         "links.2: bending_stiffness is missing",
         "links.2: theory is 'timoshenk': it must be one of timoshenko, euler-bernoulli",
         "links.2: mass_per_length is nan: it must be a finite number",
-        "links.2.tip: mass is 'heavy': it must be a number without a unit",
+        "links.2.tip: mass is 'heavy': it must be a number, alone or with a unit",
         "links.2.tip: inertia has 2 values: give 1, 3 or 6 of them",
         "links.link1: bending_stiffness is missing",
         "links.link1.name: name 'link1' is used twice",

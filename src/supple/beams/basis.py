@@ -252,3 +252,12 @@ def check_ends(ends: Ends, links: int) -> None:
 
 
 BASES: dict[str, type[Basis]] = {"assumed": AssumedModes, "elements": FiniteElements}
+
+
+def rigid_basis(robot: Any) -> Basis:
+    """Return a basis for a robot whose links are all rigid, which needs none; refused otherwise."""
+    parts = getattr(robot, "links", None) or [getattr(robot, k, None) for k in ("upper", "lower")]
+    bent = [getattr(part, "name", "a link") for part in parts if part and not part.rigid]
+    if bent:
+        raise SuppleError(f"basis is missing: {bent[0]} bends, give one such as AssumedModes(2)")
+    return AssumedModes(1)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, short
 from ..arguments import Check, checked, instance, number, one_of, optional, reals, shown, switch
-from ..beams.basis import Basis
+from ..beams.basis import Basis, rigid_basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import (
@@ -261,7 +261,7 @@ ARGUMENTS: dict[str, Check] = {
 @checked(**ARGUMENTS)
 def build(  # noqa: PLR0913 - every choice by keyword
     robot: Robot,
-    basis: Basis,
+    basis: Basis | None = None,
     deflection: Deflection = "rotation",
     stiffening: bool | None = None,
     damping: Damping | float | None = None,
@@ -283,7 +283,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
     a run, as the paper does, which drifts. `compiled` turns every function into C when first used.
 
     Warns where statics or the lowest frequency miss those of the exact beams by more than 5 %, and
-    names the basis that mends it (`model.check()`).
+    names the basis that mends it (`model.check()`). `basis` may be left out where nothing bends.
     """
     if modal_damping is not None:
         if damping is not None:
@@ -292,6 +292,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
                 "modes, modal_damping that of the whole robot's; give one of them"
             )
         damping = RobotDamping(modal_damping)
+    basis = basis or rigid_basis(robot)
     made = _built(robot, basis, (deflection, velocity, beta), stiffening, damping, compiled)
     found = accuracy(made.robot, made.basis, made.chain, made.damping)
     if found is not None and not found.good:
