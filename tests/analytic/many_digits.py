@@ -27,7 +27,9 @@ def count_below(structure: Structure, omega: Any, digits: int = 40) -> int:
         N, c = len(K), len(closure)
         A = [[*row, *(closure[k][i] for k in range(c))] for i, row in enumerate(K)]
         A += [[*closure[k], *([mpf(0)] * c)] for k in range(c)]
-        return _negatives(A, N + c) - c
+        drives = [r for p in fine.segments for r in p.releases if r.series]
+        behind = [mpf(r.stiffness) < mpf(omega) ** 2 * mpf(r.inertia) for r in drives]
+        return _negatives(A, N + c) - c + sum(behind)  # a rotor behind its spring is eliminated
 
 
 def _assembled(s: Structure, z: Any) -> tuple[Rows, Rows]:

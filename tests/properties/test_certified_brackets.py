@@ -40,7 +40,9 @@ def dense_count(structure: Structure, omega: float) -> int:
         size = np.abs(A).max(axis=1)
         s = 1 / np.sqrt(np.where(size > 0, size, 1.0))
         A = s[:, None] * A * s
-    return int((np.linalg.eigvalsh(A) < 0).sum()) - c
+    drives = [r for s in fine.segments for r in s.releases if r.series]
+    behind = sum(r.stiffness < omega * omega * r.inertia for r in drives)  # rotors behind springs
+    return int((np.linalg.eigvalsh(A) < 0).sum()) - c + behind
 
 
 def judged(found: supple.Modes, tally: dict[str, int]) -> None:
