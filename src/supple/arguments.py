@@ -180,7 +180,8 @@ def some(low: float = -math.inf) -> Check:
     def check(name: str, value: Any) -> float | tuple[float, ...]:
         array = reals(name, value)
         if array.ndim > 1 or not np.isfinite(array).all() or (array < low).any():
-            few = "values that are not negative" if low == 0 else "finite values"
+            few = "positive values" if low > 0 else "finite values"
+            few = "values that are not negative" if low == 0 else few
             raise SuppleError(f"{name} is {shown(value)}: give {few}, one or a list of them")
         return (
             tuple(array.tolist())

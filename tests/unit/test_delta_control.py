@@ -149,7 +149,7 @@ LAW = supple.Decoupling()
          "out of reach"),
         (SOFT, {"controller": LAW, "path": REACH, "method": "magnus"}, "magnus"),
         (ARM, {"controller": LAW, "path": REACH}, "lead the joints"),
-        (ARM, {"position": [0, 0, 0.5]}, "where a Delta's platform starts"),
+        (ARM, {"position": [0, 0, 0.5]}, "position is for a Delta"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_a_sentence(model: supple.Model, asked: dict, sentence: str) -> None:

@@ -24,7 +24,7 @@ def test_a_slow_motion_stays_at_its_sag() -> None:
 def test_from_zero_the_weight_is_overshot_twice() -> None:
     """A held robot let go from its unloaded shape swings to twice its sag, mode by mode."""
     hold = supple.Hold((0.0, 0.0, 0.5), 0.1)
-    found = supple.follow(STIFF, hold, elements=1, step=2e-4, start="rest")
+    found = supple.follow(STIFF, hold, elements=1, dt=2e-4, start="rest")
     sag = supple.statics(STIFF, position=[0, 0, 0.5]).tip_displacement[2]
     assert found.tip[0] == pytest.approx(np.zeros(6), abs=0)
     assert found.tip[:, 2].max() == pytest.approx(2 * sag, rel=0.02)  # higher modes carry 1 %
@@ -36,7 +36,7 @@ def test_from_zero_the_weight_is_overshot_twice() -> None:
 def test_damping_ratio_is_seen_in_the_decay(damping: dict) -> None:
     hold = supple.Hold((0.0, 0.0, 0.5), 0.4)
     light = supple.Loads(preload=False)
-    found = supple.follow(STIFF, hold, elements=1, step=2e-4, start="rest", loads=light, **damping)
+    found = supple.follow(STIFF, hold, elements=1, dt=2e-4, start="rest", loads=light, **damping)
     z = found.tip[:, 2] - supple.statics(STIFF, position=[0, 0, 0.5]).tip_displacement[2]
     peaks = [k for k in range(1, len(z) - 1) if z[k - 1] < z[k] >= z[k + 1]]
     first, later = z[peaks[1]], z[peaks[6]]
@@ -107,7 +107,7 @@ def test_beyond_the_small_range_it_warns() -> None:
         ({"start": "warm"}, "start is 'warm'"),
         ({"start": "periodic"}, "does not repeat"),
         ({"periods": 0}, "periods is 0"),
-        ({"damping": -0.1}, "damping ratio"),
+        ({"damping": -0.1}, "damping is -0.1"),
         ({"elements": 0}, "elements"),
     ],
 )

@@ -87,7 +87,7 @@ def test_limits_slow_the_move_down() -> None:
     assert speed.max() <= 0.5
     assert acceleration.max() <= 2.0
     assert found.slowed > 1
-    with pytest.raises(supple.SuppleError, match="allows no move"):
+    with pytest.raises(supple.SuppleError, match="speed_limit is 0"):
         supple.shape(MOVE, "zv", 3.0, speed_limit=0.0)
 
 
