@@ -48,6 +48,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "WorkspaceMap": lambda: supple.workspace(supple.load("kuo-delta"), points=2),
     "Pose": lambda: supple.forward(arm(), [0.1, 0.2, 0.3]),
     "JointSolutions": lambda: supple.inverse(arm(), [2.0, 0.5, 0.0]),
+    "FrequencyResponse": lambda: supple.response(
+        arm(), [0.1, 0.2, 0.3], [1.0, 2.0], inputs=["force.y"], outputs=["tip.y"]
+    ),
     "ShapedMove": lambda: supple.shape(
         supple.PointToPoint((0, 0), (0.1, 0), 0.2), "zv", 7.2, rate=100.0
     ),

@@ -34,7 +34,7 @@ def test_a_sample_keeps_its_energy(method):
     check(bent(*library_model("industrial-3"), modes=2), method=method)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_the_default_keeps_the_energy_of_a_random_arm(seed):
     found = random_model(seed)
     assert found is not None

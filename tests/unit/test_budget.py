@@ -16,10 +16,10 @@ def test_what_is_too_large_is_refused_before_it_is_made() -> None:
     with pytest.raises(SuppleError, match=GB + "give fewer elements"):
         supple.modes(arm, method="elements", elements=100_000)
     with pytest.raises(SuppleError, match=GB + "give fewer elements"):
-        supple.build(arm, supple.FiniteElements(100_000))
+        supple.build(arm, supple.FiniteElements(10_000))
     with pytest.raises(SuppleError, match=GB + "give fewer modes"):
-        supple.build(arm, supple.AssumedModes(100_000))
-    with pytest.raises(SuppleError, match=r"more than .* are not computed"):
+        supple.build(arm, supple.AssumedModes(10_000))
+    with pytest.raises(SuppleError, match=r"points is 999999999999"):
         supple.workspace(arm, points=999_999_999_999)
     model = supple.build(arm, supple.AssumedModes(1))
     for duration, dt in ((1.0, 5e-324), (1e308, None), (9e7, 1.0)):

@@ -52,7 +52,7 @@ def test_numbers_of_a_cantilever_in_closed_form():
     assert ratio == pytest.approx(stress / 235e6)
     assert seen.sag == pytest.approx(-supple.statics(robot).tip_displacement[2])
     assert seen.frequency_hz == pytest.approx(supple.modes(robot, count=1).frequency_hz[0])
-    assert seen.notes == ()
+    assert [note for note in seen.notes if "Bredt" not in note] == []  # told of thick walls
 
 
 def test_torsion_of_a_box_by_bredt():
