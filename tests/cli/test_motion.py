@@ -98,7 +98,10 @@ def test_linearize(console: Console) -> None:
         (("workspace", ARM, "--z", "0.5"), "--z would change nothing on a serial arm"),
         (("stability", ARM), "--trajectory extension has 3 joint coordinates, the arm has 2"),
         (("simulate", ARM, "--duration", "0.01", "--save", "a.xyz"), "must end in .nc (netCDF)"),
-        (("simulate", ARM, "--input", "none.csv"), "none.csv: No such file or directory; give a header"),
+        (
+            ("simulate", ARM, "--input", "none.csv"),
+            "none.csv: No such file or directory; give a header",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(console: Console, words: tuple[str, ...], said: str) -> None:

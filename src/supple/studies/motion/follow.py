@@ -349,7 +349,7 @@ class _Run:
         worst = 0.0
         for part in (slice(0, 3), slice(3, 6)):
             least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
-            least += 1e-9 * np.abs(one[:, part]).max(initial=0.0) + 1e-30  # rounding
+            least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30  # rounding, of the other part too
             for row in rows:
                 size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
                 off = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
