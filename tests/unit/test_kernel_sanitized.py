@@ -37,9 +37,10 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path: Path) -> None:
         "PYTHONPATH": str(tmp_path),
     }
     here = Path(__file__).parent
-    tests = [here / "test_kernel_safety.py", here / "studies" / "test_batches.py"]
+    names = ("test_kernel_safety.py", "test_kernel_lanes.py", "studies/test_batches.py")
+    tests = [str(here / name) for name in names]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, tests)],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-s", "-p", "no:cacheprovider", *tests],
         env=environment,
         capture_output=True,
         text=True,

@@ -12,6 +12,7 @@
 #undef NUMBER
 #undef ANY
 #undef LANE
+#undef SHIFTED
 #undef NONE
 #undef SEL
 #undef ABS
@@ -29,6 +30,7 @@ typedef int64_t VI;
 #define NUMBER(x) LN(number)(x)
 #define ANY(m) ((m) != 0)
 #define LANE(x, l) (x)
+#define SHIFTED(x, n) ((int64_t)((uint64_t)(x) << (n)))
 static inline VI LN(bits)(VD x)
 {
     VI y;
@@ -50,6 +52,7 @@ typedef int64_t VI __attribute__((vector_size(8 * LANES)));
 #define NUMBER(x) ((VD)(x))
 #define ANY(m) LN(any)(m)
 #define LANE(x, l) ((x)[l])
+#define SHIFTED(x, n) ((x) << (n))
 ALWAYS_INLINE int LN(any)(VI m)
 {
     int64_t any = 0;
@@ -97,8 +100,8 @@ ALWAYS_INLINE void LN(sine_cosine)(VD x, VD *sine, VD *cosine, VD *quarter)
            y * (-1.0 / 3628800 + y * (1.0 / 479001600 + y * (-1.0 / 87178291200 +
            y * (1.0 / 20922789888000))))))));
     VI q = BITS(shifted), odd = -(q & 1);
-    *sine = NUMBER(BITS(SEL(odd, c, s)) ^ ((q & 2) << 62));
-    *cosine = NUMBER(BITS(SEL(odd, s, c)) ^ (((q + 1) & 2) << 62));
+    *sine = NUMBER(BITS(SEL(odd, c, s)) ^ SHIFTED(q & 2, 62));
+    *cosine = NUMBER(BITS(SEL(odd, s, c)) ^ SHIFTED((q + 1) & 2, 62));
     *quarter = n - ONE_IF(LT(r, NONE));
 }
 
@@ -111,7 +114,7 @@ ALWAYS_INLINE VD LN(decay)(VD x)
     VD e = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 +
            r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800 +
            r * (1.0 / 39916800 + r * (1.0 / 479001600 + r * (1.0 / 6227020800)))))))))))));
-    return NUMBER(BITS(e) + (BITS(shifted) << 52));
+    return NUMBER(BITS(e) + SHIFTED(BITS(shifted), 52));
 }
 
 /* A determinant m 2^e, the count of natural frequencies below omega, and whether a lane needs more
