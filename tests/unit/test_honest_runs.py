@@ -193,15 +193,15 @@ def test_a_refusal_recommends_what_works(two):
 
 @pytest.mark.parametrize("method", ["rk4", "adams", "bdf", "generalised-alpha"])
 def test_ctrl_c_keeps_what_was_computed(two, method):
-    """A real signal, in the middle of a run of 1,000 s."""
+    """A real signal, in the middle of a run of 3,000 s."""
     q0 = np.r_[0, 0, 0.01, 0.01, 0.01, 0.01]
     simulate(two, q0=q0, duration=0.1, method=method)  # made once
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.warns(SimulationWarning, match="stopped by the user"):
-        run = simulate(two, q0=q0, duration=1000.0, dt=0.01, method=method)
+        run = simulate(two, q0=q0, duration=3000.0, dt=0.01, method=method)
     assert "stopped by the user" in run.message
     assert not run.complete
-    assert 1 < len(run.t) < 100_000
+    assert 1 < len(run.t) < 300_000
     assert np.isfinite(run.q).all()
     assert len(run.tau) == len(run.t)

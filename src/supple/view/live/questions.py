@@ -106,13 +106,7 @@ def only(found: Modes, mode: int) -> tuple[Modes, int]:
 
 def kinds(found: Modes, moved_on: Callable[[], bool]) -> list[str] | None:
     """Return the kinds of all modes, or None as soon as the reader has moved on."""
-    told: list[str] = []
-    while len(told) < len(found.omega):
-        if moved_on():
-            return None
-        part, place = only(found, len(told))
-        told += part.kind[place:]
-    return told
+    return None if moved_on() else found.kind
 
 
 def sliders(robot: Robot) -> tuple[Coordinate, ...]:
