@@ -191,8 +191,16 @@ def test_a_refusal_recommends_what_works(two):
         simulate(two, method="magnus", duration=0.1)
 
 
+@pytest.fixture
+def minded():
+    """SIGINT raises, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("method", ["rk4", "adams", "bdf", "generalised-alpha"])
-def test_ctrl_c_keeps_what_was_computed(two, method):
+def test_ctrl_c_keeps_what_was_computed(two, method, minded):
     """A real signal, in the middle of a run of 3,000 s."""
     q0 = np.r_[0, 0, 0.01, 0.01, 0.01, 0.01]
     simulate(two, q0=q0, duration=0.1, method=method)  # made once

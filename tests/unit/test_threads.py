@@ -10,7 +10,7 @@ from supple.kernels.threads import one_thread, single
 
 
 def threads() -> set[int]:
-    """Of the linear algebra that supple itself uses; other engines of a test process have theirs."""
+    """Of the linear algebra that supple itself uses; other engines in a process have theirs."""
     own = ("numpy", "scipy", "casadi")
     return {
         part["num_threads"]
