@@ -29,7 +29,10 @@ FILES = {
     ),
     "not a number": (ARM.replace("link2, length: 1", "link2, length: .nan"), "length is nan"),
     "infinite": (ARM.replace("link2, length: 1", "link2, length: .inf"), "length is inf"),
-    "a text": (ARM.replace("link2, length: 1", "link2, length: 1 parsec"), "length: '1 parsec' is given"),
+    "a text": (
+        ARM.replace("link2, length: 1", "link2, length: 1 parsec"),
+        "length: '1 parsec' is given",
+    ),
     "unknown section": (
         "name: arm\nmaterials:\n  al: {young_modulus: 1, density: 1, poisson_ratio: 0.3}\n"
         "sections:\n  box: {shape: circle, diameter: 1}\n"
