@@ -292,7 +292,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
                 "modes, modal_damping that of the whole robot's; give one of them"
             )
         damping = RobotDamping(modal_damping)
-    basis = basis or rigid_basis(robot)
+    basis = rigid_basis(robot) if basis is None else basis
     made = _built(robot, basis, (deflection, velocity, beta), stiffening, damping, compiled)
     found = accuracy(made.robot, made.basis, made.chain, made.damping)
     if found is not None and not found.good:
