@@ -48,10 +48,13 @@ if TYPE_CHECKING:
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
+        Bearing,
         Body,
         Closure,
         ClosureEnd,
         DeltaRobot,
+        Foundation,
+        Gear,
         Joint,
         Link,
         LowerLink,
@@ -100,6 +103,7 @@ __all__ = [
     "Band",
     "BangBang",
     "Basis",
+    "Bearing",
     "Body",
     "Box",
     "Check",
@@ -116,7 +120,9 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "Foundation",
     "FrequencyResponse",
+    "Gear",
     "General",
     "GravityPD",
     "Hold",
@@ -226,7 +232,8 @@ _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
-        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
+        *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),

@@ -52,8 +52,8 @@ class Serial(Architecture):
         return {f"links.{link.name}": link for link in self.robot.links}
 
     def described(self, name: str) -> Elastic | None:
-        """The link of that name."""
-        return self.parts()[f"links.{name}"]
+        """The link of that name; the foundation is a body."""
+        return self.parts().get(f"links.{name}")
 
     def motors(self) -> tuple[tuple[str, bool], ...]:
         """Every joint that is not fixed."""
@@ -146,8 +146,9 @@ class Delta(Architecture):
     def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
         """Rods hang on the upper arm before them; the platform comes last."""
         uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
+        ground = 0 if self.robot.foundation is not None else -1
         parents = tuple(
-            max(k for k in uppers if k < i) if name.startswith("lower") else -1
+            max(k for k in uppers if k < i) if name.startswith("lower") else min(ground, i - 1)
             for i, name in enumerate(names)
         )
         return parents, len(names) - 1
@@ -207,8 +208,8 @@ class Mechanism(Architecture):
         return {f"links.{link.name}": link for link in self.robot.links}
 
     def described(self, name: str) -> Elastic | None:
-        """The link of that name; a link that is cut has parts named link@place."""
-        return self.parts()[f"links.{name.partition('@')[0]}"]
+        """The link of that name, which may be cut into link@place; the foundation is a body."""
+        return self.parts().get(f"links.{name.partition('@')[0]}")
 
     def motors(self) -> tuple[tuple[str, bool], ...]:
         """Driven joints, then driven rods."""
@@ -232,8 +233,8 @@ class Mechanism(Architecture):
         out = []
         for i, name in enumerate(names):
             link = name.partition("@")[0]
-            parent = self.robot.parents[own[link]]
-            before = self.robot.links[parent].name if parent >= 0 else ""
+            parent = self.robot.parents[own[link]] if link in own else -1
+            before = self.robot.links[parent].name if parent >= 0 else "foundation"
             out.append(last.get(link, last.get(before, -1)))
             last[link] = i
         return tuple(out), last[self.robot.links[self.robot.tip_index].name]

@@ -48,6 +48,7 @@ from .locked import modal_damping as whole_damping
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws
 from .sliders import beta_count
+from .supports import check_supports
 from .tree import passive_values
 
 __all__ = ["DEFLECTIONS", "Deflection", "Model", "a_model", "build"]
@@ -312,6 +313,7 @@ def _built(
     deflection, velocity, beta = readings
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
+    check_supports(robot)
     if isinstance(robot, DeltaRobot):
         return _delta(
             robot, basis, (deflection, velocity), stiffening is not False, damping, compiled
@@ -438,7 +440,7 @@ def _motor(joint: MechanismJoint) -> Motor:
     """The motor of a mechanism's joint."""
     return Motor(
         stiffness=None if joint.stiffness is None else joint.stiffness[0],
-        rotor_inertia=joint.rotor_inertia,
+        rotor_inertia=joint.reflected_inertia,
         damping=joint.damping[0],
         friction=joint.friction[0],
         limits=joint.limits,

@@ -27,6 +27,6 @@ def motor_side(robot: Robot, x: Array, v: Array, a: Array) -> Array:
         motors = [link.joint for link in getattr(robot, "moving", ())]
     out = np.zeros(rate.shape)
     for k, motor in enumerate(motors):
-        out[:, k] = motor.rotor_inertia * second[:, k] + motor.damping * rate[:, k]
+        out[:, k] = motor.reflected_inertia * second[:, k] + motor.damping * rate[:, k]
         out[:, k] += coulomb(motor.friction, rate[:, k], getattr(motor, "type", "") == "prismatic")
     return out

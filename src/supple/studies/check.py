@@ -308,7 +308,7 @@ def _refusals(robot: Robot, asked: Where) -> list[str]:
         f"{link.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
         for link in getattr(robot, "links", ())
         if isinstance(link.joint.stiffness, float)
-        and not link.joint.rotor_inertia
+        and not link.joint.reflected_inertia
         and not getattr(link.joint, "passive", False)
     ]
     if isinstance(robot, SerialRobot):
