@@ -89,6 +89,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "velocity": "material",
         "beta": "newton",
     },
+    "Reading": {"deflection": "rotation", "velocity": "material", "beta": "newton"},
     "simulate": {
         "model": small_model(),
         "tau": [0, 0],

@@ -37,9 +37,11 @@ if TYPE_CHECKING:
         scaled_to,
     )
     from .equations.accuracy import Accuracy, ModelWarning
+    from .equations.build import build
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
-    from .equations.model import Model, build
+    from .equations.model import Model
+    from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
@@ -151,6 +153,7 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reading",
     "Rectangle",
     "Regressor",
     "Repeated",
@@ -267,7 +270,9 @@ _MOTION = {
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.accuracy": ("Accuracy", "ModelWarning"),
-    "equations.model": ("Model", "build"),
+    "equations.build": ("build",),
+    "equations.model": ("Model",),
+    "equations.readings.reading": ("Reading",),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
