@@ -61,8 +61,8 @@ class Plan:
     tolerance: float
     compiled: bool = False
     controller: Controller | None = None
-    fastest: float = 0.0
     drive: Drive | None = None
+    fastest: float = 0.0
 
     def __post_init__(self) -> None:
         if self.controller is not None and self.wrench is not None:

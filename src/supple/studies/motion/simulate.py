@@ -116,8 +116,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     efforts = _efforts(model, tau, drive or controller, wanted, duration)
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
-    plan = replace(plan, drive=drive)
+    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
