@@ -115,7 +115,7 @@ def test_a_current_loop_lags_as_its_exponential(rigid):
 
 def test_generalised_alpha_follows_the_same_samples(one_link):
     made = Sampled(JointPD(6.0, 1.0), 5e-3, delay=2e-3, effort_limit=1.0)
-    options = dict(controller=made, trajectory=[0.5], q0=np.zeros(3), duration=0.06)
+    options = {"controller": made, "trajectory": [0.5], "q0": np.zeros(3), "duration": 0.06}
     a = simulate(one_link, **options)
     b = simulate(one_link, **options, method="generalised-alpha", step=2e-5)
     assert a.method == "rk4"
@@ -198,13 +198,13 @@ def test_stability_is_lost_at_the_delay_of_the_sampled_linear_model(one_link, pe
 def test_what_a_sampled_law_cannot_be(one_link):
     pd = JointPD(1, 1)
     cases = [
-        (dict(law=3, period=1e-3), "law is 3"),
-        (dict(law=Sampled(pd, 1e-3), period=1e-3), "sampled once"),
-        (dict(law=pd, period=0), "period is 0"),
-        (dict(law=pd, period=1e-3, delay=-1), "delay is -1"),
-        (dict(law=pd, period=1e-3, effort_limit=-2), "effort_limit is -2"),
-        (dict(law=pd, period=1e-3, quantisation="a"), "quantisation"),
-        (dict(law=pd, period=1e-3, lag=np.nan), "lag"),
+        ({"law": 3, "period": 1e-3}, "law is 3"),
+        ({"law": Sampled(pd, 1e-3), "period": 1e-3}, "sampled once"),
+        ({"law": pd, "period": 0}, "period is 0"),
+        ({"law": pd, "period": 1e-3, "delay": -1}, "delay is -1"),
+        ({"law": pd, "period": 1e-3, "effort_limit": -2}, "effort_limit is -2"),
+        ({"law": pd, "period": 1e-3, "quantisation": "a"}, "quantisation"),
+        ({"law": pd, "period": 1e-3, "lag": np.nan}, "lag"),
     ]
     for words, sentence in cases:
         with pytest.raises(SuppleError, match=sentence):
