@@ -75,7 +75,9 @@ assert len(threadpool_info()) > count
 with threadpool_limits(limits=2, user_api="blas"), single():
     print({part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"})
 """
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert (ran.stdout, ran.stderr) == ("{1}\n", "")
 
 
