@@ -61,7 +61,7 @@ def test_callers_in_two_threads_both_give_back_what_was_there() -> None:
 
 
 def test_a_library_loaded_later_is_limited_too() -> None:
-    """Slycot brings an OpenBLAS of its own: the libraries known from before are not all there are."""
+    """Slycot brings an OpenBLAS of its own, after the others were looked for."""
     script = """
 import numpy, scipy.linalg, casadi
 from threadpoolctl import threadpool_info, threadpool_limits

@@ -66,8 +66,8 @@ def _leave() -> None:
     with _LOCK:
         for library, threads in _Inside.before.values():
             library.set_num_threads(threads)
-            # Of a pool that the process shares, threadpoolctl 3.8 heeds one thread, the first to set it,
-            # until that thread lets go.
+            # Of a pool that the process shares, threadpoolctl 3.8 heeds one thread, the first to
+            # set it, until that thread lets go.
             if (let_go := getattr(library, "clear_controlling_thread", None)) is not None:
                 let_go()
         _Inside.count -= 1
