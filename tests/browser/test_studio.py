@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 AT = "0,45deg,45deg"
 POSE = np.radians([0.0, 45.0, 45.0])
+FRAME = 1000 / 60  # ms
 
 
 def hertz(page: Any) -> list[float]:
@@ -128,10 +129,10 @@ def echoes(browser: Any, url: str, count: int) -> list[float]:
 
 
 def test_a_slider_dragged_is_followed_within_50_ms(browser: Any, served: Any) -> None:
-    """From the mouse to numbers and the frame that draws it, beyond what an empty message takes.
+    """From the mouse to numbers and the frame that draws it: best of twenty.
 
-    The same browser on the same machine sends that message to nobody and draws a frame: what a busy
-    machine does to any page is not the studio's. Best of twenty.
+    50 ms hold where an empty message of the same page, sent back by nobody's work, is drawn in the
+    next frame. A machine that needs twice as long for that has twice the time for this.
     """
     empty = echoes(browser, served.url, 10)
     moves, told = drag(browser, served.url, 20)
@@ -139,9 +140,26 @@ def test_a_slider_dragged_is_followed_within_50_ms(browser: Any, served: Any) ->
     angle = np.radians(told["angle"])
     there = supple.modes(supple.load("industrial-3"), [0, angle, POSE[2]], count=6)
     assert told["hertz"] == there.frequency_hz.tolist()
+    busy = max(1.0, float(np.median(empty)) / FRAME)
     for key in ("own", "numbers", "pose"):
-        print(key, sorted(m[key] for m in moves)[::5], np.median(empty))
-        assert min(move[key] for move in moves) - np.median(empty) < 50, key
+        assert min(move[key] for move in moves) < 50 * busy, key
+
+
+def test_half_of_that_is_left_to_the_browser() -> None:
+    """Processor time of one answer, which does not count what else the machine does: best of ten."""
+    from supple.view.live.live import serve
+
+    live = serve(supple.modes(supple.load("industrial-3"), POSE, count=6), port=0)
+    took = []
+    try:
+        for k in range(10):
+            live.shown.controls.sliders[1].value = 45.0 + k
+            start = time.thread_time()
+            live.shown._answer(live.shown.controls.question())
+            took.append(time.thread_time() - start)
+    finally:
+        live.stop()
+    assert min(took) < 25e-3
 
 
 def test_modes_theory_count_and_payload(visit: Any, served: Any) -> None:
