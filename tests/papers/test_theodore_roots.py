@@ -123,7 +123,7 @@ def test_the_drift_of_an_integrated_beta_is_reported_and_grows_with_the_toleranc
 
 
 def test_beta_is_for_links_that_slide_in_assumed_modes():
-    with pytest.raises(SuppleError, match="give newton or integrated"):
+    with pytest.raises(SuppleError, match="one of newton, integrated"):
         supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1), beta="euler")
     with pytest.raises(SuppleError, match="only links that slide"):
         supple.build(supple.load("theodore-rrp"), supple.FiniteElements(1), beta="integrated")

@@ -177,8 +177,11 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
 
 
 def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
-    """The same run, after a warning where its power balance stays open."""
-    if found.openness <= OPEN:
+    """The same run, after a warning where its power balance stays open.
+
+    The printed velocities of [Theodore1997] leave it open at any step, so nothing is told of them.
+    """
+    if found.openness <= OPEN or found.model.functions.velocity == "paper":
         return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
+from ...arguments import vector
 from ...errors import SuppleError
 from ...robot import Robot
 from ...studies.statics import Statics
@@ -29,16 +30,23 @@ __all__ = ["plot_frequencies", "plot_modes", "plot_statics"]
 Array = NDArray[np.float64]
 
 
-def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -> Figure:
+def plot_modes(
+    modes: Modes,
+    path: str | Path | None = None,
+    points: int = 41,
+    x: ArrayLike | None = None,
+    label: str | None = None,
+) -> Figure:
     """Draw every mode of one configuration: undeformed arm, deformed arm, Hz and kind.
 
     As in [DiCastri2011], Figure 5. The deformation is scaled so that the largest displacement is
-    12 % of the arm's extent; only its form has a meaning.
+    12 % of the arm's extent; only its form has a meaning. A batch is drawn as its frequencies,
+    along `x` with its `label` if given (`plot_frequencies`).
     """
     import matplotlib.pyplot as plt
 
-    if modes.omega.ndim > 1:
-        return plot_frequencies(modes, path=path)
+    if modes.omega.ndim > 1 or x is not None or label is not None:
+        return plot_frequencies(modes, x, label, path)
     shapes, count = modes.shape(points), len(modes.omega)
     columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
@@ -202,7 +210,7 @@ def plot_frequencies(
     if x is None:
         x, name, unit = running(modes)
         label = f"{name} ({unit})" if unit else name or "configuration"
-    along, name = np.asarray(x, float), label or "x"
+    along, name = np.array(vector(len(modes.omega))("x", x)), label or "x"
     with styled():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
