@@ -146,7 +146,7 @@ def test_a_slider_dragged_is_followed_within_50_ms(browser: Any, served: Any) ->
 
 
 def test_half_of_that_is_left_to_the_browser() -> None:
-    """Processor time of one answer, which does not count what else the machine does: best of ten."""
+    """Processor time of one answer, whatever else the machine does: best of ten."""
     from supple.view.live.live import serve
 
     live = serve(supple.modes(supple.load("industrial-3"), POSE, count=6), port=0)

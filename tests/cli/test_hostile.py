@@ -134,7 +134,7 @@ main()
 
 
 def interrupted(name: str, seconds: float, after: float, *words: str) -> tuple[int, str]:
-    """Ctrl-C so long after a command has begun to import what is named: exit code, and what it said."""
+    """Ctrl-C so long after a command begins to import what is named: exit code, what it said."""
     process = subprocess.Popen(
         [sys.executable, "-c", AT_IMPORT.format(name=name, seconds=seconds, words=words)],
         stdout=subprocess.PIPE,

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 __all__ = ["one_thread", "single"]
 
@@ -24,7 +24,7 @@ class _Inside:
     """How many callers are inside, and what the threads were before the first of them."""
 
     count = 0
-    before: dict[str, tuple[Any, int]] = {}  # of each library, by its file
+    before: ClassVar[dict[str, tuple[Any, int]]] = {}  # of each library, by its file
     libraries: tuple[Any, ...] = ()
     modules = 0  # how many were loaded when the libraries were looked for
 
