@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
+    from .studies.design.track import Tracks, Veering, track
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -176,9 +177,11 @@ __all__ = [
     "Strain",
     "SuppleError",
     "Table",
+    "Tracks",
     "Trajectory",
     "Tube",
     "UpperLink",
+    "Veering",
     "WayPoints",
     "WorkspaceMap",
     "__version__",
@@ -218,6 +221,7 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "track",
     "workspace",
 ]
 
@@ -262,6 +266,7 @@ _MOTION = {
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
+    "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
