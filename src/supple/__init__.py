@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
     from .control.shaping import shaped
     from .control.trajectories import (
@@ -161,6 +162,7 @@ __all__ = [
     "Robot",
     "RobotError",
     "RobotWarning",
+    "Sampled",
     "Sensitivities",
     "SerialRobot",
     "ShapedMove",
@@ -259,6 +261,7 @@ _MOTION = {
     "control.controllers": (
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
+    "control.sampled": ("Sampled",),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),

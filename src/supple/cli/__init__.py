@@ -106,7 +106,10 @@ def main() -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RobotWarning)
             warnings.showwarning = _told(warnings.showwarning)
-            return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+            code = int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+        if code == 130:  # typer tells of Ctrl-C so
+            raise KeyboardInterrupt
+        return code
     except RobotError as problem:
         for line in str(problem).split("\n"):
             say(line, err=True)
