@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,7 +41,7 @@ def track(
         found.plot(plot)
     if json:
         keys = ("x", "omega", "frequency_hz", "number", "kinds", "asked", "certified")
-        document = {"robot": found.robot.name, "over": found.key}
+        document: dict[str, Any] = {"robot": found.robot.name, "over": found.key}
         document |= {key: getattr(found, key) for key in keys}
         document["veerings"] = [v._asdict() for v in found.veerings]
         print_json(document, rows=found.to_pandas().reset_index().to_dict("records"))
