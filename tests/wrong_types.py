@@ -267,6 +267,14 @@ CALLS: dict[str, dict[str, Any]] = {
         "workers": 1,
         "progress": False,
     },
+    "track": {
+        "robot": arm(),
+        "over": {"theta.link2": [0.0, 0.1]},
+        "count": 1,
+        "theta": [0, 0, 0],
+        "joints": "locked",
+        "progress": False,
+    },
     "stopband": {
         "robot": arm(),
         "band": (1.0, 2.0),

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
+    from .studies.design.track import Tracks, Veering, track
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -181,9 +182,11 @@ __all__ = [
     "Strain",
     "SuppleError",
     "Table",
+    "Tracks",
     "Trajectory",
     "Tube",
     "UpperLink",
+    "Veering",
     "WayPoints",
     "WorkspaceMap",
     "__version__",
@@ -223,6 +226,7 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "track",
     "workspace",
 ]
 
@@ -268,6 +272,7 @@ _MOTION = {
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
+    "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
