@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.shapes import Velocity
 from .chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
@@ -50,11 +49,6 @@ class Functions(Mapping[str, Any], ABC):
     @abstractmethod
     def ends(self) -> Array:
         """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
-
-    @property
-    def velocity(self) -> Velocity:
-        """How links that slide move: `material`, or as the `paper` has it."""
-        return "material"
 
     def ratios(self, i: int) -> list[float]:
         """Return the damping ratios of a link that slides."""

@@ -97,10 +97,10 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
 def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
     zero = [[0.0] * model.size for _ in range(model.size)]
-    if model.deflection == "rotation":
+    if model.reading.deflection == "rotation":
         return Laws(model.chain, links, zero, zero)
     if any(not isinstance(x, float) for link in links for M in (link.root_mass, link.tip_mass)
            for x in (M[1][5], M[2][3])):  # fmt: skip
         raise SuppleError("a regressor of deflection 'paper' or 'literal' needs bodies centred on "
                           "their points")  # fmt: skip
-    return PlanarLaws(replace(model.chain), links, zero, zero, model.deflection)
+    return PlanarLaws(replace(model.chain), links, zero, zero, model.reading.deflection)

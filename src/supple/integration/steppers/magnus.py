@@ -88,7 +88,7 @@ class Magnus(Stepper):
             return "is for Decoupling along a trajectory"
         if model.size == model.joints:
             return "is for links that bend"
-        if model.beta != "newton":
+        if model.reading.beta != "newton":
             return "does not integrate beta"
         path, k, n = plan.tau.trajectory, model.joints, model.size
         r, rd, _ = path(0.0)

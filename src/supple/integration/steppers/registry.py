@@ -40,5 +40,5 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4
     if isinstance(plan.tau, Feedback) or plan.model.functions.closed:
-        return STEPPERS["generalised-alpha" if plan.model.beta == "newton" else "rk4"]
+        return STEPPERS["generalised-alpha" if plan.model.reading.beta == "newton" else "rk4"]
     return STEPPERS["bdf"]

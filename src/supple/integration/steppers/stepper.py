@@ -53,7 +53,7 @@ class Stepper(ABC):
             "controller": plan.controller is not None,
             "data": not function and plan.controller is None,
             "wrench": plan.wrench is not None,
-            "beta": plan.model.beta == "integrated",
+            "beta": plan.model.reading.beta == "integrated",
             "loops": plan.model.functions.closed,
         }
         for word, needed in needs.items():

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, instance, number, optional, reals, switch, vector, whole
 from ...assembly import exact_ends
 from ...errors import SuppleError
@@ -179,8 +180,7 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
         raise SuppleError(
             f"'{(other or ['position'])[0]}' cannot be proven over: give joints and payload.mass"
         )
-    moving: Any = getattr(robot, "moving", ())
-    slides = {f"theta.{link.name}" for link in moving if link.joint.type == "prismatic"}
+    slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors() if slides}
     if slides & set(over):
         raise SuppleError(f"{min(slides & set(over))} slides: only turning joints can be proven")
     return asked

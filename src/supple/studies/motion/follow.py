@@ -16,7 +16,8 @@ from ...arguments import Check, checked, counts, instance, number, one_of, optio
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
-from ...equations.model import Model, build
+from ...equations.build import build
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread

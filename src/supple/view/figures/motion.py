@@ -56,7 +56,7 @@ def plot_response(
 
 def _told(found: Response) -> str:
     model = found.model
-    text = f"{model.robot.name}: {model.size} coordinates, deflection {model.deflection}, "
+    text = f"{model.robot.name}: {model.size} coordinates, deflection {model.reading.deflection}, "
     text += found.method
     return text if found.complete else f"{text}\n{found.message}"
 
