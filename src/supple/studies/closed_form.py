@@ -71,8 +71,7 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         import sympy
     except ImportError:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a closed form is for serial arms")
+    model.functions.need_open(model.robot.name, "a closed form is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a closed form needs constants, but the integrals of a sliding link are not"

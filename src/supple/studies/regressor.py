@@ -68,8 +68,7 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a regressor is for serial arms")
+    model.functions.need_open(model.robot.name, "a regressor is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"
