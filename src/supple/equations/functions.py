@@ -14,7 +14,7 @@ from .chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["Functions", "LoopFunctions"]
+__all__ = ["Functions", "LoopFunctions", "need_open"]
 
 Array = NDArray[np.float64]
 
@@ -64,9 +64,6 @@ class Functions(Mapping[str, Any], ABC):
         None and q itself where no coordinate was left out.
         """
         return None, q
-
-    def need_open(self, name: str, told: str) -> None:
-        """Raise a SuppleError where loops are closed inside the functions."""
 
     def alongside(self, other: Functions) -> Functions:
         """Return the same functions for symbols of another Model's, whose loops are near these."""
@@ -130,6 +127,8 @@ class LoopFunctions(Functions):
         "joint coordinates nearer to where it is assembled, or less deflection"
     )
 
-    def need_open(self, name: str, told: str) -> None:
-        """Raise what is told of robots without loops."""
+
+def need_open(functions: Functions, name: str, told: str) -> None:
+    """Raise what is told of a robot of this name where its functions solve closures inside."""
+    if functions.needs:
         raise SuppleError(f"{name} has loops: {told}")

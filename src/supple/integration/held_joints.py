@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..control.controllers import solved
 from ..control.trajectories import Trajectory
 from ..equations.evaluate import Evaluator
+from ..equations.functions import need_open
 from ..equations.model import Model
 
 __all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
@@ -174,7 +175,7 @@ def _taylor(B: Array) -> Array:
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
     told = "this is for serial arms (magnus, stability, floquet); simulate it by generalised-alpha"
-    model.functions.need_open(model.robot.name, told)
+    need_open(model.functions, model.robot.name, told)
     made: Flexible = model.functions.derived("flexible", lambda: _made(model))
     return made
 

@@ -17,6 +17,7 @@ from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.build import build
+from ...equations.functions import need_open
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
@@ -215,7 +216,7 @@ def _small_motion(
         )
     if isinstance(robot, Model):
         told = "follow the robot itself, or simulate the Model with supple.Decoupling() on the path"
-        robot.functions.need_open(f"this Model of {robot.robot.name}", told)
+        need_open(robot.functions, f"this Model of {robot.robot.name}", told)
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
