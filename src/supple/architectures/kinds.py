@@ -62,8 +62,8 @@ class Serial(Architecture):
         return {f"links.{link.name}": link for link in self.robot.links}
 
     def described(self, name: str) -> Elastic | None:
-        """The link of that name."""
-        return self.parts()[f"links.{name}"]
+        """The link of that name; the foundation is a body."""
+        return self.parts().get(f"links.{name}")
 
     def hangs(self, names: tuple[str, ...]) -> Hanging:
         """Each link hangs on the one before."""
@@ -173,8 +173,9 @@ class Delta(Architecture):
     def hangs(self, names: tuple[str, ...]) -> Hanging:
         """Rods hang on the upper arm before them; the platform comes last."""
         uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
+        ground = 0 if self.robot.foundation is not None else -1
         parents = tuple(
-            max(k for k in uppers if k < i) if name.startswith("lower") else -1
+            max(k for k in uppers if k < i) if name.startswith("lower") else min(ground, i - 1)
             for i, name in enumerate(names)
         )
         plates = (uppers, 0), ([i for i, name in enumerate(names) if name.startswith("lower")], -1)
@@ -256,8 +257,8 @@ class Mechanism(Architecture):
         return {f"links.{link.name}": link for link in self.robot.links}
 
     def described(self, name: str) -> Elastic | None:
-        """The link of that name; a link that is cut has parts named link@place."""
-        return self.parts()[f"links.{name.partition('@')[0]}"]
+        """The link of that name, which may be cut into link@place; the foundation is a body."""
+        return self.parts().get(f"links.{name.partition('@')[0]}")
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Assembled, not singular, and within the limits of all joints, passive ones too."""
@@ -276,8 +277,8 @@ class Mechanism(Architecture):
         out = []
         for i, name in enumerate(names):
             link = name.partition("@")[0]
-            parent = self.robot.parents[own[link]]
-            before = self.robot.links[parent].name if parent >= 0 else ""
+            parent = self.robot.parents[own[link]] if link in own else -1
+            before = self.robot.links[parent].name if parent >= 0 else "foundation"
             out.append(last.get(link, last.get(before, -1)))
             last[link] = i
         return Hanging(tuple(out), last[self.robot.links[self.robot.tip_index].name])
@@ -309,9 +310,13 @@ class Mechanism(Architecture):
             Motor(
                 stiffness=None if link.joint.stiffness is None else link.joint.stiffness[0],
                 rotor_inertia=link.joint.rotor_inertia,
+                gear=link.joint.gear,
+                bearing=link.joint.bearing,
                 damping=link.joint.damping[0],
                 friction=link.joint.friction[0],
                 limits=link.joint.limits,
+                effort_limit=link.joint.effort_limit,
+                speed_limit=link.joint.speed_limit,
             )
             for link in driven
         ]

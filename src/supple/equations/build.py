@@ -33,6 +33,7 @@ from .readings.de_luca import PlanarLaws
 from .readings.reading import BETAS, DEFLECTIONS, VELOCITIES, Beta, Deflection, Reading
 from .readings.theodore import LagrangeLaws
 from .sliders import beta_count
+from .supports import check_supports
 from .tree import passive_values
 
 __all__ = ["build"]
@@ -96,6 +97,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
+    check_supports(robot)
     made = _FAMILIES[type(robot)](robot, asked)
     found = accuracy(made.robot, made.basis, made.chain, made.damping)
     if found is not None and not found.good:

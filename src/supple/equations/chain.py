@@ -288,7 +288,7 @@ def _check_joint(link: Link, beam: Beam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
         check_slide(link, beam)
-    if joint.stiffness is not None and joint.rotor_inertia <= 0:
+    if joint.stiffness is not None and joint.reflected_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
@@ -363,7 +363,7 @@ def _link(
         shapes=shapes,
         root_mass=root_mass,
         tip_mass=segment.tip_mass,
-        rotor=joint.rotor_inertia,
+        rotor=joint.reflected_inertia,
         spring=joint.stiffness,
         R_SL=segment.R_LS.T,
         slide=slide,

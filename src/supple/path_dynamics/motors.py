@@ -23,6 +23,6 @@ def motor_side(robot: Robot, x: Array, v: Array, a: Array) -> Array:
     _, rate, second = family.joint_motion(x, v, a)
     out = np.zeros(rate.shape)
     for k, (_, slides, motor, *_) in enumerate(family.drives):
-        out[:, k] = motor.rotor_inertia * second[:, k] + motor.damping * rate[:, k]
+        out[:, k] = motor.reflected_inertia * second[:, k] + motor.damping * rate[:, k]
         out[:, k] += coulomb(motor.friction, rate[:, k], slides)
     return out

@@ -289,7 +289,7 @@ def _refusals(robot: Robot, asked: Where) -> list[str]:
     notes = [
         f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
         for drive in architecture_of(robot).drives
-        if drive.made.stiffness is not None and not drive.made.rotor_inertia
+        if drive.made.stiffness is not None and not drive.made.reflected_inertia
     ]
     free = structure_of(robot, asked.at, "free")
     loose = carrying_nothing(free)
