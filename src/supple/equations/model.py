@@ -16,7 +16,7 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
 from .accuracy import Accuracy, accuracy
 from .chain import Chain
-from .functions import Functions, still_open
+from .functions import Functions
 from .link_fields import link_deflection, on_chord
 from .readings.reading import Reading
 
@@ -184,8 +184,9 @@ class Model(Held):
 
     def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
         """The same, unless loops stayed open."""
-        if self.functions.closed and not all(np.isfinite(out).all() for out in found):
-            raise SuppleError(still_open(self.robot.name))
+        told = self.functions.not_finite
+        if told and not all(np.isfinite(out).all() for out in found):
+            raise SuppleError(told.format(name=self.robot.name))
         return found
 
     def _array(self, word: str, value: ArrayLike) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..arguments import checked, switch
 from ..equations.chain_equations import Laws, joint_side, numbers
+from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import kinetic_energy
@@ -71,8 +72,7 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         import sympy
     except ImportError:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a closed form is for serial arms")
+    need_open(model.functions, model.robot.name, "a closed form is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a closed form needs constants, but the integrals of a sliding link are not"

@@ -12,6 +12,7 @@ from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
 from ..equations.chain_equations import Laws, numbers
 from ..equations.evaluate import Evaluator
+from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import PlanarLaws
@@ -68,8 +69,7 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a regressor is for serial arms")
+    need_open(model.functions, model.robot.name, "a regressor is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"

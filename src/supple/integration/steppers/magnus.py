@@ -82,8 +82,8 @@ class Magnus(Stepper):
     def refusal(self, plan: Plan, x: Array) -> str:
         """Return what keeps a run from being made by exponentials, or nothing."""
         model = plan.model
-        if model.functions.closed:
-            return "is not for robots with loops"
+        if model.functions.needs - self.takes:
+            return super().refusal(plan, x)
         if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
             return "is for Decoupling along a trajectory"
         if model.size == model.joints:

@@ -54,7 +54,7 @@ class Stepper(ABC):
             "data": not function and plan.controller is None,
             "wrench": plan.wrench is not None,
             "beta": plan.model.reading.beta == "integrated",
-            "loops": plan.model.functions.closed,
+            **dict.fromkeys(plan.model.functions.needs, True),
         }
         for word, needed in needs.items():
             if needed and word not in self.takes:

@@ -444,7 +444,7 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
 
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
-    if model.functions.closed:
+    if model.functions.not_finite:
         return "its loops can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
