@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import supple
 from properties.random_arms import random_arm
 from supple import AssumedModes, FiniteElements, Model, SerialRobot, SuppleError, build, regressor
 
@@ -185,7 +184,8 @@ def test_regressor(seed: int) -> None:
 @pytest.mark.parametrize(("gravity", "count"), [([0, -9.81, 0], 6), ([0, 0, 0], 4)])
 def test_base_parameters_of_two_rigid_links(gravity: list[float], count: int) -> None:
     """J_1 + m_2 l_1^2, J_2 and both first moments of link 2; gravity sees those of link 1 too."""
-    link = {"length": 0.5, "theory": "rigid", "mass_per_length": 1.0}
+    tip = {"mass": 0.3, "com": [0.01, 0.02, 0], "inertia": 0.01}
+    link = {"length": 0.5, "theory": "rigid", "mass_per_length": 1.0, "tip": tip}
     links = [{"name": f"link{i}", **link} for i in (1, 2)]
-    robot = supple.Robot.model_validate({"name": "two", "gravity": gravity, "links": links})
+    robot = SerialRobot(name="two", planar=True, gravity=gravity, links=links)
     assert regressor(build(robot)).identifiable() == count
