@@ -111,7 +111,8 @@ def moving_delta(
 
 def delta_motors(robot: DeltaRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of the motors, if they have no spring."""
-    arms = [i for i, s in enumerate(structure.segments) if s.name.startswith("upper")]
+    names = [segment.name for segment in structure.segments]
+    arms = [names.index(f"upper{leg}") for leg in (1, 2, 3)]
     return [(i, np.array([0.0, 1.0, 0.0])) for i in arms if robot.motor.stiffness is None]
 
 
