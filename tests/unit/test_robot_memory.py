@@ -1,6 +1,7 @@
 """What is kept with a robot is that robot's own: no copy, changed or not, answers with it."""
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -55,6 +56,15 @@ def test_what_is_kept_cannot_be_changed():
     robot = supple.load("industrial-3")
     kept = structure_of(robot, THETA).numbers
     assert kept is structure_of(robot, np.zeros((5, 3))).numbers
-    for array in vars(kept).values():
+    arrays = [part for part in vars(kept).values() if isinstance(part, np.ndarray)]
+    assert len(arrays) == 5
+    for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+def test_segments_that_were_exchanged_have_their_own_numbers():
+    structure = structure_of(supple.load("industrial-3"), THETA)
+    heavy = dataclasses.replace(structure.segments[-1], tip_mass=np.eye(6))
+    changed = dataclasses.replace(structure, segments=(*structure.segments[:-1], heavy))
+    assert np.array_equal(changed.tree().tip[-1], np.eye(3))

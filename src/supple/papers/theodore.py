@@ -20,7 +20,8 @@ from ..beams.sliding.modes import Normalisation
 from ..beams.theory import beam_of
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, ParabolicBlends
-from ..equations.model import Model, build
+from ..equations.build import build
+from ..equations.model import Model
 from ..integration.held_joints import flexible
 from ..robot import SerialRobot
 from ..studies.motion.response import Response

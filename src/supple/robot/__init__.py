@@ -13,16 +13,20 @@ from .mechanism import BASE, MechanismRobot
 from .memory import remembered
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
+from .springs import Bearing, Foundation, Gear, Springs
 
 __all__ = [
     "BASE",
     "CLOSURES",
     "BaseJoint",
+    "Bearing",
     "Body",
     "Closure",
     "ClosureEnd",
     "DeltaRobot",
     "Elastic",
+    "Foundation",
+    "Gear",
     "Joint",
     "JointedLink",
     "Link",
@@ -36,6 +40,7 @@ __all__ = [
     "Platform",
     "Robot",
     "SerialRobot",
+    "Springs",
     "Station",
     "Theory",
     "UpperLink",

@@ -91,9 +91,10 @@ class SegmentNumbers:
     """What the compiled kernel reads of segments alone, whatever their poses are.
 
     Attributes:
-        as in `BeamTree`.
+        segments: whose they are; the others as in `BeamTree`.
     """
 
+    segments: tuple[Segment, ...]
     parents: NDArray[np.int32]
     beams: Array
     tip: Array
@@ -106,6 +107,7 @@ class SegmentNumbers:
         keep = np.asarray(axes)
         counts = [len(s.releases) for s in segments]
         return cls(
+            segments,
             parents=np.array([s.parent for s in segments], np.int32),
             beams=np.array([numbers(s.beam) for s in segments]),
             tip=np.array([s.tip_mass[np.ix_(keep, keep)] for s in segments]),
@@ -201,7 +203,9 @@ class Structure:
         """Return the arrays of the compiled kernel, restricted to the structure's axes."""
         keep = np.asarray(self.axes)
         square: Any = (..., *np.ix_(keep, keep))
-        own = self.numbers or SegmentNumbers.of(self.segments, self.axes)
+        own = self.numbers
+        if own is None or own.segments is not self.segments:
+            own = SegmentNumbers.of(self.segments, self.axes)
         ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
         none = np.zeros((self.size, 0, len(keep)))
         rows = (

@@ -18,6 +18,7 @@ from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_ro
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot, remembered
 from .moving import MovingStructure
 from .parts import PLANAR, Joints, Release, Segment, SegmentNumbers, Structure
+from .supports import sprung
 
 __all__ = [
     "end_masses",
@@ -44,8 +45,14 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
         for i in fixed.sliding:
             link, R_LS = robot.links[i], fixed.segments[i].R_LS
             root[:, i] = root_mass(link, link_beam(robot, link), placement.L[:, i], R_LS)
+    segments = fixed.segments
+    if any(link.joint.bearing is not None for link in robot.links):  # these turn with the pose
+        segments = tuple(
+            replace(s, releases=s.releases + _bearing(robot, i, placement.R, s.R_LS))
+            for i, s in enumerate(segments)
+        )
     return Structure(
-        fixed.segments,
+        segments,
         placement.R @ fixed.R_LS,
         placement.p,
         placement.L,
@@ -84,8 +91,9 @@ class _Fixed:
         axes = tuple(PLANAR) if robot.planar else tuple(range(6))
         R_LS = np.stack([segment.R_LS for segment in segments])
         numbers = SegmentNumbers.of(segments, axes)
-        for array in (roots, R_LS, *(x for x in vars(numbers).values())):
-            array.setflags(write=False)
+        for array in (roots, R_LS, *vars(numbers).values()):
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
         return cls(segments, R_LS, roots, tuple(sliding), numbers)
 
 
@@ -123,9 +131,10 @@ def moving_serial(
 
 def serial_motors(robot: SerialRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    names = [segment.name for segment in structure.segments]
     return [
-        (i, link.joint.direction)
-        for i, link in enumerate(robot.links)
+        (names.index(link.name), link.joint.direction)
+        for link in robot.links
         if link.joint.type == "revolute" and link.joint.stiffness is None
     ]
 
@@ -164,7 +173,7 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     joint = link.joint
     zero, a = (0.0, 0.0, 0.0), tuple(joint.direction)
     direction = (*a, *zero) if joint.type == "prismatic" else (*zero, *a)
-    k, J = joint.stiffness, joint.rotor_inertia
+    k, J = joint.stiffness, joint.reflected_inertia
     if joint.type == "fixed":
         return []
     if joints == "locked":
@@ -172,6 +181,15 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     if k is None:
         return [Release(direction, 0.0, J)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
+
+
+def _bearing(robot: SerialRobot, i: int, R: Array, R_LS: Array) -> tuple[Release, ...]:
+    """What the bearing of link i lets go, R (B, n, 3, 3) link axes in base axes."""
+    joint = robot.links[i].joint
+    if joint.type != "revolute":  # mounted axes are the link's own
+        return sprung(joint.bearing, robot.planar, R_LS.T)
+    mounted = (R[:, i - 1] if i else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
+    return sprung(joint.bearing, robot.planar, np.swapaxes(R[:, i] @ R_LS, 1, 2) @ mounted)
 
 
 def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:
