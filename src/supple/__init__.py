@@ -45,6 +45,19 @@ if TYPE_CHECKING:
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
+    from .outputs.kinds import (
+        Acceleration,
+        Accelerometer,
+        Encoder,
+        Gyroscope,
+        Moment,
+        Reaction,
+        Strain,
+        Stress,
+        Tip,
+    )
+    from .outputs.output import Output
+    from .outputs.sensor import Sensor
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -80,7 +93,7 @@ if TYPE_CHECKING:
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
-    from .studies.motion.linearize import StateSpace, Strain, linearize
+    from .studies.motion.linearize import StateSpace, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
@@ -96,6 +109,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LQR",
+    "Acceleration",
+    "Accelerometer",
     "Accuracy",
     "AssumedModes",
     "Band",
@@ -114,12 +129,14 @@ __all__ = [
     "Controller",
     "Decoupling",
     "DeltaRobot",
+    "Encoder",
     "EndLoad",
     "FiniteElements",
     "Floquet",
     "FrequencyResponse",
     "General",
     "GravityPD",
+    "Gyroscope",
     "Hold",
     "Inversion",
     "InvertedU",
@@ -139,9 +156,11 @@ __all__ = [
     "Model",
     "ModelWarning",
     "Modes",
+    "Moment",
     "Motor",
     "Mount",
     "Optimum",
+    "Output",
     "ParabolicBlends",
     "PathResponse",
     "Plan",
@@ -152,6 +171,7 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reaction",
     "Rectangle",
     "Regressor",
     "Repeated",
@@ -163,6 +183,7 @@ __all__ = [
     "RobotWarning",
     "Sampled",
     "Sensitivities",
+    "Sensor",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -176,8 +197,10 @@ __all__ = [
     "StepWarning",
     "StiffnessRoot",
     "Strain",
+    "Stress",
     "SuppleError",
     "Table",
+    "Tip",
     "Trajectory",
     "Tube",
     "UpperLink",
@@ -252,6 +275,12 @@ _PATHS = {
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
+    "outputs.kinds": (
+        *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
+        *("Strain", "Stress", "Tip"),
+    ),
+    "outputs.output": ("Output",),
+    "outputs.sensor": ("Sensor",),
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "control.controllers": (
@@ -275,7 +304,7 @@ _MOTION = {
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
-    "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion.linearize": ("StateSpace", "linearize"),
     "studies.motion.response": ("Response",),
     "studies.regressor": ("Regressor", "regressor"),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),
