@@ -38,9 +38,11 @@ if TYPE_CHECKING:
         scaled_to,
     )
     from .equations.accuracy import Accuracy, ModelWarning
+    from .equations.build import build
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
-    from .equations.model import Model, build
+    from .equations.model import Model
+    from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
@@ -62,10 +64,13 @@ if TYPE_CHECKING:
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
+        Bearing,
         Body,
         Closure,
         ClosureEnd,
         DeltaRobot,
+        Foundation,
+        Gear,
         Joint,
         Link,
         LowerLink,
@@ -87,6 +92,7 @@ if TYPE_CHECKING:
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
+    from .studies.design.track import Tracks, Veering, track
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -116,6 +122,7 @@ __all__ = [
     "Band",
     "BangBang",
     "Basis",
+    "Bearing",
     "Body",
     "Box",
     "Check",
@@ -133,7 +140,9 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "Foundation",
     "FrequencyResponse",
+    "Gear",
     "General",
     "GravityPD",
     "Gyroscope",
@@ -172,6 +181,7 @@ __all__ = [
     "Ratio",
     "Rayleigh",
     "Reaction",
+    "Reading",
     "Rectangle",
     "Regressor",
     "Repeated",
@@ -201,9 +211,11 @@ __all__ = [
     "SuppleError",
     "Table",
     "Tip",
+    "Tracks",
     "Trajectory",
     "Tube",
     "UpperLink",
+    "Veering",
     "WayPoints",
     "WorkspaceMap",
     "__version__",
@@ -243,6 +255,7 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "track",
     "workspace",
 ]
 
@@ -251,7 +264,8 @@ _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
-        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
+        *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
@@ -294,12 +308,15 @@ _MOTION = {
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
+    "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.accuracy": ("Accuracy", "ModelWarning"),
-    "equations.model": ("Model", "build"),
+    "equations.build": ("build",),
+    "equations.model": ("Model",),
+    "equations.readings.reading": ("Reading",),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
