@@ -89,7 +89,7 @@ def open_laws(model: Model, what: str) -> Laws:
     functions = model.functions
     if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
         return functions.laws
-    if functions.closed:
+    if functions.needs:
         raise SuppleError(
             f"{what} is for arms and trees: {model.robot.name} has loops, whose forces are not "
             "told apart; Tip, Encoder and Strain are there"
