@@ -89,6 +89,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "velocity": "material",
         "beta": "newton",
     },
+    "Reading": {"deflection": "rotation", "velocity": "material", "beta": "newton"},
     "simulate": {
         "model": small_model(),
         "tau": [0, 0],
@@ -192,6 +193,9 @@ CALLS: dict[str, dict[str, Any]] = {
         "hub": None,
     },
     "Motor": {"stiffness": 1.0, "rotor_inertia": 0.1},
+    "Bearing": {"translation": [1.0, None, 2.0], "rotation": [None, 1.0, 1.0]},
+    "Foundation": {"translation": [1.0, 2.0, 2.0], "mass": 3.0, "inertia": [1.0, 1.0, 1.0]},
+    "Gear": {"ratio": 100.0, "motor_inertia": 1e-4, "efficiency": 0.8},
     "Link": {
         "name": "a",
         "length": 1.0,

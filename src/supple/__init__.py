@@ -38,9 +38,11 @@ if TYPE_CHECKING:
         scaled_to,
     )
     from .equations.accuracy import Accuracy, ModelWarning
+    from .equations.build import build
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
-    from .equations.model import Model, build
+    from .equations.model import Model
+    from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
@@ -49,10 +51,13 @@ if TYPE_CHECKING:
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
+        Bearing,
         Body,
         Closure,
         ClosureEnd,
         DeltaRobot,
+        Foundation,
+        Gear,
         Joint,
         Link,
         LowerLink,
@@ -103,6 +108,7 @@ __all__ = [
     "Band",
     "BangBang",
     "Basis",
+    "Bearing",
     "Body",
     "Box",
     "Check",
@@ -119,7 +125,9 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "Foundation",
     "FrequencyResponse",
+    "Gear",
     "General",
     "GravityPD",
     "Hold",
@@ -154,6 +162,7 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reading",
     "Rectangle",
     "Regressor",
     "Repeated",
@@ -236,7 +245,8 @@ _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
-        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
+        *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
@@ -280,7 +290,9 @@ _MOTION = {
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.accuracy": ("Accuracy", "ModelWarning"),
-    "equations.model": ("Model", "build"),
+    "equations.build": ("build",),
+    "equations.model": ("Model",),
+    "equations.readings.reading": ("Reading",),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),

@@ -139,6 +139,6 @@ def test_a_run_with_integrated_beta_is_stored(tmp_path):
     run = supple.simulate(model, [0.1, 0, 1.0], theta0=[0, 0, 0.5], duration=0.01, dt=1e-4)
     run.save(tmp_path / "run.nc")
     back = supple.load_response(tmp_path / "run.nc")
-    assert back.model.beta == "integrated"
+    assert back.model.reading.beta == "integrated"
     np.testing.assert_array_equal(back.beta, run.beta)
     assert back.beta_drift == run.beta_drift < 1e-12

@@ -192,3 +192,12 @@ def test_the_same_picture_has_the_same_bytes(ending, tmp_path):
         written.append((tmp_path / f"{k}.{ending}").read_bytes())
         time.sleep(1.1 * (k == 0))  # dates are told to the second
     assert written[0] == written[1]
+
+
+def test_every_link_of_a_mechanism_has_its_panel(tmp_path):
+    """Links of one part share a panel, as a Delta's; those of a five-bar are four parts."""
+    model = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    figure = supple.simulate(model, tau=[0, 0], duration=2e-3, dt=1e-3).plot(tmp_path / "run.png")
+    names = [ax.get_ylabel().partition(",")[0] for ax in figure.axes[:4]]
+    assert names == ["left", "left2", "right", "right2"]
+    assert len(figure.axes) == 8

@@ -85,7 +85,7 @@ def _link(
     R_LS, beam, slide = section_axes(robot, link), link_beam(robot, link), None
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
-    if joint.driven and joint.stiffness is not None and joint.rotor_inertia <= 0:
+    if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
@@ -119,7 +119,7 @@ def _link(
         shapes=shapes,
         root_mass=mass,
         tip_mass=turn(_tip_mass(robot, i, sections), R_LS),
-        rotor=joint.rotor_inertia,
+        rotor=joint.reflected_inertia,
         spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
         R_SL=R_LS.T,
         slide=slide,

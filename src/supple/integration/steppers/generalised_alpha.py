@@ -141,7 +141,7 @@ class _System:
         u, qdd = self._inputs(t, q, qd), np.zeros_like(q)
         if self.led:
             qdd[: self.k] = u[2 * self.k :]
-        exact = not self.model.functions.closed
+        exact = not self.model.functions.iterates
         A = self._matrix(t, (q, qd, qdd), u, (h**2, h), exact)
         qdd = qdd - A @ self._rest(q, qd, qdd, u)
         self._rest(q, qd, qdd, u)  # for the efforts
@@ -166,7 +166,7 @@ class _System:
             found = self._iterated(t, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
             if found is not None:
                 return found
-        hint = ", or keep away from singular poses" if self.model.functions.closed else ""
+        hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
         raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
 
     def _iterated(
@@ -182,7 +182,7 @@ class _System:
                 q[:k], qd[:k], qdd[:k] = u[:k], u[k : 2 * k], u[2 * k :]
             r = self._rest(q, qd, qdd, u)
             if count < renewed or self._inverse is None:
-                exact = not self.model.functions.closed or renewed == MOST
+                exact = not self.model.functions.iterates or renewed == MOST
                 self._inverse = self._matrix(t, (q, qd, qdd), u, (b, c), exact)
                 self._dt = dt
             step = self._inverse @ -r

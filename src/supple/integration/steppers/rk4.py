@@ -61,7 +61,7 @@ class RungeKutta4(Stepper):
             return
         n, width, grid = plan.model.size, plan.width, plan.grid
         plain = plan.wrench is None and plan.controller is None and not plan.model.chain.sliding
-        ends = plain and not plan.model.functions.closed
+        ends = plain and not plan.model.functions.iterates
         one = _stepped(plan, ends)
         T = np.eye(len(x))
         if ends:

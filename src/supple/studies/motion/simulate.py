@@ -184,7 +184,7 @@ def _warned(found: Response, step: float | None, tolerance: float | None) -> Res
 
     The printed velocities of [Theodore1997] leave it open at any step, so nothing is told of them.
     """
-    if found.openness <= OPEN or found.model.functions.velocity == "paper":
+    if found.openness <= OPEN or found.model.reading.velocity == "paper":
         return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
@@ -412,7 +412,7 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
     n = plan.model.size
     with np.errstate(invalid="ignore"):
         bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
-    if plan.model.deflection != "rotation":
+    if plan.model.reading.deflection != "rotation":
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
@@ -444,15 +444,15 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
 
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
-    if model.functions.closed:
+    if model.functions.not_finite:
         return "its loops can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
-    if model.deflection != "rotation":
+    if model.reading.deflection != "rotation":
         return ("the mass matrix turns indefinite at these deflections, as that of deflection "
-                f"'{model.deflection}' may; use deflection 'rotation'")  # fmt: skip
+                f"'{model.reading.deflection}' may; use deflection 'rotation'")  # fmt: skip
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
@@ -483,7 +483,7 @@ def _response(
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
+    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
     method, step, energy = how
     near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(

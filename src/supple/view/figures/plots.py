@@ -68,7 +68,7 @@ def plot_modes(
             if mode >= count:
                 ax.remove()
                 continue
-            _draw_shape(ax, shapes, mode)
+            _draw_shape(ax, modes.robot, shapes, mode)
             if spatial:
                 _frame_spatial(ax, box, modes.robot)
             else:
@@ -116,15 +116,16 @@ def _limits(position: Array) -> Array:
     return np.stack([low - room, high + room], axis=1)
 
 
-def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
+def _draw_shape(ax: Axes, robot: Robot, shapes: Shapes, mode: int) -> None:
     moved = shapes.global_displacement[mode]
     points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
     scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
-    _draw_bent(ax, shapes.names, shapes.position, scale * moved, shapes.planar)
+    _draw_bent(ax, robot, shapes.names, shapes.position, scale * moved)
 
 
-def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, planar: bool) -> None:
-    """Links (n, P, 3) at rest and moved, a Delta's base and platform; in x-y if planar."""
+def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, moved: Array) -> None:
+    """Links (n, P, 3) at rest and moved, and the plates between them; in x-y if planar."""
+    planar = architecture_of(robot).planar
     axes = slice(0, 2) if planar else slice(0, 3)
     bent = position + moved
     for i in range(len(names)):
@@ -135,13 +136,10 @@ def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, pla
         ax.plot(*line, color=COLOURS[0], linewidth=2.0)
         ax.plot(*line[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
         ax.plot(*line[:, -1:], "o", color=COLOURS[1], markersize=3.5)
-    if {"platform", "upper1"} <= set(names):
-        upper, lower = (
-            [i for i, name in enumerate(names) if name.startswith(word)]
-            for word in ("upper", "lower")
-        )
-        _draw_plate(ax, bent[upper, 0], QUIET)
-        _draw_plate(ax, bent[lower, -1], COLOURS[1])
+    for (links, end), colour in zip(
+        architecture_of(robot).hangs(tuple(names)).plates, (QUIET, COLOURS[1]), strict=False
+    ):
+        _draw_plate(ax, bent[links, end], colour)
 
 
 def _draw_plate(ax: Any, corners: Array, colour: str) -> None:
@@ -267,7 +265,7 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
         tall = min(max(5.2 * high / wide, 1.4), 5.0) + 1.0 if planar else 4.8
         figure = plt.figure(figsize=(5.8, tall), layout="constrained")
         ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
-        _draw_bent(ax, sag.names, sag.position, scale * sag.displacement, planar)
+        _draw_bent(ax, sag.robot, sag.names, sag.position, scale * sag.displacement)
         if planar:
             _frame_planar(ax, box, first=True, last=True)
         else:
