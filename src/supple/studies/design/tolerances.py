@@ -2,7 +2,8 @@
 
 Where a frequency rises or falls with every parameter over the whole box, its extremes are at two
 corners. The derivatives at the middle say which; they are asked again at both corners, and where
-one has changed its sign the frequency is looked for along the box's edges and faces as well.
+one has changed its sign an extreme is searched for, from the best corner, edge or face of the box
+by their derivatives.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,8 +28,7 @@ from .varied import Varied
 __all__ = ["Tolerances", "tolerances"]
 
 Array = NDArray[np.float64]
-LEVELS = 3  # of each parameter, where corners alone do not do
-MOST = 7  # parameters whose whole grid is looked at
+MOST = 6  # parameters of which every corner, edge and face is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Tolerances(Answer):
         largest.  spread: {path: (count,)}, what each parameter's tolerance does by itself to first
         order, rad/s, plus and minus.
         monotonic: (count,) whether the derivatives keep their signs from the middle to both
-        corners; where not, low and high are the extremes over a grid of the box.
+        corners; where not, low and high were searched for and may be local extremes.
     """
 
     robot: Robot
@@ -102,48 +102,79 @@ def tolerances(
             raise SuppleError(f"within '{key}' is {value!r:.40}: give a positive number, its +-")
     if not within:
         raise SuppleError("within is empty: give tolerances, such as {'payload.mass': 0.1}")
-    asked = Varied.of(robot, tuple(within), theta, position)
-    middle = np.array([asked.value(key) for key in within])
-    off = np.array([float(value) for value in within.values()])
-
-    def at(values: Array) -> tuple[Robot, dict[str, Array]]:
-        named = dict(zip(within, values.tolist(), strict=True))
-        place = asked.placed({key: np.array([named[key]]) for key in named}, 1)
-        return asked.changed(named), {key: spot[0] for key, spot in place.items()}
-
-    def omega(values: Array) -> Array:
-        one, place = at(values)
-        return modes(one, **place, count=count, joints=joints).omega
-
-    def slopes(values: Array) -> Array:
-        one, place = at(values)
-        found = sensitivities(one, **place, parameters=list(within), count=count, joints=joints)
-        return np.array([found.derivatives[key] for key in within])
-
-    here = slopes(middle)
-    low, high = np.array(omega(middle)), np.array(omega(middle))
+    box = _Box(Varied.of(robot, tuple(within), theta, position), dict(within), count, joints)
+    none = np.zeros(len(within))
+    here, omega = box.slopes(none), box.omega(none)
+    low, high = np.array(omega), np.array(omega)
     signs = np.sign(here)
     monotonic = (signs != 0).all(axis=0)
     known: dict[bytes, tuple[Array, Array]] = {}
     for mode in range(len(low)):
-        for end, pick in ((1.0, np.maximum), (-1.0, np.minimum)):
-            corner = middle + end * signs[:, mode] * off
+        for end, side, pick in ((1.0, high, np.maximum), (-1.0, low, np.minimum)):
+            corner = end * signs[:, mode]
             if corner.tobytes() not in known:
-                known[corner.tobytes()] = (omega(corner), np.sign(slopes(corner)))
+                known[corner.tobytes()] = (box.omega(corner), np.sign(box.slopes(corner)))
             value, there = known[corner.tobytes()]
-            side = high if end > 0 else low
             side[mode] = pick(side[mode], value[mode])
             monotonic[mode] &= bool((there[:, mode] == signs[:, mode]).all())
     if not monotonic.all():
-        if len(off) > MOST:
-            raise SuppleError(
-                f"mode {1 + int(np.argmin(monotonic))} does not simply rise or fall with all "
-                f"{len(off)} parameters: give at most {MOST}, or smaller tolerances"
-            )
-        for levels in product(np.linspace(-1, 1, LEVELS), repeat=len(off)):
-            value = omega(middle + np.array(levels) * off)
-            low, high = np.minimum(low, value), np.maximum(high, value)
-    spread: dict[str, Any] = {
-        key: np.abs(slope) * width for key, slope, width in zip(within, here, off, strict=True)
-    }
-    return Tolerances(robot, omega(middle), low, high, spread, monotonic)
+        _search(box, monotonic, low, high)
+    spread = {key: np.abs(slope) for key, slope in zip(within, here, strict=True)}
+    return Tolerances(robot, omega, low, high, spread, monotonic)
+
+
+@dataclass(frozen=True)
+class _Box:
+    """What may be off; x (n,) is each parameter's part of its tolerance, from -1 to 1."""
+
+    varied: Varied
+    within: dict[str, float]
+    count: int
+    joints: Joints
+
+    def at(self, x: Array) -> tuple[Robot, dict[str, Array]]:
+        """The robot there, and where it stands."""
+        named = {
+            key: self.varied.value(key) + part * off
+            for (key, off), part in zip(self.within.items(), x.tolist(), strict=True)
+        }
+        place = self.varied.placed({key: np.array([value]) for key, value in named.items()}, 1)
+        return self.varied.changed(named), {key: spot[0] for key, spot in place.items()}
+
+    def omega(self, x: Array) -> Array:
+        """Natural frequencies there, (count,) rad/s."""
+        robot, place = self.at(x)
+        return modes(robot, **place, count=self.count, joints=self.joints).omega
+
+    def slopes(self, x: Array) -> Array:
+        """Their derivatives by x, (n, count)."""
+        robot, place = self.at(x)
+        found = sensitivities(
+            robot, **place, parameters=list(self.within), count=self.count, joints=self.joints
+        )
+        return np.array([found.derivatives[key] * off for key, off in self.within.items()])
+
+
+def _search(box: _Box, monotonic: NDArray[np.bool_], low: Array, high: Array) -> None:
+    """Look for the extremes of frequencies that turn within the box, and write them down."""
+    from scipy.optimize import minimize
+
+    n = len(box.within)
+    if n > MOST:
+        raise SuppleError(
+            f"mode {1 + int(np.argmin(monotonic))} does not simply rise or fall with all "
+            f"{n} parameters: give at most {MOST}, or smaller tolerances"
+        )
+    grid = np.array(list(product((-1.0, 0.0, 1.0), repeat=n)))
+    values = np.array([box.omega(x) for x in grid])
+    low[:] = np.minimum(low, values.min(axis=0))
+    high[:] = np.maximum(high, values.max(axis=0))
+    for mode in np.flatnonzero(~monotonic).tolist():
+        for side, sign in ((low, 1.0), (high, -1.0)):
+
+            def goal(x: Array, k: int = mode, s: float = sign) -> tuple[float, Array]:
+                return s * float(box.omega(x)[k]), s * box.slopes(x)[:, k]
+
+            best = grid[np.argmin(sign * values[:, mode])]
+            found = minimize(goal, 0.98 * best, jac=True, bounds=[(-1, 1)] * n)
+            side[mode] = sign * min(sign * side[mode], found.fun)
