@@ -22,7 +22,7 @@ def stored(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
     in memory at a time.
     """
     try:
-        import dask.array
+        import dask.array as lazy
         import xarray
         import zarr
     except ImportError:
@@ -30,6 +30,7 @@ def stored(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
             "an answer of this size needs the extras: pip install 'supple[zarr,dask]'"
         ) from None
     place = chunks.folder / "atlas.zarr"
+    read: Any = lazy.from_zarr
     group: Any = zarr.open_group(store=str(place), mode="a")
     data: dict[str, Any] = {}
     for index in chunks:
@@ -49,7 +50,7 @@ def stored(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
     arrays = {
         name: (
             ("configuration", *(f"{name}_{k}" for k in range(array.ndim - 1))),
-            dask.array.from_zarr(array),
+            read(array),
         )
         for name, array in data.items()
     }

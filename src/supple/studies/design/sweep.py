@@ -169,12 +169,16 @@ def _fingerprint(value: Any) -> str:
     """A hash of an object's contents: of a function its code and constants."""
     code = getattr(value, "__code__", None)
     if code is not None:
-        held = (code.co_code, code.co_names, repr(code.co_consts).split(" at 0x")[0])
+        held: tuple[Any, ...] = (
+            code.co_code,
+            code.co_names,
+            repr(code.co_consts).split(" at 0x")[0],
+        )
         held += (value.__defaults__, value.__module__)
         if value.__closure__:
             held += tuple(cell.cell_contents for cell in value.__closure__)
     else:
-        held = value
+        held = (value,)
     try:
         return hashlib.sha256(pickle.dumps(held)).hexdigest()[:16]
     except (pickle.PicklingError, TypeError, AttributeError):

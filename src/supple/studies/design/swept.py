@@ -97,7 +97,7 @@ def _of_pose(path: Any) -> bool:
 
 def _model(robot: Robot, basis: Any) -> Any:
     from ...beams.basis import AssumedModes, Basis
-    from ...equations.model import build
+    from ...equations.build import build
 
     if basis is not None and not isinstance(basis, Basis):
         raise SuppleError(f"basis is {basis!r:.60}: give a basis, such as AssumedModes(2)")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,8 +114,8 @@ def tolerances(
             corner = end * signs[:, mode]
             if corner.tobytes() not in known:
                 known[corner.tobytes()] = (box.omega(corner), np.sign(box.slopes(corner)))
-            value, there = known[corner.tobytes()]
-            side[mode] = pick(side[mode], value[mode])
+            found, there = known[corner.tobytes()]
+            side[mode] = pick(side[mode], found[mode])
             monotonic[mode] &= bool((there[:, mode] == signs[:, mode]).all())
     if not monotonic.all():
         _search(box, monotonic, low, high)
@@ -132,7 +132,7 @@ class _Box:
     count: int
     joints: Joints
 
-    def at(self, x: Array) -> tuple[Robot, dict[str, Array]]:
+    def at(self, x: Array) -> tuple[Robot, dict[str, Any]]:
         """The robot there, and where it stands."""
         named = {
             key: self.varied.value(key) + part * off
