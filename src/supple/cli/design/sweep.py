@@ -85,15 +85,7 @@ def sweep(
         shard=_shard(shard),
         **given,
     )
-    if save is not None:
-        from ...files.disk import writing
-
-        with writing(save) as aside:
-            found.to_netcdf(aside)
-    if plot is not None:
-        from ...view.figures.sweeps import plot_sweep
-
-        plot_sweep(found, plot)
+    _write(found, save, plot)
     if reduce is not None and not json:
         _print_reduced(found)
     elif json:
@@ -105,6 +97,18 @@ def sweep(
         for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
             if place is not None:
                 say(f"{word}: {place}")
+
+
+def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
+    if save is not None:
+        from ...files.disk import writing
+
+        with writing(save) as aside:
+            found.to_netcdf(aside)
+    if plot is not None:
+        from ...view.figures.sweeps import plot_sweep
+
+        plot_sweep(found, plot)
 
 
 def parse_over(text: str) -> tuple[str, list[float]]:

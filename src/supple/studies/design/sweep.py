@@ -306,6 +306,25 @@ def sweep(
         from ...files.chunks import Chunks
 
         kept = Chunks(out, key, one.told())
+    answers, stopped = _computed(one, kept, shard, progress, scheduler, workers)
+    return _gathered(one, kept, answers).assign_attrs(
+        {
+            **{k: v if isinstance(v, str) else json.dumps(v) for k, v in one.told().items()},
+            "hash": key,
+            "message": stopped,
+        }
+    )
+
+
+def _computed(
+    one: Question,
+    kept: Chunks | None,
+    shard: tuple[int, int] | None,
+    progress: bool | None,
+    scheduler: str,
+    workers: int | None,
+) -> tuple[dict[int, dict[str, Array]], str]:
+    """Compute what is not kept yet; return what is held in memory, and why it ended early."""
     answers: dict[int, dict[str, Array]] = {}
     stopped = ""
     telling = Progress(one.count, "configurations", progress)
@@ -326,16 +345,10 @@ def sweep(
             telling.step(one.chunk)
     except KeyboardInterrupt:
         stopped = f"stopped by the user: {telling.done:,} of {one.count:,} configurations are done"
-        warnings.warn(stopped, SweepWarning, stacklevel=3)
+        warnings.warn(stopped, SweepWarning, stacklevel=4)
     finally:
         telling.end()
-    return _gathered(one, kept, answers).assign_attrs(
-        {
-            **{k: v if isinstance(v, str) else json.dumps(v) for k, v in one.told().items()},
-            "hash": key,
-            "message": stopped,
-        }
-    )
+    return answers, stopped
 
 
 def _gathered(
