@@ -16,9 +16,9 @@ from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .accuracy import ModelWarning, accuracy
+from .chain_functions import AnyLaws, ChainFunctions
 from .chains.chain import Chain, chain_of, denoised
 from .chains.chain_equations import Laws, laws_of
-from .chains.chain_functions import AnyLaws, ChainFunctions
 from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
 from .chains.supports import check_supports

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..equations.chains.chain_functions import ChainFunctions
+from ..equations.chain_functions import ChainFunctions
 from ..equations.chains.sliders import beta_count, beta_rates, newton_beta
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model

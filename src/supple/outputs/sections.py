@@ -12,8 +12,8 @@ from typing import Any
 from ..arguments import instance, number
 from ..beams.invariants import fields_at, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
+from ..equations.chain_functions import ChainFunctions
 from ..equations.chains.chain_equations import Laws, balance_of, numbers
-from ..equations.chains.chain_functions import ChainFunctions
 from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
 from ..equations.chains.recursions import Balance, moved
 from ..equations.model import Model

@@ -31,9 +31,9 @@ from ...kernels.scalars import (
     vadd,
     zeros,
 )
-from ..forces import joint_side, rubbing, slider_forces, strain, strained
 from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
+from .forces import joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
-from .chains.chain import Chain
-from .chains.sliders import Slider
+from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
+from .chain import Chain
+from .sliders import Slider
 
 __all__ = [
     "CREEP",
