@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,12 +9,13 @@ from ..beams.basis import Basis
 from ..beams.invariants import foreshortening, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
 from ..beams.sliding.shapes import StiffRod
+from ..beams.theory import uniform
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation, turn
 from ..robot import MechanismRobot
 from ..robot.joint import unit
 from ..structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
-from .chain import Chain, ChainLink, check_slide
+from .chain import Chain, ChainLink, check_slide, root_stiffness
 
 __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
 
@@ -93,8 +91,12 @@ def _link(
     rigid = beam.rigid or basis is None
     if joint.type == "prismatic":
         check_slide(link, beam)
-        beam, mass = replace(beam, EA=math.inf), np.zeros((6, 6))
-        slide = StiffRod(beam, load) if rigid or basis is None else basis.sliding(i, beam, load)
+        beam, mass = beam.inextensible(), np.zeros((6, 6))
+        slide = (
+            StiffRod(uniform(beam), load)
+            if rigid or basis is None
+            else basis.sliding(i, beam, load)
+        )
     shapes = None if rigid or basis is None else basis.shapes(i, beam, load)
     inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
@@ -123,7 +125,7 @@ def _link(
         spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
         R_SL=R_LS.T,
         slide=slide,
-        EI=beam.EI,
+        EI=root_stiffness(beam),
         parent=parent,
         carrier=sections[parent, link.at],
         stations=tuple(stations),

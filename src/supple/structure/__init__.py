@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
+from .cutting import cut_structure, short_pieces
 from .delta import delta_motors, delta_structure, moving_delta
 from .loose import carrying_nothing
 from .mechanism import mechanism_motors, mechanism_structure
@@ -30,8 +31,10 @@ __all__ = [
     "Segment",
     "Structure",
     "carrying_nothing",
+    "cut_structure",
     "motor_axes",
     "moving_structure",
+    "short_pieces",
     "structure_of",
 ]
 
