@@ -89,6 +89,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "velocity": "material",
         "beta": "newton",
     },
+    "Reading": {"deflection": "rotation", "velocity": "material", "beta": "newton"},
     "simulate": {
         "model": small_model(),
         "tau": [0, 0],
@@ -158,6 +159,14 @@ CALLS: dict[str, dict[str, Any]] = {
     "Decoupling": {"position_gain": 1.0, "velocity_gain": 1.0},
     "ComputedTorque": {"position_gain": 1.0, "velocity_gain": 1.0},
     "LQR": {"gain": np.zeros((2, 8)), "q": np.zeros(4), "tau": np.zeros(2)},
+    "Sampled": {
+        "law": supple.JointPD(1.0, 1.0),
+        "period": 1e-3,
+        "delay": 0.0,
+        "effort_limit": 1.0,
+        "quantisation": 1e-3,
+        "lag": 0.0,
+    },
     "Constant": {"amplitude": 1.0},
     "Step": {"amplitude": 1.0, "start": 0.1},
     "BangBang": {"amplitude": 1.0, "half": 0.5},
@@ -184,6 +193,9 @@ CALLS: dict[str, dict[str, Any]] = {
         "hub": None,
     },
     "Motor": {"stiffness": 1.0, "rotor_inertia": 0.1},
+    "Bearing": {"translation": [1.0, None, 2.0], "rotation": [None, 1.0, 1.0]},
+    "Foundation": {"translation": [1.0, 2.0, 2.0], "mass": 3.0, "inertia": [1.0, 1.0, 1.0]},
+    "Gear": {"ratio": 100.0, "motor_inertia": 1e-4, "efficiency": 0.8},
     "Link": {
         "name": "a",
         "length": 1.0,
@@ -256,6 +268,14 @@ CALLS: dict[str, dict[str, Any]] = {
         "count": 1,
         "scheduler": "threads",
         "workers": 1,
+        "progress": False,
+    },
+    "track": {
+        "robot": arm(),
+        "over": {"theta.link2": [0.0, 0.1]},
+        "count": 1,
+        "theta": [0, 0, 0],
+        "joints": "locked",
         "progress": False,
     },
     "stopband": {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.platform import PlatformPath
+    from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
     from .control.shaping import shaped
     from .control.trajectories import (
@@ -37,9 +38,11 @@ if TYPE_CHECKING:
         scaled_to,
     )
     from .equations.accuracy import Accuracy, ModelWarning
+    from .equations.build import build
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
-    from .equations.model import Model, build
+    from .equations.model import Model
+    from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
@@ -48,10 +51,13 @@ if TYPE_CHECKING:
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
+        Bearing,
         Body,
         Closure,
         ClosureEnd,
         DeltaRobot,
+        Foundation,
+        Gear,
         Joint,
         Link,
         LowerLink,
@@ -73,6 +79,7 @@ if TYPE_CHECKING:
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
+    from .studies.design.track import Tracks, Veering, track
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -100,6 +107,7 @@ __all__ = [
     "Band",
     "BangBang",
     "Basis",
+    "Bearing",
     "Body",
     "Box",
     "Check",
@@ -116,7 +124,9 @@ __all__ = [
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "Foundation",
     "FrequencyResponse",
+    "Gear",
     "General",
     "GravityPD",
     "Hold",
@@ -151,6 +161,7 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reading",
     "Rectangle",
     "Regressor",
     "Repeated",
@@ -160,6 +171,7 @@ __all__ = [
     "Robot",
     "RobotError",
     "RobotWarning",
+    "Sampled",
     "Sensitivities",
     "SerialRobot",
     "ShapedMove",
@@ -176,9 +188,11 @@ __all__ = [
     "Strain",
     "SuppleError",
     "Table",
+    "Tracks",
     "Trajectory",
     "Tube",
     "UpperLink",
+    "Veering",
     "WayPoints",
     "WorkspaceMap",
     "__version__",
@@ -218,6 +232,7 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "track",
     "workspace",
 ]
 
@@ -226,7 +241,8 @@ _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
-        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
+        *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
@@ -255,6 +271,7 @@ _MOTION = {
     "control.controllers": (
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
+    "control.sampled": ("Sampled",),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
@@ -262,12 +279,15 @@ _MOTION = {
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
+    "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.accuracy": ("Accuracy", "ModelWarning"),
-    "equations.model": ("Model", "build"),
+    "equations.build": ("build",),
+    "equations.model": ("Model",),
+    "equations.readings.reading": ("Reading",),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),

@@ -83,21 +83,19 @@ def _link(
     R_LS, beam, slide = section_axes(robot, link), link_beam(robot, link), None
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
-    if joint.driven and joint.stiffness is not None and joint.rotor_inertia <= 0:
+    if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
         )
-    rigid = beam.rigid or basis is None
     if joint.type == "prismatic":
         check_slide(link, beam)
         beam, mass = beam.inextensible(), np.zeros((6, 6))
-        slide = (
-            StiffRod(uniform(beam), load)
-            if rigid or basis is None
-            else basis.sliding(i, beam, load)
-        )
-    shapes = None if rigid or basis is None else basis.shapes(i, beam, load)
+        if beam.rigid or basis is None:
+            slide = StiffRod(uniform(beam), load)
+        else:
+            slide = basis.sliding(i, beam, load)
+    shapes = None if beam.rigid or basis is None else basis.shapes(i, beam, load)
     inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
     stations = []
@@ -121,7 +119,7 @@ def _link(
         shapes=shapes,
         root_mass=mass,
         tip_mass=turn(_tip_mass(robot, i, sections), R_LS),
-        rotor=joint.rotor_inertia,
+        rotor=joint.reflected_inertia,
         spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
         R_SL=R_LS.T,
         slide=slide,

@@ -23,6 +23,7 @@ from ..kernels.spatial import axis_rotation, body_mass, cross_matrix, turn
 from ..robot import DeltaRobot, Elastic
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
+from .supports import sprung
 
 __all__ = ["delta_motors", "delta_structure", "moving_delta"]
 
@@ -39,7 +40,7 @@ def delta_structure(robot: DeltaRobot, position: ArrayLike | None, joints: Joint
     segments, R, p, closures = [], [], [], []
     for leg in range(3):
         name = leg + 1
-        releases = _motor(robot, joints)
+        releases = _motor(robot, joints) + _bearing(robot, at, leg)
         segments.append(_segment(f"upper{name}", -1, upper, releases, robot.upper))
         R.append(at.R_upper[:, leg])
         p.append(at.A[:, leg])
@@ -111,7 +112,8 @@ def moving_delta(
 
 def delta_motors(robot: DeltaRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of the motors, if they have no spring."""
-    arms = [i for i, s in enumerate(structure.segments) if s.parent < 0 and s.beam.L]
+    names = [segment.name for segment in structure.segments]
+    arms = [names.index(f"upper{leg}") for leg in (1, 2, 3)]
     return [(i, np.array([0.0, 1.0, 0.0])) for i in arms if robot.motor.stiffness is None]
 
 
@@ -144,12 +146,18 @@ def _turned(direction: Array, R_LS: Array) -> Array:
 
 def _motor(robot: DeltaRobot, joints: Joints) -> tuple[Release, ...]:
     """The motor turns the upper arm about the leg's y: clamped, sprung, or let go."""
-    k, J, about = robot.motor.stiffness, robot.motor.rotor_inertia, ROTATION[1]
+    k, J, about = robot.motor.stiffness, robot.motor.reflected_inertia, ROTATION[1]
     if joints == "locked":
         return () if k is None else (Release(about, k),)
     if k is None or J == 0:
         return (Release(about, 0.0, J if k is None else 0.0),)
     return (Release(about, k, J, series=True),)
+
+
+def _bearing(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int) -> tuple[Release, ...]:
+    """What the motor's bearing lets go: springs in leg axes, releases in the arm's."""
+    R = np.swapaxes(at.R_upper[:, leg], 1, 2) @ at.R_leg[leg]
+    return sprung(robot.motor.bearing, False, R)
 
 
 def _sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:

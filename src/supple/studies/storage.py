@@ -14,8 +14,9 @@ from ..answers.answer import Answer
 from ..arguments import checked, instance
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
+from ..equations.build import build
 from ..equations.damping import GivenDamping
-from ..equations.model import Model, build
+from ..equations.model import Model
 from ..errors import SuppleError
 from ..files.data import netcdf_names, read_dataset, write_dataset
 from .motion.response import Response
@@ -73,10 +74,10 @@ def _attributes(found: Response) -> dict[str, Any]:
     return {
         "robot": files.dump(model.robot),
         "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
-        "deflection": model.deflection,
+        "deflection": model.reading.deflection,
         "stiffening": int(model.stiffening),
-        "velocity": model.functions.velocity,
-        "beta": model.beta,
+        "velocity": model.reading.velocity,
+        "beta": model.reading.beta,
         "damping": json.dumps(blocks),
         "method": found.method,
         "message": found.message,

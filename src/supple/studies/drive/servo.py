@@ -42,7 +42,7 @@ def held_modes(
         ratio = _own_ratio(robot)
         return np.atleast_2d(found.omega), np.full((len(poses), count), ratio)
     from ...beams.basis import AssumedModes
-    from ...equations.model import build
+    from ...equations.build import build
 
     model = build(robot, basis or AssumedModes(3))
     pairs = []

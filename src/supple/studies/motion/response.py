@@ -76,7 +76,7 @@ class Response(Answer):
     @kept
     def closure(self) -> Array:
         """(n,) how far loops are open, m or 1; zero for a robot without."""
-        if not self.model.functions.closed:
+        if "closure" not in self.model.functions:
             return np.zeros(len(self.q))
         worst: Array = np.abs(self._found("closure", self.q)[0]).max(axis=1)
         return worst

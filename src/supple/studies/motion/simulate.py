@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...budget import afford
 from ...control.controllers import Controller
+from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
@@ -24,6 +25,7 @@ from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, as_input, as_time_function
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
+from ...integration.sampled import Drive
 from ...integration.spectrum import Spectrum, look
 from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
@@ -64,7 +66,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     qd0: ArrayLike | None = None,
     duration: float | None = None,
     *,
-    controller: Controller | Callable[..., ArrayLike] | None = None,
+    controller: Controller | Sampled | Callable[..., ArrayLike] | None = None,
     trajectory: Trajectory | ArrayLike | None = None,
     path: Trajectory | None = None,
     position: ArrayLike | None = None,
@@ -88,8 +90,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
-    f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
-    `position` says where it starts.
+    f(t, q, qd, (r, rd, rdd)), or either of them Sampled. For a Delta `path` leads the platform
+    instead of the motors, and `position` says where it starts.
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
     Methods are rk4, adams, bdf, generalised-alpha and magnus. Each chooses its `step` from poles
@@ -102,6 +104,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
+    drive = Drive(controller, model, wanted) if isinstance(controller, Sampled) else None
     if duration is None:
         duration = 1.0 if wanted is None else wanted.duration
     every = _every(duration, dt, samples)
@@ -110,10 +113,10 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
         check_path(model, wanted, duration)
         q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
     x0 = _start(model, q0, qd0, theta0)
-    efforts = _efforts(model, tau, controller, wanted, duration)
+    efforts = _efforts(model, tau, drive or controller, wanted, duration)
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
+    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
 
 
@@ -177,8 +180,11 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
 
 
 def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
-    """The same run, after a warning where its power balance stays open."""
-    if found.openness <= OPEN:
+    """The same run, after a warning where its power balance stays open.
+
+    The printed velocities of [Theodore1997] leave it open at any step, so nothing is told of them.
+    """
+    if found.openness <= OPEN or found.model.reading.velocity == "paper":
         return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
@@ -208,15 +214,17 @@ def _efforts(
     model: Model, tau: Any, controller: Any, path: Trajectory | None, duration: float
 ) -> Input | Feedback:
     """Joint efforts as given; under a Controller the motion wanted instead."""
-    if path is None:
-        if controller is None:
-            return as_time_function(as_input(tau, model.joints, duration), duration)
-    elif tau is not None:
+    if controller is None:
+        return as_time_function(as_input(tau, model.joints, duration), duration)
+    if tau is not None:
         raise SuppleError("tau and controller are both given: give one of them")
-    elif isinstance(controller, Controller):
+    if isinstance(controller, Drive):
+        return Feedback(controller.now, model.joints, of_state=False)
+    assert path is not None
+    if isinstance(controller, Controller):
         controller.check(model)
         return Reference(path)
-    elif callable(controller):
+    if callable(controller):
         return as_input(as_feedback(controller, path), model.joints, duration)
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
@@ -404,7 +412,7 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
     n = plan.model.size
     with np.errstate(invalid="ignore"):
         bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
-    if plan.model.deflection != "rotation":
+    if plan.model.reading.deflection != "rotation":
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
@@ -436,15 +444,15 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
 
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
-    if model.functions.closed:
+    if model.functions.not_finite:
         return "its loops can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
-    if model.deflection != "rotation":
+    if model.reading.deflection != "rotation":
         return ("the mass matrix turns indefinite at these deflections, as that of deflection "
-                f"'{model.deflection}' may; use deflection 'rotation'")  # fmt: skip
+                f"'{model.reading.deflection}' may; use deflection 'rotation'")  # fmt: skip
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
@@ -475,7 +483,7 @@ def _response(
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
+    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
     method, step, energy = how
     near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(

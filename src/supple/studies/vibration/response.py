@@ -360,6 +360,6 @@ class Ports:
 
 def _tip(robot: Robot, system: FrequencySystem) -> Array:
     """(6, N): motion of the tip over the unknowns, base axes."""
-    i = int(getattr(robot, "tip_index", -1))
+    i = system.structure.tip
     turn = np.kron(np.eye(2), system.structure.R[0, i])
     return np.asarray(turn @ system.z.end[i])
