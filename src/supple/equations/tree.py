@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..beams.basis import Basis
 from ..beams.invariants import foreshortening, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
-from ..beams.sliding.shapes import StiffRod
+from ..beams.sliding.shapes import SlidingShapes, StiffRod
 from ..beams.theory import uniform
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation, turn
@@ -80,7 +80,8 @@ def _link(
     stiffening: bool,
 ) -> ChainLink:
     link, joint, parent = robot.links[i], robot.links[i].joint, robot.parents[i]
-    R_LS, beam, slide = section_axes(robot, link), link_beam(robot, link), None
+    R_LS, beam = section_axes(robot, link), link_beam(robot, link)
+    slide: SlidingShapes | None = None
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
     if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
