@@ -270,6 +270,13 @@ CALLS: dict[str, dict[str, Any]] = {
         "workers": 1,
         "progress": False,
     },
+    "tolerances": {
+        "robot": arm(),
+        "within": {"links.link1.length": 0.01},
+        "theta": [0, 0, 0],
+        "count": 1,
+        "joints": "locked",
+    },
     "track": {
         "robot": arm(),
         "over": {"theta.link2": [0.0, 0.1]},

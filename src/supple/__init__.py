@@ -78,7 +78,8 @@ if TYPE_CHECKING:
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
-    from .studies.design.sweep import sweep
+    from .studies.design.sweep import SweepWarning, sweep
+    from .studies.design.tolerances import Tolerances, tolerances
     from .studies.design.track import Tracks, Veering, track
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
@@ -187,7 +188,9 @@ __all__ = [
     "StiffnessRoot",
     "Strain",
     "SuppleError",
+    "SweepWarning",
     "Table",
+    "Tolerances",
     "Tracks",
     "Trajectory",
     "Tube",
@@ -232,6 +235,7 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "tolerances",
     "track",
     "workspace",
 ]
@@ -278,7 +282,8 @@ _MOTION = {
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
-    "studies.design.sweep": ("sweep",),
+    "studies.design.sweep": ("SweepWarning", "sweep"),
+    "studies.design.tolerances": ("Tolerances", "tolerances"),
     "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),

@@ -21,7 +21,6 @@ __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
 
 Array = NDArray[np.float64]
 Sections = dict[tuple[int, float | None], int]
-ROLL_PITCH_YAW = (np.eye(3)[2], np.eye(3)[1], np.eye(3)[0])  # in the order in which they turn
 
 
 def sections_of(robot: MechanismRobot) -> Sections:
@@ -136,15 +135,12 @@ def _link(
 
 def _axes(robot: MechanismRobot, i: int) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Axes of a link's joint in the order in which they turn, and the coordinate of each."""
-    link, joint = robot.links[i], robot.links[i].joint
-    if joint.type in ("fixed", "prismatic"):
+    joint = robot.links[i].joint
+    turns = joint.coordinates(robot.planar)
+    if not turns or joint.type == "prismatic":
         return (), (0,)
-    if robot.freedoms(link) == 1:
-        return (np.array([0.0, 0.0, 1.0]) if robot.planar else joint.direction,), (0,)
-    if joint.type == "universal":
-        a, b = joint.axes or ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        return (unit(a), unit(b)), (0, 1)
-    return ROLL_PITCH_YAW, (2, 1, 0)
+    order = sorted(range(len(turns)), key=lambda k: turns[k].order)
+    return tuple(unit(turns[k].axis) for k in order), tuple(order)
 
 
 def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:
