@@ -47,6 +47,19 @@ if TYPE_CHECKING:
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
+    from .outputs.kinds import (
+        Acceleration,
+        Accelerometer,
+        Encoder,
+        Gyroscope,
+        Moment,
+        Reaction,
+        Strain,
+        Stress,
+        Tip,
+    )
+    from .outputs.output import Output
+    from .outputs.sensor import Sensor
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -87,7 +100,7 @@ if TYPE_CHECKING:
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
-    from .studies.motion.linearize import StateSpace, Strain, linearize
+    from .studies.motion.linearize import StateSpace, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
@@ -103,6 +116,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LQR",
+    "Acceleration",
+    "Accelerometer",
     "Accuracy",
     "AssumedModes",
     "Band",
@@ -122,6 +137,7 @@ __all__ = [
     "Controller",
     "Decoupling",
     "DeltaRobot",
+    "Encoder",
     "EndLoad",
     "FiniteElements",
     "Floquet",
@@ -130,6 +146,7 @@ __all__ = [
     "Gear",
     "General",
     "GravityPD",
+    "Gyroscope",
     "Hold",
     "Inversion",
     "InvertedU",
@@ -149,9 +166,11 @@ __all__ = [
     "Model",
     "ModelWarning",
     "Modes",
+    "Moment",
     "Motor",
     "Mount",
     "Optimum",
+    "Output",
     "ParabolicBlends",
     "PathResponse",
     "Plan",
@@ -162,6 +181,7 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reaction",
     "Reading",
     "Rectangle",
     "Regressor",
@@ -174,6 +194,7 @@ __all__ = [
     "RobotWarning",
     "Sampled",
     "Sensitivities",
+    "Sensor",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -187,9 +208,11 @@ __all__ = [
     "StepWarning",
     "StiffnessRoot",
     "Strain",
+    "Stress",
     "SuppleError",
     "SweepWarning",
     "Table",
+    "Tip",
     "Tolerances",
     "Tracks",
     "Trajectory",
@@ -270,6 +293,12 @@ _PATHS = {
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
+    "outputs.kinds": (
+        *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
+        *("Strain", "Stress", "Tip"),
+    ),
+    "outputs.output": ("Output",),
+    "outputs.sensor": ("Sensor",),
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "control.controllers": (
@@ -297,7 +326,7 @@ _MOTION = {
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
-    "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion.linearize": ("StateSpace", "linearize"),
     "studies.motion.response": ("Response",),
     "studies.regressor": ("Regressor", "regressor"),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),

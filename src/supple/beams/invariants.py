@@ -21,6 +21,7 @@ __all__ = [
     "Invariants",
     "beam_points",
     "end_mass",
+    "fields_at",
     "foreshortening",
     "gauss_points",
     "invariants",
@@ -83,14 +84,21 @@ def beam_points(beam: AnyBeam, points: int, breaks: Array | None = None) -> tupl
     if isinstance(beam, VaryingBeam) and beam.L > 0:
         inside = beam.edges()
         apart = np.abs(inside[:, None] - at).min(axis=1) > 1e-9 * beam.L
+        apart &= (inside > at[0]) & (inside < at[-1])
         at, points = np.sort(np.concatenate([at, inside[apart]])), points + NODES // 2
     return gauss_points(at, points)
 
 
-def invariants(beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = False) -> Invariants:
-    """Return the integrals of a link under these shapes; exact, since shapes are polynomials."""
+def invariants(
+    beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = False, start: float = 0.0
+) -> Invariants:
+    """Return the integrals of a link under these shapes; exact, since shapes are polynomials.
+
+    Integrals of the mass are those of the part from `start` to the end, about the root.
+    """
+    pieces = np.append(min(start, beam.L), shapes.breaks[shapes.breaks > start])
     points = 2 * shapes.degree + 2 if stiffening else shapes.degree + 2
-    x, w = beam_points(beam, points, shapes.breaks)
+    x, w = beam_points(beam, points, pieces)
     tip = np.concatenate([x, [beam.L]])
     fields = shapes.at(tip)
     N, Psi = fields[:, :3], fields[:, 3:]
@@ -98,7 +106,7 @@ def invariants(beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = F
     if stiffening:
         pairs, extra = foreshortening(shapes, tip)
         N = np.concatenate([N, extra], axis=2)
-    inert, rod = w[:, None] * beam.inertias(x), beam.rod(0.0, beam.L)
+    inert = w[:, None] * beam.inertias(x)
     mass, J = inert[:, 0], inert[:, 3:]
     G = np.einsum("g,gak,gbl->abkl", mass, N[:-1], N[:-1])
     PsiJPsi = np.einsum("ga,gak,gal->kl", J, Psi[:-1], Psi[:-1])
@@ -106,8 +114,8 @@ def invariants(beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = F
     own = np.einsum("aakl->kl", G)[:k, :k] + PsiJPsi
     return Invariants(
         length=beam.L,
-        mass=float(rod[0, 0]),
-        first=float(rod[1, 5]),
+        mass=float(mass.sum()),
+        first=float(mass @ x),
         second=float(mass @ x**2),
         P=np.einsum("g,gak->ak", mass, N[:-1]),
         X=np.einsum("g,gak->ak", mass * x, N[:-1]),
@@ -123,10 +131,10 @@ def invariants(beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = F
     )
 
 
-def rigid_invariants(beam: AnyBeam) -> Invariants:
-    """Return the integrals of a link that keeps its shape: no elastic coordinate."""
+def rigid_invariants(beam: AnyBeam, start: float = 0.0) -> Invariants:
+    """Return the integrals of a link that keeps its shape, from `start` on: nothing elastic."""
     empty, square = np.zeros((3, 0)), np.zeros((0, 0))
-    x, w = beam_points(beam, 3)
+    x, w = beam_points(beam, 3, np.array([start, beam.L]))
     inert = w[:, None] * beam.inertias(x)
     return Invariants(
         length=beam.L,
@@ -181,6 +189,16 @@ def end_mass(end: EndLoad, fields: Array) -> Array:
     load[2, 4] = load[4, 2] = -end.moment
     mass: Array = fields.T @ load @ fields
     return mass
+
+
+def fields_at(shapes: Shapes | None, x: float, stiffening: bool) -> tuple[Array, Array]:
+    """Return N (3, kz) and Psi (3, k) of the section at x; empty for a rigid link."""
+    if shapes is None:
+        return np.zeros((3, 0)), np.zeros((3, 0))
+    place = np.array([x])
+    field = shapes.at(place)[0]
+    extra = [foreshortening(shapes, place)[1][0]] if stiffening else []
+    return np.hstack([field[:3], *extra]), field[3:]
 
 
 def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:

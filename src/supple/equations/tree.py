@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.basis import Basis
-from ..beams.invariants import foreshortening, invariants, rigid_invariants
+from ..beams.invariants import fields_at, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
 from ..beams.sliding.shapes import SlidingShapes, StiffRod
 from ..beams.theory import uniform
@@ -98,16 +98,9 @@ def _link(
     shapes = None if beam.rigid or basis is None else basis.shapes(i, beam, load)
     inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
-    stations = []
-    for _, at in places:
-        assert at is not None
-        N, Psi = np.zeros((3, 0)), np.zeros((3, 0))
-        if shapes is not None:
-            field = shapes.at(np.array([at]))[0]
-            N, Psi = field[:3], field[3:]
-            if stiffening:
-                N = np.hstack([N, foreshortening(shapes, np.array([at]))[1][0]])
-        stations.append((float(at), N, Psi))
+    stations = [
+        (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
+    ]
     axes, order = _axes(robot, i)
     turned = [R_LS.T @ axis for axis in axes]
     return ChainLink(
