@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
+    from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -73,6 +74,8 @@ if TYPE_CHECKING:
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import sweep
+    from .studies.drive.calm import calm_move
+    from .studies.drive.compare import Comparison, compare
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -102,12 +105,14 @@ __all__ = [
     "Basis",
     "Body",
     "Box",
+    "CalmMove",
     "Check",
     "Chirp",
     "Circle",
     "CirclePath",
     "Closure",
     "ClosureEnd",
+    "Comparison",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -184,8 +189,10 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "calm_move",
     "check",
     "closed_form",
+    "compare",
     "dump",
     "floquet",
     "follow",
@@ -262,6 +269,9 @@ _MOTION = {
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "studies.design.sweep": ("sweep",),
+    "control.calm": ("CalmMove",),
+    "studies.drive.calm": ("calm_move",),
+    "studies.drive.compare": ("Comparison", "compare"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),

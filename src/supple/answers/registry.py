@@ -77,6 +77,10 @@ KINDS: dict[str, Kind] = {
         report="view.page.reports:stability_report",
     ),
     "studies.drive.shape:ShapedMove": Kind(plot="view.figures.shaping:plot_shaped"),
+    "studies.drive.compare:Comparison": Kind(
+        plot="view.figures.comparing:plot_comparison",
+        report="view.page.comparing:comparison_report",
+    ),
     "papers.cells:Reproduction": Kind(table="papers.cells:table"),
 }
 
