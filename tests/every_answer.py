@@ -67,6 +67,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
         elements=1,
         after=0.5,
     ),
+    "Tolerances": lambda: supple.tolerances(arm(), {"links.link1.length": 0.01}, count=2),
+    "Tracks": lambda: supple.track(arm(), {"theta.link2": [0.0, 0.1]}, 2),
     "Band": lambda: supple.stopband(arm(), (1.0, 2.0), {"theta.link2": (0.0, 0.1)}),
     "Optimum": lambda: supple.optimise(
         arm(), {"links.link1.section.wall": (0.009, 0.011)}, at=[[0, 0, 0]], tolerance=1e-3

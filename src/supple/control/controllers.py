@@ -18,7 +18,8 @@ from ..answers.held import Held
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, reals, some
 from ..beams.basis import AssumedModes
-from ..equations.model import Model, a_model, build
+from ..equations.build import build
+from ..equations.model import Model, a_model
 from ..errors import SuppleError
 
 __all__ = [

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.kinds import Serial
 from ..architectures.serial import place
 from ..beams.basis import Basis
 from ..beams.invariants import Invariants, invariants, rigid_invariants
@@ -19,7 +20,7 @@ from ..beams.sliding.shapes import SlidingShapes, StiffRod
 from ..beams.theory import Beam
 from ..errors import SuppleError
 from ..kernels.spatial import rpy_rotation
-from ..robot import JointedLink, Link, Robot, SerialRobot, need_robot
+from ..robot import JointedLink, Link, SerialRobot
 from ..structure import Structure, structure_of
 from ..structure.serial import link_beam
 
@@ -266,12 +267,9 @@ def denoised(A: Array) -> Array:
     return np.where(np.abs(A) <= 1e-13 * np.outer(d, d), 0.0, A)
 
 
-def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
+def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chain:
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
-    need_robot(robot)
-    if not isinstance(robot, SerialRobot):
-        raise SuppleError(f"{robot.name} is not a serial arm: build knows serial arms")
-    structure = structure_of(robot, outstretched(robot))
+    structure = structure_of(robot, Serial(robot).outstretched)
     for link, segment in zip(robot.links, structure.segments, strict=True):
         _check_joint(link, segment.beam)
     beams = [segment.beam for segment in structure.segments]
@@ -286,18 +284,11 @@ def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
     return Chain(tuple(links), robot.gravity, robot.planar)
 
 
-def outstretched(robot: SerialRobot) -> Array:
-    """Return the configuration with joints at zero and links that slide out to their ends."""
-    return np.array(
-        [(link.length or 0.0) * (link.joint.type == "prismatic") for link in robot.moving]
-    )
-
-
 def _check_joint(link: Link, beam: Beam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
         check_slide(link, beam)
-    if joint.stiffness is not None and joint.rotor_inertia <= 0:
+    if joint.stiffness is not None and joint.reflected_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
@@ -316,7 +307,7 @@ def check_slide(link: JointedLink, beam: Beam) -> None:
 
 def _placed(robot: SerialRobot, basis: Basis) -> Structure:
     """The robot at the configuration whose distal parts load the shapes."""
-    at = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
+    at = Serial(robot).outstretched if basis.at is None else np.asarray(basis.at, float)
     return structure_of(robot, place_checked(robot, at))
 
 
@@ -372,7 +363,7 @@ def _link(
         shapes=shapes,
         root_mass=root_mass,
         tip_mass=segment.tip_mass,
-        rotor=joint.rotor_inertia,
+        rotor=joint.reflected_inertia,
         spring=joint.stiffness,
         R_SL=segment.R_LS.T,
         slide=slide,

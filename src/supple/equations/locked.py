@@ -18,9 +18,9 @@ from ..assembly import Coordinates, assemble, coordinates
 from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
-from ..robot import Robot, SerialRobot
+from ..robot import Robot
 from ..structure import Segment, Structure, structure_of
-from .chain import Chain, outstretched
+from .chain import Chain
 from .damping import modal_matrix
 
 __all__ = ["Pose", "forms", "locked_pose", "modal_damping", "mode_ratios", "on_link", "own_parts"]
@@ -52,26 +52,24 @@ def locked_pose(
     shapes of its whole length), and where a link carries others along its length.
     """
     found = architecture_of(robot)
-    if theta is None and isinstance(robot, SerialRobot):
-        theta = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
+    whole = found.outstretched
+    if theta is None and whole is not None:
+        theta = whole if basis.at is None else np.asarray(basis.at, float)
     asked: dict[str, Any] = {"theta": theta, "position": None}
     if theta is None:
         asked |= found.usual()
     where = found.resolve(**asked)
-    if where.reason[0] or (chain.sliding and not _out(robot, where.theta[0])):
+    if where.reason[0]:
+        return None
+    if chain.sliding and (
+        whole is None or not np.allclose(whole, np.where(whole > 0, where.theta[0], 0.0))
+    ):
         return None
     structure = structure_of(robot, where.at[:1])
     names = tuple(segment.name for segment in structure.segments)
     if any("@" in name for name in names):
         return None
-    return Pose(where.theta[0], structure, found.hangs(names)[1])
-
-
-def _out(robot: Robot, theta: Array) -> bool:
-    if not isinstance(robot, SerialRobot):
-        return False
-    whole = outstretched(robot)
-    return bool(np.allclose(whole, np.where(whole > 0, theta, 0.0)))
+    return Pose(where.theta[0], structure, found.hangs(names).tip)
 
 
 def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:

@@ -33,6 +33,7 @@ _SOUND: dict[str, Any] = {
 }
 _ONES = {"young_modulus", "density", "shear_modulus", "second_moment_z", "base_radius", "spacing"}
 _ONES |= {"depth", "width", "diameter", "area", "radius", "thickness", "mass", "length"}
+_ONES |= {"ratio", "motor_inertia"}
 _ONES |= {key for key in MEANINGS if key.endswith(("_stiffness", "_per_length"))}
 
 

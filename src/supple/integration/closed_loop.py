@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import reals
 from ..control.controllers import Controller, Wanted
 from ..control.platform import PlatformPath, leads_platform
+from ..control.sampled import Sampled
 from ..control.trajectories import Hold, Trajectory
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -48,6 +49,9 @@ def wanted_motion(
     model: Model, controller: Any, trajectory: Any, path: Trajectory | None
 ) -> Trajectory | None:
     """Return the motion wanted of the joints, None without a controller."""
+    led = trajectory is not None or path is not None
+    if isinstance(controller, Sampled) and not led and not controller.follows:
+        return None
     if controller is None:
         if trajectory is not None or path is not None:
             raise SuppleError("a trajectory or path needs a controller: give one, such as "

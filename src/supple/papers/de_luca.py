@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from .. import files
 from ..beams.basis import AssumedModes
+from ..equations.build import build
 from ..equations.damping import StiffnessRoot
-from ..equations.model import Model, build
+from ..equations.model import Model
 from ..integration.inputs import BangBang
 from ..robot import SerialRobot
 from ..studies.motion.response import Response

@@ -19,7 +19,8 @@ from ..beams.sliding.clamped_mass import ClampedMass, integrated
 from ..beams.sliding.modes import Normalisation
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, ParabolicBlends
-from ..equations.model import Model, build
+from ..equations.build import build
+from ..equations.model import Model
 from ..integration.held_joints import flexible
 from ..studies.motion.response import Response
 from ..studies.motion.simulate import SimulationWarning, simulate

@@ -13,7 +13,7 @@ from .. import files
 from ..beams.basis import AssumedModes
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, InvertedU
-from ..equations.model import build
+from ..equations.build import build
 from ..integration.inputs import BangBang
 from ..robot import Robot
 from ..studies.motion.follow import PathResponse, follow

@@ -12,16 +12,20 @@ from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station,
 from .mechanism import BASE, MechanismRobot
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
+from .springs import Bearing, Foundation, Gear, Springs
 
 __all__ = [
     "BASE",
     "CLOSURES",
     "BaseJoint",
+    "Bearing",
     "Body",
     "Closure",
     "ClosureEnd",
     "DeltaRobot",
     "Elastic",
+    "Foundation",
+    "Gear",
     "Joint",
     "JointedLink",
     "Link",
@@ -35,6 +39,7 @@ __all__ = [
     "Platform",
     "Robot",
     "SerialRobot",
+    "Springs",
     "Station",
     "Theory",
     "UpperLink",

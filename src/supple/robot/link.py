@@ -171,6 +171,11 @@ class JointedLink(Elastic, ABC):
             return "body stands instead of material, section and mass_per_length: give one of them"
         if self.joint.type == "prismatic" and not self.length:
             return "length is missing: a prismatic link needs its total length"
+        if self.joint.type == "prismatic" and self.joint.bearing and self.joint.hub:
+            return (
+                "joint has a bearing and a hub: on a prismatic joint give one of them, or the hub "
+                "as the tip of a rigid link of no length before it, which has the bearing"
+            )
         return super()._problem()
 
 

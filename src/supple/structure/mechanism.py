@@ -16,11 +16,12 @@ from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.tree import TreeMotion
 from ..beams.theory import Beam
 from ..errors import SuppleError
-from ..kernels.spatial import cross_matrix, turn
+from ..kernels.spatial import cross_matrix, rpy_rotation, turn
 from ..robot import MechanismRobot
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import independent
 from .serial import end_masses, hub_before, link_beam, root_mass, section_axes
+from .supports import sprung
 
 __all__ = ["mechanism_motors", "mechanism_structure"]
 
@@ -72,6 +73,7 @@ def mechanism_structure(
                 parent = -1 if j < 0 else cuts[j].segment(_place(robot, j, link.at))
             name = link.name if k == 0 else f"{link.name}@{cuts[i].places[k - 1]:g}"
             releases = _releases(m, moved, i, joints, R_LS) if k == 0 else ()
+            releases += _bearing(robot, m, moved, i, R_LS) if k == 0 else ()
             carried = _carried(robot, m, i, cuts[i], k)
             tip = turn(np.sum(carried, axis=0), R_LS) if carried else np.zeros((6, 6))
             segments.append(Segment(name, parent, part, releases, R_LS, tip))
@@ -165,7 +167,7 @@ def _releases(
         zero = np.zeros_like(axis)
         parts = [axis, zero] if c.kind == "slide" else [zero, axis]
         direction = np.concatenate(parts, axis=-1)
-        stiffness, J = c.stiffness, joint.rotor_inertia
+        stiffness, J = c.stiffness, joint.reflected_inertia
         if not c.driven:
             turns.append(Release(direction, stiffness or 0.0))
         elif joints == "locked":
@@ -175,6 +177,17 @@ def _releases(
         else:
             turns.append(Release(direction, stiffness, J, series=True))
     return tuple(turns)
+
+
+def _bearing(
+    robot: MechanismRobot, m: Mechanism, moved: TreeMotion, i: int, R_LS: Array
+) -> tuple[Release, ...]:
+    """What the bearing of link i lets go, after its joint's own motions."""
+    joint, j = robot.links[i].joint, m.tree.parents[i]
+    before = moved.at.R[:, j] if j >= 0 else np.eye(3)
+    mounted = before @ rpy_rotation(joint.mount.rpy)
+    R = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
+    return sprung(joint.bearing, robot.planar, R)
 
 
 def _closed(
@@ -197,9 +210,11 @@ def _closed(
         opened, rows, ends = loop.open(moved, length), [], []
         for k, G in enumerate((opened.G_a, opened.G_b)):
             i, at = loop.ends[k], loop.at[k]
-            if i < 0:
+            if i < 0:  # the base frame, which moves where the robot has a foundation
+                moment = G[..., :3] @ cross_matrix(loop.frames(moved, k)[1])
+                row = np.concatenate([G[..., :3], G[..., 3:] - moment], axis=-1)
                 ends.append(-1)
-                rows.append(np.zeros_like(G))
+                rows.append(row if robot.foundation is not None else np.zeros_like(row))
                 continue
             j = cuts[i].segment(_place(robot, i, at))
             R = whole.R[:, j]

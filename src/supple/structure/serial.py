@@ -18,6 +18,7 @@ from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_ro
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot
 from .moving import MovingStructure
 from .parts import Joints, Release, Segment, Structure
+from .supports import sprung
 
 __all__ = [
     "end_masses",
@@ -49,6 +50,7 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
         tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
         beam = link_beam(robot, link)
         releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
+        releases += _bearing(robot, i, placement.R, R_LS)
         roots.append(root_mass(link, beam, placement.L[:, i], R_LS))
         if link.joint.type == "prismatic" and beam.rigid:
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
@@ -74,9 +76,10 @@ def moving_serial(
 
 def serial_motors(robot: SerialRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    names = [segment.name for segment in structure.segments]
     return [
-        (i, link.joint.direction)
-        for i, link in enumerate(robot.links)
+        (names.index(link.name), link.joint.direction)
+        for link in robot.links
         if link.joint.type == "revolute" and link.joint.stiffness is None
     ]
 
@@ -115,7 +118,7 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     joint = link.joint
     zero, a = (0.0, 0.0, 0.0), tuple(joint.direction)
     direction = (*a, *zero) if joint.type == "prismatic" else (*zero, *a)
-    k, J = joint.stiffness, joint.rotor_inertia
+    k, J = joint.stiffness, joint.reflected_inertia
     if joint.type == "fixed":
         return []
     if joints == "locked":
@@ -123,6 +126,15 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     if k is None:
         return [Release(direction, 0.0, J)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
+
+
+def _bearing(robot: SerialRobot, i: int, R: Array, R_LS: Array) -> tuple[Release, ...]:
+    """What the bearing of link i lets go, R (B, n, 3, 3) link axes in base axes."""
+    joint = robot.links[i].joint
+    if joint.type != "revolute":  # mounted axes are the link's own
+        return sprung(joint.bearing, robot.planar, R_LS.T)
+    mounted = (R[:, i - 1] if i else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
+    return sprung(joint.bearing, robot.planar, np.swapaxes(R[:, i] @ R_LS, 1, 2) @ mounted)
 
 
 def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:

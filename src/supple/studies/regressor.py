@@ -12,6 +12,7 @@ from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
 from ..equations.chain_equations import Laws, numbers
 from ..equations.evaluate import Evaluator
+from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import PlanarLaws
@@ -68,8 +69,7 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a regressor is for serial arms")
+    need_open(model.functions, model.robot.name, "a regressor is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"
@@ -97,10 +97,10 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
 def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
     zero = [[0.0] * model.size for _ in range(model.size)]
-    if model.deflection == "rotation":
+    if model.reading.deflection == "rotation":
         return Laws(model.chain, links, zero, zero)
     if any(not isinstance(x, float) for link in links for M in (link.root_mass, link.tip_mass)
            for x in (M[1][5], M[2][3])):  # fmt: skip
         raise SuppleError("a regressor of deflection 'paper' or 'literal' needs bodies centred on "
                           "their points")  # fmt: skip
-    return PlanarLaws(replace(model.chain), links, zero, zero, model.deflection)
+    return PlanarLaws(replace(model.chain), links, zero, zero, model.reading.deflection)

@@ -272,7 +272,7 @@ def model_of(
     """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
     from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes, FiniteElements
-    from ...equations.model import build
+    from ...equations.build import build
 
     modes, axial, torsion = counts
     if elements is None and modes is None and architecture_of(robot).asked_by == "position":
@@ -392,7 +392,7 @@ def _quietly(run: Any) -> Response:
 def _document(found: Response) -> dict[str, Any]:
     return {
         "robot": found.model.robot.name,
-        "deflection": found.model.deflection,
+        "deflection": found.model.reading.deflection,
         "method": found.method,
         "coordinates": found.model.coordinates,
         "complete": found.complete,
@@ -413,8 +413,9 @@ def _document(found: Response) -> dict[str, Any]:
 
 def _print(found: Response) -> None:
     model = found.model
-    say(f"{plain(model.robot.name)}: {model.size} coordinates, deflection {model.deflection}, "
-               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
+    told = f"{plain(model.robot.name)}: {model.size} coordinates, "
+    told += f"deflection {model.reading.deflection}, {found.method}, "
+    say(f"{told}{len(found.t)} samples to t = {found.t[-1]:g} s\n")
     rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
     print_table(
         ("coordinate", "at the end>", "speed>", "largest>"),

@@ -45,7 +45,7 @@ def stability(
     """Show frozen eigenvalues, energy, action, amplitude and root moment, and what they decide."""
     from ... import files
     from ...beams.basis import AssumedModes
-    from ...equations.model import build
+    from ...equations.build import build
     from ...studies.motion.stability import stability as ask
 
     check_places(plot, save)

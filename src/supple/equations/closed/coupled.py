@@ -18,7 +18,7 @@ from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..forces import dissipation, elastic, strain
-from ..functions import Functions, still_open
+from ..functions import Functions, LoopFunctions
 from .followers import Followers
 from .loops import Loops
 
@@ -27,14 +27,13 @@ __all__ = ["ClosedFunctions"]
 Array = NDArray[np.float64]
 
 
-class ClosedFunctions(Functions):
+class ClosedFunctions(LoopFunctions):
     """The equations of a mechanism with loops as CasADi functions of q.
 
     Args:
         loops: its tree and closures.
     """
 
-    closed = True
     plain = ("derivatives",)
 
     def __init__(self, loops: Loops, compile_: bool, near: Any = None, rounds: int = 1) -> None:
@@ -107,7 +106,7 @@ class ClosedFunctions(Functions):
         flat = q.reshape(-1, q.shape[-1])
         w = self.evaluator("followers")(flat)[0]
         if not np.isfinite(w).all():
-            raise SuppleError(still_open(self.loops.robot.name))
+            raise SuppleError(self.not_finite.format(name=self.loops.robot.name))
         z = np.concatenate([flat, w], axis=1)[:, self.loops.order]
         return self.loops.laws.chain, z.reshape(*q.shape[:-1], -1)
 

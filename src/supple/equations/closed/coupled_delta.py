@@ -22,7 +22,7 @@ from ...kernels.scalars import Vector
 from ..chain import Chain
 from ..chain_equations import Laws, laws_of, rubbing
 from ..evaluate import slope
-from ..functions import Functions
+from ..functions import LoopFunctions
 from .delta_legs import DeltaLegs
 from .delta_rigid import rigid_followers, rod_axes, turns
 from .rigid_delta import delta_bodies, first_moment
@@ -34,14 +34,13 @@ CLOSED = 1e-13  # m and 1: closure error at which Newton stops
 OPEN = 1e-10  # closure error at which the loops count as open
 
 
-class DeltaFunctions(Functions):
+class DeltaFunctions(LoopFunctions):
     """The equations of a coupled Delta as CasADi functions.
 
     Args:
         legs: its chains.  K, D: (N, N).  friction: (3,), Coulomb's of the motors.
     """
 
-    closed = True
     plain = ("derivatives",)
 
     def __init__(self, legs: DeltaLegs, K: Array, D: Array, friction: Array, compile_: bool):

@@ -39,6 +39,6 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     accurate = min(rk4.own_step(plan, calm), float(plan.grid[-1] - plan.grid[0]) / 50)
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4
-    if isinstance(plan.tau, Feedback) or plan.model.functions.closed:
-        return STEPPERS["generalised-alpha" if plan.model.beta == "newton" else "rk4"]
+    if isinstance(plan.tau, Feedback) or plan.model.functions.iterates:
+        return STEPPERS["generalised-alpha" if plan.model.reading.beta == "newton" else "rk4"]
     return STEPPERS["bdf"]

@@ -34,7 +34,8 @@ from ...control.controllers import Controller
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import schedule, shaped
 from ...control.trajectories import LAWS, ParabolicBlends, PointToPoint, Trajectory
-from ...equations.model import Model, build
+from ...equations.build import build
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ..motion.follow import SMALL

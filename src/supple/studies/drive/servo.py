@@ -49,7 +49,8 @@ def held_modes(
         return np.atleast_2d(found.omega), np.full((len(poses), count), ratio)
     from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes
-    from ...equations.model import Model, build
+    from ...equations.build import build
+    from ...equations.model import Model
 
     if platform:
         poses = architecture_of(robot).resolve(None, poses).theta

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.kinds import architecture_of
 from ...beams.invariants import strains
 from ...beams.theory import Beam, beam_of
 from ...equations.chain import Chain, ChainLink
@@ -15,8 +16,8 @@ from ...equations.closed.coupled_delta import DeltaFunctions
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked
 from ...path_dynamics.linearised_model import LedModel
-from ...robot import DeltaRobot, MechanismRobot, Robot
-from ...structure import moving_structure, structure_of
+from ...robot import Robot
+from ...structure import moving_structure
 from ...structure.serial import link_beam
 from .response import Response
 
@@ -64,7 +65,7 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
         names = (*names, "platform")
     else:
         tree, x = model.functions.spread(q)
-        found = _chained(tree or model.chain, _beams(model.robot, run.theta[0]), x, points)
+        found = _chained(tree or model.chain, _beams(model.robot), x, points)
     return Fields(names, run.t[keep], *found)
 
 
@@ -72,19 +73,17 @@ def _chosen(count: int, samples: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
 
 
-def _beams(robot: Robot, theta: Array) -> list[Beam]:
-    if isinstance(robot, MechanismRobot):
-        return [link_beam(robot, link) for link in robot.links]
-    return [segment.beam for segment in structure_of(robot, theta).segments]
+def _beams(robot: Any) -> list[Beam]:
+    """The beam of every link of an arm or a tree."""
+    return [link_beam(robot, link) for link in robot.links]
 
 
 def _legs(
     robot: Robot, functions: DeltaFunctions, q: Array, points: int, platform: tuple[Array, Array]
 ) -> Found:
     """Arms and rods in the order of the model's links, and the platform, base axes."""
-    assert isinstance(robot, DeltaRobot)
-    lower = beam_of(robot, robot.lower)
-    beams = [beam_of(robot, robot.upper), lower, lower]  # the joint between them has no beam
+    upper, lower = (beam_of(robot, part) for part in architecture_of(robot).parts().values())
+    beams = [upper, lower, lower]  # the joint between them has no beam
     sides, out = len(functions.legs.chains), []
     for k, (axes, chain, x) in enumerate(functions.open_chains(q)):
         p, R, L, motion, energy = _chained(chain, beams, x, points)
@@ -203,7 +202,7 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
 
 def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
     """The same of a Model: its bent arm about the straight one."""
-    chain, beams = led.model.chain, _beams(led.model.robot, x[0])
+    chain, beams = led.model.chain, _beams(led.model.robot)
     names = tuple(link.name for link in chain.links)
     rest, bent = (
         Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)

@@ -18,7 +18,7 @@ from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
-from ...structure import Joints, Structure, carrying_nothing, structure_of
+from ...structure import Joints, Structure, carrying_nothing, massless, structure_of
 from ..configuration import where
 from .elements import ElementModes, element_modes
 from .kinds import energy_shares, told_kind
@@ -227,7 +227,9 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
-    count = min(count, _available(structure))
+    if not (most := _available(structure)):
+        raise SuppleError(f"{robot.name} has springs but nothing they carry has mass: no frequency")
+    count = min(count, most)
     loose = _carrying_nothing(structure, method)
     if asked.single and loose[0]:
         raise SuppleError(loose[0])
@@ -338,7 +340,8 @@ def _available(structure: Structure) -> int:
     """How many elastic modes there can be: without end, unless nothing but joints is elastic."""
     if any(not s.beam.rigid for s in structure.segments):
         return 10_000
-    return sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
+    sprung = sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
+    return sprung - (0 if structure.closures else massless(structure))
 
 
 def _guess(structure: Structure) -> float:

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...errors import SuppleError
+from ...outputs.kinds import Strain
 from ...robot import Robot
 from ...structure import Joints, structure_of
 from ..configuration import where
-from ..motion.linearize import Strain
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .modal_response import with_modes
 from .modes import Modes, modes
@@ -359,6 +359,6 @@ class Ports:
 
 def _tip(robot: Robot, system: FrequencySystem) -> Array:
     """(6, N): motion of the tip over the unknowns, base axes."""
-    i = int(getattr(robot, "tip_index", -1))
+    i = system.structure.tip
     turn = np.kron(np.eye(2), system.structure.R[0, i])
     return np.asarray(turn @ system.z.end[i])

@@ -247,7 +247,7 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
     low, high, extent = *poses.box, poses.extent
     links, solids = draw_robot(robot, names)
     centre = (low + high) / 2
-    parents, tip = architecture_of(robot).hangs(names)
+    parents, tip, _ = architecture_of(robot).hangs(names)
     notes = _drawing_notes(links, solids)
     return Scene(
         links=links,
@@ -265,7 +265,7 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
 
 def up_of(robot: Robot) -> tuple[float, ...]:
     """Return which way is up on the screen: against gravity, where there is any."""
-    return architecture_of(robot).up()
+    return architecture_of(robot).up
 
 
 def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[str]:
