@@ -30,7 +30,6 @@ from ..kernels.scalars import (
     vadd,
     zeros,
 )
-from ..robot import MechanismRobot, SerialRobot
 from ..structure.serial import link_beam
 from .output import Motion
 
@@ -149,8 +148,8 @@ def carried(model: Model, at: Cut) -> tuple[Vector, Vector]:
 
 def _outer_part(model: Model, at: Cut) -> Numbers:
     """The numbers of a link's beam beyond a place of it, without what sits at its root."""
-    part, robot = model.chain.links[at.i], model.robot
-    assert isinstance(robot, SerialRobot | MechanismRobot)
+    part = model.chain.links[at.i]
+    robot: Any = model.robot
     beam = link_beam(robot, robot.links[at.i])
     if part.shapes is None:
         inv = rigid_invariants(beam, at.x)
