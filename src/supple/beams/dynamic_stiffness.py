@@ -77,12 +77,13 @@ def carry(beam: Beam, omega: float, x: ArrayLike, state: Array, load: Array | No
     y(x) = exp(A x) y, and with a uniform load (force per length, (3,)) its particular solution.
     """
     x = np.asarray(x, float)
-    A, terms = state_matrix(beam, omega), [state]
+    far = float(np.abs(x).max(initial=0.0)) or 1.0  # its own unit, so that no power overflows
+    A, terms = far * state_matrix(beam, omega), [state]
     for k in range(1, 30):
         terms.append(A @ terms[-1] / k)
         if k == 1 and load is not None:
-            terms[1][6:9] -= load
-    powers = x[:, None] ** np.arange(float(len(terms)))
+            terms[1][6:9] -= far * load
+    powers = (x[:, None] / far) ** np.arange(float(len(terms)))
     states: Array = powers @ np.array(terms)
     return states
 

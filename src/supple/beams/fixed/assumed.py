@@ -15,6 +15,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from ...errors import SuppleError
 from ..shapes import EndLoad, Shapes, joined
 from ..theory import Beam
 
@@ -114,6 +115,12 @@ def _lowest(M: Array, stiffness: Array, count: int, modal_mass: float) -> Array:
     s = 1 / np.sqrt(stiffness)
     size = len(s)
     value, vector = eigh(s[:, None] * M * s, subset_by_index=(size - count, size - 1))
+    if value[0] <= size * np.finfo(float).eps * value[-1]:
+        raise SuppleError(
+            "the assumed modes of a link cannot be told apart: what its end carries is so heavy "
+            "beside it that its own mass is lost in rounding; take theory: inextensible or rigid, "
+            "fewer modes, or elements"
+        )
     A = s[:, None] * vector[:, ::-1] / np.sqrt(value[::-1])
     chosen: Array = A @ natural_shapes(A.T @ M @ A, (A.T * stiffness) @ A, count, modal_mass)
     return chosen
