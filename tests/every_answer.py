@@ -57,6 +57,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Inversion": lambda: supple.invert(
         damped_model(), supple.PointToPoint((0, 0), (0.1, 0), 0.2), window=(-0.1, 0.3)
     ),
+    "Tolerances": lambda: supple.tolerances(arm(), {"links.link1.length": 0.01}, count=2),
     "Tracks": lambda: supple.track(arm(), {"theta.link2": [0.0, 0.1]}, 2),
     "Band": lambda: supple.stopband(arm(), (1.0, 2.0), {"theta.link2": (0.0, 0.1)}),
     "Optimum": lambda: supple.optimise(

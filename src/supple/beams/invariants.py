@@ -19,6 +19,7 @@ from .theory import Beam
 __all__ = [
     "Invariants",
     "end_mass",
+    "fields_at",
     "foreshortening",
     "gauss_points",
     "invariants",
@@ -71,9 +72,15 @@ def gauss_points(breaks: Array, points: int) -> tuple[Array, Array]:
     return ((a + b) / 2 + (b - a) / 2 * t).ravel(), ((b - a) / 2 * w).ravel()
 
 
-def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = False) -> Invariants:
-    """Return the integrals of a link under these shapes; exact, since shapes are polynomials."""
-    x, w = gauss_points(shapes.breaks, 2 * shapes.degree + 2 if stiffening else shapes.degree + 2)
+def invariants(
+    beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = False, start: float = 0.0
+) -> Invariants:
+    """Return the integrals of a link under these shapes; exact, since shapes are polynomials.
+
+    Integrals of the mass are those of the part from `start` to the end, about the root.
+    """
+    pieces = np.append(min(start, beam.L), shapes.breaks[shapes.breaks > start])
+    x, w = gauss_points(pieces, 2 * shapes.degree + 2 if stiffening else shapes.degree + 2)
     tip = np.concatenate([x, [beam.L]])
     fields = shapes.at(tip)
     N, Psi = fields[:, :3], fields[:, 3:]
@@ -89,13 +96,13 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     own = np.einsum("aakl->kl", G)[:k, :k] + PsiJPsi
     return Invariants(
         length=beam.L,
-        mass=beam.m * beam.L,
-        first=beam.m * beam.L**2 / 2,
-        second=beam.m * beam.L**3 / 3,
+        mass=beam.m * (beam.L - start),
+        first=beam.m * (beam.L**2 - start**2) / 2,
+        second=beam.m * (beam.L**3 - start**3) / 3,
         P=np.einsum("g,gak->ak", mass, N[:-1]),
         X=np.einsum("g,gak->ak", mass * x, N[:-1]),
         G=G,
-        J=J * beam.L,
+        J=J * (beam.L - start),
         JPsi=np.einsum("g,a,gak->ak", w, J, Psi[:-1]),
         PsiJPsi=PsiJPsi,
         K=stiffness(beam, shapes),
@@ -106,18 +113,18 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     )
 
 
-def rigid_invariants(beam: Beam) -> Invariants:
-    """Return the integrals of a link that keeps its shape: no elastic coordinate."""
+def rigid_invariants(beam: Beam, start: float = 0.0) -> Invariants:
+    """Return the integrals of a link that keeps its shape, from `start` on: nothing elastic."""
     empty, square = np.zeros((3, 0)), np.zeros((0, 0))
     return Invariants(
         length=beam.L,
-        mass=beam.m * beam.L,
-        first=beam.m * beam.L**2 / 2,
-        second=beam.m * beam.L**3 / 3,
+        mass=beam.m * (beam.L - start),
+        first=beam.m * (beam.L**2 - start**2) / 2,
+        second=beam.m * (beam.L**3 - start**3) / 3,
         P=empty,
         X=empty,
         G=np.zeros((3, 3, 0, 0)),
-        J=np.array([beam.rIp, beam.rI[1], beam.rI[0]]) * beam.L,
+        J=np.array([beam.rIp, beam.rI[1], beam.rI[0]]) * (beam.L - start),
         JPsi=empty,
         PsiJPsi=square,
         K=square,
@@ -161,6 +168,16 @@ def end_mass(end: EndLoad, fields: Array) -> Array:
     load[2, 4] = load[4, 2] = -end.moment
     mass: Array = fields.T @ load @ fields
     return mass
+
+
+def fields_at(shapes: Shapes | None, x: float, stiffening: bool) -> tuple[Array, Array]:
+    """Return N (3, kz) and Psi (3, k) of the section at x; empty for a rigid link."""
+    if shapes is None:
+        return np.zeros((3, 0)), np.zeros((3, 0))
+    place = np.array([x])
+    field = shapes.at(place)[0]
+    extra = [foreshortening(shapes, place)[1][0]] if stiffening else []
+    return np.hstack([field[:3], *extra]), field[3:]
 
 
 def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:

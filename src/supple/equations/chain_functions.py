@@ -38,6 +38,11 @@ class ChainFunctions(Functions):
                 return _slopes(forward)
         return _function(name, self._laws, self._beta)
 
+    @property
+    def laws(self) -> AnyLaws:
+        """The same equations in any scalars."""
+        return self._laws
+
     def with_beta(self, beta: Any) -> Functions:
         """Return the expressions with beta of links that slide given, a column of symbols."""
         import casadi as ca

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.basis import Basis
-from ..beams.invariants import foreshortening, invariants, rigid_invariants
+from ..beams.invariants import fields_at, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
 from ..beams.sliding.shapes import StiffRod
 from ..errors import SuppleError
@@ -23,7 +23,6 @@ __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
 
 Array = NDArray[np.float64]
 Sections = dict[tuple[int, float | None], int]
-ROLL_PITCH_YAW = (np.eye(3)[2], np.eye(3)[1], np.eye(3)[0])  # in the order in which they turn
 
 
 def sections_of(robot: MechanismRobot) -> Sections:
@@ -98,16 +97,9 @@ def _link(
     shapes = None if rigid or basis is None else basis.shapes(i, beam, load)
     inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
-    stations = []
-    for _, at in places:
-        assert at is not None
-        N, Psi = np.zeros((3, 0)), np.zeros((3, 0))
-        if shapes is not None:
-            field = shapes.at(np.array([at]))[0]
-            N, Psi = field[:3], field[3:]
-            if stiffening:
-                N = np.hstack([N, foreshortening(shapes, np.array([at]))[1][0]])
-        stations.append((float(at), N, Psi))
+    stations = [
+        (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
+    ]
     axes, order = _axes(robot, i)
     turned = [R_LS.T @ axis for axis in axes]
     return ChainLink(
@@ -135,15 +127,12 @@ def _link(
 
 def _axes(robot: MechanismRobot, i: int) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Axes of a link's joint in the order in which they turn, and the coordinate of each."""
-    link, joint = robot.links[i], robot.links[i].joint
-    if joint.type in ("fixed", "prismatic"):
+    joint = robot.links[i].joint
+    turns = joint.coordinates(robot.planar)
+    if not turns or joint.type == "prismatic":
         return (), (0,)
-    if robot.freedoms(link) == 1:
-        return (np.array([0.0, 0.0, 1.0]) if robot.planar else joint.direction,), (0,)
-    if joint.type == "universal":
-        a, b = joint.axes or ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        return (unit(a), unit(b)), (0, 1)
-    return ROLL_PITCH_YAW, (2, 1, 0)
+    order = sorted(range(len(turns)), key=lambda k: turns[k].order)
+    return tuple(unit(turns[k].axis) for k in order), tuple(order)
 
 
 def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:

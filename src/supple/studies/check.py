@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
+from ..outputs.stress import has_fibre, von_mises
 from ..robot import Robot, need_robot
-from ..sections import Box, Rectangle, Shape
+from ..sections import Box
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, where
 from .statics import Statics, statics
@@ -159,9 +160,9 @@ def _stresses(
         turn = segment.R_LS.T
         root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
         x = np.linspace(0.0, float(structure.L[0, i]), 41)
-        worst = _worst(section, _resultants(root, segment.beam.m * fall, x))
-        if worst is None:
+        if not has_fibre(section):
             continue
+        worst = float(von_mises(section, _resultants(root, segment.beam.m * fall, x).T).max())
         material = robot.material(link)
         limit = None if material is None else material.yield_strength
         found[segment.name] = (worst, None if limit is None else worst / limit)
@@ -179,24 +180,6 @@ def _resultants(root: Array, load: Array, x: Array) -> Array:
         root[3:] - x[:, None] * np.cross(ex, root[:3]) - x[:, None] ** 2 / 2 * np.cross(ex, load)
     )
     return np.concatenate([force, moment], axis=1)
-
-
-def _worst(section: Shape, carried: Array) -> float | None:
-    """Highest von Mises stress, Pa: axial force, bending at the outer fibre, torsion; no shear."""
-    A, I_z, I_y, J_t, _ = section.constants()
-    N, T, M_y, M_z = np.abs(carried[:, [0, 3, 4, 5]]).T
-    diameter = getattr(section, "diameter", None)
-    if diameter is not None:
-        bending, torsion = np.hypot(M_y, M_z) * diameter / 2 / I_z, T * diameter / 2 / J_t
-    elif isinstance(section, Rectangle | Box):
-        h, b = section.depth, section.width
-        bending = M_z * h / 2 / I_z + M_y * b / 2 / I_y
-        wall = getattr(section, "wall", None)
-        inside = 2 * (h - wall) * (b - wall) * wall if wall is not None else J_t / min(h, b)
-        torsion = T / inside
-    else:
-        return None
-    return float(np.sqrt((N / A + bending) ** 2 + 3 * torsion**2).max())
 
 
 def _units(robot: Robot) -> list[str]:

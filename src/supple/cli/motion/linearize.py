@@ -78,7 +78,7 @@ def linearize(
 
 
 def _output(word: str) -> Any:
-    from ...studies.motion.linearize import Strain
+    from ...outputs.kinds import Strain
 
     if not word.startswith("strain:"):
         return word

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...errors import SuppleError
+from ...outputs.kinds import Strain
 from ...robot import Robot
 from ...structure import Joints, structure_of
 from ..configuration import where
-from ..motion.linearize import Strain
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .modal_response import with_modes
 from .modes import Modes, modes
