@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import supple
-from supple.papers.cells import Cell, Claim
+from supple.papers.cells import Cell, Claim, as_printed, gap
 
 
 @cache
@@ -78,8 +78,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Reproduction": lambda: supple.Reproduction(
         "made-up",
         "[Nobody]",
-        (Cell("Table 1", "0,0", "T", 1, "12.3", 12.3123, "agrees"),),
-        (Claim("Figure 1", "it rings", "it does", "agrees"),),
+        (Cell("Table 1", "0,0", "T", 1, "12.3", 12.3123, (as_printed("12.3"),)),),
+        (Claim("Figure 1", "it rings", "it does", (gap("off", 0.0, 1e-9),)),),
     ),
 }
 
