@@ -19,7 +19,7 @@ __all__ = [
     "NonNegative",
     "Number",
     "Pair",
-    "Place",
+    "Point",
     "Positive",
     "Size",
     "SizeOrZero",
@@ -267,7 +267,7 @@ Angle = Annotated[
 Pair = Annotated[tuple[Number, Number], BeforeValidator(as_tuple)]
 Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(as_tuple)]
 Coordinate = Annotated[Number, AfterValidator(_within_reach)]
-Place = Annotated[tuple[Coordinate, Coordinate, Coordinate], BeforeValidator(as_tuple)]
+Point = Annotated[tuple[Coordinate, Coordinate, Coordinate], BeforeValidator(as_tuple)]
 Vector = Annotated[tuple[Number, ...], BeforeValidator(as_tuple)]
 
 Part = TypeVar("Part")
