@@ -159,7 +159,7 @@ def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
             shapes = None
             if segment.name in names and not segment.beam.rigid:
                 i = names.index(segment.name)
-                shapes = other.shapes(i, replace(segment.beam, L=L), other.end(i) or load)
+                shapes = other.shapes(i, segment.beam.outside(L), other.end(i) or load)
             parts.append(on_link(segment, L, shapes))
         found = _solved(pose, parts)
         if found is None:

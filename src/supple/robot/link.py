@@ -133,8 +133,8 @@ class Elastic(Description, ABC):
     def _stations_problem(self, stations: tuple[Station, ...]) -> str | None:
         """What is wrong with the stations, as a sentence."""
         places = [station.at for station in stations]
-        if self.section is not None or self.rigid:
-            return "stations stand instead of section, on a link that bends: give one of them"
+        if self.section is not None:
+            return "stations stand instead of section: give one of them"
         if not self.length:
             return "length is missing: a link that bends needs a positive length in metres"
         if len(places) < 2 or places[0] != 0 or abs(places[-1] - self.length) > 1e-9 * self.length:

@@ -266,9 +266,9 @@ def _speed_ratio(model: Model, run: Response) -> Array:
     for i in model.chain.sliding:
         slide, k = model.chain.links[i].slide, model.chain.theta[i]
         assert slide is not None
-        EI = min(slide.beam.EI)
-        if math.isfinite(EI):
-            U_g = math.sqrt(EI / slide.beam.m) / run.q[:, k]
+        stiff = min(slide.beam.at([0.0])[0, 2:4])
+        if math.isfinite(stiff):
+            U_g = math.sqrt(stiff / slide.beam.at([0.0])[0, 0]) / run.q[:, k]
             out = np.maximum(out, np.abs(run.qd[:, k]) / U_g)
     return out
 
