@@ -155,27 +155,19 @@ def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:
     """
     from scipy.linalg import eigh, solve_triangular
 
-<<<<<<< HEAD
-    s = 1 / np.sqrt(stiffness)
-    size = len(s)
-    value, vector = eigh(s[:, None] * M * s, subset_by_index=(size - count, size - 1))
+    G = np.linalg.cholesky(K)
+    size = len(G)
+    scaled = solve_triangular(G, solve_triangular(G, M, lower=True).T, lower=True)
+    value, vector = eigh((scaled + scaled.T) / 2, subset_by_index=(size - count, size - 1))
     if value[0] <= size * np.finfo(float).eps * value[-1]:
         raise SuppleError(
             "the assumed modes of a link cannot be told apart: what its end carries is so heavy "
             "beside it that its own mass is lost in rounding; take theory: inextensible or rigid, "
             "fewer modes, or elements"
         )
-    A = s[:, None] * vector[:, ::-1] / np.sqrt(value[::-1])
-    chosen: Array = A @ natural_shapes(A.T @ M @ A, (A.T * stiffness) @ A, count, modal_mass)
-=======
-    G = np.linalg.cholesky(K)
-    size = len(G)
-    scaled = solve_triangular(G, solve_triangular(G, M, lower=True).T, lower=True)
-    value, vector = eigh((scaled + scaled.T) / 2, subset_by_index=(size - count, size - 1))
     back = solve_triangular(G, vector[:, ::-1], lower=True, trans=1)
     A: Array = back / np.sqrt(value[::-1])
     chosen: Array = A @ natural_shapes(A.T @ M @ A, A.T @ K @ A, count, modal_mass)
->>>>>>> main
     return chosen
 
 
