@@ -19,7 +19,7 @@ from ...beams.sliding.clamped_mass import integrated
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
 from ...control.trajectories import Trajectory, a_trajectory
-from ...equations.link_fields import root_moments
+from ...equations.chains.link_fields import root_moments
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import as_trajectory, check_path

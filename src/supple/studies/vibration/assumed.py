@@ -16,7 +16,7 @@ from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
 from ...beams.shapes import EndLoad
 from ...beams.theory import AnyBeam
-from ...equations.chain import distal_loads
+from ...equations.chains.chain import distal_loads
 from ...equations.equilibrium import stiffness_at
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
