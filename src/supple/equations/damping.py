@@ -17,7 +17,7 @@ from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
 from ..robot import MechanismRobot, Robot, SerialRobot
-from .chain import Chain
+from .chains.chain import Chain
 
 __all__ = [
     "Damping",

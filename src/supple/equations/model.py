@@ -15,9 +15,9 @@ from ..beams.basis import Basis
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
 from .accuracy import Accuracy, accuracy
-from .chain import Chain
+from .chains.chain import Chain
+from .chains.link_fields import link_deflection, on_chord
 from .functions import Functions
-from .link_fields import link_deflection, on_chord
 from .readings.reading import Reading
 
 __all__ = ["Model", "a_model"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..kernels.scalars import Matrix, Scalar, Vector
-from .link_inertia import Numbers
+from .chains.link_inertia import Numbers
 
 __all__ = ["Named", "named_links"]
 

@@ -17,7 +17,7 @@ from .. import files
 from ..beams.basis import AssumedModes
 from ..beams.sliding.clamped_mass import ClampedMass, integrated
 from ..beams.sliding.modes import Normalisation
-from ..beams.theory import beam_of
+from ..beams.theory import uniform_of
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, ParabolicBlends
 from ..equations.build import build
@@ -132,7 +132,7 @@ def printed_numbers() -> tuple[Cell, ...]:
     """Return the numbers printed in the text: speed of the path, U_g = sqrt(E I / rho A) / l."""
     robot, path = files.load("theodore-rrp"), NAMED["extension"]
     assert isinstance(robot, SerialRobot)
-    beam = beam_of(robot, robot.links[2])
+    beam = uniform_of(robot, robot.links[2])
     speed, end = float(path(0.5)[1][2]), float(path(path.duration)[0][2])
     wave = float(np.sqrt(beam.EI[0] / beam.m) / end)
     return tuple(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..beams.dynamic_stiffness import numbers
-from ..beams.theory import Beam
+from ..beams.theory import AnyBeam
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
@@ -66,7 +66,7 @@ class Segment:
 
     name: str
     parent: int
-    beam: Beam
+    beam: AnyBeam
     releases: tuple[Release, ...]
     R_LS: Array
     tip_mass: Array

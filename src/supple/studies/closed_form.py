@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import checked, switch
-from ..equations.chain_equations import Laws, joint_side, numbers
+from ..equations.chains.chain_equations import Laws, joint_side, numbers
 from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
-from ..equations.chain_equations import Laws, numbers
+from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.evaluate import Evaluator
 from ..equations.functions import need_open
 from ..equations.model import Model, a_model

@@ -19,7 +19,7 @@ from ...beams.sliding.clamped_mass import integrated
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
 from ...control.trajectories import Trajectory, a_trajectory
-from ...equations.link_fields import root_moments
+from ...equations.chains.link_fields import root_moments
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import as_trajectory, check_path
@@ -266,9 +266,9 @@ def _speed_ratio(model: Model, run: Response) -> Array:
     for i in model.chain.sliding:
         slide, k = model.chain.links[i].slide, model.chain.theta[i]
         assert slide is not None
-        EI = min(slide.beam.EI)
-        if math.isfinite(EI):
-            U_g = math.sqrt(EI / slide.beam.m) / run.q[:, k]
+        stiff = min(slide.beam.at([0.0])[0, 2:4])
+        if math.isfinite(stiff):
+            U_g = math.sqrt(stiff / slide.beam.at([0.0])[0, 0]) / run.q[:, k]
             out = np.maximum(out, np.abs(run.qd[:, k]) / U_g)
     return out
 

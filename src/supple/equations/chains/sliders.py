@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.clamped_mass import SHORTEST, ClampedMass
-from ..beams.sliding.modes import SlidingModes
-from ..beams.sliding.rates import Rate
-from ..beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
-from ..kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd
+from ...beams.sliding.clamped_mass import SHORTEST, ClampedMass
+from ...beams.sliding.modes import SlidingModes
+from ...beams.sliding.rates import Rate
+from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
+from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd
 from .chain import Chain
 from .link_inertia import Numbers
 

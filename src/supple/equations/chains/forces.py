@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
+from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
 from .chain import Chain
 from .sliders import Slider
 

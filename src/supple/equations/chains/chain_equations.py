@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.shapes import Velocity
-from ..kernels.scalars import (
+from ...beams.sliding.shapes import Velocity
+from ...kernels.scalars import (
     Scalar,
     Vector,
     add,

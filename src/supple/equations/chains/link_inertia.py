@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kernels.scalars import (
+from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
