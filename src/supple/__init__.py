@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
+    from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -47,6 +48,19 @@ if TYPE_CHECKING:
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
+    from .outputs.kinds import (
+        Acceleration,
+        Accelerometer,
+        Encoder,
+        Gyroscope,
+        Moment,
+        Reaction,
+        Strain,
+        Stress,
+        Tip,
+    )
+    from .outputs.output import Output
+    from .outputs.sensor import Sensor
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
@@ -78,15 +92,18 @@ if TYPE_CHECKING:
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
-    from .studies.design.sweep import sweep
+    from .studies.design.sweep import SweepWarning, sweep
+    from .studies.design.tolerances import Tolerances, tolerances
     from .studies.design.track import Tracks, Veering, track
+    from .studies.drive.calm import calm_move
+    from .studies.drive.compare import Comparison, compare
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
-    from .studies.motion.linearize import StateSpace, Strain, linearize
+    from .studies.motion.linearize import StateSpace, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
@@ -102,6 +119,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LQR",
+    "Acceleration",
+    "Accelerometer",
     "Accuracy",
     "AssumedModes",
     "Band",
@@ -110,17 +129,20 @@ __all__ = [
     "Bearing",
     "Body",
     "Box",
+    "CalmMove",
     "Check",
     "Chirp",
     "Circle",
     "CirclePath",
     "Closure",
     "ClosureEnd",
+    "Comparison",
     "ComputedTorque",
     "Constant",
     "Controller",
     "Decoupling",
     "DeltaRobot",
+    "Encoder",
     "EndLoad",
     "FiniteElements",
     "Floquet",
@@ -129,6 +151,7 @@ __all__ = [
     "Gear",
     "General",
     "GravityPD",
+    "Gyroscope",
     "Hold",
     "Inversion",
     "InvertedU",
@@ -148,9 +171,11 @@ __all__ = [
     "Model",
     "ModelWarning",
     "Modes",
+    "Moment",
     "Motor",
     "Mount",
     "Optimum",
+    "Output",
     "ParabolicBlends",
     "PathResponse",
     "Plan",
@@ -161,6 +186,7 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reaction",
     "Reading",
     "Rectangle",
     "Regressor",
@@ -173,6 +199,7 @@ __all__ = [
     "RobotWarning",
     "Sampled",
     "Sensitivities",
+    "Sensor",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -186,8 +213,12 @@ __all__ = [
     "StepWarning",
     "StiffnessRoot",
     "Strain",
+    "Stress",
     "SuppleError",
+    "SweepWarning",
     "Table",
+    "Tip",
+    "Tolerances",
     "Tracks",
     "Trajectory",
     "Tube",
@@ -198,8 +229,10 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "calm_move",
     "check",
     "closed_form",
+    "compare",
     "dump",
     "floquet",
     "follow",
@@ -232,6 +265,7 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "tolerances",
     "track",
     "workspace",
 ]
@@ -266,6 +300,12 @@ _PATHS = {
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
+    "outputs.kinds": (
+        *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
+        *("Strain", "Stress", "Tip"),
+    ),
+    "outputs.output": ("Output",),
+    "outputs.sensor": ("Sensor",),
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "control.controllers": (
@@ -278,7 +318,11 @@ _MOTION = {
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
-    "studies.design.sweep": ("sweep",),
+    "control.calm": ("CalmMove",),
+    "studies.drive.calm": ("calm_move",),
+    "studies.drive.compare": ("Comparison", "compare"),
+    "studies.design.sweep": ("SweepWarning", "sweep"),
+    "studies.design.tolerances": ("Tolerances", "tolerances"),
     "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
@@ -292,7 +336,7 @@ _MOTION = {
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
-    "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion.linearize": ("StateSpace", "linearize"),
     "studies.motion.response": ("Response",),
     "studies.regressor": ("Regressor", "regressor"),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),

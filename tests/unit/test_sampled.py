@@ -94,6 +94,23 @@ def test_efforts_are_clipped_and_joints_rounded(rigid):
     np.testing.assert_allclose(seen, 0.01 * np.round(run.q[:, 0] / 0.01), atol=1e-12)
 
 
+def test_the_limits_of_the_joints_are_the_default(rigid):
+    robot = rigid.robot.with_("links.link1.joint.effort_limit", 0.3)
+    limited = supple.build(robot)
+    law = JointPD(50.0, 1.0)
+    for given, most in ((None, 0.3), (0.7, 0.7)):
+        made = Sampled(law, 0.01, effort_limit=given)
+        options = {"controller": made, "trajectory": [0.0], "q0": [0.5], "duration": 0.05}
+        if given is None:
+            run = simulate(limited, **options)
+        else:
+            with pytest.warns(supple.SimulationWarning, match="reaches 0.7, its effort_limit is"):
+                run = simulate(limited, **options)
+        assert np.abs(run.tau).max() == most
+    with pytest.warns(supple.SimulationWarning, match="effort_limit is 0.3"):
+        simulate(limited, [1.0], duration=0.01)
+
+
 def test_a_current_loop_lags_as_its_exponential(rigid):
     """tau = c_k + (tau_k - c_k) exp(-t / lag), and qd by its integral."""
     J, lag, T = float(rigid.mass_matrix([0.0])[0, 0]), 3e-3, 0.01

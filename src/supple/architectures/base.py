@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..robot import Elastic, Joint, Motor, Robot
 
-__all__ = ["Architecture", "Coordinate", "Drive", "Hanging", "Resolved"]
+__all__ = ["Architecture", "Coordinate", "Drive", "Hanging", "Resolved", "Solved"]
 
 Array = NDArray[np.float64]
 TURN = np.radians(150)
@@ -80,13 +80,32 @@ class Hanging(NamedTuple):
     plates: tuple[tuple[list[int], int], ...] = ()
 
 
+class Solved(NamedTuple):
+    """Theta for one pose of the tip, see `JointSolutions`.
+
+    Attributes:
+        theta: (motors,), the best.  solutions: (S, motors), nearest to the start first.
+        position_error, rotation_error: m and rad, at theta.  reached: whether it is met.
+        method: in words.  tries: (T, motors).  try_errors: (T,).
+    """
+
+    theta: Array
+    solutions: Array
+    position_error: float
+    rotation_error: float
+    reached: bool
+    method: str
+    tries: Array
+    try_errors: Array
+
+
 @dataclass(frozen=True)
 class Architecture(ABC):
     """A family of robots, asked about one of them. Every kind has these duties:
 
     1. `asked_by`: the word, theta or position, by which a pose is usually given;
        `takes_position`: whether a position may be given at all
-    2. `planar`: whether it moves in x-y only
+    2. `planar`: whether it moves in x-y only; `open_chain`: whether it is one, link after link
     3. `coordinates()`: name, unit, range and usual value of each coordinate of a pose
     4. `resolve(theta, position)`: whole configurations, and why there is none
     5. `parts()`: its elastic parts by their paths in the file
@@ -94,15 +113,18 @@ class Architecture(ABC):
     7. `usual()`: a pose to begin with
     8. `reachable(poses)`: which poses of a grid it may stand at
     9. `hangs(names)`, `up`: how it hangs together, where its tip is, how it stands on a page
-    10. `told`, `reach`: what `supple check` says of it, and how far its tip comes
+    10. `told`, `reach`, `load`: what `supple check` says of it, how far its tip comes, what it
+        carries
     11. `drives`: what moves each entry of theta; `motors()`: their names and whether they slide
     12. `outstretched`: theta at which links that slide are all the way out
     13. `joint_motion(x, v, a)`: theta and its rates along a motion
+    14. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
     """
 
     robot: Any
     asked_by: ClassVar[Literal["theta", "position"]] = "theta"
     takes_position: ClassVar[bool] = True
+    open_chain: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -145,6 +167,17 @@ class Architecture(ABC):
         return None
 
     @property
+    def load(self) -> tuple[str, float] | None:
+        """Path and mass, kg, of what the tip carries: the payload, else the last link's body."""
+        robot: Any = self.robot
+        if robot.payload is not None and robot.payload.mass:
+            return "payload.mass", robot.payload.mass
+        for link in reversed(robot.links):
+            if link.tip is not None and link.tip.mass:
+                return f"links.{link.name}.tip.mass", link.tip.mass
+        return None
+
+    @property
     def outstretched(self) -> Array | None:
         """Theta (motors,) with links that slide at their ends; None where loops decide."""
         return None
@@ -162,6 +195,10 @@ class Architecture(ABC):
     def motors(self) -> tuple[tuple[str, bool], ...]:
         """Return name and whether it slides of each entry of theta."""
         return tuple((drive.name, drive.slides) for drive in self.drives)
+
+    @abstractmethod
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """Return theta that puts the tip at places P (B, 3), with axes R (B, 3, 3) if given."""
 
     def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""

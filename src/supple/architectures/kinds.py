@@ -22,8 +22,8 @@ from ..robot import (
     SerialRobot,
     need_robot,
 )
-from . import assembling, delta, delta_motion, serial, serial_inverse
-from .base import TURN, Architecture, Coordinate, Drive, Hanging, Resolved
+from . import assembling, delta, delta_motion, inverses, serial, serial_inverse
+from .base import TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
 
 __all__ = ["Delta", "Mechanism", "Serial", "architecture_of"]
 
@@ -36,6 +36,7 @@ class Serial(Architecture):
 
     robot: SerialRobot
     takes_position: ClassVar[bool] = False
+    open_chain: ClassVar[bool] = True
 
     @property
     def planar(self) -> bool:
@@ -84,6 +85,10 @@ class Serial(Architecture):
     def drives(self) -> tuple[Drive, ...]:
         """Every joint that is not fixed."""
         return tuple(_drive(link, link.joint) for link in self.robot.moving)
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """In closed form where there is one, else by search from several starts."""
+        return inverses.solve_arm(self.robot, P, R, start)
 
     @property
     def outstretched(self) -> Array:
@@ -192,6 +197,14 @@ class Delta(Architecture):
         return "a delta robot with 3 joints"
 
     @property
+    def load(self) -> tuple[str, float] | None:
+        """The payload, else the platform."""
+        payload = self.robot.payload
+        if payload is not None and payload.mass:
+            return "payload.mass", payload.mass
+        return "platform.mass", self.robot.platform.mass
+
+    @property
     def reach(self) -> float:
         """Its lowest place below the middle."""
         legs = (self.robot.upper.length or 0.0) + (self.robot.lower.length or 0.0)
@@ -205,6 +218,14 @@ class Delta(Architecture):
         return tuple(
             Drive(f"motor{leg}", False, self.robot.motor, f"upper{leg}", y) for leg in (1, 2, 3)
         )
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """In closed form; the platform does not turn."""
+        if R is not None:
+            raise SuppleError(
+                "rotation is given: the platform of a Delta does not turn; leave it out"
+            )
+        return [inverses.solve_delta(self.robot, p, start) for p in P]
 
     def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Motor angles along a motion of the platform."""
@@ -322,6 +343,14 @@ class Mechanism(Architecture):
         ]
         joints = [_drive(link, motor) for link, motor in zip(driven, motors, strict=True)]
         return (*joints, *(Drive(name, True, Motor()) for name in self.robot.motors[len(joints) :]))
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """By Newton's method from its start."""
+        turns = [None] * len(P) if R is None else list(R)
+        return [
+            inverses.solve_mechanism(self.robot, p, turn, start)
+            for p, turn in zip(P, turns, strict=True)
+        ]
 
 
 _KINDS: dict[type[Robot], type[Architecture]] = {

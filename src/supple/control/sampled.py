@@ -81,6 +81,9 @@ class Sampled(Held):
     def by_joint(self, name: str, model: Model) -> Array | None:
         """Return one of its values for each joint, (joints,); None where there is none."""
         value = getattr(self, name)
+        if value is None and name == "effort_limit":
+            own = [motor.effort_limit for motor in model.motors]
+            return np.array([np.inf if x is None else x for x in own]) if any(own) else None
         if value is None:
             return None
         given = reals(name, value)

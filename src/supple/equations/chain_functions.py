@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scalars import vadd
-from .chain_equations import Laws
+from .chains.chain_equations import Laws
+from .chains.forces import dissipation, elastic, stiffness
 from .evaluate import is_small, slope
-from .forces import dissipation, elastic, stiffness
 from .functions import Functions
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws, with_beta
@@ -37,6 +37,11 @@ class ChainFunctions(Functions):
             if not is_small(forward):
                 return _slopes(forward)
         return _function(name, self._laws, self._beta)
+
+    @property
+    def laws(self) -> AnyLaws:
+        """The same equations in any scalars."""
+        return self._laws
 
     def with_beta(self, beta: Any) -> Functions:
         """Return the expressions with beta of links that slide given, a column of symbols."""

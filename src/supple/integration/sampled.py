@@ -53,8 +53,10 @@ def timetable(given: Sampled, grid: Array) -> Timetable:
     """Return when a law reads and acts during the times of an answer's grid."""
     T, end = given.period, float(grid[-1])
     if end / T > MOST:
-        raise SuppleError(f"{end:g} s with a sample every {T:g} s are more than {MOST:g} samples: "
-                          "give a longer period")  # fmt: skip
+        raise SuppleError(
+            f"{end:g} s with a sample every {T:g} s are more than {MOST:g} samples: give a longer "
+            "period"
+        )
     samples = T * np.arange(int(np.floor(end / T + HAIR)) + 1)
     arrivals = samples + given.delay
     arrivals = arrivals[arrivals <= end + HAIR * T]

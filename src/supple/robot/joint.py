@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -120,6 +120,27 @@ Starts = Annotated[
 Axes = Annotated[tuple[Triple, Triple], BeforeValidator(as_tuple)]
 
 
+class Turn(NamedTuple):
+    """One coordinate of a joint.
+
+    Attributes:
+        word: what follows the link's name in that of the coordinate.  axis: (3,), the frame's own
+        axes before this turn.  order: which of the joint's turns it is.
+    """
+
+    word: str
+    axis: tuple[float, float, float]
+    order: int = 0
+
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+# Joints that turn about several axes, passive all of them: their coordinates as they are listed.
+TURNS: dict[str, tuple[Turn, ...]] = {
+    "universal": (Turn(".1", Y, 0), Turn(".2", Z, 1)),
+    "spherical": (Turn(".roll", X, 2), Turn(".pitch", Y, 1), Turn(".yaw", Z, 0)),
+}
+
+
 class MechanismJoint(BaseJoint):
     """What moves a link of a mechanism: driven by a motor, or passive, held by loops or springs.
 
@@ -142,6 +163,16 @@ class MechanismJoint(BaseJoint):
         """Whether a motor moves it, one entry of theta."""
         return self.type in ("revolute", "prismatic") and not self.passive
 
+    def coordinates(self, planar: bool) -> tuple[Turn, ...]:
+        """Return the coordinates of the joint; in the plane at most one, about z."""
+        if self.type == "fixed":
+            return ()
+        if self.type not in TURNS or planar:
+            return (Turn("", Z if self.type in TURNS else tuple(self.direction.tolist())),)
+        turns = TURNS[self.type]
+        given = self.axes or [turn.axis for turn in turns]
+        return tuple(turn._replace(axis=axis) for turn, axis in zip(turns, given, strict=True))
+
     @model_validator(mode="after")
     def _motor_or_not(self) -> Self:
         if (problem := self._problem()) is not None:
@@ -151,12 +182,12 @@ class MechanismJoint(BaseJoint):
     def _of_motor(self) -> str | None:
         if self.rotor_inertia:
             return "rotor_inertia"
-        many = self.type in ("universal", "spherical")
+        many = self.type in TURNS
         return "limits" if self.limits is not None and many else super()._of_motor()
 
     def _problem(self) -> str | None:
         """The first contradiction, as a sentence."""
-        many = self.type in ("universal", "spherical")
+        many = self.type in TURNS
         if self.passive is False and many:
             return f"passive is false: a {self.type} joint has no motor, leave the key out"
         if self.passive and self.type == "fixed":

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures import delta
 from ..architectures.delta_motion import motion, moving_links
 from ..architectures.frames import Frames
-from ..beams.theory import Beam, beam_of
+from ..architectures.kinds import Delta
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import beam_of
 from ..errors import SuppleError
 from ..kernels.jets import Jet, concatenate, cross, jet_of, rotation_jet
 from ..kernels.spatial import axis_rotation, body_mass, cross_matrix, turn
@@ -112,8 +114,8 @@ def moving_delta(
 def delta_motors(robot: DeltaRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of the motors, if they have no spring."""
     names = [segment.name for segment in structure.segments]
-    arms = [names.index(f"upper{leg}") for leg in (1, 2, 3)]
-    return [(i, np.array([0.0, 1.0, 0.0])) for i in arms if robot.motor.stiffness is None]
+    free = [drive for drive in Delta(robot).drives if drive.made.stiffness is None]
+    return [(names.index(drive.segment), drive.axis[3:]) for drive in free]
 
 
 def _anchor(robot: DeltaRobot, leg: int, side: float) -> Array:
@@ -127,7 +129,7 @@ def _full(rows: Jet, B: int) -> Jet:
 
 
 def _segment(
-    name: str, parent: int, beam: Beam, releases: tuple[Release, ...], link: Elastic
+    name: str, parent: int, beam: AnyBeam, releases: tuple[Release, ...], link: Elastic
 ) -> Segment:
     R_LS = axis_rotation((1, 0, 0), link.roll)
     turned = tuple(

@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
+from ..beams.theory import AnyBeam
+from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
+from ..outputs.stress import has_fibre, von_mises
 from ..robot import Robot, need_robot
-from ..sections import Box, Rectangle, Shape
+from ..sections import Box
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, where
 from .statics import Statics, statics
@@ -128,7 +131,7 @@ def _mass(structure: Structure) -> float:
     """Beams, hubs, bodies, tips and payload, kg."""
     total = 0.0
     for i, segment in enumerate(structure.segments):
-        total += segment.beam.m * float(structure.L[0, i])
+        total += segment.beam.outside(float(structure.L[0, i])).mass
         total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
     return total
 
@@ -150,53 +153,42 @@ def _stresses(
     """Highest von Mises stress of each beam with a known section, and its ratio to yield."""
     family, found = architecture_of(robot), {}
     for i, segment in enumerate(structure.segments):
-        link = None if segment.beam.m == 0 else family.described(segment.name)
-        section = None if link is None or link.rigid else robot.section(link)
-        if link is None or section is None:
+        beam = segment.beam.outside(float(structure.L[0, i]))
+        link = None if beam.mass == 0 else family.described(segment.name)
+        if link is None or link.rigid:
             continue
+        x = np.linspace(0.0, beam.L, 41)
+        sections = [
+            beam.section(at) if isinstance(beam, VaryingBeam) else robot.section(link)
+            for at in x.tolist()
+        ]
         fall = structure.R[0, i].T @ np.asarray(robot.gravity)
         hub = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
         turn = segment.R_LS.T
         root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
-        x = np.linspace(0.0, float(structure.L[0, i]), 41)
-        worst = _worst(section, _resultants(root, segment.beam.m * fall, x))
-        if worst is None:
+        carried = _resultants(root, beam, fall, x)
+        known = [section for section in sections if section is not None and has_fibre(section)]
+        if len(known) < len(sections):
             continue
+        worst = max(float(von_mises(section, carried[k])) for k, section in enumerate(known))
         material = robot.material(link)
         limit = None if material is None else material.yield_strength
         found[segment.name] = (worst, None if limit is None else worst / limit)
     return found
 
 
-def _resultants(root: Array, load: Array, x: Array) -> Array:
+def _resultants(root: Array, beam: AnyBeam, fall: Array, x: Array) -> Array:
     """(P, 6) force and moment that the sections at x carry, section axes.
 
-    F(x) = F_0 + q x,  M(x) = M_0 - x e_x x F_0 - x^2/2 e_x x q, of the part before x at rest.
+    F(x) = F_0 + int_0^x m g,  M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g, of the part
+    before x at rest.
     """
     ex = np.array([1.0, 0.0, 0.0])
-    force = root[:3] + x[:, None] * load
-    moment = (
-        root[3:] - x[:, None] * np.cross(ex, root[:3]) - x[:, None] ** 2 / 2 * np.cross(ex, load)
-    )
+    rods = np.array([beam.rod(0.0, float(at)) for at in x])
+    mass, lever = rods[:, 0, 0, None], (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
+    force = root[:3] + mass * fall
+    moment = root[3:] - x[:, None] * np.cross(ex, root[:3]) - lever * np.cross(ex, fall)
     return np.concatenate([force, moment], axis=1)
-
-
-def _worst(section: Shape, carried: Array) -> float | None:
-    """Highest von Mises stress, Pa: axial force, bending at the outer fibre, torsion; no shear."""
-    A, I_z, I_y, J_t, _ = section.constants()
-    N, T, M_y, M_z = np.abs(carried[:, [0, 3, 4, 5]]).T
-    diameter = getattr(section, "diameter", None)
-    if diameter is not None:
-        bending, torsion = np.hypot(M_y, M_z) * diameter / 2 / I_z, T * diameter / 2 / J_t
-    elif isinstance(section, Rectangle | Box):
-        h, b = section.depth, section.width
-        bending = M_z * h / 2 / I_z + M_y * b / 2 / I_y
-        wall = getattr(section, "wall", None)
-        inside = 2 * (h - wall) * (b - wall) * wall if wall is not None else J_t / min(h, b)
-        torsion = T / inside
-    else:
-        return None
-    return float(np.sqrt((N / A + bending) ** 2 + 3 * torsion**2).max())
 
 
 def _units(robot: Robot) -> list[str]:

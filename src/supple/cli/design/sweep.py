@@ -54,6 +54,9 @@ def sweep(
     scheduler: Scheduler = "threads",
     workers: Annotated[int | None, typer.Option("--workers", help="How many.")] = None,
     shard: Shard = None,
+    reduce: Annotated[
+        str | None, typer.Option("--reduce", help="Keep minimum or maximum only, and where.")
+    ] = None,
     save: SaveNc = None,
     plot: Plot = None,
     json: Json = False,
@@ -66,6 +69,8 @@ def sweep(
     given: dict[str, Any] = {"sample": sample, "samples": samples, "seed": seed}
     if study == "modes":
         given["count"] = count
+    if reduce is not None:
+        given["reduce"] = reduce.split(",")
     if at is not None:
         given["theta"] = angles(at, "--at")
     if position is not None:
@@ -80,6 +85,21 @@ def sweep(
         shard=_shard(shard),
         **given,
     )
+    _write(found, save, plot)
+    if reduce is not None and not json:
+        _print_reduced(found)
+    elif json:
+        table = found.to_dataframe().reset_index() if AS_CSV.get() else None
+        print_json(_document(found), rows=None if table is None else table.to_dict("records"))
+    else:
+        _print(found)
+    if not json:
+        for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
+            if place is not None:
+                say(f"{word}: {place}")
+
+
+def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
     if save is not None:
         from ...files.disk import writing
 
@@ -89,14 +109,6 @@ def sweep(
         from ...view.figures.sweeps import plot_sweep
 
         plot_sweep(found, plot)
-    if json:
-        table = found.to_dataframe().reset_index() if AS_CSV.get() else None
-        print_json(_document(found), rows=None if table is None else table.to_dict("records"))
-    else:
-        _print(found)
-        for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
-            if place is not None:
-                say(f"{word}: {place}")
 
 
 def parse_over(text: str) -> tuple[str, list[float]]:
@@ -152,6 +164,26 @@ def _name(found: xarray.Dataset) -> str:
     import json
 
     return str(json.loads(found.attrs["robot"])["name"])
+
+
+def _print_reduced(found: xarray.Dataset) -> None:
+    import numpy as np
+
+    keys = [str(key) for key in found["key"].values]
+    say(f"{_name(found)}: {int(found['configurations']):,} configurations of {', '.join(keys)}")
+    rows = []
+    for name in found.data_vars:
+        if not str(name).endswith(("_minimum", "_maximum")) or str(name).startswith("width"):
+            continue
+        spots = found[f"{name}_at"].values.reshape(-1, len(keys))
+        for k, value in enumerate(np.ravel(found[name].values)):
+            where = ", ".join(f"{key} {x:.4g}" for key, x in zip(keys, spots[k], strict=True))
+            told = value / (2 * np.pi) if str(name).startswith("omega") else value
+            rows.append((str(name), str(k + 1), f"{told:.6g}", where))
+    print_table(("value", "entry>", "Hz (omega) or SI>", "at"), rows)
+    if "width_maximum" in found:
+        width = float(found["width_maximum"].max())
+        say(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")
 
 
 def _print(found: xarray.Dataset) -> None:

@@ -173,7 +173,7 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
     if not isinstance(over, Mapping) or not over:
         raise SuppleError("over is empty: give a box such as {'theta.link2': (-2, 2)}")
     asked = Varied.of(robot, tuple(over), theta)
-    if getattr(robot, "architecture", "") != "serial":
+    if not architecture_of(robot).open_chain:
         raise SuppleError(f"stopband is for serial arms: {robot.name} is none")
     other = [key for key in asked.parameter_keys if key != "payload.mass"]
     if other or any(key.startswith("position.") for key in over):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -25,6 +23,7 @@ from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, as_input, as_time_function
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
+from ...integration.progress import shown
 from ...integration.sampled import Drive
 from ...integration.spectrum import Spectrum, look
 from ...integration.states import begin
@@ -32,7 +31,8 @@ from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...kernels.threads import one_thread
-from .response import OPEN, Response
+from ...outputs.output import Output, named_outputs
+from .response import OPEN, Response, with_outputs
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
 
@@ -42,7 +42,6 @@ HUGE = 1e9  # a coordinate beyond this has left every meaning
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 TRIES = 5
 TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
-PATIENCE = 2.0  # s after which a run shows how far it is
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -80,6 +79,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     limits: bool = True,
     progress: bool | None = None,
     compiled: bool = False,
+    outputs: Mapping[str, Output] | None = None,
 ) -> Response:
     """Return the motion of a model over `duration` seconds (default 1), sampled every `dt` (1 ms).
 
@@ -94,37 +94,39 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     instead of the motors, and `position` says where it starts.
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
-    Methods are rk4, adams, bdf, generalised-alpha and magnus. Each chooses its `step` from poles
-    and the rates that the motion excites, or meets a `tolerance` (1e-9). None or `auto` chooses
-    among them. Integration restarts where an input switches. `compiled` steps in generated C.
+    Methods are rk4, adams, bdf, generalised-alpha and magnus, or `auto`. Each takes its `step` from
+    poles and the rates that the motion excites, or meets a `tolerance` (1e-9). Integration restarts
+    where an input switches. `compiled` steps in generated C.
 
-    A power balance that stays open by more than 1e-3 of the energy exchanged warns. A run that ends
-    early, by Ctrl-C too, warns and keeps what it has. `progress`: None, after 2 s on a terminal.
+    `outputs` are measured by name. A power balance that stays open by more than 1e-3 of the energy
+    exchanged warns. A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
+    measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
     drive = Drive(controller, model, wanted) if isinstance(controller, Sampled) else None
-    if duration is None:
-        duration = 1.0 if wanted is None else wanted.duration
-    every = _every(duration, dt, samples)
+    duration, every = _every(duration, wanted, dt, samples)
     _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
-        check_path(model, wanted, duration)
-        q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
+        q0, qd0 = _on_path(model, wanted, duration, (q0, qd0), theta0)
     x0 = _start(model, q0, qd0, theta0)
     efforts = _efforts(model, tau, drive or controller, wanted, duration)
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
-    return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
+    found = _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
+    return with_outputs(found, measured, load)
 
 
 @one_thread
 def _carried(
-    plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
+    plan: Plan,
+    x0: Array,
+    asked: tuple[str | None, float | None],
+    limits: bool,
     progress: bool | None,
-) -> Response:  # fmt: skip
+) -> Response:
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     spectrum = look(plan, x0)
@@ -198,16 +200,21 @@ def _warned(found: Response, step: float | None, tolerance: float | None) -> Res
     return found
 
 
-def _every(duration: float, dt: float | None, samples: int | None) -> float:
-    """Seconds between two samples."""
+def _every(
+    duration: float | None, wanted: Trajectory | None, dt: float | None, samples: int | None
+) -> tuple[float, float]:
+    """Seconds of the run, and between two samples."""
+    if duration is None:
+        duration = 1.0 if wanted is None else wanted.duration
     if samples is None:
-        return EVERY if dt is None else dt
+        return duration, EVERY if dt is None else dt
     if dt is not None:
-        raise SuppleError("dt and samples are both given: give the time between two samples or "
-                          "their number")  # fmt: skip
+        raise SuppleError(
+            "dt and samples are both given: give the time between two samples or their number"
+        )
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
         raise SuppleError(f"samples is {samples!r}: give a positive whole number")
-    return duration / int(samples)
+    return duration, duration / int(samples)
 
 
 def _efforts(
@@ -230,10 +237,15 @@ def _efforts(
 
 
 def _on_path(
-    model: Model, path: Trajectory, q0: Any, qd0: Any, theta0: ArrayLike | None
+    model: Model,
+    path: Trajectory,
+    duration: float,
+    start: tuple[Any, Any],
+    theta0: ArrayLike | None,
 ) -> tuple[Any, Any]:
-    """The start on the path, unbent, unless another one is given."""
-    r, rd, _ = path(0.0)
+    """The start on the path, unbent, unless another one is given; the path is checked."""
+    check_path(model, path, duration)
+    (q0, qd0), (r, rd, _) = start, path(0.0)
     rest = np.zeros(model.size - model.joints)
     if q0 is None and theta0 is None:
         q0 = model.chain.pose(r)
@@ -346,7 +358,7 @@ def _collect(
     kept, applied, message = [x0[None]], [], ""
     last: Array | None = None
     try:
-        for chunk in _shown(chunks, plan.grid, progress):
+        for chunk in shown(chunks, plan.grid, progress):
             good, message = _checked(plan, chunk.place, chunk.states, kept[-1][-1], limits)
             kept.append(good)
             if chunk.tau is not None:
@@ -373,29 +385,6 @@ def _collect(
 
 def _count(kept: list[Array]) -> int:
     return sum(map(len, kept))
-
-
-def _shown(chunks: Iterator[Chunk], grid: Array, progress: bool | None) -> Iterator[Chunk]:
-    """The same chunks, with a progress bar once they take longer than PATIENCE."""
-    wanted = sys.stderr.isatty() if progress is None else progress
-    if not wanted:
-        yield from chunks
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    began = time.monotonic()
-    bar = Progress(transient=True, console=Console(stderr=True))
-    task = bar.add_task("simulating", total=float(grid[-1]))
-    try:
-        for chunk in chunks:
-            if bar.live.is_started:
-                bar.update(task, completed=float(grid[chunk.place - 1 + len(chunk.states)]))
-            elif time.monotonic() - began > PATIENCE:
-                bar.start()
-            yield chunk
-    finally:
-        bar.stop()
 
 
 def _checked(
@@ -430,10 +419,14 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
 
 def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
     """The first state with a link that has slid off its beam, and which one."""
-    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
-           for low, high in [model.chain.stroke(i)]
-           for free in [states[:, model.chain.length_at(i)]]
-           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    off = [
+        (int(beyond.argmax()), i)
+        for i in model.chain.sliding
+        for low, high in [model.chain.stroke(i)]
+        for free in [states[:, model.chain.length_at(i)]]
+        for beyond in [(free < low) | (free > high)]
+        if beyond.any()
+    ]
     if not off:
         return None
     first, i = min(off)
@@ -451,8 +444,10 @@ def _reason(model: Model, x: Array) -> str:
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
     if model.reading.deflection != "rotation":
-        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
-                f"'{model.reading.deflection}' may; use deflection 'rotation'")  # fmt: skip
+        return (
+            "the mass matrix turns indefinite at these deflections, as that of deflection "
+            f"'{model.reading.deflection}' may; use deflection 'rotation'"
+        )
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
@@ -487,6 +482,16 @@ def _response(
     method, step, energy = how
     near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
-        plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
-    )  # fmt: skip
+        plan.model,
+        t,
+        q,
+        qd,
+        tau,
+        states[:, 2 * n],
+        method,
+        message,
+        beta,
+        step=step if math.isfinite(step) else None,
+        near=near,
+        notes={"vibration": energy},
+    )

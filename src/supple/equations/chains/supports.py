@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SuppleError
-from ..kernels.spatial import body_mass
-from ..robot import Foundation, JointedLink, Springs
+from ...errors import SuppleError
+from ...kernels.spatial import body_mass
+from ...robot import Foundation, JointedLink, Springs
 from .link_inertia import Numbers
 
 __all__ = ["Support", "bearing_of", "foundation_of", "support_numbers"]
