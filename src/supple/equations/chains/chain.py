@@ -147,8 +147,8 @@ class Chain:
     @cached_property
     def _left(self) -> tuple[tuple[tuple[int, ...], ...], tuple[slice, ...]]:
         """Places in q of every link's passive and elastic coordinates, followers left out."""
-        whole = start = len(self.motors) + len(self.sprung)
-        whole = start = start + sum(support.count for support, _ in self.supports.values())
+        held = sum(support.count for support, _ in self.supports.values())
+        whole = start = len(self.motors) + len(self.sprung) + held
         parts: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
         counts = [
             [len(link.order) * link.passive for link in self.links],
@@ -184,19 +184,16 @@ class Chain:
 
         A bearing comes before these as turn -1 of its link, the foundation first, as (-1, -1).
         """
-        first = [(-1, -1)] if self.foundation is not None else []
-        return tuple(first) + tuple(
-            (i, k)
-            for i, link in enumerate(self.links)
-            for k in range(-1 if link.bearing is not None else 0, 1 + len(link.leading))
-        )
+        first = ((-1, -1),) if self.foundation is not None else ()
+        starts = [-1 if link.bearing is not None else 0 for link in self.links]
+        ends = [1 + len(link.leading) for link in self.links]
+        return first + tuple((i, k) for i, a in enumerate(starts) for k in range(a, ends[i]))
 
     @cached_property
     def body(self) -> tuple[int, ...]:
         """Place among the bodies of every link."""
-        return tuple(
-            n for n, (i, k) in enumerate(self.bodies) if i >= 0 and k == len(self.links[i].leading)
-        )
+        last = [(i, len(link.leading)) for i, link in enumerate(self.links)]
+        return tuple(self.bodies.index(each) for each in last)
 
     def felt(self, i: int, turn: int = 0) -> list[int]:
         """Places in q of what turns link i about one of its axes: theta and eps, or a passive."""
@@ -264,23 +261,7 @@ class Chain:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
-        out = [f"theta.{name}" for name in self.motors]
-        out += [f"eps.{self.links[i].name}" for i in self.sprung]
-        for i, (support, _) in self.supports.items():
-            word = f"bearing.{self.links[i].name}" if i >= 0 else "foundation"
-            out += [f"{word}.{name}" for name in support.names]
-        for link in self.links:
-            if link.passive:
-                several = len(link.order) > 1
-                out += [
-                    f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(len(link.order))
-                ]
-        for link in self.links:
-            seen: dict[str, int] = {}
-            for kind in link.shapes.kinds if link.shapes is not None else ():
-                seen[kind] = seen.get(kind, 0) + 1
-                out.append(f"eta.{link.name}.{kind}{seen[kind]}")
-        return tuple(name for k, name in enumerate(out) if k not in self.followers)
+        return _names(self)
 
     def index(self, name: str) -> int:
         """Return the place of the link of this name."""
@@ -304,6 +285,25 @@ class Chain:
             if link.slide is None:
                 K[part, part] = denoised(link.inv.K)
         return K
+
+
+def _names(chain: Chain) -> tuple[str, ...]:
+    """Names of the coordinates of q."""
+    out = [f"theta.{name}" for name in chain.motors]
+    out += [f"eps.{chain.links[i].name}" for i in chain.sprung]
+    for i, (support, _) in chain.supports.items():
+        word = f"bearing.{chain.links[i].name}" if i >= 0 else "foundation"
+        out += [f"{word}.{name}" for name in support.names]
+    for link in chain.links:
+        if link.passive:
+            several = len(link.order) > 1
+            out += [f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(len(link.order))]
+    for link in chain.links:
+        seen: dict[str, int] = {}
+        for kind in link.shapes.kinds if link.shapes is not None else ():
+            seen[kind] = seen.get(kind, 0) + 1
+            out.append(f"eta.{link.name}.{kind}{seen[kind]}")
+    return tuple(name for k, name in enumerate(out) if k not in chain.followers)
 
 
 def denoised(A: Array) -> Array:
