@@ -200,8 +200,10 @@ def _short(values: Array, digits: int) -> list[Any]:
 def _packed_scene(scene: Scene) -> dict[str, Any]:
     tracks = [_packed_track(track) for track in scene.tracks]
     rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
-    plain_rest = {key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
-                  for key, value in rest.items()}  # fmt: skip
+    plain_rest = {
+        key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
+        for key, value in rest.items()
+    }
     cloud = None if scene.cloud is None else asdict(scene.cloud)
     return {**plain_rest, "tracks": tracks, "cloud": cloud}
 
