@@ -41,13 +41,13 @@ def _extremes(hertz: Any, keys: list[str]) -> list[Table]:
     """Where each mode is lowest, and where highest."""
     tables = []
     for word, pick, worst in (("Lowest", np.argmin, np.inf), ("Highest", np.argmax, -np.inf)):
-        rows = []
+        rows: list[list[str | int]] = []
         for mode in hertz["mode"].values:
             own = hertz.sel(mode=mode).transpose(*keys)
             values = np.where(np.isfinite(own), own, worst)
             spot = np.unravel_index(pick(values), values.shape)
             where = (own[key].values[k] for key, k in zip(keys, spot, strict=True))
-            rows.append((int(mode), f"{values[spot]:.5g}", *(f"{float(x):.4g}" for x in where)))
+            rows.append([int(mode), f"{values[spot]:.5g}", *(f"{float(x):.4g}" for x in where)])
         columns = ("mode>", "Hz>", *(f"{key}>" for key in keys))
         tables.append(Table(f"{word} frequencies", columns, rows))
     return tables
