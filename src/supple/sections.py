@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from .faults import Description
 from .kernels.torsion import hollow_rectangle_torsion
-from .values import Pair, Positive, fault
+from .values import Pair, Positive, Size, fault
 
 __all__ = ["Box", "Circle", "Constants", "General", "Rectangle", "Section", "Shape", "Tube"]
 
@@ -90,8 +90,8 @@ class Rectangle(Shape):
     """A solid rectangle: `depth` in the x-y plane, `width` in the x-z plane."""
 
     shape: Literal["rectangle"] = "rectangle"
-    depth: Positive
-    width: Positive
+    depth: Size
+    width: Size
 
     def constants(self) -> Constants:
         h, b = self.depth, self.width
@@ -120,9 +120,9 @@ class Box(Shape):
     """
 
     shape: Literal["box"] = "box"
-    depth: Positive
-    width: Positive
-    wall: Positive
+    depth: Size
+    width: Size
+    wall: Size
     torsion_constant: Positive | None = Field(
         default=None, description="m^4; Bredt's for thin walls by default"
     )
@@ -167,7 +167,7 @@ class Circle(Shape):
     """A solid round bar."""
 
     shape: Literal["circle"] = "circle"
-    diameter: Positive
+    diameter: Size
 
     def constants(self) -> Constants:
         return _round(self.diameter, 0.0)
@@ -181,8 +181,8 @@ class Tube(Shape):
     """A round tube; `diameter` is the outer one."""
 
     shape: Literal["tube"] = "tube"
-    diameter: Positive
-    wall: Positive
+    diameter: Size
+    wall: Size
 
     @model_validator(mode="after")
     def _hollow(self) -> Self:

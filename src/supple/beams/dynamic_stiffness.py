@@ -119,12 +119,13 @@ def carry(
     if isinstance(beam, VaryingBeam):
         return series_of(beam).carry(omega, x, state, pull)
     assert isinstance(beam, Beam)
-    A, terms = state_matrix(beam, omega), [state]
+    far = float(np.abs(x).max(initial=0.0)) or 1.0  # its own unit, so that no power overflows
+    A, terms = far * state_matrix(beam, omega), [state]
     for k in range(1, 30):
         terms.append(A @ terms[-1] / k)
         if k == 1 and pull is not None:
-            terms[1][6:9] -= beam.m * pull
-    powers = x[:, None] ** np.arange(float(len(terms)))
+            terms[1][6:9] -= far * beam.m * pull
+    powers = (x[:, None] / far) ** np.arange(float(len(terms)))
     states: Array = powers @ np.array(terms)
     return states
 

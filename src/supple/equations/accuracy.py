@@ -17,7 +17,7 @@ from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
 from ..robot import Robot
-from .chain import Chain, distal_loads
+from .chains.chain import Chain, distal_loads
 from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
 
 __all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy"]

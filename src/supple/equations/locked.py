@@ -20,7 +20,7 @@ from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
 from ..robot import Robot
 from ..structure import Segment, Structure, structure_of
-from .chain import Chain
+from .chains.chain import Chain
 from .damping import modal_matrix
 
 __all__ = ["Pose", "forms", "locked_pose", "modal_damping", "mode_ratios", "on_link", "own_parts"]

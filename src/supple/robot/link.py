@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from ..sections import Section
-from ..values import Angle, NonNegative, Positive, as_tuple, fault
+from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_tuple, fault
 from .body import Body, Description, Material
 from .joint import BaseJoint, Joint, MechanismJoint
 
@@ -72,7 +72,7 @@ class Station(Description):
 class Elastic(Description, ABC):
     """A beam along local +x: by material and section, by its stiffnesses, or by stations."""
 
-    length: NonNegative | None = None
+    length: SizeOrZero | None = None
     material: NamedMaterial | None = None
     section: NamedSection | None = None
     stations: Annotated[tuple[Station, ...], BeforeValidator(as_tuple)] | None = None
@@ -215,7 +215,7 @@ class LowerLink(Elastic):
     """The three lower links of a Delta, alike: one rod each, or parallelograms of two."""
 
     rods: Literal["single", "twist", "parallelogram"] = "single"
-    spacing: Positive | None = None
+    spacing: Size | None = None
 
     def _problem(self) -> str | None:
         if (self.rods == "parallelogram") != (self.spacing is not None):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from ...errors import SuppleError
 from ..invariants import beam_points
 from ..shapes import EndLoad, Shapes, joined
 from ..theory import AnyBeam
@@ -158,6 +159,12 @@ def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:
     size = len(G)
     scaled = solve_triangular(G, solve_triangular(G, M, lower=True).T, lower=True)
     value, vector = eigh((scaled + scaled.T) / 2, subset_by_index=(size - count, size - 1))
+    if value[0] <= size * np.finfo(float).eps * value[-1]:
+        raise SuppleError(
+            "the assumed modes of a link cannot be told apart: what its end carries is so heavy "
+            "beside it that its own mass is lost in rounding; take theory: inextensible or rigid, "
+            "fewer modes, or elements"
+        )
     back = solve_triangular(G, vector[:, ::-1], lower=True, trans=1)
     A: Array = back / np.sqrt(value[::-1])
     chosen: Array = A @ natural_shapes(A.T @ M @ A, A.T @ K @ A, count, modal_mass)

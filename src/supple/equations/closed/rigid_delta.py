@@ -21,7 +21,7 @@ from ...beams.varying import beam_of
 from ...errors import SuppleError
 from ...kernels.spatial import axis_rotation, body_mass, turn
 from ...robot import DeltaRobot, Elastic
-from ..forces import coulomb
+from ..chains.forces import coulomb
 
 __all__ = ["DeltaBodies", "RigidDelta", "delta_bodies"]
 

@@ -187,7 +187,6 @@ def _named(name: str, value: Any) -> dict[str, Any]:
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
-    "methods": _named,
     "start": vector(),
     "end": vector(),
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
@@ -247,8 +246,8 @@ def compare(  # noqa: PLR0913 - every choice by keyword
     """
     task = _Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse)
     move = task.unshaped(duration, law)
-    assert isinstance(methods, Mapping)  # made so by its check
-    commands = {name: task.driving(move, given) for name, given in methods.items()}
+    named = _named("methods", methods)
+    commands = {name: task.driving(move, given) for name, given in named.items()}
     after = WATCHED * task.period if after is None else after
     total = max(command.duration for command, _ in commands.values()) + after
     t = np.linspace(0.0, total, 1 + max(400, min(SAMPLES, round(total / task.period * ROWS))))
@@ -431,16 +430,10 @@ class _Task:
 
 def _wrong_payloads(robot: Robot, error: float) -> tuple[Array, list[Robot], str]:
     """Factors, the robot with its payload so many times as heavy, and what was changed."""
-    given: Any = robot
-    if given.payload is not None and given.payload.mass:
-        path, mass = "payload.mass", given.payload.mass
-    elif getattr(given, "platform", None) is not None:
-        path, mass = "platform.mass", given.platform.mass
-    else:
-        last = next((x for x in reversed(given.links) if x.tip is not None and x.tip.mass), None)
-        if last is None:
-            return np.ones(1), [robot], "the robot has no payload, so nothing was changed"
-        path, mass = f"links.{last.name}.tip.mass", last.tip.mass
+    load = architecture_of(robot).load
+    if load is None:
+        return np.ones(1), [robot], "the robot has no payload, so nothing was changed"
+    path, mass = load
     factors = np.array([1.0, 1 - error, 1 + error] if error else [1.0])
     robots = [robot if f == 1 else robot.with_(path, float(f * mass)) for f in factors]
     return factors, robots, f"{path} {mass:g} kg"

@@ -12,7 +12,7 @@ from ...architectures.kinds import architecture_of
 from ...beams.invariants import strains
 from ...beams.theory import AnyBeam
 from ...beams.varying import beam_of
-from ...equations.chain import Chain, ChainLink
+from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled_delta import DeltaFunctions
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked

@@ -16,7 +16,7 @@ from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
 from ...beams.shapes import EndLoad
 from ...beams.theory import AnyBeam
-from ...equations.chain import distal_loads
+from ...equations.chains.chain import distal_loads
 from ...equations.equilibrium import stiffness_at
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
@@ -96,8 +96,10 @@ def modes_of_shapes(structure: Structure, count: int, each: int) -> ElementModes
     The shapes carry the rest of the robot at their ends, see `distal_loads`.
     """
     if each < 1 or each != int(each):
-        raise SuppleError(f"elements is {each}: by assumed modes give a whole number of 1 or more, "
-                          "the modes in every deformation of a link")  # fmt: skip
+        raise SuppleError(
+            f"elements is {each}: by assumed modes give a whole number of 1 or more, "
+            "the modes in every deformation of a link"
+        )
     pairs = zip(structure.segments, structure.L[0], distal_loads(structure), strict=True)
     return modes_on(structure, count, [_shaped(s.beam, float(L), end, each) for s, L, end in pairs])
 

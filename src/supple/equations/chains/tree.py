@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.basis import Basis
-from ..beams.invariants import fields_at, invariants, rigid_invariants
-from ..beams.shapes import EndLoad
-from ..beams.sliding.shapes import SlidingShapes, StiffRod
-from ..beams.theory import uniform
-from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation, turn
-from ..robot import MechanismRobot
-from ..robot.joint import unit
-from ..structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
+from ...beams.basis import Basis
+from ...beams.invariants import fields_at, invariants, rigid_invariants
+from ...beams.shapes import EndLoad
+from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import uniform
+from ...errors import SuppleError
+from ...kernels.spatial import rpy_rotation, turn
+from ...robot import MechanismRobot
+from ...robot.joint import unit
+from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
 from .chain import Chain, ChainLink, check_slide, root_stiffness
 
 __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]

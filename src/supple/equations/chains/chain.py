@@ -10,19 +10,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.kinds import Serial
-from ..architectures.serial import place
-from ..beams.basis import Basis
-from ..beams.invariants import Invariants, invariants, rigid_invariants
-from ..beams.shapes import EndLoad, Shapes
-from ..beams.sliding.clamped_mass import SHORTEST
-from ..beams.sliding.shapes import SlidingShapes, StiffRod
-from ..beams.theory import AnyBeam, uniform
-from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation
-from ..robot import JointedLink, Link, SerialRobot
-from ..structure import Structure, structure_of
-from ..structure.serial import link_beam
+from ...architectures.kinds import Serial
+from ...architectures.serial import place
+from ...beams.basis import Basis
+from ...beams.invariants import Invariants, invariants, rigid_invariants
+from ...beams.shapes import EndLoad, Shapes
+from ...beams.sliding.clamped_mass import SHORTEST
+from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import AnyBeam, uniform
+from ...errors import SuppleError
+from ...kernels.spatial import rpy_rotation
+from ...robot import JointedLink, Link, SerialRobot
+from ...structure import Structure, structure_of
+from ...structure.serial import link_beam
 
 __all__ = [
     "Chain",
