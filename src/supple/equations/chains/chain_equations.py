@@ -340,15 +340,6 @@ class Laws:
             out.append((p, transpose(columns), pose))
         return [out[n] for n in self.chain.body]
 
-    def base(self, q: Vector) -> tuple[Vector, list[Vector]]:
-        """Place (3,) and axes (3, 3) of the base frame, which a foundation lets move."""
-        if self.chain.foundation is None:
-            return [0.0] * 3, identity(3)
-        support, places = self.chain.supports[-1]
-        body = support_numbers(support, replace(_TURN, parent=-1))
-        pose = kinematics([body], [0.0], [[q[place] for place in places]])[0]
-        return pose.arm, pose.turn
-
     def energies(self, q: Vector, qd: Vector) -> tuple[Scalar, Scalar, Scalar]:
         """Kinetic, elastic and gravitational energy.
 
@@ -369,7 +360,7 @@ class Laws:
         links = resolved(self.links, own)
         if self.chain.foundation is not None:  # its body sits on the base frame's origin
             mass = float(self.chain.foundation.mass[0, 0])
-            out = sub(out, mul(mass, dot(g, self.base(q)[0])))
+            out = sub(out, mul(mass, dot(g, base_frame(self.chain, q)[0])))
         for link, (p, R, pose) in zip(links, self.frames(q), strict=True):
             beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
             root, tip = link.root_mass, link.tip_mass
@@ -401,6 +392,16 @@ def balance_of(
     """
     given = _motion(laws, x, gravity, wrench)
     return balance(*given), given[0], (given[1][0], given[2][2])
+
+
+def base_frame(chain: Chain, q: Vector) -> tuple[Vector, list[Vector]]:
+    """Return place (3,) and axes (3, 3) of the base frame, which a foundation lets move."""
+    if chain.foundation is None:
+        return [0.0] * 3, identity(3)
+    support, places = chain.supports[-1]
+    body = support_numbers(support, replace(_TURN, parent=-1))
+    pose = kinematics([body], [0.0], [[q[place] for place in places]])[0]
+    return pose.arm, pose.turn
 
 
 def section_frame(chain: Chain, frames: Frames, i: int, k: int = 0) -> tuple[Vector, list[Vector]]:

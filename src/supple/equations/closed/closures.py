@@ -21,7 +21,7 @@ from ...kernels.scalars import (
 )
 from ...kernels.spatial import rpy_rotation
 from ...robot import Closure, ClosureEnd, MechanismRobot
-from ..chains.chain_equations import Frames, Laws, section_frame
+from ..chains.chain_equations import Frames, Laws, base_frame, section_frame
 from ..chains.tree import Sections, sections_of
 from ..evaluate import casadi
 
@@ -38,7 +38,7 @@ def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scal
     R_a' R_b (fixed, prismatic), t . R_a' R_b axis for t across `axis` (revolute, cylindrical),
     R_a a . R_b b (universal). A distance is |p_b - p_a| - length.
     """
-    frames, sections, base = laws.frames(z), sections_of(robot), laws.base(z)
+    frames, sections, base = laws.frames(z), sections_of(robot), base_frame(laws.chain, z)
     names = laws.chain.motors
     out = []
     for i, closure in enumerate(robot.closures):
