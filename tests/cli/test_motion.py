@@ -1,6 +1,7 @@
 """`supple simulate`, `supple linearize` and `supple reproduce de-luca`."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -163,3 +164,26 @@ def test_beta_beside_the_states_and_a_slide_off_its_beam(console: Console) -> No
                   "--modes", "1", "--method", "adams")  # fmt: skip
     assert off.code == 1
     assert "slid off its beam" in off.err
+
+
+def test_modal_damping_is_a_ratio_of_the_whole_robots_modes(console: Console) -> None:
+    ran = console("simulate", ARM, "--modal-damping", "0.03", "--duration", "0.01")
+    assert ran.code == 0
+    assert "joints held: 0.03, 0.03, 0.03, 0.03" in ran.out
+    led = console("simulate", ARM, "--path", "0,0:0.1,0", "--modal-damping", "0.03")
+    assert "damping ratios of its lowest modes 0.03, 0.03" in led.out
+    both = console("simulate", ARM, "--modal-damping", "0.03", "--damping", "0.02")
+    assert both.code == 2
+    assert "give one of them" in both.err
+    assert console("simulate", "two-arms", "--damping", "0.01", "--duration", "0.002").code == 0
+
+
+def test_links_of_a_spatial_arm_twist_without_being_asked(console: Console) -> None:
+    """As in Python: without a torsion shape an arm of two links at right angles sags too little."""
+    words = ("linearize", "theodore-rrp", "--at", "0,0,0.8", "--json")
+    assert console(*words).code == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        states = json.loads(console("linearize", "two-arms", "--json").out)["A"]
+    robot = supple.load("two-arms")
+    assert len(states) == 2 * supple.build(robot, supple.AssumedModes(2)).size

@@ -33,7 +33,10 @@ Modes = Annotated[
     typer.Option("--modes", help="Assumed modes a bending plane and link; 2.", min=0),
 ]
 Axial = Annotated[int, typer.Option("--axial", help="Assumed modes in stretch a link.")]
-Torsion = Annotated[int, typer.Option("--torsion", help="Assumed modes in twist a link.")]
+Torsion = Annotated[
+    int | None,
+    typer.Option("--torsion", help="Assumed modes in twist a link; 1 where a spatial arm twists."),
+]
 Elements = Annotated[
     int | None, typer.Option("--elements", help="Finite elements a link instead of assumed modes.")
 ]
@@ -53,7 +56,11 @@ Beta = Annotated[
     ),
 ]
 Damping = Annotated[
-    float | None, typer.Option("--damping", help="Damping ratio of every link mode.")
+    float | None, typer.Option("--damping", help="Damping ratio of each link's own modes.")
+]
+Modal = Annotated[
+    float | None,
+    typer.Option("--modal-damping", help="Damping ratio of the whole robot's modes, instead."),
 ]
 Input = Annotated[
     str,
@@ -159,11 +166,12 @@ def simulate(
     half: Half = 0.5,
     modes: Modes = None,
     axial: Axial = 0,
-    torsion: Torsion = 0,
+    torsion: Torsion = None,
     elements: Elements = None,
     deflection: Deflection = "rotation",
     stiffening: Stiffening = False,
     damping: Damping = None,
+    modal_damping: Modal = None,
     beta: Beta = "newton",
     dt: Every = None,
     step: Step = None,
@@ -185,12 +193,12 @@ def simulate(
     placed = any(given is not None for given in (at, position, trajectory, start))
     led = path or (architecture_of(robot).asked_by == "position" and not placed)
     if controller is None and led:
-        told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
-        told |= {"start": "periodic" if steady else "static"}
+        told: dict[str, Any] = {"elements": elements, "dt": dt, "after": after, "damping": damping}
+        told |= {"modal_damping": modal_damping, "start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
-               "beta": beta}  # fmt: skip
+    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
+    options |= {"modal_damping": modal_damping, "beta": beta}
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
@@ -265,7 +273,7 @@ def _follow(
 
 def model_of(
     robot: Robot,
-    counts: tuple[int | None, int, int],
+    counts: tuple[int | None, int, int | None],
     elements: int | None,
     options: dict[str, Any],
 ) -> Model:
@@ -425,6 +433,13 @@ def _print(found: Response) -> None:
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
     say(f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
                f"{found.exchanged:.3g} J exchanged")  # fmt: skip
+    if model.damping.any():
+        from ...equations.accuracy import accuracy
+
+        known = accuracy(model.robot, model.basis, model.chain, model.damping, found.theta[0])
+        if known is not None and known.damping_ratios:
+            ratios = ", ".join(f"{x:.3g}" for x in known.damping_ratios)
+            say(f"damping ratios of its lowest modes at the start, joints held: {ratios}")
     if found.beta is not None:
         say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:
