@@ -223,7 +223,7 @@ def _excited(
         drives = [*drives, *(np.concatenate([0 * q, a]) for a in unit)]
         jumps = _energies(vectors, drives, masses) * moving[:, None]
         mine |= (jumps > np.maximum(SHARE * jumps.sum(axis=0), floor)).any(axis=1)
-        share = (jumps / np.maximum(jumps.sum(axis=0), 1e-300)).max(axis=1)
+        share = np.ones_like(share)  # what it does is not known beforehand
     if energy.sum() > floor or isinstance(plan.tau, Feedback):
         mine |= _seen(model, q, found, drives, slow, moving)
     swings = []
