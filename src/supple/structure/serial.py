@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import serial
 from ..architectures.serial_motion import moving_links
-from ..beams.theory import Beam, beam_of, rod_mass, theory_of
-from ..beams.varying import varying_of
-from ..errors import SuppleError
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import VaryingBeam, beam_of
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot, remembered
 from .moving import MovingStructure
@@ -108,7 +106,7 @@ def _segments(robot: SerialRobot, joints: Joints) -> tuple[Segment, ...]:
         if following is not None and following.joint.type == "prismatic":
             masses.append(hub_before(following))
         tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
-        beam = link_beam(robot, link)
+        beam: AnyBeam = link_beam(robot, link)
         releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
         if link.joint.type == "prismatic" and beam.rigid:
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
@@ -145,22 +143,25 @@ def section_axes(robot: Listed, link: JointedLink) -> Array:
     return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
-def link_beam(robot: Listed, link: JointedLink) -> Beam:
+def link_beam(robot: Listed, link: JointedLink) -> AnyBeam:
     """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
     i = round(link.roll / (math.pi / 2)) % 2
-    if link.stations is not None:
-        if not isinstance(robot, SerialRobot) or link.joint.type == "prismatic":
-            raise SuppleError(
-                f"links.{link.name} has stations: these are for links of serial arms that do not "
-                "slide; give it as several uniform links"
-            )
-        varying: Any = varying_of(robot, link, theory_of(robot, link))
-        return varying.in_plane(i) if robot.planar else varying  # type: ignore[no-any-return]
     beam = beam_of(robot, link)
     if not robot.planar:
         return beam
-    return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
-                math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
+    if isinstance(beam, VaryingBeam):
+        return beam.in_plane(i)
+    assert isinstance(beam, Beam)
+    return Beam(
+        beam.L,
+        beam.m,
+        beam.EA,
+        (beam.EI[i], math.inf),
+        (beam.kGA[i], math.inf),
+        math.inf,
+        (beam.rI[i], 0.0),
+        0.0,
+    )
 
 
 def _turned(release: Release, R_LS: Array) -> Release:
@@ -216,7 +217,7 @@ def hub_before(link: JointedLink) -> Array:
     return mass
 
 
-def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
+def root_mass(link: JointedLink, beam: AnyBeam, L: Array, R_LS: Array) -> Array:
     """(1 or B, 6, 6) what moves with the root: hub, body, a prismatic beam's part inside.
 
     Of a rigid prismatic beam it is the whole.
@@ -225,9 +226,7 @@ def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
     if joint.type == "prismatic":
         out = L if beam.rigid else np.zeros_like(L)
         rods = zip(L - beam.L, out, strict=True)
-        return np.array([rod_mass(beam.m, beam.rI, beam.rIp, a, b) for a, b in rods]).reshape(
-            -1, 6, 6
-        )
+        return np.array([beam.rod(float(a), float(b)) for a, b in rods]).reshape(-1, 6, 6)
     M = np.zeros((6, 6))
     if joint.hub is not None:
         axis = tuple(joint.direction)

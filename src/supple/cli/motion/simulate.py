@@ -141,9 +141,11 @@ Steady = Annotated[
 
 
 # What has no meaning along a path, beside a controller, and on finite elements.
-_NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
-              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step",
-              "start", "static", "force")  # fmt: skip
+_NOT_ALONG = (
+    *("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half"),
+    *("modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step"),
+    *("start", "static", "force"),
+)
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
 NOT_ELEMENTS = ("modes", "axial", "torsion")
 
@@ -192,17 +194,16 @@ def simulate(
     robot = files.load(file)
     placed = any(given is not None for given in (at, position, trajectory, start))
     led = path or (architecture_of(robot).asked_by == "position" and not placed)
+    told: dict[str, Any] = {"damping": damping, "modal_damping": modal_damping}
     if controller is None and led:
-        told: dict[str, Any] = {"elements": elements, "dt": dt, "after": after, "damping": damping}
-        told |= {"modal_damping": modal_damping, "start": "periodic" if steady else "static"}
-        _follow(context, robot, path, limits, told, plot, json, save)
+        told |= {"elements": elements, "start": "periodic" if steady else "static"}
+        _follow(context, robot, path, limits, told | {"dt": dt, "after": after}, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
-    options |= {"modal_damping": modal_damping, "beta": beta}
-    model = model_of(robot, (modes, axial, torsion), elements, options)
+    told |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
+    model = model_of(robot, (modes, axial, torsion), elements, told)
     begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
-    along = None if path is None else (path, limits)
+    along = path if path is None else (path, limits)
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
@@ -304,8 +305,9 @@ def _drive(
     if controller is None and trajectory is None:
         return {}
     if controller is None or (trajectory is None and path is None):
-        raise SuppleError("--controller and --trajectory go together: give both (or --path of a "
-                          "Delta's platform)")  # fmt: skip
+        raise SuppleError(
+            "--controller and --trajectory go together: give both (or --path of a Delta's platform)"
+        )
     if trajectory is not None and path is not None:
         raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
     from ...control.controllers import CONTROLLERS
@@ -334,8 +336,10 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
     if text in NAMED:
         width = len(NAMED[text](0.0)[0])
         if width != joints:
-            raise SuppleError(f"--trajectory {text} has {width} joint coordinates, the arm has "
-                              f"{joints}: give its joints from:to")  # fmt: skip
+            raise SuppleError(
+                f"--trajectory {text} has {width} joint coordinates, the arm has "
+                f"{joints}: give its joints from:to"
+            )
         return NAMED[text]
     start, colon, end = text.partition(":")
     if not colon:
@@ -431,8 +435,10 @@ def _print(found: Response) -> None:
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
-    say(f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
-               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
+    say(
+        f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
+        f"{found.exchanged:.3g} J exchanged"
+    )
     if model.damping.any():
         from ...equations.accuracy import accuracy
 
