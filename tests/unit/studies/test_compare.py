@@ -121,3 +121,17 @@ def test_a_robot_without_payload_is_told() -> None:
 def test_bad_input(given: dict, word: str) -> None:
     with pytest.raises(supple.SuppleError, match=word):
         supple.compare(arm(), **{"start": [0.0], "end": [1.0], **given})
+
+
+@pytest.mark.slow
+def test_a_schedule_for_a_servo_that_gives_way() -> None:
+    """Made for the poles of the loop on one mode a link, tried on two, with a wrong payload."""
+    c = supple.compare(
+        supple.load("de-luca-two-link"),
+        [0.0, 0.0],
+        [0.5, 0.3],
+        servo=supple.JointPD([20.0, 5.0], [4.0, 1.0]),
+        methods=["unshaped", "scheduled"],
+    )
+    assert c.frequency_hz[0] < 0.4  # below the lowest mode with locked joints
+    assert c.worst[1] < 0.1 * c.worst[0]

@@ -187,7 +187,6 @@ def _named(name: str, value: Any) -> dict[str, Any]:
 
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
-    "methods": _named,
     "start": vector(),
     "end": vector(),
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
@@ -247,8 +246,8 @@ def compare(  # noqa: PLR0913 - every choice by keyword
     """
     task = _Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse)
     move = task.unshaped(duration, law)
-    assert isinstance(methods, Mapping)  # made so by its check
-    commands = {name: task.driving(move, given) for name, given in methods.items()}
+    named = _named("methods", methods)
+    commands = {name: task.driving(move, given) for name, given in named.items()}
     after = WATCHED * task.period if after is None else after
     total = max(command.duration for command, _ in commands.values()) + after
     t = np.linspace(0.0, total, 1 + max(400, min(SAMPLES, round(total / task.period * ROWS))))

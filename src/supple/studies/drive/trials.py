@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...control.controllers import Controller
 from ...control.platform import PlatformPath
+from ...control.shaping import Samples, Scheduled
 from ...control.trajectories import Trajectory
 from ...equations.model import Model
 from ...robot import Robot
@@ -21,6 +22,7 @@ from ..motion.simulate import SimulationWarning, simulate
 __all__ = ["Trial", "driven", "led"]
 
 Array = NDArray[np.float64]
+STREAM = 1e-3  # s
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +138,9 @@ def driven(
     model: Model, controller: Controller, command: Trajectory, t: Array, platform: bool
 ) -> Trial:
     """Return the trial of a Model under a controller that is given the command."""
+    if isinstance(command, Scheduled):  # as a controller gets it: a sample every millisecond
+        even = np.linspace(0.0, command.duration, max(20, round(command.duration / STREAM)) + 1)
+        command = Samples(even, command(even)[0])
     lead: Any = {"path": command} if platform else {"trajectory": command}
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", SimulationWarning)
