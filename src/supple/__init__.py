@@ -22,6 +22,9 @@ if TYPE_CHECKING:
         JointPD,
         lqr,
     )
+    from .control.dampers import StrainFeedback, h_infinity, resonant_damping, strain_feedback
+    from .control.linear import LinearController
+    from .control.observers import Observer, lqg, observer
     from .control.platform import PlatformPath
     from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from .equations.model import Model
     from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
+    from .export.c_code import c_code
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
         Reaction,
         Strain,
         Stress,
+        Tachometer,
         Tip,
     )
     from .outputs.output import Output
@@ -155,6 +160,7 @@ __all__ = [
     "JointPD",
     "JointSolutions",
     "Ked",
+    "LinearController",
     "Link",
     "Loads",
     "LowerLink",
@@ -169,6 +175,7 @@ __all__ = [
     "Moment",
     "Motor",
     "Mount",
+    "Observer",
     "Optimum",
     "Output",
     "ParabolicBlends",
@@ -208,10 +215,12 @@ __all__ = [
     "StepWarning",
     "StiffnessRoot",
     "Strain",
+    "StrainFeedback",
     "Stress",
     "SuppleError",
     "SweepWarning",
     "Table",
+    "Tachometer",
     "Tip",
     "Tolerances",
     "Tracks",
@@ -224,6 +233,7 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "c_code",
     "check",
     "closed_form",
     "dump",
@@ -231,6 +241,7 @@ __all__ = [
     "follow",
     "forward",
     "free_growth",
+    "h_infinity",
     "inverse",
     "invert",
     "ked",
@@ -238,13 +249,16 @@ __all__ = [
     "load",
     "load_response",
     "loads",
+    "lqg",
     "lqr",
     "material",
     "modes",
+    "observer",
     "optimise",
     "plan",
     "regressor",
     "reproduce",
+    "resonant_damping",
     "response",
     "scaled_to",
     "scheduled",
@@ -257,6 +271,7 @@ __all__ = [
     "stability",
     "statics",
     "stopband",
+    "strain_feedback",
     "sweep",
     "tolerances",
     "track",
@@ -295,7 +310,7 @@ _PATHS = {
 _MOTION = {
     "outputs.kinds": (
         *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
-        *("Strain", "Stress", "Tip"),
+        *("Strain", "Stress", "Tachometer", "Tip"),
     ),
     "outputs.output": ("Output",),
     "outputs.sensor": ("Sensor",),
@@ -305,6 +320,10 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.sampled": ("Sampled",),
+    "control.dampers": (*("StrainFeedback", "h_infinity", "resonant_damping", "strain_feedback"),),
+    "control.linear": ("LinearController",),
+    "control.observers": ("Observer", "lqg", "observer"),
+    "export.c_code": ("c_code",),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),

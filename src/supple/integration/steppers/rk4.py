@@ -40,7 +40,7 @@ class RungeKutta4(Stepper):
 
     name = "rk4"
     order = 4
-    takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops"})
+    takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops", "memory"})
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return phi / omega with N phi^5 / 72 = LOST in N rad, or what stability allows."""

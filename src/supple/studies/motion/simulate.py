@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...budget import afford
 from ...control.controllers import Controller
+from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -105,14 +106,14 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
-    drive = Drive(controller, model, wanted) if isinstance(controller, Sampled) else None
     duration, every = _every(duration, wanted, dt, samples)
+    load = _load(wrench, duration)
+    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
         q0, qd0 = _on_path(model, wanted, duration, (q0, qd0), theta0)
     x0 = _start(model, q0, qd0, theta0)
     efforts = _efforts(model, tau, drive or controller, wanted, duration)
-    load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     found = _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
@@ -126,6 +127,7 @@ def _carried(
 ) -> Response:  # fmt: skip
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
+    x0 = np.append(x0, np.zeros(plan.memory))
     spectrum = look(plan, x0)
     stepper = _stepper(plan, x0, spectrum, method)
     if step is not None:
@@ -459,9 +461,13 @@ def _response(
     plan: Plan, states: Array, applied: Array | None, how: tuple[str, float, float], message: str
 ) -> Response:
     n, t = plan.model.size, plan.grid[: len(states)]
+    states, z = np.split(states, [states.shape[1] - plan.memory], axis=1)
     q, qd = states[:, :n], states[:, n : 2 * n]
     if applied is not None:
         tau = applied
+    elif isinstance(plan.controller, LinearController):
+        r = plan.tau.value(t + 1e-12 * t[-1], 0)[:, : plan.model.joints]  # type: ignore[union-attr]
+        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r)
     elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
         tau = plan.controller.efforts(plan.model, (q, qd), wanted)
