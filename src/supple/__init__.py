@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
+    from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -99,6 +100,8 @@ if TYPE_CHECKING:
     from .studies.design.sweep import SweepWarning, sweep
     from .studies.design.tolerances import Tolerances, tolerances
     from .studies.design.track import Tracks, Veering, track
+    from .studies.drive.calm import calm_move
+    from .studies.drive.compare import Comparison, compare
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -131,12 +134,14 @@ __all__ = [
     "Bearing",
     "Body",
     "Box",
+    "CalmMove",
     "Check",
     "Chirp",
     "Circle",
     "CirclePath",
     "Closure",
     "ClosureEnd",
+    "Comparison",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -234,8 +239,10 @@ __all__ = [
     "assumed_modes",
     "build",
     "c_code",
+    "calm_move",
     "check",
     "closed_form",
+    "compare",
     "dump",
     "floquet",
     "follow",
@@ -330,6 +337,9 @@ _MOTION = {
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
+    "control.calm": ("CalmMove",),
+    "studies.drive.calm": ("calm_move",),
+    "studies.drive.compare": ("Comparison", "compare"),
     "studies.design.sweep": ("SweepWarning", "sweep"),
     "studies.design.tolerances": ("Tolerances", "tolerances"),
     "studies.design.track": ("Tracks", "Veering", "track"),

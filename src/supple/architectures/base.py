@@ -113,7 +113,8 @@ class Architecture(ABC):
     7. `usual()`: a pose to begin with
     8. `reachable(poses)`: which poses of a grid it may stand at
     9. `hangs(names)`, `up`: how it hangs together, where its tip is, how it stands on a page
-    10. `told`, `reach`: what `supple check` says of it, and how far its tip comes
+    10. `told`, `reach`, `load`: what `supple check` says of it, how far its tip comes, what it
+        carries
     11. `drives`: what moves each entry of theta; `motors()`: their names and whether they slide
     12. `outstretched`: theta at which links that slide are all the way out
     13. `joint_motion(x, v, a)`: theta and its rates along a motion
@@ -163,6 +164,17 @@ class Architecture(ABC):
     @property
     def reach(self) -> float | None:
         """How far the tip may come from the base, m; None where it is not known."""
+        return None
+
+    @property
+    def load(self) -> tuple[str, float] | None:
+        """Path and mass, kg, of what the tip carries: the payload, else the last link's body."""
+        robot: Any = self.robot
+        if robot.payload is not None and robot.payload.mass:
+            return "payload.mass", robot.payload.mass
+        for link in reversed(robot.links):
+            if link.tip is not None and link.tip.mass:
+                return f"links.{link.name}.tip.mass", link.tip.mass
         return None
 
     @property

@@ -197,6 +197,14 @@ class Delta(Architecture):
         return "a delta robot with 3 joints"
 
     @property
+    def load(self) -> tuple[str, float] | None:
+        """The payload, else the platform."""
+        payload = self.robot.payload
+        if payload is not None and payload.mass:
+            return "payload.mass", payload.mass
+        return "platform.mass", self.robot.platform.mass
+
+    @property
     def reach(self) -> float:
         """Its lowest place below the middle."""
         legs = (self.robot.upper.length or 0.0) + (self.robot.lower.length or 0.0)

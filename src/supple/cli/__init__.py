@@ -21,6 +21,7 @@ from .design.optimise import optimise
 from .design.stopband import stopband
 from .design.sweep import sweep
 from .design.track import track
+from .drive.compare import compare
 from .drive.shape import shape
 from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
@@ -63,6 +64,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "stopband": (stopband, "Prove that no pose or payload rings in a band."),
     "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
+    "compare": (compare, "Which way to make a move leaves it calm, and at what cost."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),
     "view": (view, "Show a robot and its modes live in the browser."),

@@ -21,6 +21,7 @@ from ..beams.basis import AssumedModes
 from ..equations.build import build
 from ..equations.model import Model, a_model
 from ..errors import SuppleError
+from .plant import weight
 
 __all__ = [
     "CONTROLLERS",
@@ -96,8 +97,9 @@ class Controller(Held, ABC):
 def _gain(name: str, value: Gain, joints: int) -> Array:
     given = reals(name, value)
     if given.shape not in ((), (joints,)) or not np.isfinite(given).all() or (given < 0).any():
-        raise SuppleError(f"{name} is {value!r}: give one value, or one for each of {joints} "
-                          "joints, not negative")  # fmt: skip
+        raise SuppleError(
+            f"{name} is {value!r}: give one value, or one for each of {joints} joints, not negative"
+        )
     return np.broadcast_to(given, (joints,)).astype(float)
 
 
@@ -262,8 +264,9 @@ class LQR(Controller):
 
     def check(self, model: Model) -> None:
         if self.gain.shape != (model.joints, 2 * model.size):
-            raise SuppleError(f"this LQR has a gain of shape {self.gain.shape}: it was made for "
-                              "another model")  # fmt: skip
+            raise SuppleError(
+                f"this LQR has a gain of shape {self.gain.shape}: it was made for another model"
+            )
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         import casadi as ca
@@ -299,20 +302,13 @@ def lqr(
     dq, dqd, dtau = model.derivatives(q, zero, tau)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
     B = np.vstack([np.zeros((n, model.joints)), dtau])
-    Q = _weight("state_weight", state_weight, 2 * n)
-    R = _weight("effort_weight", effort_weight, model.joints)
+    Q = weight("state_weight", state_weight, 2 * n)
+    R = weight("effort_weight", effort_weight, model.joints)
     try:
         X = solve_continuous_are(A, B, Q, R)
     except (np.linalg.LinAlgError, ValueError) as problem:
         raise SuppleError(f"no LQR with these weights: {problem}") from None
     return LQR(np.linalg.solve(R, B.T @ X), q, tau)
-
-
-def _weight(name: str, given: ArrayLike, size: int) -> Array:
-    value = reals(name, given)
-    if value.shape not in ((), (size,), (size, size)) or not np.isfinite(value).all():
-        raise SuppleError(f"{name} has shape {value.shape}: give one value, {size}, or a matrix")
-    return np.diag(np.broadcast_to(value, (size,))) if value.ndim < 2 else value
 
 
 CONTROLLERS: dict[str, type[Controller]] = {

@@ -16,25 +16,25 @@ from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .accuracy import ModelWarning, accuracy
-from .chain import Chain, chain_of, denoised
-from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
+from .chains.chain import Chain, chain_of, denoised
+from .chains.chain_equations import Laws, laws_of
+from .chains.link_inertia import Numbers
+from .chains.sliders import beta_count
+from .chains.supports import check_supports
+from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaFunctions
 from .closed.delta_legs import delta_legs
 from .closed.loops import assembled_tree, loops_of
 from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
 from .functions import Functions
-from .link_inertia import Numbers
 from .locked import locked_pose
 from .locked import modal_damping as whole_damping
 from .model import Model
 from .readings.de_luca import PlanarLaws
 from .readings.reading import BETAS, DEFLECTIONS, VELOCITIES, Beta, Deflection, Reading
 from .readings.theodore import LagrangeLaws
-from .sliders import beta_count
-from .supports import check_supports
-from .tree import passive_values
 
 __all__ = ["build"]
 
@@ -252,6 +252,8 @@ def check_inertia(names: Sequence[str], M: Array) -> None:
             )
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
-        raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
-                          "rotor_inertia or a hub, and links that shear or twist their rotary and "
-                          "polar inertia")  # fmt: skip
+        raise SuppleError(
+            "the mass matrix is singular: some motion moves no mass; give joints "
+            "rotor_inertia or a hub, and links that shear or twist their rotary and "
+            "polar inertia"
+        )

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scalars import vadd
-from .chain_equations import Laws
+from .chains.chain_equations import Laws
+from .chains.forces import dissipation, elastic, stiffness
 from .evaluate import is_small, slope
-from .forces import dissipation, elastic, stiffness
 from .functions import Functions
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws, with_beta

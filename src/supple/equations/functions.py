@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .chain import Chain
+from .chains.chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 

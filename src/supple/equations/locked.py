@@ -7,7 +7,7 @@ linear statics, modes and damping need no equation of motion. Passive joints fol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
 from ..robot import Robot
 from ..structure import Segment, Structure, structure_of
-from .chain import Chain
+from .chains.chain import Chain
 from .damping import modal_matrix
 
 __all__ = ["Pose", "forms", "locked_pose", "modal_damping", "mode_ratios", "on_link", "own_parts"]
@@ -81,8 +81,8 @@ def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
 def on_link(segment: Segment, L: float, shapes: Any) -> OnBeam:
     """Return shapes on a segment; one that does not bend has none."""
     if shapes is None:
-        return mesh(replace(segment.beam, EA=np.inf, EI=(np.inf, np.inf), GJ=np.inf), 1, L=L)
-    return ShapesOnBeam(replace(segment.beam, L=L), L, shapes)
+        return mesh(segment.beam.stiff(), 1, L=L)
+    return ShapesOnBeam(segment.beam.outside(L), L, shapes)
 
 
 def forms(structure: Structure, parts: Sequence[OnBeam]) -> tuple[Coordinates, Array, Array]:

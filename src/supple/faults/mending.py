@@ -26,7 +26,7 @@ _PARTS: dict[str, Any] = {"material": _MATERIAL, "section": _SECTION}
 _SOUND: dict[str, Any] = {
     **_PARTS,
     "poisson_ratio": 0.3,
-    "wall": 1e-29,
+    "wall": 1e-9,
     "body": {},
     "platform": {"radius": 1.0, "thickness": 1.0, "mass": 1.0},
     "links": [{"name": "_", "theory": "rigid"}],

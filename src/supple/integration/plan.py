@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
 from ..control.linear import LinearController
-from ..equations.chain_equations import rubbing
+from ..equations.chains.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import closed_rate

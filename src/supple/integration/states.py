@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.chain_functions import ChainFunctions
+from ..equations.chains.sliders import beta_count, beta_rates, newton_beta
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
-from ..equations.sliders import beta_count, beta_rates, newton_beta
 
 __all__ = ["begin", "near_symbols", "symbols"]
 

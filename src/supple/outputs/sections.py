@@ -12,11 +12,11 @@ from typing import Any
 from ..arguments import instance, number
 from ..beams.invariants import fields_at, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
-from ..equations.chain_equations import Laws, balance_of, numbers
 from ..equations.chain_functions import ChainFunctions
-from ..equations.link_inertia import Numbers, Section, Station, own_bias, own_mass
+from ..equations.chains.chain_equations import Laws, balance_of, numbers
+from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
+from ..equations.chains.recursions import Balance, moved
 from ..equations.model import Model
-from ..equations.recursions import Balance, moved
 from ..errors import SuppleError
 from ..kernels.scalars import (
     Matrix,
@@ -30,7 +30,6 @@ from ..kernels.scalars import (
     vadd,
     zeros,
 )
-from ..robot import MechanismRobot, SerialRobot
 from ..structure.serial import link_beam
 from .output import Motion
 
@@ -147,8 +146,8 @@ def carried(model: Model, at: Cut) -> tuple[Vector, Vector]:
 
 def _outer_part(model: Model, at: Cut) -> Numbers:
     """The numbers of a link's beam beyond a place of it, without what sits at its root."""
-    part, robot = model.chain.links[at.i], model.robot
-    assert isinstance(robot, SerialRobot | MechanismRobot)
+    part = model.chain.links[at.i]
+    robot: Any = model.robot
     beam = link_beam(robot, robot.links[at.i])
     if part.shapes is None:
         inv = rigid_invariants(beam, at.x)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..equations.forces import coulomb
+from ..equations.chains.forces import coulomb
 from ..robot import Robot
 
 __all__ = ["motor_side"]

@@ -10,6 +10,7 @@ from .delta import DeltaRobot, Platform
 from .joint import BaseJoint, Joint, MechanismJoint, Motor
 from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
+from .memory import remembered
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
 from .springs import Bearing, Foundation, Gear, Springs
@@ -45,4 +46,5 @@ __all__ = [
     "UpperLink",
     "a_robot",
     "need_robot",
+    "remembered",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..faults import Description
-from ..values import Angle, NonNegative, Number, Positive, Triple, Vector, as_tuple, fault
+from ..values import Angle, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
 
 __all__ = ["Body", "Description", "Inertia", "Material", "Mount", "check_inertia"]
 
@@ -63,7 +63,7 @@ class Body(Description):
     """
 
     mass: NonNegative = 0.0
-    com: Triple = (0.0, 0.0, 0.0)
+    com: Point = (0.0, 0.0, 0.0)
     inertia: Inertia = (0.0,)
 
     @model_validator(mode="after")
@@ -98,5 +98,5 @@ def _tensor(inertia: tuple[float, ...], axis: tuple[float, float, float]) -> np.
 class Mount(Description):
     """A fixed transform Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll) from the previous end, as in URDF."""
 
-    xyz: Triple = (0.0, 0.0, 0.0)
+    xyz: Point = (0.0, 0.0, 0.0)
     rpy: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (0.0, 0.0, 0.0)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
+from .cutting import cut_structure, short_pieces
 from .delta import delta_motors, delta_structure, moving_delta
 from .loose import carrying_nothing, massless
 from .mechanism import mechanism_motors, mechanism_structure
@@ -32,9 +33,11 @@ __all__ = [
     "Segment",
     "Structure",
     "carrying_nothing",
+    "cut_structure",
     "massless",
     "motor_axes",
     "moving_structure",
+    "short_pieces",
     "structure_of",
 ]
 

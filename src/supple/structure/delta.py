@@ -16,7 +16,8 @@ from ..architectures import delta
 from ..architectures.delta_motion import motion, moving_links
 from ..architectures.frames import Frames
 from ..architectures.kinds import Delta
-from ..beams.theory import Beam, beam_of
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import beam_of
 from ..errors import SuppleError
 from ..kernels.jets import Jet, concatenate, cross, jet_of, rotation_jet
 from ..kernels.spatial import axis_rotation, body_mass, cross_matrix, turn
@@ -128,7 +129,7 @@ def _full(rows: Jet, B: int) -> Jet:
 
 
 def _segment(
-    name: str, parent: int, beam: Beam, releases: tuple[Release, ...], link: Elastic
+    name: str, parent: int, beam: AnyBeam, releases: tuple[Release, ...], link: Elastic
 ) -> Segment:
     R_LS = axis_rotation((1, 0, 0), link.roll)
     turned = tuple(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.theory import rod_mass
 from ..kernels.spatial import transport
 from .parts import Release, Segment, Structure
 
@@ -70,14 +69,13 @@ def _carried(structure: Structure, each: list[tuple[int, Release]]) -> tuple[Arr
 
 def _heavy(segment: Segment) -> bool:
     """Whether a segment of a structure with closures has mass toward all its own releases."""
-    return segment.beam.m * segment.beam.L > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
+    return segment.beam.mass > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
 
 
 def _body(structure: Structure, i: int) -> Array:
     """(B, 6, 6): segment i as one rigid body about its root, segment axes."""
     segment, X = structure.segments[i], transport(structure.L[:, i])
-    beam = segment.beam
     lengths, which = np.unique(structure.L[:, i], return_inverse=True)
-    rods = np.array([rod_mass(beam.m, beam.rI, beam.rIp, 0.0, float(L)) for L in lengths])
+    rods = np.array([segment.beam.outside(float(L)).mass_matrix() for L in lengths])
     C: Array = structure.root_mass[:, i] + rods[which]
     return C + np.swapaxes(X, 1, 2) @ segment.tip_mass @ X

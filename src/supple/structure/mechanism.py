@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.tree import TreeMotion
-from ..beams.theory import Beam
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..kernels.spatial import cross_matrix, rpy_rotation, turn
 from ..robot import MechanismRobot
@@ -66,7 +67,7 @@ def mechanism_structure(
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
         borders = [np.zeros_like(free), *(np.full_like(free, s) for s in cuts[i].places), free]
         for k, (a, b) in enumerate(pairwise(borders)):
-            part = beam if len(borders) == 2 else replace(beam, L=float((b - a).max()))
+            part = beam if len(borders) == 2 else _part(link.name, beam, a, b, free)
             parent = cuts[i].first + k - 1
             if k == 0:
                 j = m.tree.parents[i]
@@ -93,6 +94,18 @@ def mechanism_structure(
         cuts[robot.tip_index].segment(None),
     )
     return _closed(robot, m, x, moved, cuts, whole, joints)
+
+
+def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
+    """The beam between a and b metres from the joint of a link, `free` of it outside, (B,) each."""
+    if not isinstance(beam, VaryingBeam):
+        return beam.outside(float((b - a).max()))
+    inner = beam.L - free
+    if (inner != inner[0]).any():
+        raise SuppleError(
+            f"{name} has stations, slides and carries a joint along it: ask for one pose at a time"
+        )
+    return beam.part(float(inner[0] + a[0]), float(inner[0] + b[0]))
 
 
 def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[int, Array]]:

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
+from ..beams.theory import AnyBeam
+from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..outputs.stress import has_fibre, von_mises
 from ..robot import Robot, need_robot
@@ -129,7 +131,7 @@ def _mass(structure: Structure) -> float:
     """Beams, hubs, bodies, tips and payload, kg."""
     total = 0.0
     for i, segment in enumerate(structure.segments):
-        total += segment.beam.m * float(structure.L[0, i])
+        total += segment.beam.outside(float(structure.L[0, i])).mass
         total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
     return total
 
@@ -151,34 +153,41 @@ def _stresses(
     """Highest von Mises stress of each beam with a known section, and its ratio to yield."""
     family, found = architecture_of(robot), {}
     for i, segment in enumerate(structure.segments):
-        link = None if segment.beam.m == 0 else family.described(segment.name)
-        section = None if link is None or link.rigid else robot.section(link)
-        if link is None or section is None:
+        beam = segment.beam.outside(float(structure.L[0, i]))
+        link = None if beam.mass == 0 else family.described(segment.name)
+        if link is None or link.rigid:
             continue
+        x = np.linspace(0.0, beam.L, 41)
+        sections = [
+            beam.section(at) if isinstance(beam, VaryingBeam) else robot.section(link)
+            for at in x.tolist()
+        ]
         fall = structure.R[0, i].T @ np.asarray(robot.gravity)
         hub = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
         turn = segment.R_LS.T
         root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
-        x = np.linspace(0.0, float(structure.L[0, i]), 41)
-        if not has_fibre(section):
+        carried = _resultants(root, beam, fall, x)
+        known = [section for section in sections if section is not None and has_fibre(section)]
+        if len(known) < len(sections):
             continue
-        worst = float(von_mises(section, _resultants(root, segment.beam.m * fall, x).T).max())
+        worst = max(float(von_mises(section, carried[k])) for k, section in enumerate(known))
         material = robot.material(link)
         limit = None if material is None else material.yield_strength
         found[segment.name] = (worst, None if limit is None else worst / limit)
     return found
 
 
-def _resultants(root: Array, load: Array, x: Array) -> Array:
+def _resultants(root: Array, beam: AnyBeam, fall: Array, x: Array) -> Array:
     """(P, 6) force and moment that the sections at x carry, section axes.
 
-    F(x) = F_0 + q x,  M(x) = M_0 - x e_x x F_0 - x^2/2 e_x x q, of the part before x at rest.
+    F(x) = F_0 + int_0^x m g,  M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g, of the part
+    before x at rest.
     """
     ex = np.array([1.0, 0.0, 0.0])
-    force = root[:3] + x[:, None] * load
-    moment = (
-        root[3:] - x[:, None] * np.cross(ex, root[:3]) - x[:, None] ** 2 / 2 * np.cross(ex, load)
-    )
+    rods = np.array([beam.rod(0.0, float(at)) for at in x])
+    mass, lever = rods[:, 0, 0, None], (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
+    force = root[:3] + mass * fall
+    moment = root[3:] - x[:, None] * np.cross(ex, root[:3]) - lever * np.cross(ex, fall)
     return np.concatenate([force, moment], axis=1)
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
+from ..chains.forces import dissipation, elastic, strain
 from ..evaluate import casadi, slope
-from ..forces import dissipation, elastic, strain
 from ..functions import Functions, LoopFunctions
 from .followers import Followers
 from .loops import Loops

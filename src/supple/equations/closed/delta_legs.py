@@ -19,7 +19,7 @@ from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
 from ...robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
-from ..chain import Chain, ChainLink, chain_of
+from ..chains.chain import Chain, ChainLink, chain_of
 from .rigid_delta import delta_bodies
 
 __all__ = ["DeltaLegs", "delta_legs", "leg_robot"]

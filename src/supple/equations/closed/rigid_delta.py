@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from ...architectures import delta
 from ...architectures.delta_motion import DeltaMotion, jacobian, motion, moving_links
 from ...architectures.frames import Frames
-from ...beams.theory import beam_of
+from ...beams.varying import beam_of
 from ...errors import SuppleError
 from ...kernels.spatial import axis_rotation, body_mass, turn
 from ...robot import DeltaRobot, Elastic
-from ..forces import coulomb
+from ..chains.forces import coulomb
 
 __all__ = ["DeltaBodies", "RigidDelta", "delta_bodies"]
 

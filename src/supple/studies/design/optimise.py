@@ -75,7 +75,8 @@ def mass_of(robot: Robot, theta: ArrayLike) -> float:
     """Return the mass of links and bodies without the payload, kg."""
     bare = robot.with_("payload", None) if robot.payload is not None else robot
     structure = structure_of(bare, np.atleast_2d(np.asarray(theta, float)))
-    beams = sum(s.beam.m * L for s, L in zip(structure.segments, structure.L[0], strict=True))
+    each = zip(structure.segments, structure.L[0], strict=True)
+    beams = sum(segment.beam.outside(float(L)).mass for segment, L in each)
     bodies = sum(float(s.tip_mass[0, 0]) for s in structure.segments)
     return float(beams + bodies + structure.root_mass[0, :, 0, 0].sum())
 

@@ -254,7 +254,9 @@ def _weighed(structure: Structure, displacement: Array, rotation: Array) -> Arra
     for i, segment in enumerate(structure.segments):
         u = displacement[:, i] @ segment.R_LS
         turn = rotation[:, i] @ segment.R_LS
-        weight = segment.beam.m * structure.L[0, i] / (3 * (POINTS - 1)) * simpson
+        L = float(structure.L[0, i])
+        density = segment.beam.outside(L).at(np.linspace(0.0, L, POINTS))[:, 0]
+        weight = density * L / (3 * (POINTS - 1)) * simpson
         rows.append((np.sqrt(weight)[:, None] * u).reshape(len(u), -1))
         for mass, spot in ((structure.root_mass[0, i], 0), (segment.tip_mass, -1)):
             value, vector = np.linalg.eigh(mass)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ...architectures.kinds import architecture_of
 from ...beams.invariants import strains
-from ...beams.theory import Beam, beam_of
-from ...equations.chain import Chain, ChainLink
+from ...beams.theory import AnyBeam
+from ...beams.varying import beam_of
+from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled_delta import DeltaFunctions
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked
@@ -73,7 +74,7 @@ def _chosen(count: int, samples: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
 
 
-def _beams(robot: Any) -> list[Beam]:
+def _beams(robot: Any) -> list[AnyBeam]:
     """The beam of every link of an arm or a tree."""
     return [link_beam(robot, link) for link in robot.links]
 
@@ -99,7 +100,7 @@ def _legs(
     return p, R, L, motion, energy
 
 
-def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
+def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found:
     """p, R, L, motion and energy of the links of one chain or tree at states q (T, N)."""
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
@@ -136,7 +137,7 @@ def _joint(chain: Chain, i: int, q: Array) -> Array:
     return R
 
 
-def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
         return _slid(link, beam, own, points)
@@ -150,7 +151,7 @@ def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, 
     return bent, energy
 
 
-def _slid(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+def _slid(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """The same of a link that slides, own = [l, eta]: slopes and curvatures by differences."""
     assert link.slide is not None
     l, s = own[:, :1], np.linspace(0, 1, points)
@@ -161,8 +162,9 @@ def _slid(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, 
     h = NEAR * l[..., None]
     slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
     turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
-    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (link.EI, beam.GJ))
-    energy = (curved[..., 1:3] ** 2 @ EI + GJ * slope[..., 3] ** 2) / 2
+    stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
+    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (stiff[..., 2:4], stiff[..., 6]))
+    energy = ((curved[..., 1:3] ** 2 * EI).sum(axis=-1) + GJ * slope[..., 3] ** 2) / 2
     return np.concatenate([here, turned], axis=-1), energy
 
 
@@ -194,7 +196,10 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
         bent = np.einsum("pab,tb->tpa", carry, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
         force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)
         turned = [bent[..., k : k + 3] @ segment.R_LS.T for k in (0, 3)]
-        motion[:, i], energy[:, i] = np.concatenate(turned, -1), force**2 @ mesh.compliances / 2
+        motion[:, i], energy[:, i] = (
+            np.concatenate(turned, -1),
+            (force**2 * mesh.compliances(x) / 2).sum(axis=-1),
+        )
     axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
     names = tuple(segment.name for segment in structure.segments)
     return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)

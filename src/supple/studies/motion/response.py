@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...answers.held import kept
+from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
-from ...equations.sliders import newton_beta
 from ...integration.inputs import Input
 from ...integration.plan import SimulationWarning
 from ...outputs.output import Output, readings

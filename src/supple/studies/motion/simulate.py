@@ -22,7 +22,7 @@ from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
-from ...integration.inputs import Feedback, Input, as_input, as_time_function
+from ...integration.inputs import Feedback, Input, as_input, as_time_function, as_wrench
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
 from ...integration.sampled import Drive
@@ -107,7 +107,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
     duration, every = _every(duration, wanted, dt, samples)
-    load = _load(wrench, duration)
+    load = as_wrench(wrench, duration)
     drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
@@ -122,9 +122,12 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
 @one_thread
 def _carried(
-    plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
+    plan: Plan,
+    x0: Array,
+    asked: tuple[str | None, float | None],
+    limits: bool,
     progress: bool | None,
-) -> Response:  # fmt: skip
+) -> Response:
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     x0 = np.append(x0, np.zeros(plan.memory))
@@ -208,8 +211,9 @@ def _every(
     if samples is None:
         return duration, EVERY if dt is None else dt
     if dt is not None:
-        raise SuppleError("dt and samples are both given: give the time between two samples or "
-                          "their number")  # fmt: skip
+        raise SuppleError(
+            "dt and samples are both given: give the time between two samples or their number"
+        )
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
         raise SuppleError(f"samples is {samples!r}: give a positive whole number")
     return duration, duration / int(samples)
@@ -272,21 +276,6 @@ def _check(
     afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
     if method not in (None, "auto", *STEPPERS):
         raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
-
-
-def _load(wrench: Any, duration: float) -> Input | None:
-    """The tip wrench as an Input."""
-    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
-    if isinstance(load, Feedback):
-        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
-    return load
-
-
-def _six(wrench: Any) -> Any:
-    """A constant force as a wrench without moment."""
-    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
-        return np.concatenate([np.asarray(wrench, float), np.zeros(3)])
-    return wrench
 
 
 def _check_step(spectrum: Spectrum, step: float) -> None:
@@ -417,10 +406,14 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
 
 def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
     """The first state with a link that has slid off its beam, and which one."""
-    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
-           for low, high in [model.chain.stroke(i)]
-           for free in [states[:, model.chain.length_at(i)]]
-           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    off = [
+        (int(beyond.argmax()), i)
+        for i in model.chain.sliding
+        for low, high in [model.chain.stroke(i)]
+        for free in [states[:, model.chain.length_at(i)]]
+        for beyond in [(free < low) | (free > high)]
+        if beyond.any()
+    ]
     if not off:
         return None
     first, i = min(off)
@@ -438,8 +431,10 @@ def _reason(model: Model, x: Array) -> str:
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
     if model.reading.deflection != "rotation":
-        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
-                f"'{model.reading.deflection}' may; use deflection 'rotation'")  # fmt: skip
+        return (
+            "the mass matrix turns indefinite at these deflections, as that of deflection "
+            f"'{model.reading.deflection}' may; use deflection 'rotation'"
+        )
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
@@ -478,6 +473,16 @@ def _response(
     method, step, energy = how
     near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
-        plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
-    )  # fmt: skip
+        plan.model,
+        t,
+        q,
+        qd,
+        tau,
+        states[:, 2 * n],
+        method,
+        message,
+        beta,
+        step=step if math.isfinite(step) else None,
+        near=near,
+        notes={"vibration": energy},
+    )

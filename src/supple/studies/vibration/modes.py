@@ -347,8 +347,9 @@ def _available(structure: Structure) -> int:
 def _guess(structure: Structure) -> float:
     """A first frequency to look at, from the robot alone: the softest beam as a cantilever."""
     guesses = [
-        3.5 * math.sqrt(min(s.beam.EI) / (s.beam.m * s.beam.L**4))
+        3.5 * math.sqrt(min(row[2:4]) / (row[0] * s.beam.L**4))
         for s in structure.segments
-        if math.isfinite(min(s.beam.EI))
+        for row in s.beam.at([s.beam.L / 2]).tolist()
+        if math.isfinite(min(row[2:4]))
     ]
     return min(guesses, default=100.0)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.basis import Basis
-from ..beams.invariants import fields_at, invariants, rigid_invariants
-from ..beams.shapes import EndLoad
-from ..beams.sliding.shapes import StiffRod
-from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation, turn
-from ..robot import MechanismRobot
-from ..robot.joint import unit
-from ..structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
-from .chain import Chain, ChainLink, check_slide
+from ...beams.basis import Basis
+from ...beams.invariants import fields_at, invariants, rigid_invariants
+from ...beams.shapes import EndLoad
+from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import uniform
+from ...errors import SuppleError
+from ...kernels.spatial import rpy_rotation, turn
+from ...robot import MechanismRobot
+from ...robot.joint import unit
+from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
+from .chain import Chain, ChainLink, check_slide, root_stiffness
 
 __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
 
@@ -81,7 +79,8 @@ def _link(
     stiffening: bool,
 ) -> ChainLink:
     link, joint, parent = robot.links[i], robot.links[i].joint, robot.parents[i]
-    R_LS, beam, slide = section_axes(robot, link), link_beam(robot, link), None
+    R_LS, beam = section_axes(robot, link), link_beam(robot, link)
+    slide: SlidingShapes | None = None
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
     if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
@@ -89,12 +88,14 @@ def _link(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
         )
-    rigid = beam.rigid or basis is None
     if joint.type == "prismatic":
         check_slide(link, beam)
-        beam, mass = replace(beam, EA=math.inf), np.zeros((6, 6))
-        slide = StiffRod(beam, load) if rigid or basis is None else basis.sliding(i, beam, load)
-    shapes = None if rigid or basis is None else basis.shapes(i, beam, load)
+        beam, mass = beam.inextensible(), np.zeros((6, 6))
+        if beam.rigid or basis is None:
+            slide = StiffRod(uniform(beam), load)
+        else:
+            slide = basis.sliding(i, beam, load)
+    shapes = None if beam.rigid or basis is None else basis.shapes(i, beam, load)
     inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
     stations = [
@@ -115,7 +116,7 @@ def _link(
         spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
         R_SL=R_LS.T,
         slide=slide,
-        EI=beam.EI,
+        EI=root_stiffness(beam),
         parent=parent,
         carrier=sections[parent, link.at],
         stations=tuple(stations),

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.kinds import Serial
-from ..architectures.serial import place
-from ..beams.basis import Basis
-from ..beams.invariants import Invariants, invariants, rigid_invariants
-from ..beams.shapes import EndLoad, Shapes
-from ..beams.sliding.clamped_mass import SHORTEST
-from ..beams.sliding.shapes import SlidingShapes, StiffRod
-from ..beams.theory import Beam
-from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation
-from ..robot import JointedLink, Link, SerialRobot
-from ..structure import Structure, structure_of
-from ..structure.serial import link_beam
+from ...architectures.kinds import Serial
+from ...architectures.serial import place
+from ...beams.basis import Basis
+from ...beams.invariants import Invariants, invariants, rigid_invariants
+from ...beams.shapes import EndLoad, Shapes
+from ...beams.sliding.clamped_mass import SHORTEST
+from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import AnyBeam, uniform
+from ...errors import SuppleError
+from ...kernels.spatial import rpy_rotation
+from ...robot import JointedLink, Link, SerialRobot
+from ...structure import Structure, structure_of
+from ...structure.serial import link_beam
 
-__all__ = ["Chain", "ChainLink", "chain_of", "check_slide", "denoised", "distal_loads"]
+__all__ = [
+    "Chain",
+    "ChainLink",
+    "chain_of",
+    "check_slide",
+    "denoised",
+    "distal_loads",
+    "root_stiffness",
+]
 
 Array = NDArray[np.float64]
 
@@ -39,7 +47,8 @@ class ChainLink:
         inv: integrals of the beam.  shapes: None for a rigid link.  root_mass, tip_mass: (6, 6),
         bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
         R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
-        and shapes are then those of its whole length, clamped there.  EI: bending stiffness.
+        and shapes are then those of its whole length, clamped there.  EI: bending
+        stiffness at the root.
         parent: place of the link that carries it, -1 for the base, None for the link before.
         carrier: 0 on that link's end, k on its station k - 1.  stations: (x, N (3, kz), Psi (3, k))
         of sections along this link that carry others.  passive: no motor moves its joint.
@@ -284,7 +293,7 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
     return Chain(tuple(links), robot.gravity, robot.planar)
 
 
-def _check_joint(link: Link, beam: Beam) -> None:
+def _check_joint(link: Link, beam: AnyBeam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
         check_slide(link, beam)
@@ -295,10 +304,10 @@ def _check_joint(link: Link, beam: Beam) -> None:
         )
 
 
-def check_slide(link: JointedLink, beam: Beam) -> None:
+def check_slide(link: JointedLink, beam: AnyBeam) -> None:
     """Raise a SuppleError unless a link that slides is one that the equations know."""
     where = f"links.{link.name}"
-    if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
+    if not beam.rigid and any(beam.deforms.kGA):
         raise SuppleError(
             f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
             "inextensible or rigid; set its theory"
@@ -334,11 +343,17 @@ def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
             continue
         to_end = np.eye(6)
         to_end[:3, 3:] = -np.array([[0, 0, 0], [0, 0, -L], [0, L, 0]])
-        whole = replace(segment.beam, L=L).mass_matrix() + structure.root_mass[0, i]
+        whole = segment.beam.outside(float(L)).mass_matrix() + structure.root_mass[0, i]
         whole = whole + to_end.T @ beyond[i] @ to_end
         T = structure.T[0, i]
         beyond[segment.parent] = beyond[segment.parent] + T.T @ whole @ T
     return tuple(EndLoad(M[0, 0], tuple(np.maximum(np.diag(M)[3:], 0.0))) for M in beyond)
+
+
+def root_stiffness(beam: AnyBeam) -> tuple[float, float]:
+    """Return EI of both bending planes at a beam's root."""
+    xy, xz = beam.at([0.0])[0, 2:4].tolist()
+    return xy, xz
 
 
 def _link(
@@ -349,9 +364,9 @@ def _link(
     beam, slide = segment.beam, None
     root_mass = structure.root_mass[0, i]
     if joint.type == "prismatic":
-        beam = replace(link_beam(robot, robot.links[i]), EA=math.inf)
+        beam = link_beam(robot, robot.links[i]).inextensible()
         root_mass = np.zeros((6, 6))
-        slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
+        slide = StiffRod(uniform(beam), end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
     return ChainLink(
@@ -367,5 +382,5 @@ def _link(
         spring=joint.stiffness,
         R_SL=segment.R_LS.T,
         slide=slide,
-        EI=beam.EI,
+        EI=root_stiffness(beam),
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import SuppleError
-from ..robot import Motor, Robot
+from ...errors import SuppleError
+from ...robot import Motor, Robot
 
 __all__ = ["check_supports"]
 

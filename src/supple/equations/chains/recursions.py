@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.scalars import (
+from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
