@@ -243,11 +243,16 @@ def _searched(closed: Callable[[Array], Array], start: Array, band: float) -> Ar
     """The gains that make the least damping ratio in the band largest; faster modes keep theirs."""
     from scipy.optimize import minimize
 
+    if not np.isfinite(closed(start)).all():
+        raise SuppleError("the gains are too large: the loop cannot be computed with them")
     before = np.linalg.eigvals(closed(start))
     usual = float((-before.real / np.abs(before))[np.abs(before) >= band].min(initial=1.0))
 
     def cost(x: Array) -> float:
-        values = np.linalg.eigvals(closed(x))
+        loop = closed(x)
+        if not np.isfinite(loop).all():
+            return 1e9
+        values = np.linalg.eigvals(loop)
         worst = float(values.real.max())
         if worst >= 0:
             return 1.0 + worst / band

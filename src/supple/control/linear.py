@@ -50,7 +50,7 @@ class LinearController(Controller):
     checks: ClassVar = {
         **dict.fromkeys(("A", "B", "C", "D", "y0", "r0", "tau0"), reals),
         "measures": lambda name, value: tuple(value) if isinstance(value, tuple | list) else value,
-        "period": optional(number(0, above=True, unit="of seconds")),
+        "period": optional(number(1e-7, give="seconds between two samples, 1e-7 at least")),
     }
 
     @classmethod

@@ -74,8 +74,8 @@ class Observer(Held):
 ARGUMENTS: Any = {
     "model": a_model,
     "theta": reals,
-    "period": optional(number(0, above=True, unit="of seconds")),
-    "delay": number(0, unit="of seconds"),
+    "period": optional(number(1e-7, 10.0, give="seconds between two samples, 1e-7 to 10")),
+    "delay": number(0, 100.0, give="seconds of delay, 0 to 100"),
 }
 
 
@@ -107,6 +107,8 @@ def observer(
         P = _riccati(at.A.T, at.C.T, at.B @ W @ at.B.T, at.D @ W @ at.D.T + V, S, "observer")
         L = np.linalg.solve(at.D @ W @ at.D.T + V, (P @ at.C.T + S).T).T
         return Observer(at.A, at.B, at.C, at.D, np.asarray(L, float), P, at)
+    if delay > 100 * period:
+        raise SuppleError(f"delay is {delay:g} s, more than 100 periods of {period:g} s: give less")
     Phi, Gamma, depth = held(at.A, at.B, period, delay)
     n, m = at.B.shape
     C = np.hstack([at.C, np.zeros((len(at.C), (depth - 1) * m)), at.D])

@@ -111,7 +111,8 @@ def _inputs(given: Any, controller: Any) -> list[str]:
     found = _listed("inputs", given, str, ", ".join(allowed))
     for word in found:
         if not isinstance(word, str) or word not in allowed:
-            hint = ": it needs a controller" if word == "reference" else ""
+            led = isinstance(word, str) and word == "reference"
+            hint = ": it needs a controller" if led else ""
             raise SuppleError(
                 f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}"
             )
