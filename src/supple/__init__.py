@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from .control.dampers import StrainFeedback, h_infinity, resonant_damping, strain_feedback
     from .control.linear import LinearController
+    from .control.lines import Line
     from .control.observers import Observer, lqg, observer
     from .control.platform import PlatformPath
     from .control.sampled import Sampled
@@ -165,6 +166,7 @@ __all__ = [
     "JointPD",
     "JointSolutions",
     "Ked",
+    "Line",
     "LinearController",
     "Link",
     "Loads",
@@ -306,6 +308,7 @@ _CORE = {
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
+    "control.lines": ("Line",),
     "control.platform": ("PlatformPath",),
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
