@@ -119,7 +119,7 @@ def observer(
     return Observer(Phi, Gamma, C, np.zeros((len(C), m)), M, after, at, period, delay)
 
 
-@checked(**ARGUMENTS, integral=number(0))
+@checked(**ARGUMENTS, integral=number(0, 1e9, give="a weight from 0 to 1e9"))
 def lqg(  # noqa: PLR0913 - every choice by keyword
     model: Model,
     theta: ArrayLike,
