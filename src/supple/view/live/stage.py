@@ -211,8 +211,7 @@ class Stage:
             _place(handle, centres[i], turns[i])
             taper = self.scene.links[i].taper
             for k in range(2 if len(taper) else 0):
-                places = np.linspace(0, 1, len(taper))
-                scales[i, :, 1 + k] = np.interp(middles, places, taper[:, k])
+                scales[i, :, 1 + k] = np.interp(middles, np.linspace(0, 1, len(taper)), taper[:, k])
             handle.batched_scales = scales[i]
             handle.batched_colors = _linear(np.asarray(colour(i), float))
 
