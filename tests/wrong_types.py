@@ -148,6 +148,13 @@ CALLS: dict[str, dict[str, Any]] = {
         "times": [0.2, 0.4, 0.6, 0.8],
         "law": "septic",
     },
+    "Line": {
+        "robot": arm(),
+        "start": [0.3, 0.6, 0.4],
+        "points": [[1.0, 2.0]],
+        "speed": 0.5,
+        "acceleration": 1.0,
+    },
     "WayPoints": {
         "points": [[0, 0], [1, 1]],
         "velocity": 1.0,

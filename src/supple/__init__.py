@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         JointPD,
         lqr,
     )
+    from .control.lines import Line
     from .control.platform import PlatformPath
     from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
@@ -162,6 +163,7 @@ __all__ = [
     "JointPD",
     "JointSolutions",
     "Ked",
+    "Line",
     "Link",
     "Loads",
     "LowerLink",
@@ -294,6 +296,7 @@ _CORE = {
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
+    "control.lines": ("Line",),
     "control.platform": ("PlatformPath",),
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
     "path_dynamics.ked": ("Ked", "Loads", "ked"),

@@ -25,7 +25,17 @@ DESIGN_WORDS = {
         "stopband",
     ),  # the words of the map, in use or to come
     *("robots", "check", "modes", "statics", "simulate", "linearize", "stability", "workspace"),
-    *("response", "sweep", "optimise", "compare", "identify", "validate", "reproduce", "view"),
+    *(
+        "response",
+        "sweep",
+        "track",
+        "optimise",
+        "compare",
+        "identify",
+        "validate",
+        "reproduce",
+        "view",
+    ),
     *("export", "tour"),
 }
 

@@ -13,7 +13,8 @@ DOORS = {  # who may write to a stream, and why
     "answers/answer.py": {"print"},  # the address of a live view, for a script or a notebook
     "files/disk.py": {"os.write"},  # into a pipe that was asked for
     "studies/design/workers.py": {"sys.stderr"},  # bars: counts and times, no names
-    "studies/motion/simulate.py": {"sys.stderr", "Console"},
+    "integration/progress.py": {"sys.stderr", "Console"},
+    "studies/drive/compare.py": {"sys.stderr", "Console"},
     "studies/vibration/workspace.py": {"Console"},
 }
 WRITERS = {"print", "input", "typer.echo", "typer.secho", "click.echo", "echo", "secho", "Console"}

@@ -229,8 +229,9 @@ def check_count(word: str, count: Count, links: int) -> None:
     if not whole or any(isinstance(n, bool) or int(n) != n or n < 0 for n in given):
         raise SuppleError(f"{word} is {count}: give whole numbers that are not negative")
     if not isinstance(count, int) and len(given) != links:
-        raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
-                          f"{links} links")  # fmt: skip
+        raise SuppleError(
+            f"{word} has {len(given)} entries: give one number, or one for each of {links} links"
+        )
 
 
 def known_ends(ends: Any) -> Ends:

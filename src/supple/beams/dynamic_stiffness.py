@@ -9,16 +9,18 @@ nothing grows and nothing is near a resonance.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import SuppleError
 from ..kernels.roots import beam_stiffness
 from .series import cut_places, series_of
 from .theory import AnyBeam, Beam
 from .varying import VaryingBeam
 
-__all__ = ["carry", "cuts", "exact_form", "numbers", "pieces_needed", "root_inertia"]
+__all__ = ["carry", "cuts", "exact_form", "numbers", "pieces_needed", "root_inertia", "with_curves"]
 
 Array = NDArray[np.float64]
 
@@ -26,6 +28,24 @@ Array = NDArray[np.float64]
 def numbers(beam: AnyBeam) -> Array:
     """Return the beam as a row of `kernels.roots.BeamTree.beams`; of a varying one the middle."""
     return np.asarray(beam.at([beam.L / 2])[0])
+
+
+def with_curves(rows: Array, beams: Sequence[AnyBeam], top: float | None) -> Array:
+    """Return rows of beams with their stiffness in powers of omega^2 behind, where any varies.
+
+    The powers are right up to `top`, rad/s, of beams that are pieces of `cuts` up to there.
+    """
+    varying = [(i, beam) for i, beam in enumerate(beams) if isinstance(beam, VaryingBeam)]
+    if not varying:
+        return rows
+    if top is None:
+        raise SuppleError("a link with stations is counted in pieces, up to a highest frequency")
+    curves = {i: series_of(beam).curve(top) for i, beam in varying}
+    out = np.zeros((len(rows), 11 + 26 * max(map(len, curves.values()))))
+    out[:, :10] = rows
+    for i, curve in curves.items():
+        out[i, 10], out[i, 11 : 11 + curve.size] = top * top, curve.ravel()
+    return out
 
 
 def cuts(beam: AnyBeam, omega: float) -> Array:

@@ -28,7 +28,8 @@ from .varying import NODES, VaryingBeam, panel_nodes
 __all__ = ["AHEAD", "Series", "cut_places", "series_of"]
 
 Array = NDArray[np.float64]
-TERMS = 32  # of a series in omega^2: (1/4)^27 is rounding
+TERMS = 32  # of the stiffness in omega^2: (1/4)^27 is rounding
+STATES = 14  # of the states: a piece is at most 1.1 half waves long, 3.4^56 / 56! is nothing
 AHEAD = 2.0  # no clamped frequency of a piece lies below this times the highest omega asked for
 PIECES = 2000
 # Rows of the state (u, v, w, phi, psi_y, psi_z, then forces) that one motion uses, and the sign by
@@ -66,8 +67,9 @@ class Panels:
     def integral(self, f: Array) -> tuple[Array, Array]:
         """Return int_0^x f at every point, (p, n, ..), and over the whole, (..)."""
         half = np.diff(self.edges) / 2
-        inner = np.einsum("p,ij,pj...->pi...", half, _integrator(), f)
-        whole = np.einsum("p,j,pj...->p...", half, panel_nodes()[1], f)
+        scaled = half.reshape(-1, *[1] * (f.ndim - 1)) * f
+        inner = np.moveaxis(np.tensordot(_integrator(), scaled, (1, 1)), 0, 1)
+        whole = np.tensordot(panel_nodes()[1], scaled, (0, 1))
         before = np.cumsum(whole, axis=0)
         inner[1:] += before[:-1, None]
         return inner, before[-1]
@@ -84,6 +86,7 @@ class Series:
         self.soft = [bool(np.isfinite(rows[0][0, k[0]])) for _, _, k, _ in PLANES]
         self._states: dict[int, tuple[list[Array], list[Array]]] = {}
         self._forms: dict[tuple[int, int], Array] = {}
+        self._curves: dict[float, Array] = {}
 
     def states(self, plane: int, terms: int) -> tuple[list[Array], list[Array]]:
         """Return y_k at the points, (p, n, s, s), and at the end, (s, s), k < terms, s 2 or 4."""
@@ -135,7 +138,9 @@ class Series:
         size = len(PLANES[plane][0])
         half, L = size // 2, self.beam.L
         out = np.zeros((terms, size, size))
-        E = np.array(self.states(plane, terms)[1])
+        E = np.zeros((terms, size, size))
+        known = min(terms, STATES if self.soft[plane] else 2)
+        E[:known] = self.states(plane, known)[1]
         A, B, C, D = E[:, :half, :half], E[:, :half, half:], E[:, half:, :half], E[:, half:, half:]
         X = np.eye(half)
         X[0, 1:] = L
@@ -169,16 +174,32 @@ class Series:
         kept: Array = whole[np.ix_(keep, keep)]
         return kept
 
+    def curve(self, top: float) -> Array:
+        """Return (terms, 26): the stiffness in powers of (omega / top)^2, as the kernel reads it.
+
+        Upper triangles of stretch (3), bending in x-y and x-z (10 each) and twist (3). Beyond the
+        second power the series is economised by Chebyshev polynomials on 0 .. 1.
+        """
+        if top in self._curves:
+            return self._curves[top]
+        columns = []
+        for plane in range(4):
+            scaled = self.form(plane, TERMS) * (top * top) ** np.arange(float(TERMS))[:, None, None]
+            i, j = np.triu_indices(scaled.shape[1])
+            columns.append(scaled[:, i, j])
+        self._curves[top] = _economised(np.concatenate(columns, axis=1))
+        return self._curves[top]
+
     def transfer(
         self, w2: NDArray[np.complex128], x: float | None = None
     ) -> NDArray[np.complex128]:
         """Return (F, 12, 12): the state at x (None: the end) per unit state at the root."""
         T = np.zeros((len(w2), 12, 12), complex)
         for plane, (rows, signs, _, _) in enumerate(PLANES):
-            along, ends = self.states(plane, TERMS)
+            along, ends = self.states(plane, STATES)
             terms = np.array(ends) if x is None else np.array([self._at(y, [x])[0] for y in along])
             sign = np.outer(signs, signs)
-            block = np.einsum("fk,kab->fab", w2[:, None] ** np.arange(TERMS), terms * sign)
+            block = np.einsum("fk,kab->fab", w2[:, None] ** np.arange(STATES), terms * sign)
             T[np.ix_(range(len(w2)), rows, rows)] = block
         return T
 
@@ -190,7 +211,7 @@ class Series:
         """
         out = np.zeros((len(x), 12))
         for plane, (rows, signs, _, _) in enumerate(PLANES):
-            terms = TERMS if omega else 1
+            terms = STATES if omega else 1
             along, _ = self.states(plane, terms + (pull is not None and not omega))
             start = state[list(rows)] * signs
             moved = sum(omega ** (2 * k) * along[k] @ start for k in range(terms))
@@ -260,6 +281,31 @@ def _short(piece: VaryingBeam, omega: float) -> bool:
     slow = series_of(piece).slowest()
     row = np.array([slow.m, slow.EA, *slow.EI, *slow.kGA, slow.GJ, *slow.rI, slow.rIp])
     return beam_stiffness(row, slow.L, AHEAD * omega)[1] == 0
+
+
+@lru_cache(maxsize=1)
+def _shifted_chebyshev() -> tuple[Array, Array, Array]:
+    """Points t (n,) of 0 .. 1, values there to T_k(2 t - 1) (n, n), these to powers of t (n, n)."""
+    n = TERMS - 2
+    angle = np.pi * (np.arange(n) + 0.5) / n
+    fit = 2 / n * np.cos(np.outer(np.arange(n), angle))
+    fit[0] /= 2
+    power = np.zeros((n, n))
+    power[0, 0], power[1, :2] = 1.0, (-1.0, 2.0)
+    for k in range(2, n):  # T_(k+1) = 2 (2 t - 1) T_k - T_(k-1)
+        power[k] = -2 * power[k - 1] - power[k - 2]
+        power[k, 1:] += 4 * power[k - 1, :-1]
+    return (1 + np.cos(angle)) / 2, fit, power
+
+
+def _economised(power: Array) -> Array:
+    """Power series (TERMS, n) on 0 .. 1 in as few terms as rounding asks for."""
+    t, fit, back = _shifted_chebyshev()
+    chebyshev = fit @ (t[:, None] ** np.arange(TERMS - 2) @ power[2:])
+    size = np.maximum(np.abs(power[0]), np.abs(power[1])) + 1e-300
+    used = np.flatnonzero((np.abs(chebyshev) > 2e-16 * size).any(axis=1))
+    keep = int(used[-1]) + 1 if len(used) else 1
+    return np.concatenate([power[:2], back[:keep, :keep].T @ chebyshev[:keep]])
 
 
 def _product(a: Array, b: Array) -> Array:

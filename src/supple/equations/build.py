@@ -252,6 +252,8 @@ def check_inertia(names: Sequence[str], M: Array) -> None:
             )
     lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
     if lowest < 1e-13:
-        raise SuppleError("the mass matrix is singular: some motion moves no mass; give joints "
-                          "rotor_inertia or a hub, and links that shear or twist their rotary and "
-                          "polar inertia")  # fmt: skip
+        raise SuppleError(
+            "the mass matrix is singular: some motion moves no mass; give joints "
+            "rotor_inertia or a hub, and links that shear or twist their rotary and "
+            "polar inertia"
+        )

@@ -196,8 +196,9 @@ class Model(Held):
         if array.ndim == 0 or array.shape[-1] != wanted:
             names = self.coordinates[: self.joints] if word == "tau" else self.coordinates
             what = f": {', '.join(names)}" if wanted <= 12 and word != "wrench" else ""
-            raise SuppleError(f"{word} has shape {array.shape}: its last axis must have {wanted} "
-                              f"entries{what}")  # fmt: skip
+            raise SuppleError(
+                f"{word} has shape {array.shape}: its last axis must have {wanted} entries{what}"
+            )
         if not np.isfinite(array).all():
             raise SuppleError(f"{word} holds a value that is not finite")
         if word == "q" and self.chain.sliding:

@@ -50,8 +50,12 @@ NOTES = (
     "bang-bang: 0.2 N m for 0.5 s, -0.2 N m for 0.5 s, then zero (no switching time is printed)",
     "ends of Figs. 5-10: not printed; ours stand beside an independent recomputation",
 )
-_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-              ast.Pow: operator.pow}  # fmt: skip
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+}
 
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
@@ -89,10 +93,20 @@ def parameters(model: Model) -> dict[str, float]:
     """Return the constants of the Appendix: masses, lengths, f = phi_e, g = phi'_e, v, w."""
     first, second = (link.inv for link in model.chain.links)
     hub, tip = model.chain.links[1].root_mass, model.chain.links[1].tip_mass
-    out = {"m1": first.mass, "m2": second.mass, "l1": first.length, "l2": second.length,
-           "d2": second.first / second.mass, "Jo1": first.second, "Jo2": second.second,
-           "Jh1": model.chain.links[0].root_mass[5, 5], "mh2": hub[0, 0], "Jh2": hub[5, 5],
-           "mp": tip[0, 0], "Jp": tip[5, 5]}  # fmt: skip
+    out = {
+        "m1": first.mass,
+        "m2": second.mass,
+        "l1": first.length,
+        "l2": second.length,
+        "d2": second.first / second.mass,
+        "Jo1": first.second,
+        "Jo2": second.second,
+        "Jh1": model.chain.links[0].root_mass[5, 5],
+        "mh2": hub[0, 0],
+        "Jh2": hub[5, 5],
+        "mp": tip[0, 0],
+        "Jp": tip[5, 5],
+    }
     for i, inv in enumerate((first, second), 1):
         for j in range(2):
             out[f"f{i}{j + 1}"], out[f"g{i}{j + 1}"] = inv.N_end[1, j], inv.Psi_end[2, j]
@@ -104,13 +118,17 @@ def _factor_names(q: Any, qd: Any, t: Mapping[str, Any], sin: Any, cos: Any) -> 
     """What the factors are made of: c2, s2, deltas, rates and t1, t2, t3 of (33)."""
     d = {"d11": q[2], "d12": q[3], "d21": q[4], "d22": q[5]}
     rates = {"T1": qd[0], "T2": qd[1], "D11": qd[2], "D12": qd[3], "D21": qd[4], "D22": qd[5]}
-    return d | rates | {
-        "c2": cos(q[1]),
-        "s2": sin(q[1]),
-        "t1": t["t11"] * q[2] + t["t12"] * q[3],
-        "t2": t["t21"] * q[4] + t["t22"] * q[5],
-        "t3": t["t31"] * q[2] + t["t32"] * q[3],
-    }  # fmt: skip
+    return (
+        d
+        | rates
+        | {
+            "c2": cos(q[1]),
+            "s2": sin(q[1]),
+            "t1": t["t11"] * q[2] + t["t12"] * q[3],
+            "t2": t["t21"] * q[4] + t["t22"] * q[5],
+            "t3": t["t31"] * q[2] + t["t32"] * q[3],
+        }
+    )
 
 
 def coefficients(model: Model) -> tuple[dict[str, float], float]:
@@ -181,8 +199,11 @@ def reproduction() -> Reproduction:
 
 def _shapes() -> dict[str, Any]:
     """Models of Figs. 2-4, for their mode shapes."""
-    payloads = {"Fig. 2, no payload": 0.0, "Fig. 3, nominal payload": 1.0,
-                "Fig. 4, double payload": 2.0}  # fmt: skip
+    payloads = {
+        "Fig. 2, no payload": 0.0,
+        "Fig. 3, nominal payload": 1.0,
+        "Fig. 4, double payload": 2.0,
+    }
     return {name: build(arm(k), AssumedModes(2)) for name, k in payloads.items()}
 
 
@@ -196,8 +217,11 @@ def _number_cells() -> Iterator[Cell]:
     for column, entries in printed("de-luca")["numbers"].items():
         for k, (index, text) in enumerate(entries.items()):
             mass = values[f"m{index[0]}"]
-            ours = np.sqrt(K[k] / mass) / (2 * np.pi) if column == "f_hz" else values[
-                letters[column] + index]  # fmt: skip
+            ours = (
+                np.sqrt(K[k] / mass) / (2 * np.pi)
+                if column == "f_hz"
+                else values[letters[column] + index]
+            )
             place = ("Section VII", "nominal", column, int(index))
             yield Cell(*place, text, float(ours), (as_printed(text),))
 
@@ -322,8 +346,10 @@ def clamped_node(payload: float) -> float | None:
 def _node_claim() -> Claim:
     payloads = (0.0, 1.0, 2.0, 4.0, 8.0)
     places = [node(build(arm(k), AssumedModes(2))) for k in payloads]
-    told = ", ".join(f"x{k:g}: {'none' if p is None else f'{p:.3f} l'}"
-                     for k, p in zip(payloads, places, strict=True))  # fmt: skip
+    told = ", ".join(
+        f"x{k:g}: {'none' if p is None else f'{p:.3f} l'}"
+        for k, p in zip(payloads, places, strict=True)
+    )
     # beyond the end is written as 2 l; both grids leave 1e-3 of the link
     by_hand = [clamped_node(k) or 2.0 for k in payloads]
     measures = tuple(
@@ -331,5 +357,9 @@ def _node_claim() -> Claim:
         for k, place, known in zip(payloads, places, by_hand, strict=True)
     )
     out = Measure("payloads without a node", sum(p is None for p in places), 3, 3)
-    return Claim("Figs. 2-4", "the node of phi_22 moves outwards with the payload and vanishes",
-                 told, (*measures, out))  # fmt: skip
+    return Claim(
+        "Figs. 2-4",
+        "the node of phi_22 moves outwards with the payload and vanishes",
+        told,
+        (*measures, out),
+    )

@@ -228,9 +228,14 @@ def _slip(name: str) -> Claim:
         gap("without it, cubic off quintic", float(np.abs(without / other - 1).max()), 1e-5),
         Measure("largest change, percent", float(np.abs(change).max()), 1.0, 100.0),
     )
-    return Claim(f"slip `{name}`", SLIP_TEXT[name],
-                 f"without it the row n = 8 of Table 2 is {told} rad/s ({moved} %)", measures,
-                 "misprint", "a slip of the paper's model, not of its arithmetic")  # fmt: skip
+    return Claim(
+        f"slip `{name}`",
+        SLIP_TEXT[name],
+        f"without it the row n = 8 of Table 2 is {told} rad/s ({moved} %)",
+        measures,
+        "misprint",
+        "a slip of the paper's model, not of its arithmetic",
+    )
 
 
 def _right() -> Claim:
@@ -241,17 +246,22 @@ def _right() -> Claim:
     off = 100 * (found.omega / PaperDelta(robot(), 8).frequencies(P) - 1)
     measures = (
         Measure("certified", float(found.certified), 1, 1),
-        *(about(f"mode {k} by elements", w, text)
-          for k, (w, text) in enumerate(zip(elements, RIGHT.split(), strict=True), 1)),
+        *(
+            about(f"mode {k} by elements", w, text)
+            for k, (w, text) in enumerate(zip(elements, RIGHT.split(), strict=True), 1)
+        ),
         Measure("elements above exact, least", (elements / found.omega - 1).min(), -1e-9, 1e-5),
         Measure("elements above exact, most", (elements / found.omega - 1).max(), -1e-9, 1e-5),
         Measure("largest change, percent", float(np.abs(off).max()), 1.0, 100.0),
-    )  # fmt: skip
-    return Claim("Tables 2, 3", "the first eight natural frequencies",
-                 f"right model, exact and certified: {told} rad/s ({off.min():+.0f} to "
-                 f"{off.max():+.0f} %)", measures, "misprint",
-                 "the printed ones are of a kinematically wrong model with half the "
-                 "platform")  # fmt: skip
+    )
+    return Claim(
+        "Tables 2, 3",
+        "the first eight natural frequencies",
+        f"right model, exact and certified: {told} rad/s ({off.min():+.0f} to {off.max():+.0f} %)",
+        measures,
+        "misprint",
+        "the printed ones are of a kinematically wrong model with half the platform",
+    )
 
 
 def _circle() -> Claim:
@@ -273,15 +283,26 @@ def _circle() -> Claim:
         for what, ratio in ((what, ours[what] / said[what]) for what in said)
     ]
     measures.append(Measure("mean z over the sag at rest", ours["mean z"] / sag, 0.9, 1.1))
-    return Claim("Figs. 6, 7", "+-5 mm in x-y, 1.5 mm along z, +-0.5 and +-0.15 degrees", told,
-                 tuple(measures), "not reproducible",
-                 "1.5 mm cannot hold the weight of 0.5 kg at these frequencies")  # fmt: skip
+    return Claim(
+        "Figs. 6, 7",
+        "+-5 mm in x-y, 1.5 mm along z, +-0.5 and +-0.15 degrees",
+        told,
+        tuple(measures),
+        "not reproducible",
+        "1.5 mm cannot hold the weight of 0.5 kg at these frequencies",
+    )
 
 
 def _circle_numbers(found: PathResponse) -> dict[str, float]:
     half = np.ptp(found.tip, axis=0) / 2 * np.array([1e3] * 3 + [180 / np.pi] * 3)
-    out = {"x": half[0], "y": half[1], "mean z": 1e3 * found.tip[:, 2].mean(),
-           "about x": half[3], "about y": half[4], "about z": half[5]}  # fmt: skip
+    out = {
+        "x": half[0],
+        "y": half[1],
+        "mean z": 1e3 * found.tip[:, 2].mean(),
+        "about x": half[3],
+        "about y": half[4],
+        "about z": half[5],
+    }
     return {what: float(value) for what, value in out.items()}
 
 

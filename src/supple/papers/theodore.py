@@ -145,8 +145,15 @@ def printed_numbers() -> tuple[Cell, ...]:
 
 
 def _claims(figures: PaperMotion) -> tuple[Claim, ...]:
-    return (_roots_claim(), _convective_claim(), _eigenvalue_claim(), _scaling_claim(),
-            _growth_claim(), _unstable_claim(), _tracking_claim(figures))  # fmt: skip
+    return (
+        _roots_claim(),
+        _convective_claim(),
+        _eigenvalue_claim(),
+        _scaling_claim(),
+        _growth_claim(),
+        _unstable_claim(),
+        _tracking_claim(figures),
+    )
 
 
 def _roots_claim() -> Claim:
@@ -160,9 +167,14 @@ def _roots_claim() -> Claim:
         about("beta_1 at 0.3 m", newton[0, 0], "1.29368"),
         about("beta_1 at 1.0 m", newton[-1, 0], "1.57363"),
     )
-    return Claim("(11)", "the differential form gives beta along the motion",
-                 f"(11) and Newton differ by {off:.0e}; {ends}", measures, "agrees",
-                 "(11)-(13) are right")  # fmt: skip
+    return Claim(
+        "(11)",
+        "the differential form gives beta along the motion",
+        f"(11) and Newton differ by {off:.0e}; {ends}",
+        measures,
+        "agrees",
+        "(11)-(13) are right",
+    )
 
 
 def _convective_claim() -> Claim:
@@ -175,22 +187,31 @@ def _convective_claim() -> Claim:
     off = float(np.linalg.norm(right - printed, axis=1).max() / peak)
     t = run("extension").t
     calm = (t > 0.1) & (t < 0.9)
-    cruise = float(np.linalg.norm((right - printed)[calm], axis=1).max()
-                   / np.linalg.norm(right[calm], axis=1).max())  # fmt: skip
+    cruise = float(
+        np.linalg.norm((right - printed)[calm], axis=1).max()
+        / np.linalg.norm(right[calm], axis=1).max()
+    )
     text = f"tip off by {100 * off:.1f} % of the peak, {100 * cruise:.0f} % in cruise"
     measures = (
         Measure("tip off, percent of the peak", 100 * off, 4.0, 12.0),
         Measure("tip off in cruise, percent", 100 * cruise, 29.5, 32.5),
     )
-    return Claim("section II", "with U << U_g the convective terms can be dropped", text, measures,
-                 "not reproducible",
-                 "their effect on the amplitude does not depend on the speed")  # fmt: skip
+    return Claim(
+        "section II",
+        "with U << U_g the convective terms can be dropped",
+        text,
+        measures,
+        "not reproducible",
+        "their effect on the amplitude does not depend on the speed",
+    )
 
 
 def _spans(model: Model) -> dict[str, tuple[float, float]]:
-    return {name: (float(e.min()), float(e.max()))
-            for name in ("extension", "retraction")
-            for e in [frozen(model, name, CRUISE).real]}  # fmt: skip
+    return {
+        name: (float(e.min()), float(e.max()))
+        for name in ("extension", "retraction")
+        for e in [frozen(model, name, CRUISE).real]
+    }
 
 
 def _eigenvalue_claim() -> Claim:
@@ -203,8 +224,14 @@ def _eigenvalue_claim() -> Claim:
         about("retraction, lowest", c, "0.19"),
         about("retraction, highest", d, "1.00"),
     )
-    return Claim("Figs. 6, 7", "real parts negative in extension, positive in retraction", text,
-                 measures, "agrees", "the signs come out in the paper's scaling")  # fmt: skip
+    return Claim(
+        "Figs. 6, 7",
+        "real parts negative in extension, positive in retraction",
+        text,
+        measures,
+        "agrees",
+        "the signs come out in the paper's scaling",
+    )
 
 
 def _scaling_claim() -> Claim:
@@ -222,17 +249,29 @@ def _scaling_claim() -> Claim:
     position, speed, _ = NAMED["extension"](CRUISE)
     scale = float(np.abs(sums["one"]).max())
     measures = [
-        gap(f"law of the sums, {rule} against one",
-            float(np.abs(sums[rule] - sums["one"]
-                         + speed[:, 2] * _scale_rate(rule, position[:, 2])).max()) / scale, 1e-4)
+        gap(
+            f"law of the sums, {rule} against one",
+            float(
+                np.abs(
+                    sums[rule] - sums["one"] + speed[:, 2] * _scale_rate(rule, position[:, 2])
+                ).max()
+            )
+            / scale,
+            1e-4,
+        )
         for rule in SCALINGS[1:]
-    ]  # fmt: skip
+    ]
     measures.append(
         Measure("scalings all negative", sum(high < 0 for _, high in spans), 1, len(spans) - 1)
     )
-    return Claim("section IV", "eigenvalue signs decide stability",
-                 f"extension, one motion, four scalings: {'; '.join(told)} 1/s", tuple(measures),
-                 "not reproducible", "they change with the scaling of the shapes")  # fmt: skip
+    return Claim(
+        "section IV",
+        "eigenvalue signs decide stability",
+        f"extension, one motion, four scalings: {'; '.join(told)} 1/s",
+        tuple(measures),
+        "not reproducible",
+        "they change with the scaling of the shapes",
+    )
 
 
 def _scale_rate(rule: Normalisation, lengths: Array) -> Array:
@@ -250,8 +289,10 @@ def _scale_rate(rule: Normalisation, lengths: Array) -> Array:
         return total
 
     h = 1e-4
-    return (8 * (logs(lengths + h) - logs(lengths - h))
-            - (logs(lengths + 2 * h) - logs(lengths - 2 * h))) / (12 * h)  # fmt: skip
+    return (
+        8 * (logs(lengths + h) - logs(lengths - h))
+        - (logs(lengths + 2 * h) - logs(lengths - 2 * h))
+    ) / (12 * h)
 
 
 @cache
@@ -268,14 +309,22 @@ def _growth_claim() -> Claim:
         about("tip, times", found["tip"], "2.2146"),
         Measure("action, times", found["action"], 1 - 1e-6, 1 + 1e-6),
     )
-    return Claim("section IV", "amplitudes grow in extension as frequencies fall", text, measures,
-                 "agrees", "adiabatic: the action E/omega is conserved")  # fmt: skip
+    return Claim(
+        "section IV",
+        "amplitudes grow in extension as frequencies fall",
+        text,
+        measures,
+        "agrees",
+        "adiabatic: the action E/omega is conserved",
+    )
 
 
 def _unstable_claim() -> Claim:
     found, there = _growth("retraction"), _growth("extension")
-    text = (f"free mode 1: tip x{found['tip']:.3f}, energy x{found['energy']:.2f}, root moment "
-            f"x{found['root_moment']:.2f}, action x{found['action']:.4f}")  # fmt: skip
+    text = (
+        f"free mode 1: tip x{found['tip']:.3f}, energy x{found['energy']:.2f}, root moment "
+        f"x{found['root_moment']:.2f}, action x{found['action']:.4f}"
+    )
     measures = (
         about("tip, times", found["tip"], "0.45"),
         about("energy, times", found["energy"], "7.5"),
@@ -283,14 +332,27 @@ def _unstable_claim() -> Claim:
         Measure("tip there and back, times", found["tip"] * there["tip"], 1 - 1e-3, 1 + 1e-3),
         Measure("action, times", found["action"], 1 - 1e-3, 1 + 1e-3),
     )
-    return Claim("section IV", "retraction is unstable", text, measures, "not reproducible",
-                 "bounded and reversible: energy rises as omega, the tip moves less; a damping "
-                 "ratio of 0.5 % offsets it")  # fmt: skip
+    return Claim(
+        "section IV",
+        "retraction is unstable",
+        text,
+        measures,
+        "not reproducible",
+        "bounded and reversible: energy rises as omega, the tip moves less; a damping "
+        "ratio of 0.5 % offsets it",
+    )
 
 
 def _tracking_claim(figures: PaperMotion) -> Claim:
-    worst = max(float(np.abs(run(n, "paper").theta - figures.wanted[n][0]).max())
-                for n in ("extension", "retraction"))  # fmt: skip
-    return Claim("(37)", "the law (35), (36) makes the joints follow their paths",
-                 f"largest joint error {worst:.0e}", (gap("joint error", worst, 1e-6),), "agrees",
-                 "exactly, so the flexible motion depends on the path alone")  # fmt: skip
+    worst = max(
+        float(np.abs(run(n, "paper").theta - figures.wanted[n][0]).max())
+        for n in ("extension", "retraction")
+    )
+    return Claim(
+        "(37)",
+        "the law (35), (36) makes the joints follow their paths",
+        f"largest joint error {worst:.0e}",
+        (gap("joint error", worst, 1e-6),),
+        "agrees",
+        "exactly, so the flexible motion depends on the path alone",
+    )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..beams.dynamic_stiffness import numbers
+from ..beams.dynamic_stiffness import numbers, with_curves
 from ..beams.theory import AnyBeam
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
@@ -199,13 +199,17 @@ class Structure:
         offset = np.einsum("bnji,bnj->bni", R_A, self.p - ends[:, parents])
         return motion_transform(self.R.swapaxes(2, 3) @ R_A, offset)
 
-    def tree(self) -> BeamTree:
-        """Return the arrays of the compiled kernel, restricted to the structure's axes."""
+    def tree(self, top: float | None = None) -> BeamTree:
+        """Return the arrays of the compiled kernel, restricted to the structure's axes.
+
+        top: the highest omega asked for, rad/s, of a structure with pieces of varying beams.
+        """
         keep = np.asarray(self.axes)
         square: Any = (..., *np.ix_(keep, keep))
         own = self.numbers
         if own is None or own.segments is not self.segments:
             own = SegmentNumbers.of(self.segments, self.axes)
+        beams = with_curves(own.beams, [s.beam for s in self.segments], top)
         ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
         none = np.zeros((self.size, 0, len(keep)))
         rows = (
@@ -220,7 +224,7 @@ class Structure:
         )
         return BeamTree(
             parents=own.parents,
-            beams=own.beams,
+            beams=beams,
             L=self.L,
             T=self.T[square],
             root=self.root_mass[square],

@@ -152,8 +152,16 @@ def link_beam(robot: Listed, link: JointedLink) -> AnyBeam:
     if isinstance(beam, VaryingBeam):
         return beam.in_plane(i)
     assert isinstance(beam, Beam)
-    return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
-                math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
+    return Beam(
+        beam.L,
+        beam.m,
+        beam.EA,
+        (beam.EI[i], math.inf),
+        (beam.kGA[i], math.inf),
+        math.inf,
+        (beam.rI[i], 0.0),
+        0.0,
+    )
 
 
 def _turned(release: Release, R_LS: Array) -> Release:

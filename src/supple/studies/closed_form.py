@@ -54,8 +54,10 @@ class ClosedForm:
         lines = [f"Deflection `{self.deflection}`.", ""]
         lines += [f"$${name} = {sympy.latex(value)}$$" for name, value in self.equations()]
         lines += ["", "| constant | value |", "|---|---|"]
-        lines += [f"| ${sympy.latex(sympy.Symbol(name))}$ | {value:.6g} |"
-                  for name, value in self.values.items()]  # fmt: skip
+        lines += [
+            f"| ${sympy.latex(sympy.Symbol(name))}$ | {value:.6g} |"
+            for name, value in self.values.items()
+        ]
         return "\n".join(lines) + "\n"
 
 
@@ -79,8 +81,10 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         )
     n = model.size
     if n > LARGEST:
-        raise SuppleError(f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "
-                          "use its functions or its regressor instead")  # fmt: skip
+        raise SuppleError(
+            f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "
+            "use its functions or its regressor instead"
+        )
     table = Named(lambda name: sympy.Symbol(name, real=True))
     links = named_links([numbers(link) for link in model.chain.links], table, kinematics=True)
     q = sympy.symbols(f"q1:{n + 1}", real=True)

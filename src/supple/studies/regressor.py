@@ -79,8 +79,10 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     table = Named(ca.SX.sym)
     plain = [numbers(link) for link in model.chain.links]
     links = named_links(plain, table)
-    rotors = {i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
-              for i in model.chain.sprung}  # fmt: skip
+    rotors = {
+        i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
+        for i in model.chain.sprung
+    }
     n = model.size
     q, qd, qdd = (ca.SX.sym(word, n) for word in ("q", "qd", "qdd"))
     a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
@@ -91,16 +93,22 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     pi = ca.vertcat(*table.symbols.values())
     Y = ca.densify(ca.jacobian(efforts, pi))
     function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
-    return Regressor(model, tuple(table.values), np.array([*table.values.values()]),
-                     Evaluator(function))  # fmt: skip
+    return Regressor(
+        model, tuple(table.values), np.array([*table.values.values()]), Evaluator(function)
+    )
 
 
 def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
     zero = [[0.0] * model.size for _ in range(model.size)]
     if model.reading.deflection == "rotation":
         return Laws(model.chain, links, zero, zero)
-    if any(not isinstance(x, float) for link in links for M in (link.root_mass, link.tip_mass)
-           for x in (M[1][5], M[2][3])):  # fmt: skip
-        raise SuppleError("a regressor of deflection 'paper' or 'literal' needs bodies centred on "
-                          "their points")  # fmt: skip
+    if any(
+        not isinstance(x, float)
+        for link in links
+        for M in (link.root_mass, link.tip_mass)
+        for x in (M[1][5], M[2][3])
+    ):
+        raise SuppleError(
+            "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
+        )
     return PlanarLaws(replace(model.chain), links, zero, zero, model.reading.deflection)

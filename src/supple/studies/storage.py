@@ -62,17 +62,25 @@ def to_xarray(found: Response) -> xarray.Dataset:
     for name, values in found.outputs.items():
         dims = ("t", f"entry_of_{name}")[: values.ndim]
         data[f"output_{name}"] = (dims, values)
-    coords = {"t": ("t", found.t, {"units": "s"}), "coordinate": list(model.coordinates),
-              "joint": links, "axis": list("xyz"), "axis_": list("xyz"),
-              "link": [link.name for link in model.chain.links]}  # fmt: skip
+    coords = {
+        "t": ("t", found.t, {"units": "s"}),
+        "coordinate": list(model.coordinates),
+        "joint": links,
+        "axis": list("xyz"),
+        "axis_": list("xyz"),
+        "link": [link.name for link in model.chain.links],
+    }
     return xarray.Dataset(data, coords=coords, attrs=_attributes(found))
 
 
 def _attributes(found: Response) -> dict[str, Any]:
     model = found.model
-    blocks = [model.functions.ratios(i) if i in model.chain.sliding
-              else model.damping[part, part].tolist()
-              for i, part in enumerate(model.chain.eta)]  # fmt: skip
+    blocks = [
+        model.functions.ratios(i)
+        if i in model.chain.sliding
+        else model.damping[part, part].tolist()
+        for i, part in enumerate(model.chain.eta)
+    ]
     kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
     return {
         "robot": files.dump(model.robot),

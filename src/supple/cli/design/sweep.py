@@ -37,7 +37,12 @@ Scheduler = Annotated[
 Shard = Annotated[
     str | None, typer.Option("--shard", metavar="i/n", help="Compute the i-th of n parts, from 0.")
 ]
-SaveNc = Annotated[str | None, typer.Option("--save", metavar="FILE.nc", help="Write netCDF.")]
+SaveNc = Annotated[
+    str | None,
+    typer.Option(
+        "--save", metavar="FILE", help="Write netCDF (.nc), or a page to play with (.html)."
+    ),
+]
 
 
 def sweep(
@@ -100,7 +105,11 @@ def sweep(
 
 
 def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
-    if save is not None:
+    if save is not None and save.lower().endswith((".html", ".htm")):
+        from ...view.page.atlas import save_atlas
+
+        save_atlas(found, save, _name(found))
+    elif save is not None:
         from ...files.disk import writing
 
         with writing(save) as aside:
@@ -125,10 +134,8 @@ def parse_over(text: str) -> tuple[str, list[float]]:
     if len(parts) != 3 or not parts[2].isdigit() or not 1 <= int(parts[2]) <= 10**7:
         raise SuppleError(f"--over {text}: write from:to:points, points from 1 to 10000000")
     points = int(parts[2])
-    step = (ends[1] - ends[0]) / max(points - 1, 1)
-    return key, [ends[0] + k * step for k in range(points - 1)] + [
-        ends[1] if points > 1 else ends[0]
-    ]
+    last = max(points - 1, 1)
+    return key, [((last - k) * ends[0] + k * ends[1]) / last for k in range(points)]
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:

@@ -182,8 +182,10 @@ class Laws:
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
         """The links in end coordinates zeta = B eta, with B and its inverse of every link."""
         found = [end_coordinates(link) for link in self.chain.links]
-        links = [own if isinstance(own, Slider) else numbers(link)
-                 for own, (link, _, _) in zip(self.links, found, strict=True)]  # fmt: skip
+        links = [
+            own if isinstance(own, Slider) else numbers(link)
+            for own, (link, _, _) in zip(self.links, found, strict=True)
+        ]
         return links, [B.tolist() for _, B, _ in found], [_clean(A) for _, _, A in found]
 
     @cached_property

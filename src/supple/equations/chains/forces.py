@@ -87,8 +87,10 @@ def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:
 def slider_forces(laws: HasForces, q: Vector, qd: Vector) -> list[tuple[int, Vector]]:
     """Return stiffness and damping on [l, eta] of every link that slides."""
     rates = [pd for _, _, pd in sliders(laws, qd)]
-    return [(i, vadd(slider.elastic(p), slider.damping(p, pd)))
-            for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True)]  # fmt: skip
+    return [
+        (i, vadd(slider.elastic(p), slider.damping(p, pd)))
+        for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True)
+    ]
 
 
 def elastic(laws: HasForces, q: Vector) -> Vector:

@@ -99,8 +99,13 @@ class DeltaFunctions(LoopFunctions):
         """w(q): Newton's method from where the rigid robot is; NaN where the loops stay open."""
         import casadi as ca
 
-        options = {"abstol": CLOSED, "abstolStep": 1e-14, "max_iter": 40, "error_on_fail": False,
-                   "show_eval_warnings": False}  # fmt: skip
+        options = {
+            "abstol": CLOSED,
+            "abstolStep": 1e-14,
+            "max_iter": 40,
+            "error_on_fail": False,
+            "show_eval_warnings": False,
+        }
         solver = ca.rootfinder("close", "fast_newton", {"x": w, "p": q, "g": c}, options)
         at = ca.MX.sym("q", q.numel())
         found = solver(rigid_followers(self.legs)(at[:3]), at)
@@ -163,9 +168,7 @@ class DeltaFunctions(LoopFunctions):
         push = ca.mtimes(U, qdd)
         push = push if zero else push + self.closures["cdd"](q, w, qd, wd)
         wdd = ca.DM.zeros(w.numel()) if zero and isinstance(qdd, ca.DM) else -_solve(W, push)
-        force = self.inertia["inverse"](
-            q, w, ca.vertcat(qd, wd), ca.vertcat(qdd, wdd), gravity
-        )  # fmt: skip
+        force = self.inertia["inverse"](q, w, ca.vertcat(qd, wd), ca.vertcat(qdd, wdd), gravity)
         n = q.numel()
         rest = force[n:]
         if wrench is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...kernels.scalars import (  # fmt: skip
+from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,

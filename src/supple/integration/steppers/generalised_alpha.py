@@ -170,9 +170,13 @@ class _System:
         raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
 
     def _iterated(
-        self, t: float, dt: float, start: tuple[Array, Array, Array],
-        weights: tuple[float, float], renewed: int,
-    ) -> tuple[Array, Array, Array] | None:  # fmt: skip
+        self,
+        t: float,
+        dt: float,
+        start: tuple[Array, Array, Array],
+        weights: tuple[float, float],
+        renewed: int,
+    ) -> tuple[Array, Array, Array] | None:
         (q_0, qd_0, qdd), (b, c), before = start, weights, np.inf
         for count in range(MOST):
             q, qd = q_0 + b * qdd, qd_0 + c * qdd
@@ -221,9 +225,13 @@ class _System:
         return r
 
     def _matrix(
-        self, t: float, state: tuple[Array, Array, Array], u: Array,
-        weights: tuple[float, float], exact: bool,
-    ) -> Array:  # fmt: skip
+        self,
+        t: float,
+        state: tuple[Array, Array, Array],
+        u: Array,
+        weights: tuple[float, float],
+        exact: bool,
+    ) -> Array:
         """Inverse of d r / d qdd + c d r / d qd + b d r / d q.
 
         Where that is dear, of M + c D + b K with the answer of the law: gyroscopic and geometric

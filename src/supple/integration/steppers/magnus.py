@@ -109,8 +109,7 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
     n, k = model.size, model.joints
     m = n - k
     x, (r, rd, u) = ca.SX.sym("x", 2 * m), (ca.SX.sym(word, k) for word in ("r", "rd", "u"))
-    full = closed_rate(model, controller)(
-        ca.vertcat(r, x[:m], rd, x[m:], 0), ca.vertcat(r, rd, u))  # fmt: skip
+    full = closed_rate(model, controller)(ca.vertcat(r, x[:m], rd, x[m:], 0), ca.vertcat(r, rd, u))
     push, power = full[n + k : 2 * n], full[2 * n]
     second, first = ca.hessian(power, x)
     parts = [push, ca.jacobian(push, x), power, first, second]

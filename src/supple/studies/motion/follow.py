@@ -391,9 +391,20 @@ class _Run:
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
         assert isinstance(path, Trajectory)
         return PathResponse(
-            model, path, t, x, y, yd, ydd, np.concatenate(tips), torque, rigid,
-            _largest(model, x, y), step, self.along.law,
-        )  # fmt: skip
+            model,
+            path,
+            t,
+            x,
+            y,
+            yd,
+            ydd,
+            np.concatenate(tips),
+            torque,
+            rigid,
+            _largest(model, x, y),
+            step,
+            self.along.law,
+        )
 
 
 def _moved(field: Array, y: Array) -> Array:

@@ -121,9 +121,12 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
 @one_thread
 def _carried(
-    plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
+    plan: Plan,
+    x0: Array,
+    asked: tuple[str | None, float | None],
+    limits: bool,
     progress: bool | None,
-) -> Response:  # fmt: skip
+) -> Response:
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     spectrum = look(plan, x0)
@@ -206,8 +209,9 @@ def _every(
     if samples is None:
         return duration, EVERY if dt is None else dt
     if dt is not None:
-        raise SuppleError("dt and samples are both given: give the time between two samples or "
-                          "their number")  # fmt: skip
+        raise SuppleError(
+            "dt and samples are both given: give the time between two samples or their number"
+        )
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
         raise SuppleError(f"samples is {samples!r}: give a positive whole number")
     return duration, duration / int(samples)
@@ -415,10 +419,14 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
 
 def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
     """The first state with a link that has slid off its beam, and which one."""
-    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
-           for low, high in [model.chain.stroke(i)]
-           for free in [states[:, model.chain.length_at(i)]]
-           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    off = [
+        (int(beyond.argmax()), i)
+        for i in model.chain.sliding
+        for low, high in [model.chain.stroke(i)]
+        for free in [states[:, model.chain.length_at(i)]]
+        for beyond in [(free < low) | (free > high)]
+        if beyond.any()
+    ]
     if not off:
         return None
     first, i = min(off)
@@ -436,8 +444,10 @@ def _reason(model: Model, x: Array) -> str:
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
     if model.reading.deflection != "rotation":
-        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
-                f"'{model.reading.deflection}' may; use deflection 'rotation'")  # fmt: skip
+        return (
+            "the mass matrix turns indefinite at these deflections, as that of deflection "
+            f"'{model.reading.deflection}' may; use deflection 'rotation'"
+        )
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
@@ -472,6 +482,16 @@ def _response(
     method, step, energy = how
     near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
-        plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
-    )  # fmt: skip
+        plan.model,
+        t,
+        q,
+        qd,
+        tau,
+        states[:, 2 * n],
+        method,
+        message,
+        beta,
+        step=step if math.isfinite(step) else None,
+        near=near,
+        notes={"vibration": energy},
+    )

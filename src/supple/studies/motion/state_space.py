@@ -147,8 +147,10 @@ class StateSpace(Answer):
             raise SuppleError(
                 "python-control is not installed: pip install supple[control]"
             ) from None
-        names: dict[str, Any] = {word: [name.replace(".", "_") for name in getattr(self, word)]
-                                 for word in ("states", "inputs", "outputs")}  # fmt: skip
+        names: dict[str, Any] = {
+            word: [name.replace(".", "_") for name in getattr(self, word)]
+            for word in ("states", "inputs", "outputs")
+        }
         more = {} if self.period is None else {"dt": self.period}
         return control.ss(self.A, self.B, self.C, self.D, **more, **names)
 

@@ -96,8 +96,10 @@ def modes_of_shapes(structure: Structure, count: int, each: int) -> ElementModes
     The shapes carry the rest of the robot at their ends, see `distal_loads`.
     """
     if each < 1 or each != int(each):
-        raise SuppleError(f"elements is {each}: by assumed modes give a whole number of 1 or more, "
-                          "the modes in every deformation of a link")  # fmt: skip
+        raise SuppleError(
+            f"elements is {each}: by assumed modes give a whole number of 1 or more, "
+            "the modes in every deformation of a link"
+        )
     pairs = zip(structure.segments, structure.L[0], distal_loads(structure), strict=True)
     return modes_on(structure, count, [_shaped(s.beam, float(L), end, each) for s, L, end in pairs])
 

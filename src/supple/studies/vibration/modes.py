@@ -277,15 +277,20 @@ def _exact(structure: Structure, count: int, elements: int, order: str) -> _Foun
     if any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments):
         from .varying_modes import varying_frequencies
 
-        omega, width = varying_frequencies(structure, count)
-        return _Found(omega, width, np.full(structure.size, "", object))
+        omega, width = varying_frequencies(structure, count, _guess(structure))
+        return _Found(omega, width, _uncounted(omega))
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
-    reason = np.full(structure.size, "", object)
-    reason[~np.isfinite(found.omega).all(axis=1)] = (
+    return _Found(found.omega, found.width, _uncounted(found.omega))
+
+
+def _uncounted(omega: Array) -> NDArray[np.object_]:
+    """Why a row has no frequencies, empty where it has."""
+    reason = np.full(len(omega), "", object)
+    reason[~np.isfinite(omega).all(axis=1)] = (
         "its lengths, masses and stiffnesses lie too far apart to count natural frequencies; look "
         "for a value in a wrong unit, or ask for fewer"
     )
-    return _Found(found.omega, found.width, reason)
+    return reason
 
 
 def _by_elements(structure: Structure, count: int, elements: int, order: str) -> _Found:

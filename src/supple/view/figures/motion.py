@@ -39,15 +39,26 @@ def plot_response(
         (_draw_link, same[0]) if len(same) == 1 else (_draw_ends, same)
         for same in list(alike.values())[:MOST]
     ]
-    panels: list[Any] = [*links, (_draw_joints, None), (_draw_tip, None),
-              (_draw_efforts, None), (_draw_energy, None)]  # fmt: skip
+    panels: list[Any] = [
+        *links,
+        (_draw_joints, None),
+        (_draw_tip, None),
+        (_draw_efforts, None),
+        (_draw_energy, None),
+    ]
     if not found.model.joints:
         panels = [*links, (_draw_tip, None), (_draw_energy, None)]
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)
     with styled():
-        figure, axes = plt.subplots(rows, columns, figsize=(4.6 * columns, 2.5 * rows + 0.3),
-                                    sharex=True, squeeze=False, layout="constrained")  # fmt: skip
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(4.6 * columns, 2.5 * rows + 0.3),
+            sharex=True,
+            squeeze=False,
+            layout="constrained",
+        )
         for ax, (draw, i) in zip(axes.flat, panels, strict=False):
             draw(ax, found, i)
         for ax in list(axes.flat)[len(panels) :]:
@@ -139,8 +150,9 @@ def plot_link_shapes(
 
     bent = [link for link in model.chain.links if link.shapes is not None]
     with styled():
-        figure, axes = plt.subplots(1, len(bent), figsize=(3.6 * len(bent), 2.8), squeeze=False,
-                                    layout="constrained")  # fmt: skip
+        figure, axes = plt.subplots(
+            1, len(bent), figsize=(3.6 * len(bent), 2.8), squeeze=False, layout="constrained"
+        )
         for ax, link in zip(axes.flat, bent, strict=True):
             assert link.shapes is not None
             x = np.linspace(0, 1, 201)

@@ -82,8 +82,10 @@ def plot_modes(
 
 def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
     """Number, frequency and kind of every mode, in lines that fit a panel."""
-    told = (f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
-            for mode, hertz in enumerate(modes.frequency_hz))  # fmt: skip
+    told = (
+        f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
+        for mode, hertz in enumerate(modes.frequency_hz)
+    )
     return [wrapped(words, inches - 0.4, 9) for words in told]
 
 
