@@ -72,7 +72,24 @@ def linearize(
         theta = [0.0] * model.joints
     found = ask(model, theta, outputs=[_output(word) for word in outputs.split(",")])
     if json:
-        print_json(_document(robot.name, found), found)
+        name = robot.name
+        values = found.eigenvalues
+        document = {
+            "robot": name,
+            "q": found.q,
+            "tau": found.tau,
+            "states": found.states,
+            "inputs": found.inputs,
+            "outputs": found.outputs,
+            "A": found.A,
+            "B": found.B,
+            "C": found.C,
+            "D": found.D,
+            "eigenvalues": [[value.real, value.imag] for value in values.tolist()],
+            "frequencies": found.frequencies,
+            "damping_ratios": found.damping_ratios,
+        }
+        print_json(document, found)
     else:
         _print(plain(robot.name), found)
 
@@ -87,25 +104,6 @@ def _output(word: str) -> Any:
         return Strain(link, float(place[0]) if place else 0.0)
     except ValueError:
         raise SuppleError(f"--outputs {word}: write strain:LINK:0.1") from None
-
-
-def _document(name: str, found: StateSpace) -> dict[str, Any]:
-    values = found.eigenvalues
-    return {
-        "robot": name,
-        "q": found.q,
-        "tau": found.tau,
-        "states": found.states,
-        "inputs": found.inputs,
-        "outputs": found.outputs,
-        "A": found.A,
-        "B": found.B,
-        "C": found.C,
-        "D": found.D,
-        "eigenvalues": [[value.real, value.imag] for value in values.tolist()],
-        "frequencies": found.frequencies,
-        "damping_ratios": found.damping_ratios,
-    }
 
 
 def _print(name: str, found: StateSpace) -> None:
