@@ -22,6 +22,7 @@ from .simulate import (
     Damping,
     Deflection,
     Elements,
+    Modal,
     Modes,
     Stiffening,
     Torsion,
@@ -48,11 +49,12 @@ def linearize(
     position: Position = None,
     modes: Modes = None,
     axial: Axial = 0,
-    torsion: Torsion = 0,
+    torsion: Torsion = None,
     elements: Elements = None,
     deflection: Deflection = "rotation",
     stiffening: Stiffening = False,
     damping: Damping = None,
+    modal_damping: Modal = None,
     outputs: Outputs = "joints",
     json: Json = False,
 ) -> None:
@@ -63,6 +65,7 @@ def linearize(
 
     robot = files.load(file)
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
+    options |= {"modal_damping": modal_damping}
     if elements is not None:
         refuse(context, NOT_ELEMENTS, "with --elements")
     model = model_of(robot, (modes, axial, torsion), elements, options)
