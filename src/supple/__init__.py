@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from .studies.design.track import Tracks, Veering, track
     from .studies.drive.calm import calm_move
     from .studies.drive.compare import Comparison, compare
+    from .studies.drive.compensate import Compensation, compensate
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -143,6 +144,7 @@ __all__ = [
     "Closure",
     "ClosureEnd",
     "Comparison",
+    "Compensation",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -245,6 +247,7 @@ __all__ = [
     "check",
     "closed_form",
     "compare",
+    "compensate",
     "dump",
     "floquet",
     "follow",
@@ -343,6 +346,7 @@ _MOTION = {
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
     "studies.drive.compare": ("Comparison", "compare"),
+    "studies.drive.compensate": ("Compensation", "compensate"),
     "studies.design.sweep": ("SweepWarning", "sweep"),
     "studies.design.tolerances": ("Tolerances", "tolerances"),
     "studies.design.track": ("Tracks", "Veering", "track"),
