@@ -67,8 +67,15 @@ class LinearController(Controller):
             raise SuppleError("a measured Sensor has a delay: give the delay to Sampled instead")
         count = sum(len(output.names(model)) for output in measures)
         s, k = len(self.A), model.joints
-        shapes = {"A": (s, s), "B": (s, count + k), "C": (k, s), "D": (k, count + k),
-                  "y0": (count,), "r0": (k,), "tau0": (k,)}  # fmt: skip
+        shapes = {
+            "A": (s, s),
+            "B": (s, count + k),
+            "C": (k, s),
+            "D": (k, count + k),
+            "y0": (count,),
+            "r0": (k,),
+            "tau0": (k,),
+        }
         for name, wanted in shapes.items():
             if getattr(self, name).shape != wanted:
                 raise SuppleError(
@@ -89,11 +96,15 @@ class LinearController(Controller):
         import casadi as ca
 
         (q, qd, z), k = state, model.joints
-        exact = [not isinstance(o, Sensor) and getattr(o, "counts", None) is None
-                 for o in self.measures]  # fmt: skip
+        exact = [
+            not isinstance(o, Sensor) and getattr(o, "counts", None) is None for o in self.measures
+        ]
         if self.period is not None or not all(exact):
-            why = "is designed from sample to sample" if all(exact) else (
-                "measures with noise, bandwidth or counts")  # fmt: skip
+            why = (
+                "is designed from sample to sample"
+                if all(exact)
+                else ("measures with noise, bandwidth or counts")
+            )
             raise SuppleError(f"this law {why}: run it in supple.Sampled(law, period)")
         r, felt = wanted.r - ca.DM(self.r0), self.D[:, :-k]
         dynamics = model.functions.expression("forward_dynamics")

@@ -70,8 +70,15 @@ def _linear(law: LinearController, model: Model, name: str, limit: Array | None)
     names = [word for output in law.measures for word in output.names(model)]
     offset = np.concatenate([law.y0, law.r0])
     most = np.full(k, 1e308) if limit is None else np.where(np.isfinite(limit), limit, 1e308)
-    tables = {"A": law.A, "B": law.B, "C": law.C, "D": law.D, "offset": offset,
-              "tau0": law.tau0, "limit": most}  # fmt: skip
+    tables = {
+        "A": law.A,
+        "B": law.B,
+        "C": law.C,
+        "D": law.D,
+        "offset": offset,
+        "tau0": law.tau0,
+        "limit": most,
+    }
     listed = "\n".join(_table(f"{name}_{key}", value) for key, value in tables.items())
     return f"""/* {type(law).__name__} of {model.robot.name}: one step every {law.period!r} s.
    y: {", ".join(names)}
