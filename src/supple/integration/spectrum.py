@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.linear import LinearController
+from ..control.plant import plant
 from ..equations.equilibrium import stiffness_at
 from ..equations.model import Model
 from .closed_loop import Reference
@@ -86,6 +88,10 @@ def look(plan: Plan, x0: Array) -> Spectrum:
     smooth, driven = _input_rates(plan)
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate([values for values, _ in found])
+    if isinstance(plan.controller, LinearController):
+        at = plant(plan.model, plan.controller.r0, plan.controller.measures)
+        poles = np.append(poles, np.linalg.eigvals(plan.controller.closed(at)))
+        excited = max(excited, float(np.abs(poles.imag).max()))
     fastest = max(excited, driven, slow, _turning(plan, law, states))
     course = _course(plan, states, [values for values, _ in found], rates, float(excited))
     return Spectrum(poles, float(fastest), float(ratio), energy, swings, course)
@@ -121,7 +127,7 @@ def _open(plan: Plan) -> bool:
     """Whether the efforts do not answer to the state."""
     if isinstance(plan.tau, Feedback):
         return not plan.tau.of_state
-    return plan.controller is None
+    return plan.controller is None or plan.memory > 0
 
 
 def _law(plan: Plan) -> Law:
@@ -134,6 +140,9 @@ def _law(plan: Plan) -> Law:
             return given
     if controller is None:
         return lambda t, q, qd: given.value(np.array([t]), k)[0]
+    if isinstance(controller, LinearController):  # as it answers at rest
+        D, r0 = controller.D[:, -k:], controller.r0
+        return lambda t, q, qd: controller.tau0 + D @ (given.value(np.array([t]), k)[0, :k] - r0)
     function = controller.function(plan.model)
 
     def efforts(t: float, q: Array, qd: Array) -> Array:
