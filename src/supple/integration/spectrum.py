@@ -108,9 +108,11 @@ def _course(
         return None
     place = int((rates[0] < excited).sum())
     each = np.array(
-        [[np.sort(rate)[min(place, len(rate) - 1)], np.abs(values).max()]
-         for rate, values in zip(rates, poles, strict=True)]
-    )  # fmt: skip
+        [
+            [np.sort(rate)[min(place, len(rate) - 1)], np.abs(values).max()]
+            for rate, values in zip(rates, poles, strict=True)
+        ]
+    )
     share = (each / np.maximum(each.max(axis=0), 1e-300)).max(axis=1)
     return np.array([t for t, _, _ in states]), np.minimum(1.05 * share, 1.0)
 
