@@ -244,9 +244,13 @@ class ComputedTorque(Controller):
 
 
 def rigid_model(model: Model) -> Model:
-    """Return the Model of the same robot with every link rigid."""
+    """Return the Model of the same robot with every link, bearing and foundation rigid."""
     parts = architecture_of(model.robot).parts()
-    return build(model.robot.with_({f"{part}.theory": "rigid" for part in parts}), AssumedModes(1))
+    changes: dict[str, Any] = {f"{part}.theory": "rigid" for part in parts}
+    if model.chain.supports:
+        joints = [f"{part}.joint" if part.startswith("links.") else "motor" for part in parts]
+        changes |= {"foundation": None} | {f"{joint}.bearing": None for joint in joints}
+    return build(model.robot.with_(changes), AssumedModes(1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...kernels.threads import one_thread
 from ...outputs.output import Output, named_outputs
+from .past_limits import limits_told
 from .response import OPEN, Response, with_outputs
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -99,8 +100,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     poles and the rates that the motion excites, or meets a `tolerance` (1e-9). Integration restarts
     where an input switches. `compiled` steps in generated C.
 
-    `outputs` are measured by name. A power balance that stays open by more than 1e-3 of the energy
-    exchanged warns. A run that ends early, by Ctrl-C too, warns and keeps what it has.
+    `outputs` are measured by name. A power balance that stays open by 1e-3 of the energy exchanged
+    warns, and so do efforts and speeds beyond limits (told, not kept) and a run that ends early.
     """
     measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
@@ -117,7 +118,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     found = _carried(plan, x0, (method, step, tolerance), limits, progress)
-    return with_outputs(_warned(found, step, tolerance), measured, load)
+    return with_outputs(limits_told(_warned(found, step, tolerance)), measured, load)
 
 
 @one_thread
