@@ -86,3 +86,16 @@ def test_a_matrix_must_hold_every_motion() -> None:
         supple.Bearing(matrix=K, rotation=[1, 1, 1])
     with pytest.raises(supple.RobotError, match="'foundation' is kept"):
         supple.loads("name: a\nlinks: [{name: foundation, theory: rigid, length: 1}]")
+
+
+def test_check_tells_the_motors_share_and_a_limit_that_is_passed() -> None:
+    """A bar of 2 kg/m and 1 m held level: 2 * 9.81 / 2 N m at the joint, by hand."""
+    robot = supple.loads(
+        "supple: 1\nname: bar\narchitecture: serial\nplanar: true\ngravity: [0, -9.81, 0]\n"
+        "links:\n  - {name: one, length: 1, mass_per_length: 2, bending_stiffness: 5e4,\n"
+        "     joint: {type: revolute, effort_limit: 9,\n"
+        "             gear: {ratio: 50, motor_inertia: 1e-4, efficiency: 0.8}}}\n"
+    )
+    told = " ".join(supple.check(robot).notes)
+    assert "one needs 9.81 N m to hold the robot here, its effort_limit is 9" in told
+    assert f"gives {9.81 / (50 * 0.8):.4g} N m" in told

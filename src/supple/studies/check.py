@@ -100,7 +100,7 @@ def check(
         stress = _stresses(robot, structure, bent)
     except SuppleError as problem:
         notes.append(f"no sag: {problem}")
-    notes += _strength(stress) + _refusals(robot, asked)
+    notes += _strength(stress) + _efforts(robot, held) + _refusals(robot, asked)
     return Check(
         *(
             robot,
@@ -265,6 +265,26 @@ def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str
         f"the robot is planar, and hides a lower mode across its plane: {lowest:.4g} Hz below "
         f"{first:.4g} Hz; set planar: false to see it"
     ]
+
+
+def _efforts(robot: Robot, held: Mapping[str, float]) -> list[str]:
+    """Holding efforts past their limits, and what the motor behind a gear gives for them."""
+    notes = []
+    for drive in architecture_of(robot).drives:
+        effort, unit = abs(held.get(drive.name, 0.0)), "N" if drive.slides else "N m"
+        if drive.made.effort_limit is not None and effort > drive.made.effort_limit:
+            notes.append(
+                f"{drive.name} needs {effort:.4g} {unit} to hold the robot here, its effort_limit "
+                f"is {drive.made.effort_limit:.4g}"
+            )
+        gear = drive.made.gear
+        if gear is not None and effort:
+            motor = effort / (gear.ratio * (gear.efficiency or 1.0))
+            notes.append(
+                f"the motor of {drive.name} gives {motor:.4g} N m to hold the robot here, through "
+                f"its gear of {gear.ratio:g}"
+            )
+    return notes
 
 
 def _strength(stress: Mapping[str, tuple[float, float | None]]) -> list[str]:
