@@ -262,7 +262,7 @@ def compare(  # noqa: PLR0913 - every choice by keyword
             model = task.finer(robots[k], fine, damping)
             trials.append(driven(model, controller, command, t, task.platform))
     rows = [trials[k : k + len(robots)] for k in range(0, len(trials), len(robots))]
-    words = f"{elements} elements a link" if servo is None else f"{fine!r} instead of {coarse!r}"
+    words = f"elements per link: {elements}" if servo is None else f"{fine!r} instead of {coarse!r}"
     return _told(task, tuple(commands), rows, commands, factors, changed, words, band)
 
 

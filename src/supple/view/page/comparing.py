@@ -18,9 +18,11 @@ CURVE = 1200  # points of a curve
 WORDS = (
     "Command: how long the motors are told to move. Settled: when the tip stays within the band of "
     "its rest, counted from the start. Left: half of the tip's peak to peak after the command. "
-    "Overshoot: how far it passes its rest. Off the path: the largest distance from where a rigid "
-    "robot would have its tip. Peak effort: the largest of any motor. Energy: what the motors give "
-    "and take. The worst of all payloads stands in each cell."
+    "Overshoot: how far it passes its rest. The worst of all payloads stands in each cell."
+)
+COSTS = (
+    "Off the path: the largest distance from where a rigid robot would have its tip. Peak effort: "
+    "the largest of any motor. Energy: what the motors give and take. The worst of all payloads."
 )
 
 
@@ -34,33 +36,36 @@ def comparison_report(found: Comparison) -> Report:
             name,
             f"{found.duration[k]:.3g}",
             f"{late[k]:.3g}" if np.isfinite(late[k]) else "not",
-            *(
-                f"{1e3 * x[k].max():.3g}"
-                for x in (found.residual, found.overshoot, found.tip_error)
-            ),
+            *(f"{1e3 * x[k].max():.3g}" for x in (found.residual, found.overshoot)),
+        )
+        for k, name in enumerate(found.methods)
+    ]
+    heads = ("method", "command (s)>", "settled (s)>", "left (mm)>", "overshoot (mm)>")
+    table = Table("How it comes to rest", heads, rows, WORDS)
+    costs = [
+        (
+            name,
+            f"{1e3 * found.tip_error[k].max():.3g}",
             f"{found.peak_effort[k].max():.3g}",
             f"{found.energy[k].max():.3g}",
         )
         for k, name in enumerate(found.methods)
     ]
-    columns = (
-        *("method", "command (s)>", "settled (s)>", "left (mm)>", "overshoot (mm)>"),
-        *("off the path (mm)>", f"peak effort ({unit})>", "energy (J)>"),
-    )
-    table = Table("The methods side by side", columns, rows, WORDS)
+    paid = ("method", "off the path (mm)>", f"peak effort ({unit})>", "energy (J)>")
+    cost = Table("What it costs", paid, costs, COSTS)
     wrong = [
         (name, *(f"{1e3 * x:.3g}" for x in found.residual[k]))
         for k, name in enumerate(found.methods)
     ]
-    heads = [f"payload {factor:g} of what was told (mm)>" for factor in found.payload]
+    columns = ["as told (mm)>" if f == 1 else f"times {f:g} (mm)>" for f in found.payload]
     robust = Table(
-        "Vibration left when the payload is not what was told",
-        ("method", *heads),
+        "Vibration left when the payload is wrong",
+        ("method", *columns),
         wrong,
         f"Changed: {found.changed}. Every method was made for the payload as told.",
     )
     chapter = Chapter(
-        text=list(found.text), tables=[table, robust], plots=[_tip(found), *_commands(found)]
+        text=list(found.text), tables=[table, robust, cost], plots=[_tip(found), *_commands(found)]
     )
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
     lead = [
@@ -80,6 +85,7 @@ def _kept(t: Array) -> NDArray[np.intp]:
 def _tip(found: Comparison) -> Plot:
     """The tip's distance from its rest, each method with its worst payload."""
     keep = _kept(found.t)
+    keep = keep[found.t[keep] < 0.9 * found.t[-1]]  # at the very end nothing more is to come
     series = []
     for k, name in enumerate(found.methods):
         worst = int(np.argmax(found.residual[k]))
