@@ -319,6 +319,20 @@ CALLS: dict[str, dict[str, Any]] = {
         "servo": None,
         "damping_ratio": 0.01,
     },
+    "filtered": {
+        "samples": [0.0, 1.0],
+        "rate": 100.0,
+        "kind": "notch",
+        "frequency_hz": 7.0,
+        "damping_ratio": 0.02,
+    },
+    "calm_durations": {
+        "law": "quintic",
+        "frequency_hz": [7.0],
+        "damping_ratio": 0.02,
+        "count": 1,
+        "shortest": 0.1,
+    },
     "calm_move": {
         "robot": supple.load("de-luca-two-link"),
         "start": [0, 0],

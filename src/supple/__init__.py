@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         lqr,
     )
     from .control.dampers import StrainFeedback, h_infinity, resonant_damping, strain_feedback
+    from .control.filters import CalmDuration, calm_durations, filtered
     from .control.linear import LinearController
     from .control.lines import Line
     from .control.observers import Observer, lqg, observer
@@ -136,6 +137,7 @@ __all__ = [
     "Bearing",
     "Body",
     "Box",
+    "CalmDuration",
     "CalmMove",
     "Check",
     "Chirp",
@@ -243,12 +245,14 @@ __all__ = [
     "assumed_modes",
     "build",
     "c_code",
+    "calm_durations",
     "calm_move",
     "check",
     "closed_form",
     "compare",
     "compensate",
     "dump",
+    "filtered",
     "floquet",
     "follow",
     "forward",
@@ -338,6 +342,7 @@ _MOTION = {
     "control.observers": ("Observer", "lqg", "observer"),
     "export.c_code": ("c_code",),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
+    "control.filters": ("CalmDuration", "calm_durations", "filtered"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
     "studies.design.optimise": ("Optimum", "optimise"),

@@ -1,0 +1,157 @@
+"""Commands made calmer without impulses: filters, and durations at which a time law leaves least.
+
+A low-pass w^2 / (s^2 + 2 zeta w s + w^2) takes what is fast out of a command; a notch
+(s^2 + 2 zeta w s + w^2) / (s + w)^2 has its zeros on the poles of a mode, so that the mode is not
+excited at all. Both pass a standing command as it is and run longer than it. What a time law s(t/T)
+leaves in a mode is |int s'' exp((zeta w + i w_d)(t - T)) dt| / w_d, a function of T that has zeros
+or minima.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arguments import checked, number, one_of, optional, reals, whole
+from ..errors import SuppleError
+from .trajectories import LAWS
+
+__all__ = ["CalmDuration", "calm_durations", "filtered"]
+
+Array = NDArray[np.float64]
+CALM = 1e-6  # of the move: where a filtered command has come to its end
+A_RATIO = number(0, 1, give="a damping ratio from 0 to 1")
+HERTZ = number(1e-6, 1e7, unit="of Hz")
+
+
+class CalmDuration(NamedTuple):
+    """A duration of a time law, s, and the part of the move that is left as vibration after it."""
+
+    time: float
+    left: float
+
+
+@checked(
+    rate=HERTZ,
+    kind=one_of("low-pass", "notch"),
+    frequency_hz=HERTZ,
+    damping_ratio=optional(A_RATIO),
+)
+def filtered(
+    samples: ArrayLike,
+    rate: float,
+    kind: Literal["low-pass", "notch"] = "notch",
+    frequency_hz: float = 10.0,
+    damping_ratio: float | None = None,
+) -> Array:
+    """Return samples of a command, (N,) or (N, joints) at `rate` in Hz, after a filter; more rows.
+
+    A `notch` sits at a mode of that frequency and damping ratio (0); a `low-pass` of second order
+    has that corner and damping ratio (1). Straight lines between samples are filtered exactly.
+    """
+    from scipy.signal import cont2discrete, dlsim
+
+    try:
+        x = np.asarray(samples, float)
+    except (TypeError, ValueError):
+        x = np.empty(0)
+    if x.ndim not in (1, 2) or len(x) < 2 or not np.isfinite(x).all():
+        raise SuppleError("samples: give positions (N,) or (N, joints), finite numbers")
+    if frequency_hz >= rate / 2:
+        raise SuppleError(
+            f"frequency_hz is {frequency_hz:g}: at {rate:g} samples a second it must be below "
+            f"{rate / 2:g}"
+        )
+    w = 2 * np.pi * frequency_hz
+    if kind == "notch":
+        above, below = [1.0, 2 * (damping_ratio or 0.0) * w, w * w], [1.0, 2 * w, w * w]
+    else:
+        ratio = 1.0 if damping_ratio is None else damping_ratio
+        if not ratio:
+            raise SuppleError("a low-pass without damping never ends: give a damping_ratio above 0")
+        above, below = [w * w], [1.0, 2 * ratio * w, w * w]
+    slowest = -float(np.roots(below).real.max())
+    tail = int(min(np.ceil(rate * np.log(1e3 / CALM) / slowest), 1e18))
+    if tail > 10**7:
+        raise SuppleError(
+            f"frequency_hz is {frequency_hz:g}: this filter would run for {tail / rate:.3g} s at "
+            f"{rate:g} samples a second; give a higher frequency, more damping or a lower rate"
+        )
+    columns = x.reshape(len(x), -1)
+    moved = np.concatenate([columns, np.repeat(columns[-1:], tail, axis=0)]) - columns[0]
+    num, den, step = cont2discrete((above, below), 1 / rate, method="foh")
+    y = np.stack([dlsim((num, den, step), column)[1][:, 0] for column in moved.T], axis=1)
+    off = np.abs(y - moved[-1]).max(axis=1) > CALM * max(float(np.abs(moved).max()), 1e-300)
+    stop = max(len(x), int(np.flatnonzero(off).max(initial=0)) + 2)
+    y = y[: min(stop, len(y))]
+    y[-1] = moved[-1]
+    return np.asarray((y + columns[0]).reshape(len(y), *x.shape[1:]))
+
+
+@checked(
+    law=one_of(*LAWS),
+    frequency_hz=reals,
+    damping_ratio=A_RATIO,
+    count=whole(1, 100),
+    shortest=number(0, unit="of seconds"),
+)
+def calm_durations(
+    law: str,
+    frequency_hz: ArrayLike,
+    damping_ratio: float = 0.0,
+    count: int = 3,
+    shortest: float = 0.0,
+) -> list[CalmDuration]:
+    """Return the first durations, from `shortest` on, at which a time law excites modes least.
+
+    `law` is cubic, quintic or septic, as of PointToPoint; of several modes the worst counts. `left`
+    is the amplitude in the worst mode as a part of the move.
+    """
+    from scipy.optimize import minimize_scalar
+
+    hertz = np.atleast_1d(np.asarray(frequency_hz, float))
+    if (
+        hertz.ndim != 1
+        or not hertz.size
+        or not (hertz >= 1e-6).all()
+        or not np.isfinite(hertz).all()
+    ):
+        raise SuppleError(
+            f"frequency_hz is {frequency_hz!r:.60}: give frequencies in Hz, above 0 (1e-6 at least)"
+        )
+    if damping_ratio >= 1:
+        raise SuppleError("damping_ratio is 1 or more: such a mode does not vibrate")
+    low, high = float(hertz.min()), float(hertz.max())
+    if high > 1e3 * low or shortest * high > 1e3:
+        raise SuppleError(
+            "modes a thousand times apart, or a move of a thousand periods: give modes and a "
+            "shortest duration that belong together"
+        )
+    rise = LAWS[law].deriv(2)
+
+    def left(T: float) -> float:
+        nodes, weights = np.polynomial.legendre.leggauss(24 + int(2 * high * T))
+        tau = (nodes + 1) / 2
+        w = 2 * np.pi * hertz
+        w_d = w * np.sqrt(1 - damping_ratio**2)
+        wave = np.exp(np.outer(damping_ratio * w + 1j * w_d, T * (tau - 1)))
+        return float((np.abs(wave @ (weights / 2 * rise(tau))) / (w_d * T)).max())
+
+    start = max(shortest, 0.5 / low)
+    found: list[CalmDuration] = []
+    step = 0.05 / high
+    T = start
+    values = [left(T), left(T + step)]
+    while len(found) < count and T * low < count + 50:
+        T += step
+        values.append(left(T + step))
+        if values[-3] >= values[-2] <= values[-1]:
+            best = minimize_scalar(
+                left, bounds=(T - step, T + step), method="bounded", options={"xatol": 1e-10 * T}
+            )
+            found.append(CalmDuration(float(best.x), float(best.fun)))
+    if not found:
+        raise SuppleError(f"the {law} law has no calm duration for these modes: shape the command")
+    return found
