@@ -309,7 +309,8 @@ def test_a_delta_on_bearings_in_motion() -> None:
 def test_a_rigid_twin_stands_on_the_ground() -> None:
     """ComputedTorque knows the rigid arm; with stiff springs its run is that of the ground's."""
     stiff = {"translation": [1e9, 1e9, 1e9], "rotation": [1e8, 1e8, None]}
-    still = rod(stiff, rotor_inertia=0.5).with_("foundation", {**stiff, "mass": 3.0})
+    ground = {**stiff, "mass": 3.0, "inertia": [0.2, 0.2, 0.2]}
+    still = rod(stiff, rotor_inertia=0.5).with_("foundation", ground)
     law, move = supple.ComputedTorque(), supple.ParabolicBlends([0.0], [0.5], 0.2, 0.05)
     ends = [
         supple.simulate(supple.build(robot), controller=law, trajectory=move).q[-1, 0]

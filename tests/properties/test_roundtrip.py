@@ -18,6 +18,7 @@ from supple.robot import DeltaRobot, Robot, SerialRobot
 THOROUGH = settings(max_examples=200, deadline=None, derandomize=True)
 
 positive = st.floats(1e-12, 1e15)
+length = st.floats(1e-9, 1e9)  # what a robot may measure
 number = st.floats(-1e6, 1e6)
 at_least_zero = st.one_of(st.just(0.0), st.floats(1e-15, 1e3))
 angle = st.one_of(number, st.integers(-360, 360).map(lambda a: f"{a}deg"))
@@ -85,11 +86,11 @@ def beams(materials: list[str], sections: list[str]) -> st.SearchStrategy[dict[s
     sections_or_names = st.one_of(section, *([st.sampled_from(sections)] if sections else []))
     return st.one_of(
         part(
-            {"length": positive, "material": materials_or_names, "section": sections_or_names},
+            {"length": length, "material": materials_or_names, "section": sections_or_names},
             **optional(theory=theory, **extras),
         ),
         part(
-            {"length": positive, "mass_per_length": positive, "bending_stiffness": pair},
+            {"length": length, "mass_per_length": positive, "bending_stiffness": pair},
             **optional(shear_stiffness=pair, axial_stiffness=positive, **extras),
         ),
     )
@@ -107,12 +108,12 @@ def robots(draw: st.DrawFn) -> Robot:
         count = draw(st.integers(1, 4))
         named = [{"name": f"link{i}", "joint": draw(joints), **draw(beam)} for i in range(count)]
         return SerialRobot.model_validate(data | {"links": named})
-    platform = {"radius": positive, "thickness": positive, "mass": positive}
+    platform = {"radius": length, "thickness": length, "mass": positive}
     rods = st.sampled_from([{}, {"rods": "twist"}, {"rods": "parallelogram", "spacing": 0.1}])
     return DeltaRobot.model_validate(
         data
         | {
-            "base_radius": draw(positive),
+            "base_radius": draw(length),
             "platform": draw(part(platform, **optional(inertia=inertia))),
             "upper": draw(beam),
             "lower": {**draw(beam), **draw(rods)},

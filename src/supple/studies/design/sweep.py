@@ -156,7 +156,7 @@ class Question:
 
 def _plain(value: Any) -> Any:
     """A value that JSON holds as it is; of any other object what tells it from all others."""
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub":
         return value.tolist()
     if value is None or isinstance(value, str | int | float | bool):
         return value
