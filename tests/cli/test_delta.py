@@ -63,14 +63,15 @@ def test_a_controller_makes_it_the_coupled_model(
     picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
     run = console(
         *("simulate", "kuo-delta", "--path", "inverted-u", "--controller", "computed-torque"),
-        *("--static", "--dt", "0.01", "--plot", str(picture), "--save", str(stored)),
+        *("--static", "--dt", "0.01", "--duration", "0.2"),
+        *("--plot", str(picture), "--save", str(stored)),
     )
     assert run.code == 0
     assert "rigid and elastic motion together, 39 coordinates" in run.out
     assert "largest distance from its path" in run.out
     assert "loops are closed to" in run.out
     again = supple.load_response(stored)
-    assert again.t[-1] == pytest.approx(supple.InvertedU().duration)
+    assert again.t[-1] == pytest.approx(0.2)
     for curve in (*again.theta.T, *again.tau.T):
         assert shows(figures[0], curve)
 

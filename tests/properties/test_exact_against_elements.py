@@ -23,7 +23,12 @@ CONVERGED = 1e-4  # relative change from n to 2 n elements up to which a mode co
 ROUNDING = 1e-9  # relative, allowed where an inequality holds exactly
 ARMS, BATCH, QUICK = 2000, 25, 2
 BATCHES = [
-    pytest.param(range(at, at + BATCH), marks=[pytest.mark.slow] if at >= QUICK * BATCH else [])
+    pytest.param(
+        range(at, at + BATCH),
+        marks=[]
+        if at < QUICK * BATCH
+        else [pytest.mark.slow if at < ARMS // 2 else pytest.mark.soak],
+    )
     for at in range(0, ARMS, BATCH)
 ]
 each_batch = pytest.mark.parametrize("seeds", BATCHES, ids=lambda r: f"{r.start}-{r.stop - 1}")
