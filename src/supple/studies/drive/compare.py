@@ -277,7 +277,6 @@ def _shown(runs: list[tuple[str, int]], progress: bool | None) -> Iterator[tuple
     with Progress(transient=True, console=Console(stderr=True)) as bar:
         task = bar.add_task("comparing", total=len(runs))
         for name, k in runs:
-            bar.update(task, description=f"{name}, payload {k + 1}")
             yield name, k
             bar.advance(task)
 
