@@ -18,7 +18,7 @@ CURVE = 1200  # points of a curve
 WORDS = (
     "Command: how long the motors are told to move. Settled: when the tip stays within the band of "
     "its rest, counted from the start. Left: half of the tip's peak to peak after the command. "
-    "Overshoot: how far it passes its rest. The worst of all payloads stands in each cell."
+    "Overshoot (over): how far it passes its rest. The worst of all payloads stands in each cell."
 )
 COSTS = (
     "Off the path: the largest distance from where a rigid robot would have its tip. Peak effort: "
@@ -40,7 +40,7 @@ def comparison_report(found: Comparison) -> Report:
         )
         for k, name in enumerate(found.methods)
     ]
-    heads = ("method", "command (s)>", "settled (s)>", "left (mm)>", "overshoot (mm)>")
+    heads = ("method", "command, s>", "settled, s>", "left, mm>", "over, mm>")
     table = Table("How it comes to rest", heads, rows, WORDS)
     costs = [
         (
