@@ -30,7 +30,7 @@ from .chain import Chain, chain_of, denoised
 from .chain_equations import Laws, laws_of
 from .chain_functions import AnyLaws, ChainFunctions
 from .closed.coupled import ClosedFunctions
-from .closed.coupled_delta import DeltaFunctions
+from .closed.coupled_delta import DeltaTies
 from .closed.delta_legs import delta_legs
 from .closed.loops import assembled_tree, loops_of
 from .damping import (
@@ -368,7 +368,7 @@ def _delta(
     arrays = (K, D, np.full(3, robot.motor.friction))
     for array in arrays:
         array.setflags(write=False)
-    functions = DeltaFunctions(legs, *arrays, compiled)
+    functions = ClosedFunctions(DeltaTies(legs, *arrays), compiled)
     return Model(robot, basis, legs.book, "rotation", stiffening, *arrays, functions)
 
 
