@@ -36,7 +36,7 @@ class Followers:
     def closures(self) -> dict[str, Any]:
         """c, c_q, c_w, c_q v, c_q' y, c'' at q'' = w'' = 0, and all rows, as SX functions.
 
-        And `factors` of c_w as one vector, with which `solve` and `turned` give c_w^-1 b, c_w'^-1 b.
+        And `factors` of c_w, one vector, with which `solve` and `turned` give c_w^-1 b, c_w'^-1 b.
         """
         ca, ties = casadi(), self.ties
         n, m = len(ties.kept), len(ties.followers)
@@ -56,7 +56,8 @@ class Followers:
         )
         there.mapped(found.append)
         kept = ca.SX.sym("f", len(found))
-        again = there.mapped(lambda _, place=iter(range(len(found))): kept[next(place)])
+        place = iter(range(len(found)))
+        again = there.mapped(lambda _: kept[next(place)])
         made = {
             "c": ([q, w], c),
             "U": ([q, w], ca.jacobian(c, q)),

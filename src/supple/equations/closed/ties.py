@@ -42,8 +42,8 @@ class Ties(ABC):
     4. `tree(name)`: forces of the tree over z: inverse (z, zd, zdd, g), loaded (the same and a
        wrench), mass (z), elastic (z), lost (z, zd), energies (z, zd), tip (z): place and axes.
     5. `start()`: q to about w, where nothing is known of it, as a CasADi function.
-    6. `book(q, found)`: the Chain and its coordinates in which links are read, None where it is q; `found`
-       gives w.
+    6. `book(q, found)`: the Chain and its coordinates in which links are read, None where it is q;
+       `found` gives w.
     """
 
     name: str

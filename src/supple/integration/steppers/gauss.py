@@ -12,6 +12,7 @@ Source: [Hairer2006], II.1.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -70,7 +71,7 @@ class Gauss(Stepper):
         n, system = plan.model.size, _Steps(plan, x)
         q, qd, work = x[:n].copy(), x[n : 2 * n].copy(), float(x[2 * n])
         edges = [*plan.starts, len(plan.grid) - 1]
-        for first, last in zip(edges[:-1], edges[1:], strict=True):
+        for first, last in pairwise(edges):
             system.forget()
             for a in range(first, last, BLOCK):
                 ends = plan.grid[a : min(a + BLOCK, last) + 1]
@@ -79,14 +80,13 @@ class Gauss(Stepper):
                 t = ends[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]])
                 at = t[:, None] + h[:, None] * np.append(C, 1 - 1e-9)
                 u = plan.inputs(at.ravel()).reshape(len(t), STAGES + 1, -1)
-                done = np.cumsum(counts) - 1
+                done, place = np.cumsum(counts) - 1, a
                 for k in range(len(t)):
                     q, qd, power = system.step(float(t[k]), float(h[k]), (q, qd), u[k])
                     work += power
                     if k == done[0]:
-                        done = done[1:]
-                        a += 1
-                        yield Chunk(a, np.concatenate([q, qd, [work], system.near])[None])
+                        done, place = done[1:], place + 1
+                        yield Chunk(place, np.concatenate([q, qd, [work], system.near])[None])
 
 
 class _Steps(System):

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ..inputs import Feedback
 from ..plan import Plan
 from ..spectrum import Spectrum
-from .generalised_alpha import GeneralisedAlpha
 from .gauss import Gauss
+from .generalised_alpha import GeneralisedAlpha
 from .magnus import Magnus
 from .multistep import Adams, BackwardDifferences
 from .rk4 import RungeKutta4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,7 +149,8 @@ class _Equations:
         whole = ca.Function("residual", inputs, ca.cse([rows, ca.densify(tau), power, found]))
         if near.numel() and not whole.is_a("SXFunction"):  # parts that were calls share their work
             x = [ca.SX.sym(name, whole.numel_in(i)) for i, name in enumerate(whole.name_in())]
-            whole = ca.Function("residual", x, ca.cse(whole.expand().call(x)))
+            shared: Any = ca.cse(whole.expand().call(x))
+            whole = ca.Function("residual", x, shared)
         self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
         mass = ca.Function("mass", [q, near], [part("mass_matrix")(q)])
         self.mass = Evaluator(compiled(mass) if plan.compiled else mass, True)

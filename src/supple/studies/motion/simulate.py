@@ -92,8 +92,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     `position` says where it starts.
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
-    Methods are rk4, adams, bdf, generalised-alpha and magnus. Each chooses its `step` from poles
-    and the rates that the motion excites, or meets a `tolerance` (1e-9). None or `auto` chooses
+    Methods are rk4, adams, bdf, generalised-alpha, gauss, magnus. Each chooses its `step` from
+    poles and the rates that the motion excites, or meets a `tolerance` (1e-9). None or `auto` chooses
     among them. Integration restarts where an input switches. `compiled` steps in generated C.
 
     A power balance that stays open by more than 1e-3 of the energy exchanged warns. A run that ends
