@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 import supple
-from supple.beams.theory import Beam, beam_of
+from supple.beams.theory import Beam
+from supple.beams.varying import beam_of
 
 __all__ = ["SPATIAL", "PlainArm", "plain", "poses", "rotation"]
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from supple.architectures import delta
-from supple.beams.theory import Beam, beam_of
+from supple.beams.theory import Beam
+from supple.beams.varying import beam_of
 from supple.control.trajectories import Trajectory
 from supple.robot import DeltaRobot
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import supple
-from supple.papers.cells import Cell, Claim
+from supple.papers.cells import Cell, Claim, as_printed, gap
 
 
 @cache
@@ -57,6 +57,18 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Inversion": lambda: supple.invert(
         damped_model(), supple.PointToPoint((0, 0), (0.1, 0), 0.2), window=(-0.1, 0.3)
     ),
+    "Comparison": lambda: supple.compare(
+        supple.load("de-luca-two-link"),
+        [0, 0],
+        [0.1, 0.05],
+        0.5,
+        ["unshaped", "zv"],
+        payload_error=0.0,
+        elements=1,
+        after=0.5,
+    ),
+    "Tolerances": lambda: supple.tolerances(arm(), {"links.link1.length": 0.01}, count=2),
+    "Tracks": lambda: supple.track(arm(), {"theta.link2": [0.0, 0.1]}, 2),
     "Band": lambda: supple.stopband(arm(), (1.0, 2.0), {"theta.link2": (0.0, 0.1)}),
     "Optimum": lambda: supple.optimise(
         arm(), {"links.link1.section.wall": (0.009, 0.011)}, at=[[0, 0, 0]], tolerance=1e-3
@@ -76,8 +88,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Reproduction": lambda: supple.Reproduction(
         "made-up",
         "[Nobody]",
-        (Cell("Table 1", "0,0", "T", 1, "12.3", 12.3123, "agrees"),),
-        (Claim("Figure 1", "it rings", "it does", "agrees"),),
+        (Cell("Table 1", "0,0", "T", 1, "12.3", 12.3123, (as_printed("12.3"),)),),
+        (Claim("Figure 1", "it rings", "it does", (gap("off", 0.0, 1e-9),)),),
     ),
 }
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
+    from .control.calm import CalmMove
     from .control.controllers import (
         LQR,
         ComputedTorque,
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
         JointPD,
         lqr,
     )
+    from .control.lines import Line
     from .control.platform import PlatformPath
+    from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
     from .control.shaping import shaped
     from .control.trajectories import (
@@ -37,21 +40,39 @@ if TYPE_CHECKING:
         scaled_to,
     )
     from .equations.accuracy import Accuracy, ModelWarning
+    from .equations.build import build
     from .equations.closed.rigid_delta import RigidDelta
     from .equations.damping import ModalDamping, StiffnessRoot
-    from .equations.model import Model, build
+    from .equations.model import Model
+    from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
+    from .outputs.kinds import (
+        Acceleration,
+        Accelerometer,
+        Encoder,
+        Gyroscope,
+        Moment,
+        Reaction,
+        Strain,
+        Stress,
+        Tip,
+    )
+    from .outputs.output import Output
+    from .outputs.sensor import Sensor
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
     from .path_dynamics.ked import Ked, Loads, ked
     from .robot import (
+        Bearing,
         Body,
         Closure,
         ClosureEnd,
         DeltaRobot,
+        Foundation,
+        Gear,
         Joint,
         Link,
         LowerLink,
@@ -72,14 +93,18 @@ if TYPE_CHECKING:
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
     from .studies.design.stopband import Band, stopband
-    from .studies.design.sweep import sweep
+    from .studies.design.sweep import SweepWarning, sweep
+    from .studies.design.tolerances import Tolerances, tolerances
+    from .studies.design.track import Tracks, Veering, track
+    from .studies.drive.calm import calm_move
+    from .studies.drive.compare import Comparison, compare
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
     from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
-    from .studies.motion.linearize import StateSpace, Strain, linearize
+    from .studies.motion.linearize import StateSpace, linearize
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
@@ -95,30 +120,39 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LQR",
+    "Acceleration",
+    "Accelerometer",
     "Accuracy",
     "AssumedModes",
     "Band",
     "BangBang",
     "Basis",
+    "Bearing",
     "Body",
     "Box",
+    "CalmMove",
     "Check",
     "Chirp",
     "Circle",
     "CirclePath",
     "Closure",
     "ClosureEnd",
+    "Comparison",
     "ComputedTorque",
     "Constant",
     "Controller",
     "Decoupling",
     "DeltaRobot",
+    "Encoder",
     "EndLoad",
     "FiniteElements",
     "Floquet",
+    "Foundation",
     "FrequencyResponse",
+    "Gear",
     "General",
     "GravityPD",
+    "Gyroscope",
     "Hold",
     "Inversion",
     "InvertedU",
@@ -127,6 +161,7 @@ __all__ = [
     "JointPD",
     "JointSolutions",
     "Ked",
+    "Line",
     "Link",
     "Loads",
     "LowerLink",
@@ -138,9 +173,11 @@ __all__ = [
     "Model",
     "ModelWarning",
     "Modes",
+    "Moment",
     "Motor",
     "Mount",
     "Optimum",
+    "Output",
     "ParabolicBlends",
     "PathResponse",
     "Plan",
@@ -151,6 +188,8 @@ __all__ = [
     "Proportional",
     "Ratio",
     "Rayleigh",
+    "Reaction",
+    "Reading",
     "Rectangle",
     "Regressor",
     "Repeated",
@@ -160,7 +199,9 @@ __all__ = [
     "Robot",
     "RobotError",
     "RobotWarning",
+    "Sampled",
     "Sensitivities",
+    "Sensor",
     "SerialRobot",
     "ShapedMove",
     "Shaper",
@@ -174,18 +215,26 @@ __all__ = [
     "StepWarning",
     "StiffnessRoot",
     "Strain",
+    "Stress",
     "SuppleError",
+    "SweepWarning",
     "Table",
+    "Tip",
+    "Tolerances",
+    "Tracks",
     "Trajectory",
     "Tube",
     "UpperLink",
+    "Veering",
     "WayPoints",
     "WorkspaceMap",
     "__version__",
     "assumed_modes",
     "build",
+    "calm_move",
     "check",
     "closed_form",
+    "compare",
     "dump",
     "floquet",
     "follow",
@@ -218,6 +267,8 @@ __all__ = [
     "statics",
     "stopband",
     "sweep",
+    "tolerances",
+    "track",
     "workspace",
 ]
 
@@ -226,7 +277,8 @@ _CORE = {
     "errors": ("RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
-        *("Body", "Closure", "ClosureEnd", "DeltaRobot", "Joint", "Link", "LowerLink", "Material"),
+        *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
+        *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
         *("Platform", "Robot", "SerialRobot", "UpperLink"),
     ),
@@ -241,6 +293,7 @@ _CORE = {
     "papers.reproduce": ("Reproduction", "reproduce"),
 }
 _PATHS = {
+    "control.lines": ("Line",),
     "control.platform": ("PlatformPath",),
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
     "path_dynamics.ked": ("Ked", "Loads", "ked"),
@@ -250,29 +303,43 @@ _PATHS = {
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {
+    "outputs.kinds": (
+        *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
+        *("Strain", "Stress", "Tip"),
+    ),
+    "outputs.output": ("Output",),
+    "outputs.sensor": ("Sensor",),
     "beams.basis": ("AssumedModes", "Basis", "FiniteElements"),
     "beams.shapes": ("EndLoad",),
     "control.controllers": (
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
+    "control.sampled": ("Sampled",),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
-    "studies.design.sweep": ("sweep",),
+    "control.calm": ("CalmMove",),
+    "studies.drive.calm": ("calm_move",),
+    "studies.drive.compare": ("Comparison", "compare"),
+    "studies.design.sweep": ("SweepWarning", "sweep"),
+    "studies.design.tolerances": ("Tolerances", "tolerances"),
+    "studies.design.track": ("Tracks", "Veering", "track"),
     "studies.drive.invert": ("Inversion", "invert"),
     "studies.drive.plan": ("Plan", "plan"),
     "studies.drive.shape": ("ShapedMove", "scheduled", "shape"),
     "equations.damping": ("ModalDamping", "StiffnessRoot"),
     "equations.accuracy": ("Accuracy", "ModelWarning"),
-    "equations.model": ("Model", "build"),
+    "equations.build": ("build",),
+    "equations.model": ("Model",),
+    "equations.readings.reading": ("Reading",),
     "studies.vibration.assumed": ("assumed_modes",),
     "studies.vibration.response": ("FrequencyResponse", "response"),
     "studies.closed_form": ("closed_form",),
     "integration.inputs": ("BangBang", "Chirp", "Constant", "Step", "Table"),
-    "studies.motion.linearize": ("StateSpace", "Strain", "linearize"),
+    "studies.motion.linearize": ("StateSpace", "linearize"),
     "studies.motion.response": ("Response",),
     "studies.regressor": ("Regressor", "regressor"),
     "studies.motion.simulate": ("SimulationWarning", "simulate"),

@@ -19,7 +19,10 @@ __all__ = [
     "NonNegative",
     "Number",
     "Pair",
+    "Point",
     "Positive",
+    "Size",
+    "SizeOrZero",
     "Table",
     "Triple",
     "Vector",
@@ -59,6 +62,7 @@ def _printable(sentence: str) -> str:
 
 
 LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish
+LONGEST, SHORTEST = 1e9, 1e-9  # m
 # A unit: its factor, the power of pi that goes with it, and its powers of m, kg, s and rad.
 _Unit = tuple[Fraction, int, tuple[int, int, int, int]]
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640629")
@@ -227,6 +231,22 @@ def _not_too_small(value: float) -> float:
     return value
 
 
+def _of_robots(value: float) -> float:
+    """Sizes of robots: beyond them counts and pictures run out of digits before physics ends."""
+    if value and not SHORTEST <= value <= LONGEST:
+        raise fault(
+            f"{value:g} m is no size of a robot: from {SHORTEST:g} m to {LONGEST:g} m; "
+            "give it in metres, or with its unit, such as 3 mm"
+        )
+    return value
+
+
+def _within_reach(value: float) -> float:
+    if abs(value) > LONGEST:
+        raise fault(f"{value:g} m is too far away: at most {LONGEST:g} m")
+    return value
+
+
 Number = Annotated[
     float,
     BeforeValidator(_plain),
@@ -235,6 +255,8 @@ Number = Annotated[
 ]
 Positive = Annotated[Number, Field(gt=0), AfterValidator(_not_too_small)]
 NonNegative = Annotated[Number, Field(ge=0), AfterValidator(_not_too_small)]
+Size = Annotated[Positive, AfterValidator(_of_robots)]
+SizeOrZero = Annotated[NonNegative, AfterValidator(_of_robots)]
 Angle = Annotated[
     Number,
     BeforeValidator(_angle),
@@ -244,6 +266,8 @@ Angle = Annotated[
 ]
 Pair = Annotated[tuple[Number, Number], BeforeValidator(as_tuple)]
 Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(as_tuple)]
+Coordinate = Annotated[Number, AfterValidator(_within_reach)]
+Point = Annotated[tuple[Coordinate, Coordinate, Coordinate], BeforeValidator(as_tuple)]
 Vector = Annotated[tuple[Number, ...], BeforeValidator(as_tuple)]
 
 Part = TypeVar("Part")

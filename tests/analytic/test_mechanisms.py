@@ -289,8 +289,9 @@ def test_maps_and_pictures_where_some_poses_cannot_be_reached(tmp_path: Any) -> 
     robot = supple.load("four-bar").with_("links.rocker.length", 0.12)
     found = supple.workspace(robot, joints=[(0.0, 6.0)], points=9)
     assert 0 < found.reachable.sum() < 9
-    found.plot(tmp_path / "map.png")
-    assert (tmp_path / "map.png").stat().st_size > 0
+    figure = found.plot(tmp_path / "map.png")
+    (curve,) = [np.asarray(line.get_ydata(), float) for line in figure.axes[0].lines][:1]
+    assert np.isfinite(curve).sum() == found.reachable.sum()
     from supple.view.scene.scenes import workspace_scene
 
     scene = workspace_scene(found, nearby=5)

@@ -2,12 +2,13 @@
 
 import re
 import socket
+import threading
 import time
 from typing import Any
 
 import numpy as np
 import pytest
-from bench.slider import drag
+from bench.slider import WINDOW, drag
 
 import supple
 
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 AT = "0,45deg,45deg"
 POSE = np.radians([0.0, 45.0, 45.0])
+FRAME = 1000 / 60  # ms
 
 
 def hertz(page: Any) -> list[float]:
@@ -91,14 +93,73 @@ def test_numbers_follow_the_sliders(visit: Any, served: Any) -> None:
     seen.clean(served.url, served.url.replace("http", "ws"))
 
 
+ECHO = """
+async ({port, count}) => {
+  const ws = new WebSocket(`ws://127.0.0.1:${port}`);
+  await new Promise(done => { ws.onopen = done; });
+  const took = [];
+  for (let k = 0; k < count; k++) {
+    await new Promise(done => setTimeout(done, 120));
+    const start = performance.now();
+    await new Promise(done => {
+      ws.onmessage = () => requestAnimationFrame(() => done(took.push(performance.now() - start)));
+      ws.send("");
+    });
+  }
+  ws.close();
+  return took;
+}
+"""
+
+
+def echoes(browser: Any, url: str, count: int) -> list[float]:
+    """Milliseconds from an empty message of a page, sent back by nobody's work, to its frame."""
+    from websockets.sync.server import serve
+
+    with serve(lambda socket: [socket.send(message) for message in socket], "127.0.0.1", 0) as echo:
+        threading.Thread(target=echo.serve_forever, daemon=True).start()
+        page = browser.new_page(viewport=WINDOW)
+        page.goto(url)
+        page.wait_for_selector("[data-role=here]", state="attached")
+        port = echo.socket.getsockname()[1]
+        took: list[float] = page.evaluate(ECHO, {"port": port, "count": count})
+        page.close()
+        echo.shutdown()
+    return took
+
+
 def test_a_slider_dragged_is_followed_within_50_ms(browser: Any, served: Any) -> None:
-    """From the mouse to numbers and the frame that draws it: best of twenty, on a busy machine."""
+    """From the mouse to numbers and the frame that draws it: best of twenty.
+
+    50 ms hold where an empty message of the same page, sent back by nobody's work, is drawn in the
+    next frame. A machine that needs twice as long for that has twice the time for this.
+    """
+    empty = echoes(browser, served.url, 10)
     moves, told = drag(browser, served.url, 20)
+    empty += echoes(browser, served.url, 10)
     angle = np.radians(told["angle"])
     there = supple.modes(supple.load("industrial-3"), [0, angle, POSE[2]], count=6)
     assert told["hertz"] == there.frequency_hz.tolist()
+    busy = max(1.0, float(np.median(empty)) / FRAME)
     for key in ("own", "numbers", "pose"):
-        assert min(move[key] for move in moves) < 50, key
+        assert min(move[key] for move in moves) < 50 * busy, key
+
+
+def test_half_of_that_is_left_to_the_browser() -> None:
+    """Processor time of one answer, whatever else the machine does: best of ten."""
+    from supple.view.live.live import serve
+
+    live = serve(supple.modes(supple.load("industrial-3"), POSE, count=6), port=0)
+    took = []
+    try:
+        for k in range(10):
+            live.shown.controls.sliders[1].value = 45.0 + k
+            start = time.thread_time()
+            live.shown._answer(live.shown.controls.question())
+            took.append(time.thread_time() - start)
+    finally:
+        live.stop()
+    assert min(took) < 25e-3
 
 
 def test_modes_theory_count_and_payload(visit: Any, served: Any) -> None:
@@ -287,7 +348,6 @@ async ({port, protocol}) => {
 def test_a_page_of_another_origin_stays_outside(visit: Any, served: Any) -> None:
     """A foreign page in a real browser: no stream, no page, nothing of the studio in a frame."""
     import http.server
-    import threading
 
     import viser
 

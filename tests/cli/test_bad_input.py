@@ -203,7 +203,7 @@ def test_places_are_refused_before_anything_is_computed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.html").mkdir()
-    monkeypatch.setattr("supple.equations.model.build", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("supple.equations.build.build", lambda *_, **__: pytest.fail("computed"))
     one_sentence(console("simulate", "de-luca-two-link", *words), sentence)
 
 

@@ -6,12 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import supple
 from cli.console import Console
+from pictures import shows, written_figures
 
 ARM = "de-luca-two-link"
 
 
-def test_simulate_draws_and_stores(console: Console, tmp_path: Path) -> None:
+def test_simulate_draws_and_stores(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = written_figures(monkeypatch)
     picture, stored = tmp_path / "out.png", tmp_path / "out.nc"
     ran = console(
         *("simulate", ARM, "--input", "bang-bang", "--amplitude", "0.2", "--duration", "2"),
@@ -20,8 +25,10 @@ def test_simulate_draws_and_stores(console: Console, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "theta.link1" in ran.out
     assert "power balance closes" in ran.out
-    assert picture.stat().st_size > 20_000
-    assert stored.exists()
+    again = supple.load_response(stored)
+    assert picture.exists()
+    for curve in (*again.theta.T, *again.tau.T):
+        assert shows(figures[0], curve)
 
 
 def test_simulate_json_is_one_document(console: Console) -> None:
@@ -113,12 +120,16 @@ def test_bad_input_is_one_sentence(console: Console, words: tuple[str, ...], sai
 
 
 @pytest.mark.slow
-def test_a_sliding_arm_is_driven_and_judged_from_the_library(console: Console, tmp_path) -> None:
-    drawn = tmp_path / "out.png"
+def test_a_sliding_arm_is_driven_and_judged_from_the_library(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, figures = tmp_path / "out.png", written_figures(monkeypatch)
     words = ("--controller", "decoupling", "--trajectory", "extension", "--plot", str(drawn))
     ran = console("simulate", "theodore-rrp", *words)
     assert ran.code == 0
-    assert drawn.stat().st_size > 20_000
+    joints = [ax for ax in figures[0].axes if ax.get_ylabel() == "joints (rad and m)"]
+    ends = [line.get_ydata()[-1] for line in joints[0].lines]
+    assert ends == pytest.approx([np.pi, -np.pi / 2, 1.0], abs=1e-6)
     judged = console("stability", "theodore-rrp", "--trajectory", "retraction")
     assert judged.code == 0
     assert "decide neither stability nor growth" in judged.out

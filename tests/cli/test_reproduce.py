@@ -10,17 +10,17 @@ from typer.testing import CliRunner
 
 from supple.cli import app
 from supple.papers import reproduce as study
-from supple.papers.cells import Cell, Claim, Reproduction
+from supple.papers.cells import Cell, Claim, Reproduction, Window, as_printed, gap
 
 ENDS = ("both", "shoulder", "elbow")
 
 
 def made_up(verdict: str, expected: str) -> Reproduction:
-    cell = Cell("Table 1", "0", "T", 3, "12.3", 12.31234, verdict, expected, "because")  # type: ignore[arg-type]
-    fine = Cell("Table 1", "0", "T", 4, "5.0", 5.0, "agrees")
-    return Reproduction(
-        "made-up", "[Nobody]", (cell, fine), (Claim("Table 2", "a", "b", "agrees"),)
-    )
+    window = Window(verdict, 12.0, 13.0)  # type: ignore[arg-type]
+    cell = Cell("Table 1", "0", "T", 3, "12.3", 12.31234, (window,), expected, "because")  # type: ignore[arg-type]
+    fine = Cell("Table 1", "0", "T", 4, "5.0", 5.0, (as_printed("5.0"),))
+    claim = Claim("Table 2", "a", "b", (gap("off", 0.0, 1e-9),))
+    return Reproduction("made-up", "[Nobody]", (cell, fine), (claim,))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 import supple
 from cli.console import Console
+from pictures import shows, written_figures
 
 
 @pytest.fixture
@@ -20,7 +21,10 @@ def move(tmp_path: Path) -> Path:
     return place
 
 
-def test_one_command(console: Console, move: Path, tmp_path: Path) -> None:
+def test_one_command(
+    console: Console, move: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = written_figures(monkeypatch)
     out, picture = tmp_path / "out.csv", tmp_path / "out.png"
     words = ["--frequency", 7.2, "--damping", 0.02, "--shaper", "zvd"]
     ran = console("shape", move, *words, "--out", out, "--plot", picture)
@@ -30,7 +34,7 @@ def test_one_command(console: Console, move: Path, tmp_path: Path) -> None:
     rows = np.loadtxt(out, delimiter=",", skiprows=1)
     assert rows[-1, 1:] == pytest.approx([1.2, -0.8])
     assert np.diff(rows[:, 0]) == pytest.approx(0.001)
-    assert picture.stat().st_size > 0
+    assert all(shows(figures[0], column) for column in rows[:, 1:].T)
     found = json.loads(console("shape", move, *words, "--json").out)
     assert found["time_added"] == pytest.approx(1 / (7.2 * np.sqrt(1 - 0.0004)), abs=1e-3)
     assert np.max(found["residual_after"]) < 1e-12

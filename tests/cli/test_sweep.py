@@ -1,6 +1,7 @@
 """`supple sweep` as it is typed."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import supple
 from cli.console import Console
+from supple.cli.design.sweep import parse_over
 
 WORDS = ("sweep", "industrial-3", "--over", "theta.link2=-90deg:90deg:7", "--over")
 
@@ -44,3 +46,25 @@ def test_bad_words(console: Console, word: str, told: str) -> None:
     ran = console(*WORDS, word)
     assert (ran.code, ran.out) == (2, "")
     assert told in ran.err
+
+
+def test_an_atlas_is_a_page_with_sliders(console: Console, tmp_path: Path) -> None:
+    place = tmp_path / "atlas.html"
+    ran = console(
+        *("sweep", "industrial-3", "--over", "theta.link2=-1:1:5", "--over", "theta.link3=0:1:4"),
+        *("--over", "payload.mass=0,5", "--count", "3", "--save", place),
+    )
+    assert ran.code == 0, ran.out
+    text = place.read_text(encoding="utf-8")
+    (data,) = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text, re.S)
+    (chapter,) = json.loads(data)["chapters"]
+    (heat,) = chapter["maps"]
+    assert [choice["name"] for choice in heat["choices"]] == ["mode", "payload.mass"]
+    robot = supple.load("industrial-3").with_("payload.mass", 5.0)
+    there = supple.modes(robot, [0, -1, 1.0], count=3).frequency_hz
+    for mode in range(3):
+        assert heat["values"][mode][1][3][0] == pytest.approx(there[mode], rel=1e-5)
+
+
+def test_an_odd_grid_passes_through_its_middle() -> None:
+    assert parse_over("theta.link2=-2.5:2.5:41")[1][20] == 0.0

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from supple import SerialRobot
-from supple.beams.theory import beam_of
+from supple.beams.varying import beam_of
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh, null_space
 
 from supple.architectures import delta
-from supple.beams.theory import beam_of
+from supple.beams.varying import beam_of
 from supple.robot import DeltaRobot
 
 

@@ -8,7 +8,7 @@ import pytest
 import supple
 from cross.slides import check_held, held_twin, pinocchio_twin
 from supple.beams.basis import AssumedModes, FiniteElements
-from supple.equations.model import build
+from supple.equations.build import build
 from supple.errors import SuppleError
 from supple.studies.motion.simulate import simulate
 

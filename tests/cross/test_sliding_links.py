@@ -13,7 +13,7 @@ from cross.stanford import motion, parabolic
 from supple.beams.basis import AssumedModes, FiniteElements
 from supple.control.controllers import Decoupling
 from supple.control.trajectories import ParabolicBlends
-from supple.equations.model import build
+from supple.equations.build import build
 from supple.errors import SuppleError
 from supple.studies.motion.simulate import simulate
 
@@ -180,7 +180,7 @@ def test_a_run_is_stored_with_what_its_slide_needs(tmp_path):
     run = simulate(model, controller=Decoupling(), trajectory=[0, 0, 0.5], duration=0.01)
     run.save(tmp_path / "run.nc")
     back = supple.load_response(tmp_path / "run.nc")
-    assert back.model.functions.velocity == "paper"
+    assert back.model.reading.velocity == "paper"
     assert back.model.functions.ratios(2) == [0.01, 0.01]
     np.testing.assert_array_equal(back.q, run.q)
 

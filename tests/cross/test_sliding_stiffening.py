@@ -14,8 +14,8 @@ import supple
 from cross.moving_boundary import SlidingBeam
 from cross.slides import check_held, held_twin
 from supple.beams.basis import AssumedModes, FiniteElements
+from supple.equations.build import build
 from supple.equations.equilibrium import stiffness_at, total_stiffness
-from supple.equations.model import build
 from supple.errors import SuppleError
 from supple.studies.motion.simulate import simulate
 

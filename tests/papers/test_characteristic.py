@@ -20,7 +20,7 @@ from papers.characteristic import (
     omega_lim,
     singularity,
 )
-from supple.beams.theory import beam_of
+from supple.beams.varying import beam_of
 from supple.papers import di_castri
 from supple.papers.cells import printed
 from supple.robot import SerialRobot

@@ -27,7 +27,7 @@ def test_stiffness() -> None:
 
 def test_end_loads() -> None:
     """Errata: M_L1 = 1.2, J_L1 = 0.133833, M_L2 = 0.1, J_L2 = 0.0005; (MD) = 0."""
-    from supple.equations.chain import distal_loads
+    from supple.equations.chains.chain import distal_loads
     from supple.structure import structure_of
 
     first, second = distal_loads(structure_of(de_luca.arm(), [0.0, 0.0]))

@@ -126,10 +126,3 @@ def test_42_leaves_out_exactly_what_goes_with_the_slides_acceleration_and_the_sq
         left.append(rate - own)
     assert left[0] / left[1] == pytest.approx(4, rel=1e-6)
     assert abs(left[2]) > 2 * abs(left[0])
-
-
-@pytest.mark.slow
-def test_every_verdict_is_as_foreseen():
-    found = supple.reproduce("theodore")
-    assert found.ok, [claim.line() for claim in found.claims if not claim.ok]
-    assert len(found.results) == 5

@@ -172,4 +172,20 @@ def test_regressor(seed: int) -> None:
     size = np.abs(Y(q, qd, qdd)) @ np.abs(Y.pi) + np.abs(model.stiffness @ q)
     assert (np.abs(Y(q, qd, qdd) @ Y.pi - wanted) <= 1e-12 * size).all()
     assert len(set(Y.names)) == len(Y.names)
-    assert Y.identifiable() <= len(Y.pi)
+    # told apart: other states than those of `identifiable` see the same number of directions
+    states = np.random.default_rng(1000 + seed).normal(size=(3, 5 * len(Y.pi), model.size))
+    rows = Y(*states).reshape(-1, len(Y.pi))
+    values = np.linalg.svd(rows / np.maximum(np.abs(rows).max(axis=0), 1e-300), compute_uv=False)
+    rank = Y.identifiable()
+    assert values[rank - 1] > 1e-9 * values[0]
+    assert (values[rank:] < 1e-12 * values[0]).all()
+
+
+@pytest.mark.parametrize(("gravity", "count"), [([0, -9.81, 0], 6), ([0, 0, 0], 4)])
+def test_base_parameters_of_two_rigid_links(gravity: list[float], count: int) -> None:
+    """J_1 + m_2 l_1^2, J_2 and both first moments of link 2; gravity sees those of link 1 too."""
+    tip = {"mass": 0.3, "com": [0.01, 0.02, 0], "inertia": 0.01}
+    link = {"length": 0.5, "theory": "rigid", "mass_per_length": 1.0, "tip": tip}
+    links = [{"name": f"link{i}", **link} for i in (1, 2)]
+    robot = SerialRobot(name="two", planar=True, gravity=gravity, links=links)
+    assert regressor(build(robot)).identifiable() == count

@@ -10,11 +10,12 @@ import supple
 from supple.architectures import delta
 from supple.architectures.delta_motion import motion
 from supple.beams.basis import AssumedModes, FiniteElements
+from supple.equations.build import build
 from supple.equations.closed.delta_legs import delta_legs
 from supple.equations.closed.delta_rigid import rigid_followers
 from supple.equations.closed.rigid_delta import RigidDelta
 from supple.equations.equilibrium import static_state
-from supple.equations.model import Model, build
+from supple.equations.model import Model
 from supple.kernels.newmark import generalised_alpha
 from supple.studies.motion.fields import fields
 from supple.studies.motion.follow import follow

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import supple
+from pictures import shows
 from supple.architectures import delta
 from supple.architectures.delta_motion import motion
 from supple.equations.closed.rigid_delta import RigidDelta
@@ -191,6 +192,7 @@ def test_a_response_is_stored_and_drawn(tmp_path: Path) -> None:
     assert (run.position == run.tip).all()
     data = run.to_xarray()
     assert list(data.joint.values) == ["upper1", "upper2", "upper3"]
-    run.plot(tmp_path / "run.png")
-    assert (tmp_path / "run.png").stat().st_size > 20_000
+    figure = run.plot(tmp_path / "run.png")
+    for curve in (*run.theta.T, *run.tau.T, np.linalg.norm(run.deflection("lower2"), axis=1)):
+        assert shows(figure, curve)
     assert run.to_pandas().shape[0] == len(run.t)

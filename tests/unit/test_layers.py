@@ -179,6 +179,15 @@ def test_architecture_page_lists_the_layers_of_the_linter() -> None:
     mapped = re.findall(r"^  (\w+)(?:\.py|/)", listing[1], re.MULTILINE)
     rooms = [name for name in mapped if name not in ("__init__", "__main__")]
     assert linted == rooms[::-1]
+    told = re.split(r"^  (?=\w+(?:\.py|/))", listing[1], flags=re.MULTILINE)[1:]
+    words = {re.split(r"\W", room)[0]: set(re.findall(r"\w+", room)) for room in told}
+    absent = [
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if path.stem not in ("__init__", "__main__")
+        if path.stem not in words[path.relative_to(PACKAGE).parts[0].removesuffix(".py")]
+    ]
+    assert not absent, f"docs/architecture.md does not list {', '.join(sorted(absent))}"
 
 
 def test_constraints_pin_every_dependency_without_addresses() -> None:

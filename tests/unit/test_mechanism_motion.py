@@ -41,7 +41,7 @@ def test_forward_and_inverse_dynamics_agree_and_loops_are_closed(name: str) -> N
     np.testing.assert_allclose(
         back, wanted, atol=1e-9 * np.abs(model.inverse_dynamics(q, qd, 0 * q)).max()
     )
-    if model.functions.closed:
+    if model.functions.iterates:
         assert np.abs(model.functions.evaluator("closure")(q)[0]).max() < 1e-14
 
 

@@ -91,3 +91,25 @@ def test_both_dampings_are_refused() -> None:
         supple.build(arm(), AssumedModes(1), modal_damping=-1.0)
     with pytest.raises(supple.SuppleError, match="give its damping as a ratio"):
         supple.build(supple.load("theodore-rrp"), AssumedModes(1), modal_damping=0.01)
+
+
+def test_a_reading_is_one_thing_however_it_is_given() -> None:
+    robot, basis = supple.load("de-luca-two-link"), AssumedModes(1)
+    by_word, by_name, by_kind = (
+        supple.build(robot, basis, deflection="paper"),
+        supple.build(robot, basis, reading="de-luca"),
+        supple.build(robot, basis, reading=supple.Reading(deflection="paper")),
+    )
+    assert by_word == by_name == by_kind
+    assert by_word.reading == supple.Reading("paper", "material", "newton")
+    q = np.array([0.3, 0.5, 0.02, 0.03])
+    assert by_word.mass_matrix(q) == pytest.approx(by_kind.mass_matrix(q), rel=1e-13)
+    right = supple.build(robot, basis).mass_matrix(q)
+    assert by_word.mass_matrix(q) != pytest.approx(right, rel=1e-6)
+    assert supple.build(robot, basis, reading="right").reading.right
+    with pytest.raises(supple.SuppleError, match="reading and deflection are both given"):
+        supple.build(robot, basis, deflection="paper", reading="de-luca")
+    with pytest.raises(supple.SuppleError, match="one of right, de-luca, theodore"):
+        supple.build(robot, basis, reading="kuo")
+    with pytest.raises(supple.SuppleError, match="has loops: deflection"):
+        supple.build(supple.load("four-bar"), basis, reading="theodore")

@@ -28,7 +28,11 @@ def test_mode_grid(tmp_path, planar):
     assert len(titles) == 7
     assert titles[0].startswith(f"mode 1: {found.frequency_hz[0]:.4g} Hz")
     assert "certified" in figure.get_suptitle()
-    assert (tmp_path / "modes.png").stat().st_size > 10_000
+    assert [title.split()[1] for title in titles] == [f"{k}:" for k in range(1, 8)]
+    moved = [np.concatenate([line.get_xydata()[:, :2].ravel() for line in ax.lines])
+             for ax in figure.axes]  # fmt: skip
+    assert all(np.isfinite(m).all() for m in moved)
+    assert np.ptp([np.abs(m).sum() for m in moved]) > 0  # seven different shapes
 
 
 def test_frequencies_along_a_joint(tmp_path):
@@ -39,6 +43,24 @@ def test_frequencies_along_a_joint(tmp_path):
     assert ax.get_xlabel() == "joint of link2 (°)"
     assert ax.get_ylabel() == "natural frequency (Hz)"
     assert len(ax.lines) == 5
+
+
+def test_frequencies_along_a_quantity_of_ones_own(tmp_path):
+    found = supple.modes(ARM, np.outer(np.linspace(0, 1, 7), [0, 1, 0]), count=3)
+    reach = np.linspace(4.5, 3.9, 7)
+    (ax,) = found.plot(tmp_path / "reach.png", x=reach, label="reach (m)").axes
+    assert ax.get_xlabel() == "reach (m)"
+    assert all(np.array_equal(line.get_xdata(), reach) for line in ax.lines)
+    assert np.array_equal(ax.lines[2].get_ydata(), found.frequency_hz[:, 2])
+    with pytest.raises(supple.SuppleError, match=r"x is .*give 7 finite numbers"):
+        found.plot(tmp_path / "reach.png", x=reach[1:])
+    with pytest.raises(supple.SuppleError, match="along many configurations"):
+        supple.modes(ARM, [0, 0, 0], count=3).plot(x=[1.0])
+
+
+def test_an_unknown_option_is_told_in_a_sentence():
+    with pytest.raises(supple.SuppleError, match="takes no 'colour': it takes path, points, x"):
+        supple.modes(ARM, [0, 0, 0], count=2).plot(colour="red")
 
 
 def test_sag(tmp_path):
@@ -174,3 +196,12 @@ def test_the_same_picture_has_the_same_bytes(ending, tmp_path):
         written.append((tmp_path / f"{k}.{ending}").read_bytes())
         time.sleep(1.1 * (k == 0))  # dates are told to the second
     assert written[0] == written[1]
+
+
+def test_every_link_of_a_mechanism_has_its_panel(tmp_path):
+    """Links of one part share a panel, as a Delta's; those of a five-bar are four parts."""
+    model = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    figure = supple.simulate(model, tau=[0, 0], duration=2e-3, dt=1e-3).plot(tmp_path / "run.png")
+    names = [ax.get_ylabel().partition(",")[0] for ax in figure.axes[:4]]
+    assert names == ["left", "left2", "right", "right2"]
+    assert len(figure.axes) == 8

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import supple
+from pictures import shows
 from supple import (
     AssumedModes,
     BangBang,
@@ -146,8 +147,11 @@ def test_plot(model: Model, tmp_path: Path) -> None:
 
     run = simulate(model, [0.1, 0.0], duration=0.05)
     figure = run.plot(tmp_path / "run.png")
-    assert (tmp_path / "run.png").stat().st_size > 10_000
     assert len(figure.axes) == 6
+    for curve in (*run.theta.T, *run.tau.T, run.q[:, 2], run.q[:, -1]):
+        assert shows(figure, curve)
+    assert not shows(figure, run.theta[:, 0] + 1e-6)
+    assert plt.imread(tmp_path / "run.png").std() > 0  # not one colour alone
     plt.close(figure)
 
 

@@ -1,6 +1,9 @@
 """Linear algebra of small matrices runs in one thread, and the caller's threads come back."""
 
+import subprocess
+import sys
 import threading
+import timeit
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -10,13 +13,7 @@ from supple.kernels.threads import one_thread, single
 
 
 def threads() -> set[int]:
-    """Of the linear algebra that supple itself uses; other engines in a process have theirs."""
-    own = ("numpy", "scipy", "casadi")
-    return {
-        part["num_threads"]
-        for part in threadpool_info()
-        if part["user_api"] == "blas" and any(word in part["filepath"] for word in own)
-    }
+    return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
 
 
 def test_one_thread_inside_and_the_callers_number_after() -> None:
@@ -61,3 +58,58 @@ def test_callers_in_two_threads_both_give_back_what_was_there() -> None:
             leave.set()
             worker.join()
         assert threads() == before
+
+
+def test_a_library_loaded_later_is_limited_too() -> None:
+    """Slycot brings an OpenBLAS of its own, after the others were looked for."""
+    script = """
+import numpy, scipy.linalg, casadi
+from threadpoolctl import threadpool_info, threadpool_limits
+from supple.kernels.threads import single
+
+with single():
+    pass
+count = len(threadpool_info())
+import slycot
+assert len(threadpool_info()) > count
+with threadpool_limits(limits=2, user_api="blas"), single():
+    print({part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"})
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("{1}\n", "")
+
+
+def test_a_thread_that_was_inside_leaves_the_next_one_free() -> None:
+    """It lives on, outside; the number of threads is no longer its own to set."""
+    been, end = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with single():
+            pass
+        been.set()
+        end.wait(10)
+
+    worker = threading.Thread(target=other)
+    worker.start()
+    assert been.wait(10)
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = threads()
+        with single():
+            assert threads() == {1}
+        assert threads() == before
+    end.set()
+    worker.join()
+    assert before == {2}
+
+
+def test_entering_takes_microseconds() -> None:
+    """A study of a millisecond must not feel it; the best of many, for other work is going on."""
+
+    def enter() -> None:
+        with single():
+            pass
+
+    enter()
+    assert min(timeit.repeat(enter, number=20, repeat=50)) / 20 < 50e-6

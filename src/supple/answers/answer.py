@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..errors import SuppleError
 from .held import Held
 from .registry import called, duty, need
 
@@ -62,7 +64,13 @@ class Answer(Held, Shown):
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
         """Draw it, and write the picture if a path is given; never blocks."""
-        figure: Figure = need(self, "plot", "plotted")(self, path, **options)
+        draw = need(self, "plot", "plotted")
+        takes = list(signature(draw).parameters)[2:]
+        for name in options:
+            if name not in takes:
+                allowed = f"it takes path, {', '.join(takes)}" if takes else "it takes a path alone"
+                raise SuppleError(f"plot of {type(self).__name__} takes no '{name}': {allowed}")
+        figure: Figure = draw(self, path, **options)
         return figure
 
     def to_xarray(self) -> xarray.Dataset:

@@ -76,7 +76,12 @@ KINDS: dict[str, Kind] = {
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",
     ),
+    "studies.design.track:Tracks": Kind(plot="view.figures.sweeps:plot_tracks"),
     "studies.drive.shape:ShapedMove": Kind(plot="view.figures.shaping:plot_shaped"),
+    "studies.drive.compare:Comparison": Kind(
+        plot="view.figures.comparing:plot_comparison",
+        report="view.page.comparing:comparison_report",
+    ),
     "papers.cells:Reproduction": Kind(table="papers.cells:table"),
 }
 

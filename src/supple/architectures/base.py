@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..robot import Elastic, Robot
+from ..robot import Elastic, Joint, Motor, Robot
 
-__all__ = ["Architecture", "Coordinate", "Resolved"]
+__all__ = ["Architecture", "Coordinate", "Drive", "Hanging", "Resolved", "Solved"]
 
 Array = NDArray[np.float64]
 TURN = np.radians(150)
@@ -51,26 +51,80 @@ class Resolved:
     reason: NDArray[np.object_]
 
 
+class Drive(NamedTuple):
+    """What moves one entry of theta.
+
+    Attributes:
+        name: of the motor.  slides: whether it is a length.  made: limits, damping, friction, rotor
+        and spring.  segment: whose root it moves, "" for a rod between two.  axis: (6,), the force
+        and moment at that root, link axes, that the motor holds.
+    """
+
+    name: str
+    slides: bool
+    made: Joint | Motor
+    segment: str = ""
+    axis: Array = np.zeros(6)
+
+
+class Hanging(NamedTuple):
+    """How segments hang together.
+
+    Attributes:
+        parents: which one carries each, -1 for the ground.  tip: which one has the tip.  plates:
+        rigid bodies to draw, each by the segments that it holds and at which end, 0 or -1.
+    """
+
+    parents: tuple[int, ...]
+    tip: int
+    plates: tuple[tuple[list[int], int], ...] = ()
+
+
+class Solved(NamedTuple):
+    """Theta for one pose of the tip, see `JointSolutions`.
+
+    Attributes:
+        theta: (motors,), the best.  solutions: (S, motors), nearest to the start first.
+        position_error, rotation_error: m and rad, at theta.  reached: whether it is met.
+        method: in words.  tries: (T, motors).  try_errors: (T,).
+    """
+
+    theta: Array
+    solutions: Array
+    position_error: float
+    rotation_error: float
+    reached: bool
+    method: str
+    tries: Array
+    try_errors: Array
+
+
 @dataclass(frozen=True)
 class Architecture(ABC):
     """A family of robots, asked about one of them. Every kind has these duties:
 
     1. `asked_by`: the word, theta or position, by which a pose is usually given;
        `takes_position`: whether a position may be given at all
-    2. `planar`: whether it moves in x-y only
+    2. `planar`: whether it moves in x-y only; `open_chain`: whether it is one, link after link
     3. `coordinates()`: name, unit, range and usual value of each coordinate of a pose
     4. `resolve(theta, position)`: whole configurations, and why there is none
     5. `parts()`: its elastic parts by their paths in the file
     6. `described(name)`: the part behind a segment of its Structure
-    7. `motors()`: names of the entries of theta and whether they slide
+    7. `usual()`: a pose to begin with
     8. `reachable(poses)`: which poses of a grid it may stand at
-    9. `hangs(names)`, `up()`: how it hangs together, where its tip is, how it stands on a page
-    10. `told()`: what `supple check` says of it
+    9. `hangs(names)`, `up`: how it hangs together, where its tip is, how it stands on a page
+    10. `told`, `reach`, `load`: what `supple check` says of it, how far its tip comes, what it
+        carries
+    11. `drives`: what moves each entry of theta; `motors()`: their names and whether they slide
+    12. `outstretched`: theta at which links that slide are all the way out
+    13. `joint_motion(x, v, a)`: theta and its rates along a motion
+    14. `solve(P, R, start)`: theta that puts the tip at poses, for `inverse`
     """
 
     robot: Any
     asked_by: ClassVar[Literal["theta", "position"]] = "theta"
     takes_position: ClassVar[bool] = True
+    open_chain: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -94,16 +148,61 @@ class Architecture(ABC):
         """Return the part behind a segment of the Structure, None for a body."""
 
     @abstractmethod
-    def motors(self) -> tuple[tuple[str, bool], ...]:
-        """Return name and whether it slides of each entry of theta."""
+    def hangs(self, names: tuple[str, ...]) -> Hanging:
+        """Return how segments of these names hang together."""
 
-    @abstractmethod
-    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
-        """Return which drawn link carries each, -1 for the ground, and which one has the tip."""
-
+    @property
     @abstractmethod
     def told(self) -> str:
-        """Return what it is, in words, for `supple check`."""
+        """What it is, in words, for `supple check`."""
+
+    @property
+    @abstractmethod
+    def drives(self) -> tuple[Drive, ...]:
+        """What moves each entry of theta."""
+
+    @property
+    def reach(self) -> float | None:
+        """How far the tip may come from the base, m; None where it is not known."""
+        return None
+
+    @property
+    def load(self) -> tuple[str, float] | None:
+        """Path and mass, kg, of what the tip carries: the payload, else the last link's body."""
+        robot: Any = self.robot
+        if robot.payload is not None and robot.payload.mass:
+            return "payload.mass", robot.payload.mass
+        for link in reversed(robot.links):
+            if link.tip is not None and link.tip.mass:
+                return f"links.{link.name}.tip.mass", link.tip.mass
+        return None
+
+    @property
+    def outstretched(self) -> Array | None:
+        """Theta (motors,) with links that slide at their ends; None where loops decide."""
+        return None
+
+    @property
+    def up(self) -> tuple[float, ...]:
+        """Which way is up on a page: against gravity, where there is any."""
+        robot: Robot = self.robot
+        g = np.asarray(robot.gravity)
+        if self.planar:
+            return (0.0, 1.0, 0.0)
+        size = float(np.linalg.norm(g))
+        return tuple((-g / size).tolist()) if size else (0.0, 0.0, 1.0)
+
+    def motors(self) -> tuple[tuple[str, bool], ...]:
+        """Return name and whether it slides of each entry of theta."""
+        return tuple((drive.name, drive.slides) for drive in self.drives)
+
+    @abstractmethod
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """Return theta that puts the tip at places P (B, 3), with axes R (B, 3, 3) if given."""
+
+    def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
+        return x, v, a
 
     def usual(self) -> dict[str, Array]:
         """Return a pose to begin with, for `modes`."""
@@ -112,12 +211,3 @@ class Architecture(ABC):
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Return which poses (B, k) of a grid it may stand at."""
         return np.ones(len(poses), bool)
-
-    def up(self) -> tuple[float, ...]:
-        """Return which way is up on a page: against gravity, where there is any."""
-        robot: Robot = self.robot
-        g = np.asarray(robot.gravity)
-        if self.planar:
-            return (0.0, 1.0, 0.0)
-        size = float(np.linalg.norm(g))
-        return tuple((-g / size).tolist()) if size else (0.0, 0.0, 1.0)

@@ -11,9 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Elastic, MechanismRobot, Robot, SerialRobot, need_robot
-from . import assembling, delta, serial
-from .base import TURN, Architecture, Coordinate, Resolved
+from ..robot import (
+    DeltaRobot,
+    Elastic,
+    Joint,
+    JointedLink,
+    MechanismRobot,
+    Motor,
+    Robot,
+    SerialRobot,
+    need_robot,
+)
+from . import assembling, delta, delta_motion, inverses, serial, serial_inverse
+from .base import TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
 
 __all__ = ["Delta", "Mechanism", "Serial", "architecture_of"]
 
@@ -26,6 +36,7 @@ class Serial(Architecture):
 
     robot: SerialRobot
     takes_position: ClassVar[bool] = False
+    open_chain: ClassVar[bool] = True
 
     @property
     def planar(self) -> bool:
@@ -52,21 +63,46 @@ class Serial(Architecture):
         return {f"links.{link.name}": link for link in self.robot.links}
 
     def described(self, name: str) -> Elastic | None:
-        """The link of that name."""
-        return self.parts()[f"links.{name}"]
+        """The link of that name; the foundation is a body."""
+        return self.parts().get(f"links.{name}")
 
-    def motors(self) -> tuple[tuple[str, bool], ...]:
-        """Every joint that is not fixed."""
-        return tuple((link.name, link.joint.type == "prismatic") for link in self.robot.moving)
-
-    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+    def hangs(self, names: tuple[str, ...]) -> Hanging:
         """Each link hangs on the one before."""
-        return tuple(range(-1, len(names) - 1)), len(names) - 1
+        return Hanging(tuple(range(-1, len(names) - 1)), len(names) - 1)
 
+    @property
     def told(self) -> str:
         """Planar arm or serial robot, and its joints."""
         kind = "planar arm" if self.planar else "serial robot"
         return f"a {kind} with {_counted(len(self.robot.moving), 'joint')}"
+
+    @property
+    def reach(self) -> float:
+        """All links and mounts end to end."""
+        return serial_inverse.reach(self.robot)
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """Every joint that is not fixed."""
+        return tuple(_drive(link, link.joint) for link in self.robot.moving)
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """In closed form where there is one, else by search from several starts."""
+        return inverses.solve_arm(self.robot, P, R, start)
+
+    @property
+    def outstretched(self) -> Array:
+        """Joints at zero, links that slide out to their ends."""
+        return np.array(
+            [(link.length or 0.0) * (link.joint.type == "prismatic") for link in self.robot.moving]
+        )
+
+
+def _drive(link: JointedLink, made: Joint | Motor) -> Drive:
+    """The joint of a link: it pushes where it slides, and turns elsewhere."""
+    slides, zero = link.joint.type == "prismatic", np.zeros(3)
+    axis = [link.joint.direction, zero] if slides else [zero, link.joint.direction]
+    return Drive(link.name, slides, made, link.name, np.concatenate(axis))
 
 
 def _joint(name: str, slides: bool, length: float | None, limits: Any) -> Coordinate:
@@ -130,10 +166,6 @@ class Delta(Architecture):
         """upper1, lower2a, ..; the platform is a body."""
         return self.parts().get(name.rstrip("ab").rstrip("123"))
 
-    def motors(self) -> tuple[tuple[str, bool], ...]:
-        """The three motors."""
-        return tuple((f"motor{leg}", False) for leg in (1, 2, 3))
-
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """In reach, within the motors' limits, and not singular."""
         inside = delta.reachable(self.robot, poses)
@@ -143,22 +175,61 @@ class Delta(Architecture):
             inside[inside] = clear.all(axis=1)
         return inside
 
-    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+    def hangs(self, names: tuple[str, ...]) -> Hanging:
         """Rods hang on the upper arm before them; the platform comes last."""
         uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
+        ground = 0 if self.robot.foundation is not None else -1
         parents = tuple(
-            max(k for k in uppers if k < i) if name.startswith("lower") else -1
+            max(k for k in uppers if k < i) if name.startswith("lower") else min(ground, i - 1)
             for i, name in enumerate(names)
         )
-        return parents, len(names) - 1
+        plates = (uppers, 0), ([i for i, name in enumerate(names) if name.startswith("lower")], -1)
+        return Hanging(parents, len(names) - 1, plates)
 
+    @property
     def up(self) -> tuple[float, ...]:
         """Against gravity, where there is any; z points down."""
-        return super().up() if any(self.robot.gravity) else (0.0, 0.0, -1.0)
+        return super().up if any(self.robot.gravity) else (0.0, 0.0, -1.0)
 
+    @property
     def told(self) -> str:
         """A Delta and its motors."""
         return "a delta robot with 3 joints"
+
+    @property
+    def load(self) -> tuple[str, float] | None:
+        """The payload, else the platform."""
+        payload = self.robot.payload
+        if payload is not None and payload.mass:
+            return "payload.mass", payload.mass
+        return "platform.mass", self.robot.platform.mass
+
+    @property
+    def reach(self) -> float:
+        """Its lowest place below the middle."""
+        legs = (self.robot.upper.length or 0.0) + (self.robot.lower.length or 0.0)
+        aside = self.robot.base_radius - self.robot.platform.radius
+        return float(np.sqrt(max(legs**2 - aside**2, 0.0)))
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """Three alike, each turns its upper arm about y."""
+        y = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+        return tuple(
+            Drive(f"motor{leg}", False, self.robot.motor, f"upper{leg}", y) for leg in (1, 2, 3)
+        )
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """In closed form; the platform does not turn."""
+        if R is not None:
+            raise SuppleError(
+                "rotation is given: the platform of a Delta does not turn; leave it out"
+            )
+        return [inverses.solve_delta(self.robot, p, start) for p in P]
+
+    def joint_motion(self, x: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Motor angles along a motion of the platform."""
+        return delta_motion.motion(self.robot, x, v, a).theta
 
 
 @dataclass(frozen=True)
@@ -207,13 +278,8 @@ class Mechanism(Architecture):
         return {f"links.{link.name}": link for link in self.robot.links}
 
     def described(self, name: str) -> Elastic | None:
-        """The link of that name; a link that is cut has parts named link@place."""
-        return self.parts()[f"links.{name.partition('@')[0]}"]
-
-    def motors(self) -> tuple[tuple[str, bool], ...]:
-        """Driven joints, then driven rods."""
-        slides = {link.name: link.joint.type == "prismatic" for link in self.robot.links}
-        return tuple((name, slides.get(name, True)) for name in self.robot.motors)
+        """The link of that name, which may be cut into link@place; the foundation is a body."""
+        return self.parts().get(f"links.{name.partition('@')[0]}")
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Assembled, not singular, and within the limits of all joints, passive ones too."""
@@ -225,19 +291,20 @@ class Mechanism(Architecture):
                 inside &= (found.at[:, k] >= limits[0]) & (found.at[:, k] <= limits[1])
         return inside
 
-    def hangs(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], int]:
+    def hangs(self, names: tuple[str, ...]) -> Hanging:
         """As in the tree; parts of a link hang on one another."""
         own = {link.name: i for i, link in enumerate(self.robot.links)}
         last: dict[str, int] = {}
         out = []
         for i, name in enumerate(names):
             link = name.partition("@")[0]
-            parent = self.robot.parents[own[link]]
-            before = self.robot.links[parent].name if parent >= 0 else ""
+            parent = self.robot.parents[own[link]] if link in own else -1
+            before = self.robot.links[parent].name if parent >= 0 else "foundation"
             out.append(last.get(link, last.get(before, -1)))
             last[link] = i
-        return tuple(out), last[self.robot.links[self.robot.tip_index].name]
+        return Hanging(tuple(out), last[self.robot.links[self.robot.tip_index].name])
 
+    @property
     def told(self) -> str:
         """Its links, loops, motors, and the rows that repeat what others hold."""
         m, kind = self.geometry, "planar mechanism" if self.planar else "mechanism"
@@ -255,6 +322,35 @@ class Mechanism(Architecture):
             words += f"; it can move in {_counted(motions, 'way')}, {loose} of them with its "
             words += "motors held"
         return words
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """Driven joints, then driven rods, which have nothing of their own."""
+        driven = [link for link in self.robot.links if link.joint.driven]
+        motors = [
+            Motor(
+                stiffness=None if link.joint.stiffness is None else link.joint.stiffness[0],
+                rotor_inertia=link.joint.rotor_inertia,
+                gear=link.joint.gear,
+                bearing=link.joint.bearing,
+                damping=link.joint.damping[0],
+                friction=link.joint.friction[0],
+                limits=link.joint.limits,
+                effort_limit=link.joint.effort_limit,
+                speed_limit=link.joint.speed_limit,
+            )
+            for link in driven
+        ]
+        joints = [_drive(link, motor) for link, motor in zip(driven, motors, strict=True)]
+        return (*joints, *(Drive(name, True, Motor()) for name in self.robot.motors[len(joints) :]))
+
+    def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
+        """By Newton's method from its start."""
+        turns = [None] * len(P) if R is None else list(R)
+        return [
+            inverses.solve_mechanism(self.robot, p, turn, start)
+            for p, turn in zip(P, turns, strict=True)
+        ]
 
 
 _KINDS: dict[type[Robot], type[Architecture]] = {

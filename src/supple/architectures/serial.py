@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
-from ..robot import SerialRobot
+from ..robot import Link, SerialRobot, remembered
 
 __all__ = ["Placement", "configuration", "place", "resolve"]
 
@@ -85,26 +85,47 @@ def _wanted(robot: SerialRobot) -> str:
     return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
 
 
+@dataclass(frozen=True)
+class _Mounted:
+    """What `place` needs of a link: mount and length."""
+
+    type: str
+    xyz: Array
+    R: Array
+    length: float
+
+    @classmethod
+    def of(cls, link: Link) -> _Mounted:
+        """Return that of a link."""
+        joint = link.joint
+        xyz, R = np.asarray(joint.mount.xyz), rpy_rotation(joint.mount.rpy)
+        return cls(joint.type, xyz, R, link.length or 0.0)
+
+
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     """Return the root frame of every link at the configurations theta, (joints,) or (B, joints).
 
     root = previous end . Trans(xyz) . Rz Ry Rx . Rot(axis, theta); a beam runs along its +x.
     """
     given = configuration(robot, theta)
-    B, n = len(given), len(robot.links)
+    mounts = remembered(robot, "mounts", lambda: [_Mounted.of(link) for link in robot.links])
+    B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
     R_end, p_end = np.broadcast_to(np.eye(3), (B, 3, 3)), np.zeros((B, 3))
+    axes = remembered(
+        robot, "axes", lambda: np.array([link.joint.direction for link in robot.moving])
+    )
+    turned = axis_rotation(axes.reshape(-1, 3), given)  # of slides too, which do not use it
     column = 0
-    for i, link in enumerate(robot.links):
-        joint = link.joint
-        p[:, i] = p_end + R_end @ np.asarray(joint.mount.xyz)
-        R[:, i] = R_end @ rpy_rotation(joint.mount.rpy)
-        L[:, i] = link.length or 0.0
-        if joint.type == "revolute":
-            R[:, i] = R[:, i] @ axis_rotation(joint.direction, given[:, column])
-        elif joint.type == "prismatic":
+    for i, link in enumerate(mounts):
+        p[:, i] = p_end + R_end @ link.xyz
+        R[:, i] = R_end @ link.R
+        L[:, i] = link.length
+        if link.type == "revolute":
+            R[:, i] = R[:, i] @ turned[:, column]
+        elif link.type == "prismatic":
             L[:, i] = given[:, column]
-        column += joint.type != "fixed"
+        column += link.type != "fixed"
         R_end = R[:, i]
         p_end = p[:, i] + L[:, i, None] * R_end[:, :, 0]
     return Placement(R, p, L)

@@ -171,16 +171,9 @@ def tree_of(robot: MechanismRobot) -> Tree:
 
 def _of(robot: MechanismRobot, i: int, link: MechanismLink) -> list[TreeCoordinate]:
     """The coordinates of one joint, in the order of the file."""
-    joint, count = link.joint, robot.freedoms(link)
-    if joint.type == "prismatic":
-        axes: list[tuple[str, object, int]] = [("", X, 0)]
-    elif count == 1:
-        axes = [("", joint.direction if joint.type == "revolute" else Z, 0)]
-    elif count == 2:
-        first, second = joint.axes or (Y, Z)
-        axes = [(".1", first, 0), (".2", second, 1)]
-    else:
-        axes = [(".roll", X, 2), (".pitch", Y, 1), (".yaw", Z, 0)] if count else []
+    joint = link.joint
+    axes = joint.coordinates(robot.planar)
+    count = len(axes)
     kind: Literal["turn", "slide"] = "slide" if joint.type == "prismatic" else "turn"
     found = []
     for k, (word, axis, order) in enumerate(axes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from .shapes import EndLoad, Shapes
 from .sliding.elements import SlidingElements
 from .sliding.modes import NORMALISATIONS, Normalisation, sliding_modes
 from .sliding.shapes import SlidingShapes
-from .theory import Beam
+from .theory import AnyBeam, uniform
 
 __all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]
 
@@ -54,11 +53,11 @@ class Basis(Held, ABC):
         return self.ends[i]
 
     @abstractmethod
-    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the shapes of link i."""
 
     @abstractmethod
-    def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
+    def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return the shapes of a link i that slides."""
 
 
@@ -125,26 +124,26 @@ class AssumedModes(Basis):
         ]
         _afford(each, rigid, "modes")
 
-    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
         axial, torsion = per_link(self.axial, i), self._twists(i, beam, end)
-        if torsion and math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] <= 0:
+        if torsion and beam.deforms.GJ and beam.mass_matrix()[3, 3] + end.about[0] <= 0:
             raise SuppleError(
                 f"torsion is {torsion} but link {i + 1} has no inertia in torsion: give it "
                 "polar_inertia_per_length, or ask for torsion=0 there"
             )
         return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
 
-    def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
+    def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return clamped-mass shapes that follow the free length."""
         count, torsion = per_link(self.count, i), self._twists(i, beam, end)
-        return sliding_modes(beam, end, count, torsion, self.normalisation)
+        return sliding_modes(uniform(beam), end, count, torsion, self.normalisation)
 
-    def _twists(self, i: int, beam: Beam, end: EndLoad) -> int:
+    def _twists(self, i: int, beam: AnyBeam, end: EndLoad) -> int:
         """How many shapes in torsion link i gets."""
         if self.torsion is not None:
             return per_link(self.torsion, i)
-        return int(math.isfinite(beam.GJ) and beam.rIp * beam.L + end.about[0] > 0)
+        return int(beam.deforms.GJ and beam.mass_matrix()[3, 3] + end.about[0] > 0)
 
 
 @dataclass(frozen=True)
@@ -197,14 +196,14 @@ class FiniteElements(Basis):
                 )
         _afford([3 * per_link(self.count, i) for i in range(len(names))], rigid, "elements")
 
-    def shapes(self, i: int, beam: Beam, end: EndLoad) -> Shapes:
+    def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the shapes of link i's elements."""
         modes = None if self.modes is None else per_link(self.modes, i)
         return element_shapes(beam, per_link(self.count, i), self.order, modes)
 
-    def sliding(self, i: int, beam: Beam, end: EndLoad) -> SlidingShapes:
+    def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return the same elements on the part outside, stretched with it."""
-        return SlidingElements(beam, end, self.shapes(i, beam, end))
+        return SlidingElements(uniform(beam), end, self.shapes(i, beam, end))
 
 
 def per_link(count: Count, i: int) -> int:
@@ -230,8 +229,9 @@ def check_count(word: str, count: Count, links: int) -> None:
     if not whole or any(isinstance(n, bool) or int(n) != n or n < 0 for n in given):
         raise SuppleError(f"{word} is {count}: give whole numbers that are not negative")
     if not isinstance(count, int) and len(given) != links:
-        raise SuppleError(f"{word} has {len(given)} entries: give one number, or one for each of "
-                          f"{links} links")  # fmt: skip
+        raise SuppleError(
+            f"{word} has {len(given)} entries: give one number, or one for each of {links} links"
+        )
 
 
 def known_ends(ends: Any) -> Ends:

@@ -9,25 +9,61 @@ nothing grows and nothing is near a resonance.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import SuppleError
 from ..kernels.roots import beam_stiffness
-from .theory import Beam
+from .series import cut_places, series_of
+from .theory import AnyBeam, Beam
+from .varying import VaryingBeam
 
-__all__ = ["carry", "exact_form", "numbers", "pieces_needed", "uniform_load"]
+__all__ = ["carry", "cuts", "exact_form", "numbers", "pieces_needed", "root_inertia", "with_curves"]
 
 Array = NDArray[np.float64]
 
 
-def numbers(beam: Beam) -> list[float]:
-    """Return the beam as a row of `kernels.roots.BeamTree.beams`."""
-    return [beam.m, beam.EA, *beam.EI, *beam.kGA, beam.GJ, *beam.rI, beam.rIp]
+def numbers(beam: AnyBeam) -> Array:
+    """Return the beam as a row of `kernels.roots.BeamTree.beams`; of a varying one the middle."""
+    return np.asarray(beam.at([beam.L / 2])[0])
 
 
-def exact_form(beam: Beam, L: float, omega: float) -> Array:
-    """Return the dynamic stiffness over (u0, allowed d), (6 + m, 6 + m)."""
+def with_curves(rows: Array, beams: Sequence[AnyBeam], top: float | None) -> Array:
+    """Return rows of beams with their stiffness in powers of omega^2 behind, where any varies.
+
+    The powers are right up to `top`, rad/s, of beams that are pieces of `cuts` up to there.
+    """
+    varying = [(i, beam) for i, beam in enumerate(beams) if isinstance(beam, VaryingBeam)]
+    if not varying:
+        return rows
+    if top is None:
+        raise SuppleError("a link with stations is counted in pieces, up to a highest frequency")
+    curves = {i: series_of(beam).curve(top) for i, beam in varying}
+    out = np.zeros((len(rows), 11 + 26 * max(map(len, curves.values()))))
+    out[:, :10] = rows
+    for i, curve in curves.items():
+        out[i, 10], out[i, 11 : 11 + curve.size] = top * top, curve.ravel()
+    return out
+
+
+def cuts(beam: AnyBeam, omega: float) -> Array:
+    """Return places from 0 to L between which a beam has no clamped frequency up to omega."""
+    if isinstance(beam, VaryingBeam):
+        return np.array(cut_places(beam, omega))
+    assert isinstance(beam, Beam)
+    return np.linspace(0.0, beam.L, pieces_needed(beam, beam.L, omega) + 1)
+
+
+def exact_form(beam: AnyBeam, L: float, omega: float) -> Array:
+    """Return the dynamic stiffness over (u0, allowed d), (6 + m, 6 + m), of the last L metres.
+
+    A varying beam must be a piece of `cuts`, or at rest.
+    """
+    if isinstance(beam, VaryingBeam):
+        series = series_of(beam.outside(L))
+        return series.stiffness(omega * omega) if omega else series.stiffness(0.0, 1)
     keep = np.concatenate([np.ones(6, bool), beam.active()])
     K, _ = beam_stiffness(np.array(numbers(beam)), L, omega)
     form: Array = K[np.ix_(keep, keep)]
@@ -71,29 +107,41 @@ def state_matrix(beam: Beam, omega: float) -> Array:
     return A
 
 
-def carry(beam: Beam, omega: float, x: ArrayLike, state: Array, load: Array | None = None) -> Array:
+def carry(
+    beam: AnyBeam, omega: float, x: ArrayLike, state: Array, pull: Array | None = None
+) -> Array:
     """Return the states at x, (P, 12), from the state y (12,) at a short piece's root.
 
-    y(x) = exp(A x) y, and with a uniform load (force per length, (3,)) its particular solution.
+    y(x) = exp(A x) y, and with a weight m pull per length (an acceleration, (3,)) its particular
+    solution. A varying beam is begun at its own root.
     """
     x = np.asarray(x, float)
-    A, terms = state_matrix(beam, omega), [state]
+    if isinstance(beam, VaryingBeam):
+        return series_of(beam).carry(omega, x, state, pull)
+    assert isinstance(beam, Beam)
+    far = float(np.abs(x).max(initial=0.0)) or 1.0  # its own unit, so that no power overflows
+    A, terms = far * state_matrix(beam, omega), [state]
     for k in range(1, 30):
         terms.append(A @ terms[-1] / k)
-        if k == 1 and load is not None:
-            terms[1][6:9] -= load
-    powers = x[:, None] ** np.arange(float(len(terms)))
+        if k == 1 and pull is not None:
+            terms[1][6:9] -= far * beam.m * pull
+    powers = (x[:, None] / far) ** np.arange(float(len(terms)))
     states: Array = powers @ np.array(terms)
     return states
 
 
-def uniform_load(L: float) -> Array:
-    """Return (3, 6): work of a unit force per length along x, y, z on the end deformations d.
+def root_inertia(beam: AnyBeam, L: float) -> Array:
+    """Return (6, 6 + m): the rows of u0 of the mass of the static shapes over (u0, allowed d).
 
-    The static shapes of an end deformation hold these integrals exactly, shear or not: L/2 for a
-    displacement, L^2/12 for a rotation.
+    The dynamic stiffness of the last L metres begins as K - omega^2 M, and a weight does the work
+    M pull. Of a uniform beam, shear or not, the static shapes of an end deformation hold L/2 of a
+    displacement and L^2/12 of a rotation.
     """
-    W = np.zeros((3, 6))
+    if isinstance(beam, VaryingBeam):
+        series = series_of(beam.outside(L))
+        return np.asarray((series.stiffness(0.0, 1) - series.stiffness(1.0, 2))[:6])
+    assert isinstance(beam, Beam)
+    W = np.zeros((6, 6))
     W[0, 0] = W[1, 1] = W[2, 2] = L / 2
     W[1, 5], W[2, 4] = -(L**2) / 12, L**2 / 12
-    return W
+    return np.hstack([beam.rod(0.0, L), beam.m * W[:, beam.active()]])

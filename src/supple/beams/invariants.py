@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .shapes import EndLoad, Shapes
-from .theory import Beam
+from .theory import AnyBeam
+from .varying import NODES, VaryingBeam
 
 __all__ = [
     "Invariants",
+    "beam_points",
     "end_mass",
+    "fields_at",
     "foreshortening",
     "gauss_points",
     "invariants",
@@ -71,9 +74,31 @@ def gauss_points(breaks: Array, points: int) -> tuple[Array, Array]:
     return ((a + b) / 2 + (b - a) / 2 * t).ravel(), ((b - a) / 2 * w).ravel()
 
 
-def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = False) -> Invariants:
-    """Return the integrals of a link under these shapes; exact, since shapes are polynomials."""
-    x, w = gauss_points(shapes.breaks, 2 * shapes.degree + 2 if stiffening else shapes.degree + 2)
+def beam_points(beam: AnyBeam, points: int, breaks: Array | None = None) -> tuple[Array, Array]:
+    """Return places and weights along a beam for polynomials of degree 2 points - 1 between breaks.
+
+    Of a uniform beam they are Gauss's on the pieces; of a varying one as many more on each of its
+    panels as its properties ask for.
+    """
+    at = np.array([0.0, beam.L]) if breaks is None else breaks
+    if isinstance(beam, VaryingBeam) and beam.L > 0:
+        inside = beam.edges()
+        apart = np.abs(inside[:, None] - at).min(axis=1) > 1e-9 * beam.L
+        apart &= (inside > at[0]) & (inside < at[-1])
+        at, points = np.sort(np.concatenate([at, inside[apart]])), points + NODES // 2
+    return gauss_points(at, points)
+
+
+def invariants(
+    beam: AnyBeam, shapes: Shapes, end: EndLoad, stiffening: bool = False, start: float = 0.0
+) -> Invariants:
+    """Return the integrals of a link under these shapes; exact, since shapes are polynomials.
+
+    Integrals of the mass are those of the part from `start` to the end, about the root.
+    """
+    pieces = np.append(min(start, beam.L), shapes.breaks[shapes.breaks > start])
+    points = 2 * shapes.degree + 2 if stiffening else shapes.degree + 2
+    x, w = beam_points(beam, points, pieces)
     tip = np.concatenate([x, [beam.L]])
     fields = shapes.at(tip)
     N, Psi = fields[:, :3], fields[:, 3:]
@@ -81,22 +106,22 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     if stiffening:
         pairs, extra = foreshortening(shapes, tip)
         N = np.concatenate([N, extra], axis=2)
-    mass = w * beam.m
-    J = np.array([beam.rIp, beam.rI[1], beam.rI[0]])
+    inert = w[:, None] * beam.inertias(x)
+    mass, J = inert[:, 0], inert[:, 3:]
     G = np.einsum("g,gak,gbl->abkl", mass, N[:-1], N[:-1])
-    PsiJPsi = np.einsum("g,a,gak,gal->kl", w, J, Psi[:-1], Psi[:-1])
+    PsiJPsi = np.einsum("ga,gak,gal->kl", J, Psi[:-1], Psi[:-1])
     k = shapes.count
     own = np.einsum("aakl->kl", G)[:k, :k] + PsiJPsi
     return Invariants(
         length=beam.L,
-        mass=beam.m * beam.L,
-        first=beam.m * beam.L**2 / 2,
-        second=beam.m * beam.L**3 / 3,
+        mass=float(mass.sum()),
+        first=float(mass @ x),
+        second=float(mass @ x**2),
         P=np.einsum("g,gak->ak", mass, N[:-1]),
         X=np.einsum("g,gak->ak", mass * x, N[:-1]),
         G=G,
-        J=J * beam.L,
-        JPsi=np.einsum("g,a,gak->ak", w, J, Psi[:-1]),
+        J=J.sum(axis=0),
+        JPsi=np.einsum("ga,gak->ak", J, Psi[:-1]),
         PsiJPsi=PsiJPsi,
         K=stiffness(beam, shapes),
         modal_mass=own + end_mass(end, fields[-1]),
@@ -106,18 +131,20 @@ def invariants(beam: Beam, shapes: Shapes, end: EndLoad, stiffening: bool = Fals
     )
 
 
-def rigid_invariants(beam: Beam) -> Invariants:
-    """Return the integrals of a link that keeps its shape: no elastic coordinate."""
+def rigid_invariants(beam: AnyBeam, start: float = 0.0) -> Invariants:
+    """Return the integrals of a link that keeps its shape, from `start` on: nothing elastic."""
     empty, square = np.zeros((3, 0)), np.zeros((0, 0))
+    x, w = beam_points(beam, 3, np.array([start, beam.L]))
+    inert = w[:, None] * beam.inertias(x)
     return Invariants(
         length=beam.L,
-        mass=beam.m * beam.L,
-        first=beam.m * beam.L**2 / 2,
-        second=beam.m * beam.L**3 / 3,
+        mass=float(inert[:, 0].sum()),
+        first=float(inert[:, 0] @ x),
+        second=float(inert[:, 0] @ x**2),
         P=empty,
         X=empty,
         G=np.zeros((3, 3, 0, 0)),
-        J=np.array([beam.rIp, beam.rI[1], beam.rI[0]]) * beam.L,
+        J=inert[:, 3:].sum(axis=0),
         JPsi=empty,
         PsiJPsi=square,
         K=square,
@@ -128,30 +155,31 @@ def rigid_invariants(beam: Beam) -> Invariants:
     )
 
 
-def stiffness(beam: Beam, shapes: Shapes) -> Array:
+def stiffness(beam: AnyBeam, shapes: Shapes) -> Array:
     """Return the (k, k) integral of EA u'^2 + EI psi'^2 + kGA (v' - psi)^2 + GJ phi'^2.
 
     An infinite stiffness excludes its deformation: the shapes have none of it, it adds nothing.
     """
-    x, w = gauss_points(shapes.breaks, shapes.degree + 2)
+    x, w = beam_points(beam, shapes.degree + 2, shapes.breaks)
     K = np.zeros((shapes.count, shapes.count))
     for modulus, strain in strains(beam, shapes, x):
-        K += modulus * np.einsum("g,gk,gl->kl", w, strain, strain)
+        K += np.einsum("g,gk,gl->kl", w * modulus, strain, strain)
     return (K + K.T) / 2
 
 
-def strains(beam: Beam, shapes: Shapes, x: ArrayLike) -> list[tuple[float, Array]]:
-    """Return each stiffness that is finite, with its strain at x per unit coordinate, (P, k)."""
+def strains(beam: AnyBeam, shapes: Shapes, x: ArrayLike) -> list[tuple[Array, Array]]:
+    """Return each finite stiffness (P,), and its strain at x per unit coordinate, (P, k)."""
     value, slope = shapes.at(x), shapes.at(x, 1)
+    _, EA, xy, xz, k_xy, k_xz, GJ, *_ = beam.at(x).T
     each = [
-        (beam.EA, slope[:, 0]),
-        (beam.EI[0], slope[:, 5]),
-        (beam.EI[1], slope[:, 4]),
-        (beam.kGA[0], slope[:, 1] - value[:, 5]),
-        (beam.kGA[1], slope[:, 2] + value[:, 4]),
-        (beam.GJ, slope[:, 3]),
+        (EA, slope[:, 0]),
+        (xy, slope[:, 5]),
+        (xz, slope[:, 4]),
+        (k_xy, slope[:, 1] - value[:, 5]),
+        (k_xz, slope[:, 2] + value[:, 4]),
+        (GJ, slope[:, 3]),
     ]
-    return [(modulus, strain) for modulus, strain in each if np.isfinite(modulus)]
+    return [(modulus, strain) for modulus, strain in each if np.isfinite(modulus).all()]
 
 
 def end_mass(end: EndLoad, fields: Array) -> Array:
@@ -161,6 +189,16 @@ def end_mass(end: EndLoad, fields: Array) -> Array:
     load[2, 4] = load[4, 2] = -end.moment
     mass: Array = fields.T @ load @ fields
     return mass
+
+
+def fields_at(shapes: Shapes | None, x: float, stiffening: bool) -> tuple[Array, Array]:
+    """Return N (3, kz) and Psi (3, k) of the section at x; empty for a rigid link."""
+    if shapes is None:
+        return np.zeros((3, 0)), np.zeros((3, 0))
+    place = np.array([x])
+    field = shapes.at(place)[0]
+    extra = [foreshortening(shapes, place)[1][0]] if stiffening else []
+    return np.hstack([field[:3], *extra]), field[3:]
 
 
 def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], Array]:

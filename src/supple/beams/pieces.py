@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.spatial import transport
-from .dynamic_stiffness import pieces_needed
-from .theory import Beam
+from .dynamic_stiffness import cuts
+from .series import series_of
+from .theory import AnyBeam, Beam
+from .varying import VaryingBeam
 
 __all__ = ["Pieces", "cut"]
 
@@ -27,7 +29,7 @@ TERMS = 30  # of the exponential's series: a piece is at most 0.9 pi of a wave l
 class Pieces:
     """A beam cut at stations x (k + 1,), with which of its end deformations are allowed, (6,)."""
 
-    beam: Beam
+    beam: AnyBeam
     x: Array
     active: NDArray[np.bool_]
 
@@ -102,7 +104,17 @@ class Pieces:
         return out
 
     def transfer(self, i: int, h: float, w2: Complex, loss: complex = 1.0) -> Complex:
-        """Return exp(A h), (F, 12, 12): the state at h from the root of piece i."""
+        """Return exp(A h), (F, 12, 12): the state at h from the root of piece i.
+
+        Of a varying beam by its power series, with stiffnesses times `loss` as forces times `loss`
+        at omega^2 / loss.
+        """
+        if isinstance(self.beam, VaryingBeam):
+            piece = self.beam.part(float(self.x[i]), float(self.x[i + 1]))
+            scale = np.repeat([1.0, loss], 6)
+            own = series_of(piece).transfer(w2 / loss, None if h == piece.L else h)
+            return np.asarray(own * scale[:, None] / scale)
+        assert isinstance(self.beam, Beam)
         A = _state_matrices(self.beam, w2, loss) * h
         T = np.broadcast_to(np.eye(12, dtype=complex), A.shape).copy()
         term = T.copy()
@@ -112,10 +124,10 @@ class Pieces:
         return T
 
 
-def cut(beam: Beam, L: float, omega: float) -> Pieces:
-    """Return a uniform beam in equal pieces without a clamped frequency up to omega."""
-    count = pieces_needed(beam, L, omega) if not beam.rigid else 1
-    return Pieces(beam, np.linspace(0.0, L, count + 1), beam.active())
+def cut(beam: AnyBeam, L: float, omega: float) -> Pieces:
+    """Return the last L metres of a beam in pieces without a clamped frequency up to omega."""
+    free = beam.outside(L)
+    return Pieces(free, cuts(free, omega), beam.active())
 
 
 def _state_matrices(beam: Beam, w2: Complex, loss: complex) -> Complex:

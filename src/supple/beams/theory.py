@@ -9,20 +9,114 @@ the polar inertia in torsion and the mass, whatever moves it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import Elastic, Robot, Theory
 
-__all__ = ["Beam", "beam_of", "theory_of"]
+__all__ = ["AnyBeam", "Beam", "Deforms", "theory_of", "uniform", "uniform_of"]
 
+Array = NDArray[np.float64]
 inf = math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Beam:
+class Deforms(NamedTuple):
+    """Which deformations a beam allows; pairs hold the x-y plane first, then the x-z plane."""
+
+    EA: bool
+    EI: tuple[bool, bool]
+    kGA: tuple[bool, bool]
+    GJ: bool
+
+
+class AnyBeam(ABC):
+    """A beam along x, uniform or not. A kind has these duties:
+
+    1. `L`: its length, m.
+    2. `at(x)` returns its properties at places x (P,), (P, 10): m, EA, EI_xy, EI_xz, kGA_xy,
+       kGA_xz, GJ, rI_xy, rI_xz, rI_p; an infinite stiffness excludes its deformation.
+    3. `breaks`: places inside it where properties jump or change their slope.
+    4. `outside(L)` returns its last L metres: what is out of the hub of a link that slides.
+    5. `rod(start, stop)` returns the (6, 6) rigid mass about x = 0 of the beam laid along x from
+       start, where it begins, as far as stop.
+    6. `inextensible()` returns the same beam with its stretch excluded, `stiff()` a rigid one.
+    """
+
+    L: float
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Places inside it where properties jump or change their slope."""
+        return ()
+
+    @abstractmethod
+    def at(self, x: ArrayLike, derivative: int = 0) -> Array:
+        """Return the properties at x, or their derivatives along x, (P, 10)."""
+
+    @abstractmethod
+    def outside(self, L: float) -> Self:
+        """Return the last L metres."""
+
+    @abstractmethod
+    def rod(self, start: float, stop: float) -> Array:
+        """Return the (6, 6) rigid mass about x = 0 of what lies between start and stop."""
+
+    @abstractmethod
+    def inextensible(self) -> Self:
+        """Return the beam with its stretch excluded."""
+
+    @abstractmethod
+    def stiff(self) -> Self:
+        """Return the beam with every deformation excluded."""
+
+    @property
+    def deforms(self) -> Deforms:
+        """Which deformations it allows, the same all along."""
+        soft = np.isfinite(self.at([0.0])[0]).tolist()
+        return Deforms(soft[1], (soft[2], soft[3]), (soft[4], soft[5]), soft[6])
+
+    @property
+    def rigid(self) -> bool:
+        """Whether no deformation is left."""
+        allowed = self.deforms
+        return not (allowed.EA or any(allowed.EI) or allowed.GJ)
+
+    def active(self) -> NDArray[np.bool_]:
+        """Which of the end deformations (u, v, w, phi_x, psi_y, psi_z) the beam allows, (6,) bool.
+
+        The transverse ones w, psi_y belong to bending in x-z, and v, psi_z to bending in x-y.
+        """
+        EA, (xy, xz), _, GJ = self.deforms
+        return np.array([EA, xy, xz, GJ, xz, xy], dtype=bool)
+
+    def mass_matrix(self) -> Array:
+        """(6, 6) rigid-body mass about the root, displacements then rotations, beam axes."""
+        return self.rod(0.0, self.L)
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+        return float(self.rod(0.0, self.L)[0, 0])
+
+    def compliances(self, x: ArrayLike) -> Array:
+        """Return (P, 6) in the order of the resultants: 1/EA, 1/kGA, 1/kGA, 1/GJ, 1/EI, 1/EI.
+
+        That is N, Q_y, Q_z, T, M_y, M_z.
+        """
+        return np.asarray(1 / self.at(x)[:, [1, 4, 5, 6, 3, 2]])
+
+    def inertias(self, x: ArrayLike) -> Array:
+        """Return (P, 6) inertia per length of each motion of a section: m, m, m, rIp, rI, rI."""
+        return self.at(x)[:, [0, 0, 0, 9, 8, 7]]
+
+
+@dataclass(frozen=True)
+class Beam(AnyBeam):
     """A uniform beam along x. Pairs hold the x-y plane first, then the x-z plane.
 
     Attributes:
@@ -40,35 +134,57 @@ class Beam:
     rI: tuple[float, float] = (0.0, 0.0)
     rIp: float = 0.0
 
+    def at(self, x: ArrayLike, derivative: int = 0) -> Array:
+        """Return the same properties at every x, (P, 10)."""
+        if derivative:
+            return np.zeros((np.size(x), 10))
+        row = (self.m, self.EA, *self.EI, *self.kGA, self.GJ, *self.rI, self.rIp)
+        return np.broadcast_to(np.array(row), (np.size(x), 10))
+
+    def outside(self, L: float) -> Beam:
+        """Return a beam of length L alike."""
+        return replace(self, L=L)
+
+    def inextensible(self) -> Beam:
+        """Return the beam with its length kept."""
+        return replace(self, EA=inf)
+
+    def stiff(self) -> Beam:
+        """Return the beam with its shape kept."""
+        return replace(self, EA=inf, EI=(inf, inf), GJ=inf)
+
     @property
-    def rigid(self) -> bool:
-        """Whether no deformation is left."""
-        return math.isinf(min(self.EA, *self.EI, self.GJ))
+    def deforms(self) -> Deforms:
+        """Which deformations it allows."""
+        xy, xz = map(math.isfinite, self.EI)
+        shear = (math.isfinite(self.kGA[0]), math.isfinite(self.kGA[1]))
+        return Deforms(math.isfinite(self.EA), (xy, xz), shear, math.isfinite(self.GJ))
 
-    def active(self) -> np.ndarray:
-        """Which of the end deformations (u, v, w, phi_x, psi_y, psi_z) the beam allows, (6,) bool.
-
-        The transverse ones w, psi_y belong to bending in x-z, and v, psi_z to bending in x-y.
-        """
-        xy, xz = (math.isfinite(value) for value in self.EI)
-        return np.array(
-            [math.isfinite(self.EA), xy, xz, math.isfinite(self.GJ), xz, xy], dtype=bool
+    def rod(self, start: float, stop: float) -> Array:
+        """Return the (6, 6) rigid mass about x = 0 of a rod from x = start to x = stop."""
+        length = stop - start
+        first, second, third = (
+            (stop ** (k + 1) - start ** (k + 1)) / (k + 1) * self.m for k in range(3)
         )
-
-    def mass_matrix(self) -> np.ndarray:
-        """(6, 6) rigid-body mass about the root, displacements then rotations, beam axes."""
-        return rod_mass(self.m, self.rI, self.rIp, 0.0, self.L)
+        turning = (self.rIp * length, self.rI[1] * length, self.rI[0] * length)
+        return rigid_rod(first, second, third, turning)
 
 
-def rod_mass(
-    m: float, rI: tuple[float, float], rIp: float, start: float, stop: float
-) -> np.ndarray:
-    """Return the (6, 6) rigid mass about x = 0 of a uniform rod from x = start to x = stop."""
-    first, second, third = ((stop ** (k + 1) - start ** (k + 1)) / (k + 1) * m for k in range(3))
-    length = stop - start
-    M = np.diag([first, first, first, rIp * length, third, third])
-    M[4, 4] += rI[1] * length
-    M[5, 5] += rI[0] * length
+def uniform(beam: AnyBeam) -> Beam:
+    """Return a beam that is uniform, as motions of links that slide need it."""
+    if not isinstance(beam, Beam):
+        raise SuppleError(
+            "a link with stations slides: its modes, statics and elements are known, its motion is "
+            "not; give it one section to build a model"
+        )
+    return beam
+
+
+def rigid_rod(
+    first: float, second: float, third: float, turning: tuple[float, float, float]
+) -> Array:
+    """Return the (6, 6) mass of a rod along x from its moments int m x^k and rotary inertias."""
+    M = np.diag([first, first, first, turning[0], third + turning[1], third + turning[2]])
     M[1, 5] = M[5, 1] = second
     M[2, 4] = M[4, 2] = -second
     return M
@@ -85,10 +201,8 @@ def theory_of(robot: Robot, link: Elastic) -> Theory:
     return "timoshenko" if known else "euler-bernoulli"
 
 
-def beam_of(robot: Robot, link: Elastic) -> Beam:
-    """Return the numbers of a link under its theory, length as given, axes before `roll`."""
-    if link.stations is not None:
-        raise SuppleError("stations are for links of serial arms: give several uniform links here")
+def uniform_of(robot: Robot, link: Elastic) -> Beam:
+    """Return the numbers of a uniform link under its theory, length as given, before `roll`."""
     full = _from_section(robot, link) if link.material is not None else _direct(link)
     theory = theory_of(robot, link)
     L, m, rI, rIp = full.L, full.m, full.rI, full.rIp

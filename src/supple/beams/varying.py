@@ -1,43 +1,51 @@
-"""VaryingBeam: a beam whose section changes along its length, exact to a stated tolerance.
+"""VaryingBeam: a beam whose section changes along its length; and the beam of any link.
 
-The state equation y' = A(x) y of a piece is integrated by Gauss collocation of order 16, which
-keeps the stiffness symmetric. Pieces are halved until they taper little, and until a uniform beam
-of their least stiffness and greatest mass, whose frequencies are lower, has no clamped frequency
-below the highest asked for. So the count of a piece is zero, and J = s(K) stays a proof.
+Between two stations sizes, or stiffnesses, change linearly, and the properties of the section
+follow from the sizes. They are held as Legendre series on panels so short that the series is good
+to rounding: evaluating and bounding them is then cheap and the same everywhere.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.polynomial import legendre
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import Elastic, Material, Robot, Station, Theory
 from ..sections import Shape
-from .dynamic_stiffness import pieces_needed
-from .pieces import Complex, Pieces
-from .theory import Beam
+from .theory import AnyBeam, rigid_rod, theory_of, uniform_of
 
-__all__ = ["VaryingBeam", "VaryingPieces", "cut_varying", "varying_of"]
+__all__ = ["Span", "VaryingBeam", "beam_of", "panel_nodes"]
 
 Array = NDArray[np.float64]
-STEEPEST = 2.0  # how many times a property of one end may be that of the other, in a piece
-PIECES = 400
-STAGES = 8
-# What a section brings, in this order, as a row of numbers.
-PROPERTIES = ("m", "EA", "EI_xy", "EI_xz", "kGA_xy", "kGA_xz", "GJ", "rI_xy", "rI_xz", "rIp")
-# The decoupled parts of the state: axial, torsion, bending in x-y, bending in x-z.
-PLANES = ((0, 6), (3, 9), (1, 5, 7, 11), (2, 4, 8, 10))
+NODES = 16  # Gauss points of a panel
+RESOLVED = 2e-15  # last coefficients of a panel's series, beside its largest
+PANELS = 4096
+
+
+@lru_cache(maxsize=1)
+def panel_nodes() -> tuple[Array, Array, Array]:
+    """Return Gauss points (n,), weights (n,) and the matrix (n, n) from values to a series."""
+    t, w = legendre.leggauss(NODES)
+    k = np.arange(NODES)
+    series = (2 * k + 1)[:, None] / 2 * legendre.legvander(t, NODES - 1).T * w
+    return t, w, series
 
 
 @dataclass(frozen=True)
 class Span:
-    """The beam between two stations: sizes, or stiffnesses, change linearly in between."""
+    """The beam between two stations, `first` and `second`: shapes, or rows of properties.
+
+    plane: None, or which bending plane a planar arm keeps as its x-y.  excluded: columns of the
+    properties made infinite.
+    """
 
     start: float
     stop: float
@@ -46,23 +54,23 @@ class Span:
     material: Material | None
     theory: Theory
     plane: int | None = None
+    excluded: tuple[int, ...] = ()
 
-    def at(self, x: Array) -> Array:
-        """Return the properties at x, (P, 10), as PROPERTIES; inf excludes a deformation."""
-        t = (np.asarray(x) - self.start) / (self.stop - self.start)
-        rows = np.array([self._row(float(each)) for each in np.atleast_1d(t)])
-        if self.theory == "inextensible":
+    def exact(self, x: Array) -> Array:
+        """Return the properties at x, (P, 10), from the sizes there."""
+        t = (x - self.start) / (self.stop - self.start)
+        rows = np.array([self._row(float(each)) for each in t])
+        if self.theory in ("inextensible", "rigid"):
             rows[:, 1] = math.inf
-        if self.theory != "timoshenko":
+        if self.theory == "rigid":
+            rows[:, 2:7] = math.inf
+        elif self.theory != "timoshenko":
             rows[:, 4:6], rows[:, 7:9] = math.inf, 0.0
         if self.plane is not None:
-            swap = self.plane
-            rows[:, 2], rows[:, 4], rows[:, 7] = (
-                rows[:, 2 + swap],
-                rows[:, 4 + swap],
-                rows[:, 7 + swap],
-            )
-            rows[:, 3], rows[:, 5], rows[:, 6], rows[:, 8], rows[:, 9] = *[math.inf] * 3, 0.0, 0.0
+            for k in (2, 4, 7):
+                rows[:, k] = rows[:, k + self.plane]
+            rows[:, [3, 5, 6]], rows[:, [8, 9]] = math.inf, 0.0
+        rows[:, list(self.excluded)] = math.inf
         return rows
 
     def _row(self, t: float) -> list[float]:
@@ -74,11 +82,8 @@ class Span:
             k_xy, k_xz = section.shear(material.nu)
             shear = (k_xy * G * A, k_xz * G * A, G * J_t) if G is not None else (math.inf,) * 3
             return [rho * A, E * A, E * I_z, E * I_y, *shear, rho * I_z, rho * I_y, rho * I_p]
-        mixed = [
-            (1 - t) * a + t * b if a != b else a
-            for a, b in zip(self.first, self.second, strict=True)
-        ]
-        return [float(value) for value in mixed]
+        ends = zip(self.first, self.second, strict=True)
+        return [(1 - t) * a + t * b if a != b else a for a, b in ends]
 
 
 def _between(first: Shape, second: Shape, t: float) -> Shape:
@@ -91,184 +96,170 @@ def _between(first: Shape, second: Shape, t: float) -> Shape:
         elif isinstance(a, float) and isinstance(b, float):
             values[key] = (1 - t) * a + t * b
         else:
-            values[key] = a if a == b else None
+            values[key] = a
     return type(first).model_construct(**values)
 
 
+@lru_cache(maxsize=1024)
+def _panels(span: Span) -> tuple[Array, Array]:
+    """Edges (p + 1,) and Legendre series (p, n, 10) of a span's properties, good to rounding.
+
+    So are the inverses of the stiffnesses on each panel, which the beam equations integrate. An
+    infinite stiffness is left infinite, in the first coefficient.
+    """
+    t, _, series = panel_nodes()
+    todo, edges, held = [(span.start, span.stop)], [span.start], []
+    while todo:
+        a, b = todo.pop()
+        rows = span.exact((a + b) / 2 + (b - a) / 2 * t)
+        soft = np.isfinite(rows[0])
+        c = np.zeros((NODES, 10))
+        c[0, ~soft] = math.inf
+        c[:, soft] = series @ rows[:, soft]
+        used = rows[:, soft][:, (rows[0, soft] > 0)]
+        both = np.abs(series @ np.hstack([used / used[0], used[0] / used]))
+        if both[-2:].max() <= RESOLVED * 8:
+            edges.append(b)
+            held.append(c)
+        elif len(held) + len(todo) > PANELS or b - a <= 1e-9 * (span.stop - span.start):
+            raise SuppleError(
+                f"the section changes too steeply between {span.start:g} and {span.stop:g} m: "
+                "look at the sizes of these stations"
+            )
+        else:
+            todo += [((a + b) / 2, b), (a, (a + b) / 2)]
+    return np.array(edges), np.array(held)
+
+
 @dataclass(frozen=True)
-class VaryingBeam:
-    """A beam of spans along x; what asks for the numbers of a uniform beam is told so."""
+class VaryingBeam(AnyBeam):
+    """A beam of spans; x = 0 is at `start` of them, so that a part is a beam of its own."""
 
     L: float
     spans: tuple[Span, ...]
+    start: float = 0.0
 
     @property
-    def rigid(self) -> bool:
-        """Never: a rigid link with stations is refused in its description."""
-        return False
+    def breaks(self) -> tuple[float, ...]:
+        """Stations inside the beam."""
+        inside = (span.stop - self.start for span in self.spans)
+        return tuple(x for x in inside if 1e-12 * self.L < x < (1 - 1e-12) * self.L)
 
-    def active(self) -> NDArray[np.bool_]:
-        """Which end deformations the beam allows, (6,); the same in all spans."""
-        EA, xy, xz, GJ = (
-            math.isfinite(self.spans[0].at(np.array([0.0]))[0, k]) for k in (1, 2, 3, 6)
-        )
-        return np.array([EA, xy, xz, GJ, xz, xy])
+    def edges(self) -> Array:
+        """Return 0, the ends of the panels inside, and L: smooth and well resolved in between."""
+        every = np.concatenate([_panels(span)[0] for span in self.spans]) - self.start
+        inside = every[(every > 1e-9 * self.L) & (every < (1 - 1e-9) * self.L)]
+        return np.unique(np.concatenate([[0.0], inside, [self.L]]))
+
+    def at(self, x: ArrayLike, derivative: int = 0) -> Array:
+        """Return the properties at x, or their derivatives along x, (P, 10).
+
+        At a jump they are those of the span that begins there.
+        """
+        places = self.start + np.atleast_1d(np.asarray(x, float))
+        stops = np.array([span.stop for span in self.spans])
+        which = np.minimum(np.searchsorted(stops, places, "right"), len(stops) - 1)
+        out = np.empty((len(places), 10))
+        for k in np.unique(which):
+            here = which == k
+            out[here] = self._inside(int(k), places[here], derivative)
+        return out
+
+    def _inside(self, k: int, places: Array, derivative: int = 0) -> Array:
+        """Properties at places of span k, its ends included."""
+        edges, series = _panels(self.spans[k])
+        panel = np.clip(np.searchsorted(edges, places, "right") - 1, 0, len(series) - 1)
+        a, b = edges[panel], edges[panel + 1]
+        soft = np.isfinite(series[0, 0])
+        out = np.full((len(places), 10), 0.0 if derivative else math.inf)
+        series = series[panel][:, :, soft]
+        if derivative:
+            scale = (2 / (b - a)) ** derivative
+            series = legendre.legder(series, derivative, axis=1) * scale[:, None, None]
+        basis = legendre.legvander((2 * places - a - b) / (b - a), series.shape[1] - 1)
+        out[:, soft] = np.einsum("pn,pnc->pc", basis, series)
+        return out
+
+    def section(self, x: float) -> Shape | None:
+        """Return the section at x, or None where stiffnesses are given instead."""
+        place = self.start + x
+        span = next((s for s in self.spans if place < s.stop), self.spans[-1])
+        t = (place - span.start) / (span.stop - span.start)
+        return _between(span.first, span.second, t) if isinstance(span.first, Shape) else None
+
+    def on_panel(self, x: Array) -> Array:
+        """Return the properties at points x (P,) that lie inside one panel, its ends excluded."""
+        middle = self.start + float(x.mean())
+        k = next((i for i, s in enumerate(self.spans) if middle < s.stop), len(self.spans) - 1)
+        return self._inside(k, self.start + x)
+
+    def outside(self, L: float) -> VaryingBeam:
+        """Return the last L metres."""
+        return self.part(self.L - L, self.L)
+
+    def part(self, a: float, b: float) -> VaryingBeam:
+        """Return the beam between a and b."""
+        return replace(self, L=b - a, start=self.start + a)
 
     def in_plane(self, quarter: int) -> VaryingBeam:
         """Return the beam of a planar arm: bending in x-y only, after a quarter turn or none."""
         return replace(self, spans=tuple(replace(s, plane=quarter) for s in self.spans))
 
-    @property
-    def m(self) -> float:
-        """Mean mass per length, kg/m: m L is the beam's mass."""
-        return self._mean(0)
+    def inextensible(self) -> VaryingBeam:
+        """Return the beam with its stretch excluded."""
+        return self._stiffer((1,))
 
-    @property
-    def rI(self) -> tuple[float, float]:
-        """Mean rotary inertias per length, kg m."""
-        return self._mean(7), self._mean(8)
+    def stiff(self) -> VaryingBeam:
+        """Return the beam with every deformation excluded."""
+        return self._stiffer((1, 2, 3, 6))
 
-    @property
-    def rIp(self) -> float:
-        """Mean polar inertia per length, kg m."""
-        return self._mean(9)
+    def _stiffer(self, columns: tuple[int, ...]) -> VaryingBeam:
+        return replace(self, spans=tuple(replace(s, excluded=columns) for s in self.spans))
 
-    def _mean(self, k: int) -> float:
-        nodes, weights = np.polynomial.legendre.leggauss(8)
-        total = 0.0
-        for span in self.spans:
-            half = (span.stop - span.start) / 2
-            total += half * float(weights @ span.at(span.start + half * (nodes + 1))[:, k])
-        return total / self.L
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise SuppleError(
-            "a link with stations has no single stiffness: exact modes and responses take it; for "
-            "other questions give it as several uniform links"
-        )
+    def rod(self, start: float, stop: float) -> Array:
+        """Return the (6, 6) rigid mass about x = 0 of the beam laid from start, up to stop."""
+        if stop <= start:
+            return np.zeros((6, 6))
+        part = self.part(0.0, stop - start)
+        t, w, _ = panel_nodes()
+        a, b = part.edges()[:-1, None], part.edges()[1:, None]
+        s, weights = (a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w
+        rows = np.concatenate([part.on_panel(each) for each in s]) * weights.reshape(-1, 1)
+        x = s.ravel() + start
+        moments = [float(rows[:, 0] @ x**k) for k in range(3)]
+        turning = (float(rows[:, 9].sum()), float(rows[:, 8].sum()), float(rows[:, 7].sum()))
+        return rigid_rod(moments[0], moments[1], moments[2], turning)
 
 
-class VaryingPieces(Pieces):
-    """A varying beam cut into pieces."""
-
-    def transfer(self, i: int, h: float, w2: Complex, loss: complex = 1.0) -> Complex:
-        """Return the state at h from the root of piece i, (F, 12, 12), by Gauss collocation.
-
-        Y_j = y_0 + h sum a_jk A(x_k) Y_k, y_1 = y_0 + h sum b_k A(x_k) Y_k, plane by plane.
-        """
-        beam: Any = self.beam
-        x0 = float(self.x[i])
-        span = next(s for s in beam.spans if s.start <= x0 and self.x[i + 1] <= s.stop)
-        c, a, b = _gauss()
-        return _collocated(_matrices(span.at(x0 + c * h), w2, loss), h, a, b)
-
-
-def _gauss() -> tuple[Array, Array, Array]:
-    """Nodes c, coefficients a and weights b of Gauss collocation on 0 to 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(STAGES)
-    c, b = (nodes + 1) / 2, weights / 2
-    powers = np.arange(STAGES)
-    V = c[:, None] ** powers
-    a = (c[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(V)
-    return c, a, b
-
-
-def _matrices(rows: Array, w2: Complex, loss: complex) -> Complex:
-    """A (F, P, 12, 12) at the nodes; see `dynamic_stiffness.state_matrix`."""
-    m, EA, xy, xz, k_xy, k_xz, GJ, r_xy, r_xz, r_p = rows.T
-    A = np.zeros((len(w2), len(rows), 12, 12), complex)
-    w = w2[:, None]
-    A[..., 0, 6], A[..., 3, 9] = 1 / EA / loss, 1 / GJ / loss
-    A[..., 1, 5], A[..., 1, 7] = 1, 1 / k_xy / loss
-    A[..., 2, 4], A[..., 2, 8] = -1, 1 / k_xz / loss
-    A[..., 4, 10], A[..., 5, 11] = 1 / xz / loss, 1 / xy / loss
-    A[..., 6, 0] = A[..., 7, 1] = A[..., 8, 2] = -w * m
-    A[..., 9, 3] = -w * r_p
-    A[..., 10, 8], A[..., 10, 4] = 1, -w * r_xz
-    A[..., 11, 7], A[..., 11, 5] = -1, -w * r_xy
-    return A
-
-
-def _collocated(A: Complex, h: float, a: Array, b: Array) -> Complex:
-    T = np.zeros((len(A), 12, 12), complex)
-    for plane in PLANES:
-        n, s = len(plane), len(b)
-        own = A[:, :, plane][..., plane]  # (F, s, n, n)
-        big = -h * np.einsum("jk,fkxy->fjxky", a, own).reshape(len(A), s * n, s * n)
-        big += np.eye(s * n)
-        start = np.broadcast_to(np.tile(np.eye(n), (s, 1)), (len(A), s * n, n))
-        Y = np.linalg.solve(big, start.astype(complex)).reshape(len(A), s, n, n)
-        T[np.ix_(range(len(A)), plane, plane)] = np.eye(n) + h * np.einsum(
-            "k,fkxy,fkyz->fxz", b, own, Y
-        )
-    return T
-
-
-def cut_varying(beam: VaryingBeam, omega: float) -> VaryingPieces:
-    """Return the beam in pieces that are accurate and without a clamped frequency up to omega.
-
-    No property changes by more than STEEPEST within a piece: then the apex towards which a taper
-    runs is at least three pieces away, and collocation of order 16 leaves less than 1e-14.
-    """
-    cuts = [0.0]
-    for span in beam.spans:
-        open_ = [(span.start, span.stop)]
-        while open_:
-            x0, x1 = open_.pop(0)
-            h, ends = x1 - x0, span.at(np.array([x0, (x0 + x1) / 2, x1]))
-            finite = np.isfinite(ends[0]) & (ends > 0).all(axis=0)
-            ratio = (ends[:, finite].max(axis=0) / ends[:, finite].min(axis=0)).max()
-            short = ratio <= STEEPEST and pieces_needed(_lowest(span, x0, x1), h, omega) == 1
-            if short or len(cuts) + len(open_) > PIECES:
-                cuts.append(x1)
-            else:
-                open_ = [(x0, x0 + h / 2), (x0 + h / 2, x1), *open_]
-    if len(cuts) > PIECES:
-        raise SuppleError("a link with stations needs too many pieces: ask for fewer frequencies")
-    return VaryingPieces(beam, np.array(cuts), beam.active())  # type: ignore[arg-type]
-
-
-def _lowest(span: Span, x0: float, x1: float) -> Beam:
-    """A uniform beam of lower clamped frequencies: least stiffness, greatest mass between x0, x1.
-
-    Properties are sampled at 17 places; the largest step between two of them is the margin.
-    """
-    rows = span.at(np.linspace(x0, x1, 17))
-    with np.errstate(invalid="ignore"):
-        step = np.nan_to_num(np.abs(np.diff(rows, axis=0)).max(axis=0), nan=0.0)
-    low, high = rows.min(axis=0) - step, rows.max(axis=0) + step
-    low = np.maximum(low, 1e-3 * rows.min(axis=0))
-    return Beam(
-        L=x1 - x0,
-        m=float(high[0]),
-        EA=float(low[1]),
-        EI=(float(low[2]), float(low[3])),
-        kGA=(float(low[4]), float(low[5])),
-        GJ=float(low[6]),
-        rI=(float(high[7]), float(high[8])),
-        rIp=float(high[9]),
-    )
-
-
-def varying_of(robot: Robot, link: Elastic, theory: Theory) -> VaryingBeam:
-    """Return the beam of a link with stations, under a theory."""
-    stations = link.stations or ()
-    material = robot.material(link)
+def beam_of(robot: Robot, link: Elastic) -> AnyBeam:
+    """Return the numbers of a link under its theory, length as given, axes before `roll`."""
+    if link.stations is None:
+        return uniform_of(robot, link)
+    theory, material = theory_of(robot, link), robot.material(link)
     spans = []
-    for a, b in pairwise(stations):
+    for a, b in pairwise(link.stations):
         if b.at > a.at:
             first, second = (_known(robot, link, station) for station in (a, b))
-            if isinstance(first, Shape) != isinstance(second, Shape) or (
-                isinstance(first, Shape) and type(first) is not type(second)
-            ):
+            where = f"stations at {a.at:g} and {b.at:g} m"
+            if type(first) is not type(second):
                 raise SuppleError(
-                    f"stations at {a.at:g} and {b.at:g} m have different shapes: a shape may "
-                    "change at a jump only, two stations at the same place"
+                    f"{where} have different shapes: a shape may change at a jump only, two "
+                    "stations at the same place"
+                )
+            if _given(first) != _given(second):
+                raise SuppleError(
+                    f"{where} do not give the same values: what changes between them must be "
+                    "given at both"
                 )
             spans.append(Span(a.at, b.at, first, second, material, theory))
     return VaryingBeam(link.length or 0.0, tuple(spans))
+
+
+def _given(known: Any) -> list[bool]:
+    """Which values a station gives."""
+    if isinstance(known, Shape):
+        return [getattr(known, key) is not None for key in type(known).model_fields]
+    return [math.isfinite(value) for value in known]
 
 
 def _known(robot: Robot, link: Elastic, station: Station) -> Any:

@@ -20,6 +20,8 @@ from .catalogue.view import view
 from .design.optimise import optimise
 from .design.stopband import stopband
 from .design.sweep import sweep
+from .design.track import track
+from .drive.compare import compare
 from .drive.shape import shape
 from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
@@ -58,9 +60,11 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
     "stability": (stability, "What does vibration do while a link slides."),
     "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
+    "track": (track, "Follow modes as branches while one thing changes."),
     "stopband": (stopband, "Prove that no pose or payload rings in a band."),
     "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
+    "compare": (compare, "Which way to make a move leaves it calm, and at what cost."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),
     "view": (view, "Show a robot and its modes live in the browser."),
@@ -104,7 +108,10 @@ def main() -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RobotWarning)
             warnings.showwarning = _told(warnings.showwarning)
-            return int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+            code = int(app(arguments, prog_name="supple", standalone_mode=False) or 0)
+        if code == 130:  # typer tells of Ctrl-C so
+            raise KeyboardInterrupt
+        return code
     except RobotError as problem:
         for line in str(problem).split("\n"):
             say(line, err=True)

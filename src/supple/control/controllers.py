@@ -18,7 +18,8 @@ from ..answers.held import Held
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, reals, some
 from ..beams.basis import AssumedModes
-from ..equations.model import Model, a_model, build
+from ..equations.build import build
+from ..equations.model import Model, a_model
 from ..errors import SuppleError
 
 __all__ = [
@@ -95,8 +96,9 @@ class Controller(Held, ABC):
 def _gain(name: str, value: Gain, joints: int) -> Array:
     given = reals(name, value)
     if given.shape not in ((), (joints,)) or not np.isfinite(given).all() or (given < 0).any():
-        raise SuppleError(f"{name} is {value!r}: give one value, or one for each of {joints} "
-                          "joints, not negative")  # fmt: skip
+        raise SuppleError(
+            f"{name} is {value!r}: give one value, or one for each of {joints} joints, not negative"
+        )
     return np.broadcast_to(given, (joints,)).astype(float)
 
 
@@ -261,8 +263,9 @@ class LQR(Controller):
 
     def check(self, model: Model) -> None:
         if self.gain.shape != (model.joints, 2 * model.size):
-            raise SuppleError(f"this LQR has a gain of shape {self.gain.shape}: it was made for "
-                              "another model")  # fmt: skip
+            raise SuppleError(
+                f"this LQR has a gain of shape {self.gain.shape}: it was made for another model"
+            )
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         import casadi as ca

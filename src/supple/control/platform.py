@@ -36,8 +36,9 @@ class PlatformPath(Trajectory):
         super().__post_init__()
         need_robot(self.robot)
         if architecture_of(self.robot).asked_by != "position":
-            raise SuppleError("path leads a Delta's platform: lead the joints of this robot with "
-                              "a trajectory")  # fmt: skip
+            raise SuppleError(
+                "path leads a Delta's platform: lead the joints of this robot with a trajectory"
+            )
         if not isinstance(self.path, Trajectory) or self.path(0.0)[0].shape != (3,):
             raise SuppleError("path must be a Trajectory of x, y, z, such as supple.InvertedU()")
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
+from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
@@ -26,6 +27,13 @@ from .trajectories import Trajectory
 __all__ = ["Samples", "Scheduled", "Shaped", "residual_amplitude", "shaped"]
 
 Array = NDArray[np.float64]
+
+
+def _apart(times: Array, T: float) -> tuple[float, ...]:
+    """Times within 0..T, rising, of those that coincide but for rounding one."""
+    found = np.sort(times)
+    new = np.diff(found, prepend=0.0) > 1e-9 * T
+    return tuple(found[new & (found < T * (1 - 1e-9))].tolist())
 
 
 @dataclass(frozen=True)
@@ -52,9 +60,7 @@ class Shaped(Trajectory):
         T = self.duration
         once = np.array([0.0, *self.unshaped.breaks, self.unshaped.duration])
         found = np.add.outer(self.shaper.times, once).ravel()
-        if self.periodic:
-            found = found % T
-        return tuple(sorted({float(t) for t in found if 0 < t < T}))
+        return _apart(found % T if self.periodic else found, T)
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         x, v, a = (0.0, 0.0, 0.0)
@@ -89,11 +95,9 @@ class Scheduled(Trajectory):
 
     @cached_property
     def _phase(self) -> tuple[Any, Any, Any]:
-        """w, w' and p as functions of t >= 0."""
-        from scipy.interpolate import CubicSpline
-
-        w = CubicSpline(self.times, self.omega, bc_type="clamped")
-        return w, w.derivative(), w.antiderivative()
+        """w, w' and p as functions of t >= 0: one polynomial, so that what follows is smooth."""
+        w = Chebyshev.fit(self.times, self.omega, min(16, len(self.times) // 2))
+        return w, w.deriv(), w.integ(lbnd=self.times[0])
 
     def _outside(self, t: Array) -> tuple[Array, Array, Array]:
         """w, w', p at any time: constant frequency before and after the schedule."""
@@ -105,15 +109,21 @@ class Scheduled(Trajectory):
 
     def _when(self, phase: Array) -> Array:
         """The times at which the phase has these values: Newton from a table."""
-        grid = np.linspace(self.times[0], self.times[-1], 20 * len(self.times))
-        known = self._outside(grid)[2]
+        grid, known = self._table
         t = np.interp(phase, known, grid)
-        t = np.where(phase < known[0], grid[0] + (phase - known[0]) / self.omega[0], t)
-        t = np.where(phase > known[-1], grid[-1] + (phase - known[-1]) / self.omega[-1], t)
+        ends = self._phase[0](grid[[0, -1]])
+        t = np.where(phase < known[0], grid[0] + (phase - known[0]) / ends[0], t)
+        t = np.where(phase > known[-1], grid[-1] + (phase - known[-1]) / ends[1], t)
         for _ in range(4):
             w, _, p = self._outside(t)
             t = t - (p - phase) / w
         return np.asarray(t)
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """Times and phases to begin with."""
+        grid = np.linspace(self.times[0], self.times[-1], 20 * len(self.times))
+        return grid, self._outside(grid)[2]
 
     @cached_property
     def _delays(self) -> Array:
@@ -130,7 +140,7 @@ class Scheduled(Trajectory):
     def breaks(self) -> tuple[float, ...]:
         once = np.array([0.0, *self.unshaped.breaks, self.unshaped.duration])
         phases = np.add.outer(self._delays, self._outside(once)[2]).ravel()
-        return tuple(sorted({float(t) for t in self._when(phases) if 0 < t < self.duration}))
+        return _apart(np.append(self._when(phases), self.times[-1]), self.duration)
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         w, wd, p = self._outside(t)

@@ -343,13 +343,18 @@ class ParabolicBlends(Trajectory):
 
     @classmethod
     def within(
-        cls, start: Sequence[float], end: Sequence[float], velocity: float | Sequence[float],
+        cls,
+        start: Sequence[float],
+        end: Sequence[float],
+        velocity: float | Sequence[float],
         acceleration: float | Sequence[float],
-    ) -> ParabolicBlends:  # fmt: skip
+    ) -> ParabolicBlends:
         """Return the fastest one under limits of each coordinate: a trapezoid of velocity."""
         d = np.abs(_vector(end, "end") - _vector(start, "start"))
-        v, a = (_limits(name, x, len(d)) for name, x in
-                (("velocity", velocity), ("acceleration", acceleration)))  # fmt: skip
+        v, a = (
+            _limits(name, x, len(d))
+            for name, x in (("velocity", velocity), ("acceleration", acceleration))
+        )
         blend = float(np.max([*(v / a)[d > 0], 0.0]))
         cruise = float(np.max([*(d / v)[d > 0], 0.0]))
         if cruise < blend or not cruise:  # a triangle: the limit of velocity is not reached

@@ -17,7 +17,7 @@ from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
 from ..robot import Robot
-from .chain import Chain, distal_loads
+from .chains.chain import Chain, distal_loads
 from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
 
 __all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy"]
@@ -159,7 +159,7 @@ def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
             shapes = None
             if segment.name in names and not segment.beam.rigid:
                 i = names.index(segment.name)
-                shapes = other.shapes(i, replace(segment.beam, L=L), other.end(i) or load)
+                shapes = other.shapes(i, segment.beam.outside(L), other.end(i) or load)
             parts.append(on_link(segment, L, shapes))
         found = _solved(pose, parts)
         if found is None:

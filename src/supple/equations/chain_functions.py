@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.shapes import Velocity
 from ..kernels.scalars import vadd
-from .chain_equations import Laws
+from .chains.chain_equations import Laws
+from .chains.forces import dissipation, elastic, stiffness
 from .evaluate import is_small, slope
-from .forces import dissipation, elastic, stiffness
 from .functions import Functions
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws, with_beta
@@ -39,6 +38,11 @@ class ChainFunctions(Functions):
                 return _slopes(forward)
         return _function(name, self._laws, self._beta)
 
+    @property
+    def laws(self) -> AnyLaws:
+        """The same equations in any scalars."""
+        return self._laws
+
     def with_beta(self, beta: Any) -> Functions:
         """Return the expressions with beta of links that slide given, a column of symbols."""
         import casadi as ca
@@ -56,11 +60,6 @@ class ChainFunctions(Functions):
                 own = self._laws.chain.own(i)
                 B[np.ix_(own, own)] = np.reshape(block, (len(block), len(block)))
         return B
-
-    @property
-    def velocity(self) -> Velocity:
-        """How links that slide move: `material`, or as the `paper` has it."""
-        return "paper" if isinstance(self._laws, LagrangeLaws) else "material"
 
     def ratios(self, i: int) -> list[float]:
         """Return the damping ratios of a link that slides."""

@@ -17,7 +17,7 @@ from ..arguments import number, shown
 from ..beams.invariants import Invariants
 from ..errors import SuppleError
 from ..robot import MechanismRobot, Robot, SerialRobot
-from .chain import Chain
+from .chains.chain import Chain
 
 __all__ = [
     "Damping",
@@ -127,8 +127,9 @@ class GivenDamping(Damping):
         """Return the matrix given for link i."""
         D = np.asarray(self.blocks[i], float).reshape(-1, inv.count)
         if D.shape != (inv.count, inv.count):
-            raise SuppleError(f"damping of link {i + 1} has shape {D.shape}: give {inv.count} rows "
-                              "and columns")  # fmt: skip
+            raise SuppleError(
+                f"damping of link {i + 1} has shape {D.shape}: give {inv.count} rows and columns"
+            )
         return D
 
 
@@ -181,6 +182,8 @@ def slide_ratios(
         elif isinstance(law, ModalDamping):
             out.append(law.ratios(i, link.slide.count, file_ratio(robot, link.name)).tolist())
         else:
-            raise SuppleError(f"links.{link.name} slides: give its damping as a ratio, since a "
-                              "matrix would change with its length")  # fmt: skip
+            raise SuppleError(
+                f"links.{link.name} slides: give its damping as a ratio, since a "
+                "matrix would change with its length"
+            )
     return out

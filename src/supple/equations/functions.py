@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.shapes import Velocity
-from .chain import Chain
+from ..errors import SuppleError
+from .chains.chain import Chain
 from .evaluate import Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["Functions", "still_open"]
+__all__ = ["Functions", "LoopFunctions", "need_open"]
 
 Array = NDArray[np.float64]
 
@@ -30,7 +30,10 @@ class Functions(Mapping[str, Any], ABC):
 
     names: tuple[str, ...]
     plain: tuple[str, ...] = ()  # functions that are never compiled
-    closed: bool = False  # whether the robot has loops, so that a function solves their closures
+    needs: frozenset[Literal["loops"]] = frozenset()  # what a stepper must take besides
+    iterates: bool = False  # whether an evaluation solves equations inside: exact slopes are dear
+    everywhere: bool = True  # whether every theta is a pose
+    not_finite: str = ""  # what a value that is not finite means, where that is known
 
     def __init__(self, compile_: bool) -> None:
         self._compile = compile_
@@ -50,11 +53,6 @@ class Functions(Mapping[str, Any], ABC):
     @abstractmethod
     def ends(self) -> Array:
         """Return B (N, N): B q are the coordinates of `forward_dynamics_ends`."""
-
-    @property
-    def velocity(self) -> Velocity:
-        """How links that slide move: `material`, or as the `paper` has it."""
-        return "material"
 
     def ratios(self, i: int) -> list[float]:
         """Return the damping ratios of a link that slides."""
@@ -118,9 +116,19 @@ class Functions(Mapping[str, Any], ABC):
         return self._derived[key]
 
 
-def still_open(name: str) -> str:
-    """Return the sentence of a robot whose loops stay open."""
-    return (
-        f"the loops of {name} cannot be closed at this q: out of reach, or at a singular pose; try "
+class LoopFunctions(Functions):
+    """Equations of a robot with loops: every function solves their closures."""
+
+    needs: frozenset[Literal["loops"]] = frozenset({"loops"})
+    iterates = True
+    everywhere = False
+    not_finite = (
+        "the loops of {name} cannot be closed at this q: out of reach, or at a singular pose; try "
         "joint coordinates nearer to where it is assembled, or less deflection"
     )
+
+
+def need_open(functions: Functions, name: str, told: str) -> None:
+    """Raise what is told of a robot of this name where its functions solve closures inside."""
+    if functions.needs:
+        raise SuppleError(f"{name} has loops: {told}")

@@ -7,7 +7,7 @@ linear statics, modes and damping need no equation of motion. Passive joints fol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from ..assembly import Coordinates, assemble, coordinates
 from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
-from ..robot import Robot, SerialRobot
+from ..robot import Robot
 from ..structure import Segment, Structure, structure_of
-from .chain import Chain, outstretched
+from .chains.chain import Chain
 from .damping import modal_matrix
 
 __all__ = ["Pose", "forms", "locked_pose", "modal_damping", "mode_ratios", "on_link", "own_parts"]
@@ -52,26 +52,24 @@ def locked_pose(
     shapes of its whole length), and where a link carries others along its length.
     """
     found = architecture_of(robot)
-    if theta is None and isinstance(robot, SerialRobot):
-        theta = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
+    whole = found.outstretched
+    if theta is None and whole is not None:
+        theta = whole if basis.at is None else np.asarray(basis.at, float)
     asked: dict[str, Any] = {"theta": theta, "position": None}
     if theta is None:
         asked |= found.usual()
     where = found.resolve(**asked)
-    if where.reason[0] or (chain.sliding and not _out(robot, where.theta[0])):
+    if where.reason[0]:
+        return None
+    if chain.sliding and (
+        whole is None or not np.allclose(whole, np.where(whole > 0, where.theta[0], 0.0))
+    ):
         return None
     structure = structure_of(robot, where.at[:1])
     names = tuple(segment.name for segment in structure.segments)
     if any("@" in name for name in names):
         return None
-    return Pose(where.theta[0], structure, found.hangs(names)[1])
-
-
-def _out(robot: Robot, theta: Array) -> bool:
-    if not isinstance(robot, SerialRobot):
-        return False
-    whole = outstretched(robot)
-    return bool(np.allclose(whole, np.where(whole > 0, theta, 0.0)))
+    return Pose(where.theta[0], structure, found.hangs(names).tip)
 
 
 def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
@@ -83,8 +81,8 @@ def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
 def on_link(segment: Segment, L: float, shapes: Any) -> OnBeam:
     """Return shapes on a segment; one that does not bend has none."""
     if shapes is None:
-        return mesh(replace(segment.beam, EA=np.inf, EI=(np.inf, np.inf), GJ=np.inf), 1, L=L)
-    return ShapesOnBeam(replace(segment.beam, L=L), L, shapes)
+        return mesh(segment.beam.stiff(), 1, L=L)
+    return ShapesOnBeam(segment.beam.outside(L), L, shapes)
 
 
 def forms(structure: Structure, parts: Sequence[OnBeam]) -> tuple[Coordinates, Array, Array]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..kernels.scalars import Matrix, Scalar, Vector
-from .link_inertia import Numbers
+from .chains.link_inertia import Numbers
 
 __all__ = ["Named", "named_links"]
 
@@ -43,8 +43,10 @@ class Named:
     def symmetric(self, name: str, M: Matrix) -> Matrix:
         """Return a symmetric matrix's symbols, name_jl with j <= l."""
         n = len(M)
-        return [[self.scalar(f"{name}{min(j, l) + 1}{max(j, l) + 1}", M[j][l]) for l in range(n)]
-                for j in range(n)]  # fmt: skip
+        return [
+            [self.scalar(f"{name}{min(j, l) + 1}{max(j, l) + 1}", M[j][l]) for l in range(n)]
+            for j in range(n)
+        ]
 
     def rows(self, name: str, M: Matrix) -> Matrix:
         """Return the symbols of a matrix whose rows are x, y and z."""
@@ -53,10 +55,16 @@ class Named:
     def mass(self, name: str, M: Matrix) -> Matrix:
         """Return a (6, 6) mass from its ten parameters: mass, first moments, inertia."""
         m = self.scalar(f"m_{name}", M[0][0])
-        c = [self.scalar(f"mc_{name}{AXES[a]}", x) for a, x in
-             enumerate((M[1][5], M[2][3], M[0][4]))]  # fmt: skip
-        J = [[self.scalar(f"J_{name}{AXES[min(a, b)]}{AXES[max(a, b)]}", M[3 + a][3 + b])
-              for b in range(3)] for a in range(3)]  # fmt: skip
+        c = [
+            self.scalar(f"mc_{name}{AXES[a]}", x) for a, x in enumerate((M[1][5], M[2][3], M[0][4]))
+        ]
+        J = [
+            [
+                self.scalar(f"J_{name}{AXES[min(a, b)]}{AXES[max(a, b)]}", M[3 + a][3 + b])
+                for b in range(3)
+            ]
+            for a in range(3)
+        ]
         S = [[0.0, c[2], _minus(c[1])], [_minus(c[2]), 0.0, c[0]], [c[1], _minus(c[0]), 0.0]]
         top = [[m if a == b else 0.0 for b in range(3)] + S[a] for a in range(3)]
         return top + [[S[b][a] for b in range(3)] + J[a] for a in range(3)]
@@ -78,8 +86,13 @@ def named_links(links: list[Numbers], table: Named, kinematics: bool = False) ->
 
 
 def _named(link: Numbers, i: int, table: Named, kinematics: bool) -> Numbers:
-    G = [[_products(link.G[a][b], f"z{AXES[a]}{AXES[b]}{i}_", table, a, b, link.G[b][a])
-          for b in range(3)] for a in range(3)]  # fmt: skip
+    G = [
+        [
+            _products(link.G[a][b], f"z{AXES[a]}{AXES[b]}{i}_", table, a, b, link.G[b][a])
+            for b in range(3)
+        ]
+        for a in range(3)
+    ]
     changed = replace(
         link,
         mass=table.scalar(f"m{i}", link.mass),

@@ -26,13 +26,14 @@ _PARTS: dict[str, Any] = {"material": _MATERIAL, "section": _SECTION}
 _SOUND: dict[str, Any] = {
     **_PARTS,
     "poisson_ratio": 0.3,
-    "wall": 1e-29,
+    "wall": 1e-9,
     "body": {},
     "platform": {"radius": 1.0, "thickness": 1.0, "mass": 1.0},
     "links": [{"name": "_", "theory": "rigid"}],
 }
 _ONES = {"young_modulus", "density", "shear_modulus", "second_moment_z", "base_radius", "spacing"}
 _ONES |= {"depth", "width", "diameter", "area", "radius", "thickness", "mass", "length"}
+_ONES |= {"ratio", "motor_inertia"}
 _ONES |= {key for key in MEANINGS if key.endswith(("_stiffness", "_per_length"))}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ from .disk import make_folder, writing
 __all__ = ["Chunks"]
 
 
-class Chunks:
-    """The chunks of one question in one folder.
+class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
+    """The chunks of one question in one folder; a mapping from their numbers to what they hold.
 
     Attributes:
         folder: where they are.  key: the hash of the question.
@@ -56,6 +56,24 @@ class Chunks:
     def place(self, index: int) -> Path:
         """Return where a chunk stands."""
         return self.folder / f"chunk-{index:06d}.npz"
+
+    def ready(self) -> frozenset[int]:
+        """Return the numbers of the chunks that are there now and whole."""
+        places = sorted(self.folder.glob("chunk-*.npz"))
+        numbers = [int(place.stem.partition("-")[2]) for place in places]
+        return frozenset(index for index in numbers if self.load(index) is not None)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(sorted(self.ready()))
+
+    def __len__(self) -> int:
+        return len(self.ready())
+
+    def __getitem__(self, index: int) -> dict[str, NDArray[Any]]:
+        found = self.load(index)
+        if found is None:
+            raise KeyError(index)
+        return found
 
     def save(self, index: int, values: Mapping[str, NDArray[Any]]) -> None:
         """Write a chunk, whole or not at all."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import reals
 from ..control.controllers import Controller, Wanted
 from ..control.platform import PlatformPath, leads_platform
+from ..control.sampled import Sampled
 from ..control.trajectories import Hold, Trajectory
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -48,10 +49,14 @@ def wanted_motion(
     model: Model, controller: Any, trajectory: Any, path: Trajectory | None
 ) -> Trajectory | None:
     """Return the motion wanted of the joints, None without a controller."""
+    led = trajectory is not None or path is not None
+    if isinstance(controller, Sampled) and not led and not controller.follows:
+        return None
     if controller is None:
         if trajectory is not None or path is not None:
-            raise SuppleError("a trajectory or path needs a controller: give one, such as "
-                              "supple.Decoupling()")  # fmt: skip
+            raise SuppleError(
+                "a trajectory or path needs a controller: give one, such as supple.Decoupling()"
+            )
         return None
     if not model.joints:
         raise SuppleError(
@@ -73,8 +78,10 @@ def as_trajectory(given: Any, model: Model) -> Trajectory:
         words = "give a Trajectory, or joint coordinates to hold"
         found = Hold(np.ravel(reals("trajectory", given, words)).tolist())
     if found(0.0)[0].shape != (model.joints,):
-        raise SuppleError(f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "
-                          f"{model.joints} joints")  # fmt: skip
+        raise SuppleError(
+            f"the trajectory has {len(found(0.0)[0])} coordinates: the arm has "
+            f"{model.joints} joints"
+        )
     return found
 
 
@@ -100,8 +107,10 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
                     f"stay {span} the beam's {most:g} m"
                 )
         if allowed is not None and not (allowed[0] <= low and high <= allowed[1]):
-            raise SuppleError(f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
-                              f"its limits are {list(allowed)}")  # fmt: skip
+            raise SuppleError(
+                f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
+                f"its limits are {list(allowed)}"
+            )
     _check_regular(model, theta)
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ..control.controllers import solved
 from ..control.trajectories import Trajectory
 from ..equations.evaluate import Evaluator
+from ..equations.functions import need_open
 from ..equations.model import Model
-from ..errors import SuppleError
 
 __all__ = ["Flexible", "HeldModes", "exponentials", "flexible"]
 
@@ -174,11 +174,8 @@ def _taylor(B: Array) -> Array:
 
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
-    if model.functions.closed:
-        raise SuppleError(
-            f"{model.robot.name} has loops: this is for serial arms (magnus, stability, floquet); "
-            "simulate it by generalised-alpha"
-        )
+    told = "this is for serial arms (magnus, stability, floquet); simulate it by generalised-alpha"
+    need_open(model.functions, model.robot.name, told)
     made: Flexible = model.functions.derived("flexible", lambda: _made(model))
     return made
 

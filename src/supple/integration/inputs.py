@@ -167,8 +167,10 @@ class Table(Input):
     def __post_init__(self) -> None:
         t, values = reals("t", self.t), reals("values", self.values)
         if t.ndim != 1 or values.ndim != 2 or len(t) != len(values) or not len(t):
-            raise SuppleError(f"a table needs times (n,) and values (n, joints); it has shapes "
-                              f"{t.shape} and {values.shape}")  # fmt: skip
+            raise SuppleError(
+                f"a table needs times (n,) and values (n, joints); it has shapes "
+                f"{t.shape} and {values.shape}"
+            )
         if not (np.isfinite(t).all() and np.isfinite(values).all()) or (np.diff(t) <= 0).any():
             raise SuppleError("a table needs rising times and finite values")
         object.__setattr__(self, "t", t)
@@ -215,8 +217,11 @@ class Table(Input):
 
 
 INPUTS: dict[str, type[Input]] = {
-    "constant": Constant, "step": Step, "bang-bang": BangBang, "chirp": Chirp,
-}  # fmt: skip
+    "constant": Constant,
+    "step": Step,
+    "bang-bang": BangBang,
+    "chirp": Chirp,
+}
 
 
 @dataclass(frozen=True)
@@ -237,8 +242,10 @@ class Feedback:
                 f"the effort function failed at t = {t:g} s: {type(problem).__name__}: {problem}"
             ) from problem
         if efforts.shape != (self.width,) or not np.isfinite(efforts).all():
-            raise SuppleError(f"the effort function gave {given!r} at t = {t:g} s: it must give "
-                              f"{self.width} finite numbers")  # fmt: skip
+            raise SuppleError(
+                f"the effort function gave {given!r} at t = {t:g} s: it must give "
+                f"{self.width} finite numbers"
+            )
         return efforts
 
 
@@ -336,5 +343,7 @@ def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
         return Constant(tuple(array.tolist()))
     if array.ndim == 2 and array.shape[1] == width and len(array):
         return Table(np.arange(len(array)) * duration / len(array), array, hold=True)
-    raise SuppleError(f"{word} has shape {array.shape}: give ({width},) for constant efforts, (n, "
-                      f"{width}) for n equal intervals, or (times, values)")  # fmt: skip
+    raise SuppleError(
+        f"{word} has shape {array.shape}: give ({width},) for constant efforts, (n, "
+        f"{width}) for n equal intervals, or (times, values)"
+    )

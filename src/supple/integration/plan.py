@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
-from ..equations.chain_equations import rubbing
+from ..equations.chains.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import closed_rate
 from .inputs import Feedback, Input
+from .sampled import Drive
 from .states import symbols
 
 __all__ = [
@@ -48,7 +49,8 @@ class Plan:
         places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
         None: there is none.  tolerance: relative, of adams and bdf.  compiled: step in generated
         C.  controller: then tau holds the motion wanted, a Reference.  fastest: largest |pole|,
-        rad/s, where it is known.
+        rad/s, where it is known.  drive: a sampled law in this run; then tau is a Feedback that
+        stands for it.
     """
 
     model: Model
@@ -59,6 +61,7 @@ class Plan:
     tolerance: float
     compiled: bool = False
     controller: Controller | None = None
+    drive: Drive | None = None
     fastest: float = 0.0
 
     def __post_init__(self) -> None:

@@ -128,7 +128,7 @@ def _states(plan: Plan, q: Array, qd: Array) -> list[State]:
         for t in np.linspace(first, plan.grid[-1], 9)[1:].tolist():
             r, rd, _ = plan.tau.trajectory(t)
             out.append((t, model.chain.pose(r), np.concatenate([rd, rest])))
-    elif not model.functions.closed:
+    elif model.functions.everywhere:
         turning = [j for j in range(k) if model.chain.joints[j] not in model.chain.sliding]
         for i in range(1, 7):
             pose = q.copy()

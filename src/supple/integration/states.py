@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..equations.chain_functions import ChainFunctions
+from ..equations.chains.sliders import beta_count, beta_rates, newton_beta
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.model import Model
-from ..equations.sliders import beta_count, beta_rates, newton_beta
 
 __all__ = ["begin", "near_symbols", "symbols"]
 
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 def begin(model: Model, q: Array, qd: Array) -> Array:
     """Return x at the start; beta and followers of loops start where they belong."""
     beside = np.zeros(0)
-    if model.beta == "integrated":
+    if model.reading.beta == "integrated":
         beside = newton_beta(model.chain, q)
     elif isinstance(model.functions, ClosedFunctions):
         beside = model.functions.followers(q)
@@ -61,7 +61,7 @@ def symbols(model: Model) -> tuple[Any, Model, Any]:
         near = functions.beside(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift
-    if model.beta == "newton":
+    if model.reading.beta == "newton":
         return functions.symbol("x", 2 * n + 1), model, ca.DM(0, 1)
     x = ca.SX.sym("x", 2 * n + 1 + beta_count(model.chain))
     q, qd, beta = (ca.vertsplit(part) for part in (x[:n], x[n : 2 * n], x[2 * n + 1 :]))

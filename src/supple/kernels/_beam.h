@@ -164,6 +164,34 @@ typedef struct {
     VI hard;
 } LN(Stiffness);
 
+/* Numbers first .. first + count of a varying beam, by Horner's rule in t = w2 / reach. */
+ALWAYS_INLINE void LN(powers)(const Beam *b, VD t, int first, int count, VD *k)
+{
+    for (int i = 0; i < count; ++i) {
+        const double *c = b->curve + (b->terms - 1) * CURVE + first + i;
+        VD sum = *c + NONE;
+        for (int j = b->terms - 1; j > 0; --j) {
+            c -= CURVE;
+            sum = sum * t + *c;
+        }
+        k[i] = sum;
+    }
+}
+
+/* A varying beam without a clamped frequency up to its reach; beyond that nothing is counted. */
+static void LN(curved)(const VD *at, const Beam *b, int R, LN(Stiffness) *s)
+{
+    const VD w2 = at[0], t = w2 / b->reach;
+    LN(powers)(b, t, 0, 3, s->u);
+    LN(powers)(b, t, 3, 10, s->xy);
+    if (R == 6) {
+        LN(powers)(b, t, 13, 10, s->xz);
+        LN(powers)(b, t, 23, 3, s->phi);
+    }
+    s->pole.distance = CURVED + NONE;
+    s->J0 = SEL(LT(b->reach + NONE, w2), NAN + NONE, NONE);
+}
+
 ALWAYS_INLINE void LN(stiffness)(VD w2, VD L, const Beam *b, int R, LN(Stiffness) *s)
 {
     const VD at[2] = {w2, L};
@@ -171,6 +199,10 @@ ALWAYS_INLINE void LN(stiffness)(VD w2, VD L, const Beam *b, int R, LN(Stiffness
     s->J0 = NONE;
     s->hard = BITS(NONE);
     s->u[1] = s->u[2] = s->phi[1] = s->phi[2] = NONE;
+    if (b->curve) {
+        LN(curved)(at, b, R, s);
+        return;
+    }
     if (b->active & ACTIVE_U)
         LN(rod)(at, b->EA, b->m, s->u, &s->pole, &s->J0, &s->hard);
     else

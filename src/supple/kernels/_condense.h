@@ -466,7 +466,13 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
     for (int k = P->start[i]; k < P->start[i + 1]; ++k)
         FN(release_step)(w2, K->releases + (size_t)k * (R + 3), D[i], Ei, K->F, Fs, c,
                          guard, sigma, guarded, f);
-    if (P->parents[i] >= 0)
+    if (P->straight[i]) {
+        VD *to = &D[P->parents[i]][0][0], *from = &D[i][0][0];
+        for (int j = 0; j < R * R; ++j)
+            to[j] += from[j];
+        for (int j = 0; j < R * c; ++j)
+            K->E[(size_t)P->parents[i] * R * c + j] += Ei[j];
+    } else if (P->parents[i] >= 0)
         FN(hand_down)(K->T + (size_t)i * R * R, D[i], Ei, D[P->parents[i]],
                       K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded);
     LN(normalise)(f);

@@ -19,6 +19,8 @@
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
+#define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
+#define CURVED 1.0        /* how near a pole a varying beam counts, for its rounding: none is near */
 #if defined(__GNUC__)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
@@ -33,6 +35,9 @@ typedef struct {
     double m, EA, EI[2], shear[2], GJ, rI[2], rIp; /* shear = 1 / kGA, zero without shear */
     unsigned active;                               /* which deformations are allowed, */
     unsigned allowed[2];                           /* as bits of 3 and of 6 coordinates */
+    const double *curve;                           /* (terms, CURVE) of a varying beam, else none: */
+    double reach;                                  /* its stiffness in powers of w2 / reach, w2 <= reach */
+    int terms;
 } Beam;
 
 /* A determinant m 2^e and the count of natural frequencies below omega. */
@@ -54,6 +59,7 @@ typedef struct {
     int same_lengths; /* whether all configurations have the same lengths */
     int *home;        /* (n) the last segment with the same beam and length: alike beams share one */
     int *heavy;       /* (n) whether a segment has mass at its root */
+    int *straight;    /* (n) whether a segment only goes on where its parent ends */
 } Problem;
 
 /* Beam stiffnesses at the points of a grid that all configurations share. */
@@ -184,12 +190,15 @@ static int usual_width(void)
 
 /* ---- Python ---- */
 
-static Beam *unpack_beams(const double *data, int64_t n)
+static Beam *unpack_beams(const double *data, int64_t n, int64_t width)
 {
     Beam *beams = malloc(sizeof(Beam) * (size_t)(n > 0 ? n : 1));
     for (int64_t i = 0; beams && i < n; ++i) {
-        const double *x = data + 10 * i; /* m EA EIxy EIxz kGAxy kGAxz GJ rIxy rIxz rIp */
-        beams[i] = (Beam){x[0], x[1], {x[2], x[3]}, {1 / x[4], 1 / x[5]}, x[6], {x[7], x[8]}, x[9], 0, {0, 0}};
+        const double *x = data + width * i; /* m EA EIxy EIxz kGAxy kGAxz GJ rIxy rIxz rIp, curve */
+        beams[i] = (Beam){x[0], x[1], {x[2], x[3]}, {1 / x[4], 1 / x[5]}, x[6], {x[7], x[8]}, x[9], 0, {0, 0},
+                          NULL, 0, 0};
+        if (width > 10 && x[10] > 0)
+            beams[i].reach = x[10], beams[i].curve = x + 11, beams[i].terms = (int)((width - 11) / CURVE);
         const unsigned on = beams[i].active =
             (isinf(x[1]) ? 0 : ACTIVE_U) | (isinf(x[2]) ? 0 : ACTIVE_XY) |
             (isinf(x[3]) ? 0 : ACTIVE_XZ) | (isinf(x[6]) ? 0 : ACTIVE_PHI);
@@ -216,10 +225,11 @@ static void drop(Input *x)
     free((void *)x->P.beams);
     free(x->P.home);
     free(x->P.heavy);
+    free(x->P.straight);
 }
 
 /* What all evaluations may know beforehand: alike beams, massless roots. */
-static void look_ahead(Problem *P, const double *numbers)
+static void look_ahead(Problem *P, const double *numbers, int64_t width)
 {
     const int64_t n = P->n, R = P->R, each = R * R, own = P->root_stride ? P->B : 1;
     P->same_lengths = P->B > 0;
@@ -228,13 +238,20 @@ static void look_ahead(Problem *P, const double *numbers)
     for (int64_t i = 0; i < n; ++i) {
         P->home[i] = (int)i;
         for (int64_t j = n - 1; j > i && P->same_lengths && P->home[i] == i; --j)
-            if (!memcmp(numbers + 10 * i, numbers + 10 * j, 10 * sizeof(double)) &&
+            if (!memcmp(numbers + width * i, numbers + width * j, (size_t)width * sizeof(double)) &&
                 P->L[i] == P->L[j])
                 P->home[i] = (int)j;
         P->heavy[i] = 0;
         for (int64_t b = 0; b < own && !P->heavy[i]; ++b)
             for (int64_t k = 0; k < each; ++k)
                 P->heavy[i] |= P->root[(b * n + i) * each + k] != 0;
+        const int64_t parent = P->parents[i];
+        int straight = parent >= 0 && P->beams[i].curve && P->start[i] == P->start[i + 1];
+        for (int64_t k = 0; straight && k < each; ++k)
+            straight = P->tip[parent * each + k] == 0;
+        for (int64_t k = 0; straight && k < P->B * each; ++k) /* T a unit matrix, but for rounding */
+            straight = fabs(P->T[(k / each * n + i) * each + k % each] - (k % each % (R + 1) == 0)) < 1e-9;
+        P->straight[i] = straight;
     }
 }
 
@@ -271,7 +288,10 @@ static int sound(const Input *x)
         if (P->end_a[k] < -1 || P->end_a[k] >= n || P->end_b[k] < -1 || P->end_b[k] >= n)
             return refuse("malformed structure: a closure ties a segment that is not there");
     const int64_t r = P->start[n], own = P->root_stride ? B : 1, let = P->release_stride ? B : 1;
-    if (r > MAX_SEGMENTS || !holds(&x->in[BEAMS], 10 * n, 8) || !holds(&x->in[LENGTHS], B * n, 8) ||
+    const int64_t width = (int64_t)x->in[BEAMS].len / 8 / n;
+    if (width != 10 && (width < 11 + 2 * CURVE || (width - 11) % CURVE))
+        return refuse("malformed structure: a row of beams has another length");
+    if (r > MAX_SEGMENTS || !holds(&x->in[BEAMS], width * n, 8) || !holds(&x->in[LENGTHS], B * n, 8) ||
         !holds(&x->in[TRANSFORMS], B * n * each, 8) || !holds(&x->in[ROOT], own * n * each, 8) ||
         !holds(&x->in[TIP], n * each, 8) || !holds(&x->in[RELEASES], let * r * (R + 3), 8) ||
         !holds(&x->in[ROWS_A], B * c * R, 8) || !holds(&x->in[ROWS_B], B * c * R, 8))
@@ -300,14 +320,16 @@ static int take(PyObject *tuple, Input *x)
     P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf;
     if (!sound(x))
         return 0;
-    P->beams = unpack_beams(x->in[BEAMS].buf, P->n);
+    const int64_t width = (int64_t)x->in[BEAMS].len / 8 / P->n;
+    P->beams = unpack_beams(x->in[BEAMS].buf, P->n, width);
     P->home = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->heavy = malloc(sizeof(int) * (size_t)(P->n + 1));
-    if (!P->beams || !P->home || !P->heavy) {
+    P->straight = malloc(sizeof(int) * (size_t)(P->n + 1));
+    if (!P->beams || !P->home || !P->heavy || !P->straight) {
         PyErr_NoMemory();
         return 0;
     }
-    look_ahead(P, x->in[BEAMS].buf);
+    look_ahead(P, x->in[BEAMS].buf, width);
     return 1;
 }
 
@@ -418,7 +440,7 @@ static PyObject *beam(PyObject *self, PyObject *args)
         PyBuffer_Release(&numbers), PyBuffer_Release(&out);
         return refuse("a beam has ten numbers, and its stiffness 144"), NULL;
     }
-    Beam *b = unpack_beams(numbers.buf, 1);
+    Beam *b = unpack_beams(numbers.buf, 1, 10);
     Stiffness1 s;
     double *K = out.buf, oo[6][6], od[6][6], dd[6][6];
     PyObject *answer = b ? NULL : PyErr_NoMemory();

@@ -25,8 +25,10 @@ class BeamTree:
 
     Attributes:
         parents: (n,).  beams: (n, 10), columns m, EA, EI_xy, EI_xz, kGA_xy, kGA_xz, GJ, rI_xy,
-        rI_xz, rI_p; inf excludes a deformation.  L: (B, n).  T: (B, n, R, R), motion of the
-        parent's end to motion of the root.  root: (1 or B, n, R, R).  tip: (n, R, R).
+        rI_xz, rI_p; inf excludes a deformation; where beams vary (n, 11 + 26 terms), then the
+        highest omega^2 and the stiffness in powers of omega^2 over it.  L: (B, n).
+        T: (B, n, R, R), motion of the parent's end to motion of the root.
+        root: (1 or B, n, R, R).  tip: (n, R, R).
         start: (n + 1,), slices of releases.  releases: (1 or B, r, R + 3), direction, stiffness,
         rotor inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
         ground.  rows: (2, B, c, R) with rows[0] u_a + rows[1] u_b = 0.
@@ -52,7 +54,8 @@ class BeamTree:
             R in (3, 6)
             and self.L.shape == (B, n)
             and self.T.shape == (B, n, R, R)
-            and self.beams.shape == (n, 10)
+            and self.beams.shape[0] == n
+            and (self.beams.shape[1] == 10 or (self.beams.shape[1] - 11) % 26 == 0)
             and self.root.shape[1:] == (n, R, R)
             and self.tip.shape == (n, R, R)
             and self.start.shape == (n + 1,)

@@ -40,7 +40,7 @@ def mul(a: Scalar, b: Scalar) -> Scalar:
         return -b
     if _is(b, -1.0):
         return -a
-    return a * b if _ordered(a, b) else b * a
+    return a * b
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
@@ -51,9 +51,9 @@ def add(a: Scalar, b: Scalar) -> Scalar:
         return a
     (c, x), (d, y) = _parted(a), _parted(b)
     if (c or d) and not (x is None and y is None):
-        rest = y if x is None else x if y is None else x + y if _ordered(x, y) else y + x
+        rest = y if x is None else x if y is None else x + y
         return rest if c + d == 0.0 else (c + d) + rest
-    return a + b if _ordered(a, b) else b + a
+    return a + b
 
 
 def sub(a: Scalar, b: Scalar) -> Scalar:
@@ -67,13 +67,6 @@ def sub(a: Scalar, b: Scalar) -> Scalar:
         rest = -y if x is None else x if y is None else x - y
         return rest if c - d == 0.0 else (c - d) + rest
     return a - b
-
-
-def _ordered(a: Scalar, b: Scalar) -> bool:
-    """Whether a product or sum is written in this order; one order lets equal ones be found."""
-    if not (hasattr(a, "element_hash") and hasattr(b, "element_hash")):
-        return True
-    return bool(a.element_hash() <= b.element_hash())
 
 
 def _parted(a: Scalar) -> tuple[float, Any]:

@@ -48,7 +48,7 @@ def transport(x: ArrayLike) -> Array:
 
 
 def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:
-    """Return Rot(axis, angle) for a unit axis (3,) and angles (...,), shape (..., 3, 3).
+    """Return Rot(axis, angle) for unit axes (..., 3) and angles (...,), shape (..., 3, 3).
 
     R = I + sin(angle) [a] + (1 - cos(angle)) [a]^2.
     """

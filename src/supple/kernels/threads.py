@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 __all__ = ["one_thread", "single"]
 
@@ -24,13 +24,13 @@ class _Inside:
     """How many callers are inside, and what the threads were before the first of them."""
 
     count = 0
-    before: Any = None
-    known: tuple[Any, frozenset[str]] | None = None
+    before: ClassVar[dict[str, tuple[Any, int]]] = {}  # of each library, by its file
+    libraries: tuple[Any, ...] = ()
+    modules = 0  # how many were loaded when the libraries were looked for
 
 
 _LOCK = threading.Lock()
 _DEPTH = threading.local()
-_LIBRARIES = frozenset(("numpy", "scipy.linalg", "casadi"))  # each brings a BLAS of its own
 
 
 @contextmanager
@@ -49,21 +49,30 @@ def single() -> Iterator[None]:
 
 def _enter() -> None:
     with _LOCK:
-        loaded = _LIBRARIES & sys.modules.keys()
-        if _Inside.known is None or _Inside.known[1] != loaded:
+        if _Inside.modules != len(sys.modules):  # any module may bring a BLAS of its own
             from threadpoolctl import ThreadpoolController
 
-            _Inside.known = (ThreadpoolController(), loaded)
-        limit = _Inside.known[0].limit(limits=1, user_api="blas")
-        if _Inside.count == 0:
-            _Inside.before = limit
+            found = ThreadpoolController().lib_controllers
+            _Inside.libraries = tuple(one for one in found if one.user_api == "blas")
+            _Inside.modules = len(sys.modules)
+        for library in _Inside.libraries:
+            if library.filepath not in _Inside.before:
+                _Inside.before[library.filepath] = (library, library.get_num_threads())
+            library.set_num_threads(1)
         _Inside.count += 1
 
 
 def _leave() -> None:
     with _LOCK:
-        _Inside.before.restore_original_limits()
+        for library, threads in _Inside.before.values():
+            library.set_num_threads(threads)
+            # Of a pool that the process shares, threadpoolctl 3.8 heeds one thread, the first to
+            # set it, until that thread lets go.
+            if (let_go := getattr(library, "clear_controlling_thread", None)) is not None:
+                let_go()
         _Inside.count -= 1
+        if _Inside.count == 0:
+            _Inside.before.clear()
 
 
 def one_thread(function: Callable[P, T]) -> Callable[P, T]:

@@ -1,4 +1,8 @@
-"""Cell, Claim, Reproduction: a paper's printed numbers beside ours, each with a verdict."""
+"""Cell, Claim, Reproduction: a paper's printed numbers beside ours, each with a verdict.
+
+A verdict follows from a number: a Cell's from the Window in which ours lies, a Claim's from every
+Measure lying within its bounds. Outside all of them it is `differs`, so each verdict can fail.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,21 @@ from ..answers.answer import Answer
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Cell", "Claim", "Known", "Reproduction", "Verdict", "half_digit", "number", "printed"]
+__all__ = [
+    "Cell",
+    "Claim",
+    "Known",
+    "Measure",
+    "Reproduction",
+    "Verdict",
+    "Window",
+    "about",
+    "as_printed",
+    "gap",
+    "half_digit",
+    "number",
+    "printed",
+]
 
 Verdict = Literal["agrees", "rounded", "misprint", "not reproducible", "differs"]
 Place = tuple[str, str, str, int]
@@ -28,12 +46,46 @@ MEANING: Mapping[Verdict, str] = {
 }
 
 
+@dataclass(frozen=True)
+class Window:
+    """Where our number must lie for a verdict, ends included; for words, `low` begins them."""
+
+    verdict: Verdict
+    low: float | str
+    high: float | str
+
+    def holds(self, ours: float | str) -> bool:
+        """Whether our number lies in it."""
+        if isinstance(ours, str) or isinstance(self.low, str) or isinstance(self.high, str):
+            return isinstance(self.low, str) and str(ours).startswith(self.low)
+        return self.low <= ours <= self.high
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number behind a Claim and the bounds that it must keep, ends included."""
+
+    what: str
+    ours: float
+    low: float
+    high: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether it keeps them."""
+        return self.low <= self.ours <= self.high
+
+
 class Judged(ABC):
     """What bears a verdict, the one that was foreseen, and a reason."""
 
-    verdict: Verdict
     expected: Verdict
     why: str
+
+    @property
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """The verdict that our numbers give."""
 
     @property
     @abstractmethod
@@ -62,6 +114,7 @@ class Cell(Judged):
 
     Attributes:
         printed: as in the paper, digits and all.  ours: the same quantity, computed here.
+        windows: where ours may lie and what that means, the first that holds decides.
     """
 
     table: str
@@ -70,9 +123,14 @@ class Cell(Judged):
     mode: int
     printed: str
     ours: float | str
-    verdict: Verdict
+    windows: tuple[Window, ...]
     expected: Verdict = "agrees"
     why: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the first window in which ours lies."""
+        return next((w.verdict for w in self.windows if w.holds(self.ours)), "differs")
 
     @property
     def place(self) -> str:
@@ -98,14 +156,20 @@ class Cell(Judged):
 
 @dataclass(frozen=True)
 class Claim(Judged):
-    """One statement of a paper without a printed number, and what we measure instead."""
+    """One statement of a paper, what we measure of it, and the verdict if our measures hold."""
 
     place: str
     says: str
     ours: str
-    verdict: Verdict
+    measures: tuple[Measure, ...]
     expected: Verdict = "agrees"
     why: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The one foreseen if every measure holds."""
+        held = self.measures and all(measure.holds for measure in self.measures)
+        return self.expected if held else "differs"
 
     @property
     def statement(self) -> str:
@@ -179,8 +243,16 @@ class Reproduction(Answer):
             "source": self.source,
             "ok": self.ok,
             "tables": {table: dict(counts) for table, counts in self.tally().items()},
-            "cells": [vars(cell) | {"ok": cell.ok} for cell in self.cells],
-            "claims": [vars(claim) | {"ok": claim.ok} for claim in self.claims],
+            "cells": [
+                vars(c)
+                | {"windows": [vars(w) for w in c.windows], "verdict": c.verdict, "ok": c.ok}
+                for c in self.cells
+            ],
+            "claims": [
+                vars(c)
+                | {"measures": [vars(m) for m in c.measures], "verdict": c.verdict, "ok": c.ok}
+                for c in self.claims
+            ],
             "notes": list(self.notes),
             "verdicts": dict(MEANING),
         }
@@ -248,3 +320,20 @@ def half_digit(text: str) -> float:
     """Return half a unit of the last printed digit: 0.05 for `12.3`, 0.5 for `102`."""
     decimals = len(text.partition(".")[2])
     return 0.5 * 10.0**-decimals
+
+
+def as_printed(text: str, verdict: Verdict = "agrees") -> Window:
+    """Return the window of a printed number: half its last digit to both sides."""
+    return Window(verdict, float(text) - half_digit(text), float(text) + half_digit(text))
+
+
+def about(what: str, ours: float, text: str) -> Measure:
+    """Return a measure that must agree with a number, given as text, in every digit of it."""
+    return Measure(
+        what, float(ours), float(text) - half_digit(text), float(text) + half_digit(text)
+    )
+
+
+def gap(what: str, ours: float, most: float) -> Measure:
+    """Return a measure of a difference, or an error: from 0 to `most`."""
+    return Measure(what, float(ours), 0.0, most)

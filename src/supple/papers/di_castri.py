@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..robot import SerialRobot
 from ..structure import structure_of
 from ..studies.vibration.elements import element_modes
 from ..studies.vibration.modes import Modes, modes
-from .cells import Cell, Known, Reproduction, Verdict, half_digit, number, printed
+from .cells import Cell, Known, Reproduction, Window, as_printed, half_digit, number, printed
 from .di_castri_joints import THICKENING, claims, joint_flexibility, two_links
 
 __all__ = ["SOURCE", "arm", "frequencies", "posture", "reproduction"]
@@ -105,30 +106,46 @@ def _frequency_cells(
             yield _axial_cell(*place, text)
             continue
         value = next(ours)
-        verdict = _frequency_verdict(value, text, known.expected(*place), known.exact(*place))
-        why = known.why(*place) if verdict != "agrees" else ""
-        yield Cell(_label(table), *place[1:], text, value, verdict, known.expected(*place), why)
+        windows = _frequency_windows(text, known, place)
+        yield _cell(place, text, value, windows, known)
+
+
+def _cell(
+    place: tuple[str, str, str, int],
+    text: str,
+    value: float,
+    windows: tuple[Window, ...],
+    known: Known,
+) -> Cell:
+    cell = Cell(_label(place[0]), *place[1:], text, value, windows, known.expected(*place))
+    return cell if cell.verdict == "agrees" else replace(cell, why=known.why(*place))
 
 
 def _label(table: str) -> str:
     return f"Table {table}" if table.isdigit() else table
 
 
-def _frequency_verdict(value: float, text: str, expected: Verdict, exact: str | None) -> Verdict:
-    """A misprint is one only if ours is the known right value, to the last digit of that."""
-    if abs(value - float(text)) <= half_digit(text):
-        return "agrees"
+def _frequency_windows(
+    text: str, known: Known, place: tuple[str, str, str, int]
+) -> tuple[Window, ...]:
+    """A misprint is one only if ours is the known right value, to the last digit of that.
+
+    Elements lie above, theirs by about 1e-7: by less than ten times that ours may be below.
+    """
+    exact, agrees = known.exact(*place), as_printed(text)
     if exact is not None:
-        return "misprint" if abs(value - float(exact)) <= half_digit(exact) else "differs"
-    close = abs(value / float(text) - 1) <= 1e-5
-    return "not reproducible" if expected == "not reproducible" and close else "differs"
+        return agrees, as_printed(exact, "misprint")
+    if known.expected(*place) == "not reproducible":
+        assert isinstance(agrees.low, float)
+        return agrees, Window("not reproducible", agrees.low * (1 - 1e-6), agrees.low)
+    return (agrees,)
 
 
 def _axial_cell(table: str, at: str, column: str, mode: int, text: str) -> Cell:
     """A row without an inextensible frequency: the mode of EB in that row must be an axial one."""
     kind = _modes(table, at, "EB").kind[mode - 1]
-    verdict: Verdict = "agrees" if kind.startswith("axial") else "differs"
-    return Cell(_label(table), at, column, mode, text, f"EB: {kind}", verdict)
+    windows = (Window("agrees", "EB: axial 100 %", ""),)  # a straight arm: all of the energy
+    return Cell(_label(table), at, column, mode, text, f"EB: {kind}", windows)
 
 
 def _differences(
@@ -138,27 +155,34 @@ def _differences(
     base = column.removeprefix("d")
     ours, T = iter(frequencies(table, at, base)), frequencies(table, at, "T")
     for mode, text in enumerate(columns[column], 1):
-        row = {key: number(values[mode - 1]) for key, values in columns.items()}
-        if row[base] is None:
+        if number(columns[base][mode - 1]) is None:
             continue
         value = 100 * (next(ours) / T[mode - 1] - 1)
-        if row[column] is None:
+        if number(text) is None:
             continue
         place = (table, at, column, mode)
-        verdict = _difference_verdict(value, text, row, base)
-        why = known.why(*place) if verdict != "agrees" else ""
-        yield Cell(_label(table), *place[1:], text, value, verdict, known.expected(*place), why)
+        row = {key: values[mode - 1] for key, values in columns.items()}
+        right = {key: known.exact(table, at, key, mode) or row[key] for key in (base, "T")}
+        yield _cell(place, text, value, _difference_windows(text, row, right, base), known)
 
 
-def _difference_verdict(
-    value: float, text: str, row: Mapping[str, float | None], base: str
-) -> Verdict:
-    """Exact, or as the paper formed it: from its rounded row, or divided by the column EBX."""
-    allowed = half_digit(text)
-    if abs(value - float(text)) <= allowed:
-        return "agrees"
-    EB, T, EBX = (row.get(key) or math.nan for key in (base, "T", "EBX"))
-    printed_value, slack = float(text), allowed + 1e-9
-    if abs(100 * (EB - T) / T - printed_value) <= slack:
-        return "rounded"
-    return "misprint" if abs(100 * (EB - T) / EBX - printed_value) <= slack else "differs"
+def _difference_windows(
+    text: str, row: Mapping[str, str], right: Mapping[str, str], base: str
+) -> tuple[Window, ...]:
+    """Exact, or as the paper formed it: from its rounded row, or divided by the column EBX.
+
+    Then the exact one must be what the row's frequencies allow (`right`: its misprints mended),
+    each known to half its last digit: 100 EB / T is so to 100 EB / T (half / EB + half / T).
+    """
+    EB, T, EBX = (number(row.get(key, "")) or math.nan for key in (base, "T", "EBX"))
+    numerator, below = float(right[base]), float(right["T"])
+    off = half_digit(right[base]) / numerator + half_digit(right["T"]) / below
+    allowed = 100 * numerator / below * off * (1 + 1e-6)
+    ends = 100 * (numerator / below - 1) - allowed, 100 * (numerator / below - 1) + allowed
+    slack = half_digit(text) + 1e-9
+    windows = [as_printed(text)]
+    if abs(100 * (EB - T) / T - float(text)) <= slack:
+        windows.append(Window("rounded", *ends))
+    elif abs(100 * (EB - T) / EBX - float(text)) <= slack:
+        windows.append(Window("misprint", *ends))
+    return tuple(windows)

@@ -25,7 +25,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import delta
-from ..beams.theory import Beam, beam_of
+from ..beams.theory import Beam, uniform_of
 from ..kernels.spatial import axis_rotation, cross_matrix
 from ..robot import DeltaRobot
 
@@ -82,11 +82,11 @@ class PaperDelta:
 
     @cached_property
     def _upper(self) -> tuple[Array, Array]:
-        return link_matrices(beam_of(self.robot, self.robot.upper), self.n, self.order)
+        return link_matrices(uniform_of(self.robot, self.robot.upper), self.n, self.order)
 
     @cached_property
     def _lower(self) -> tuple[Array, Array]:
-        return link_matrices(beam_of(self.robot, self.robot.lower), self.n, self.order)
+        return link_matrices(uniform_of(self.robot, self.robot.lower), self.n, self.order)
 
     def _platform(self) -> Array:
         body, radius = self.robot.platform.body, self.robot.platform.radius

@@ -17,20 +17,24 @@ from .. import files
 from ..beams.basis import AssumedModes
 from ..beams.sliding.clamped_mass import ClampedMass, integrated
 from ..beams.sliding.modes import Normalisation
+from ..beams.theory import uniform_of
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, ParabolicBlends
-from ..equations.model import Model, build
+from ..equations.build import build
+from ..equations.model import Model
 from ..integration.held_joints import flexible
+from ..robot import SerialRobot
 from ..studies.motion.response import Response
 from ..studies.motion.simulate import SimulationWarning, simulate
 from ..studies.motion.stability import free_growth
-from .cells import Cell, Claim, Reproduction, Verdict, half_digit
+from .cells import Cell, Claim, Measure, Reproduction, about, as_printed, gap
 
 __all__ = ["PaperMotion", "arm_model", "frozen", "printed_numbers", "reproduction", "roots"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 SOURCE = "[Theodore1997]"
+CRUISE = np.linspace(0.11, 0.89, 79)  # s, between the blends
 SCALINGS: tuple[Normalisation, ...] = ("one", "integral", "tip", "unit")
 NOTES = (
     "rho A = 0.4303/1.3 kg/m; U_g = 59.34 m/s belongs to l = 1.0 m; a blend of 0.1 s gives the "
@@ -125,76 +129,170 @@ def reproduction() -> Reproduction:
 
 
 def printed_numbers() -> tuple[Cell, ...]:
-    """Return the numbers printed in the text."""
-    speed = float(NAMED["extension"](0.5)[1][2])
-    wave = float(np.sqrt(1165.4916 / 0.331) / 1.0)
-    return (_cell("axial velocity U, m/s", "0.778", speed), _cell("U_g, m/s", "59.34", wave))
-
-
-def _cell(what: str, printed: str, ours: float) -> Cell:
-    verdict: Verdict = "agrees" if abs(ours - float(printed)) <= half_digit(printed) else "differs"
-    return Cell("section V", "path", what, 1, printed, ours, verdict)
+    """Return the numbers printed in the text: speed of the path, U_g = sqrt(E I / rho A) / l."""
+    robot, path = files.load("theodore-rrp"), NAMED["extension"]
+    assert isinstance(robot, SerialRobot)
+    beam = uniform_of(robot, robot.links[2])
+    speed, end = float(path(0.5)[1][2]), float(path(path.duration)[0][2])
+    wave = float(np.sqrt(beam.EI[0] / beam.m) / end)
+    return tuple(
+        Cell("section V", "path", what, 1, text, ours, (as_printed(text),))
+        for what, text, ours in (
+            ("axial velocity U, m/s", "0.778", speed),
+            ("U_g, m/s", "59.34", wave),
+        )
+    )
 
 
 def _claims(figures: PaperMotion) -> tuple[Claim, ...]:
-    return (_roots_claim(), _convective_claim(), _eigenvalue_claim(), _scaling_claim(),
-            _growth_claim(), _unstable_claim(), _tracking_claim(figures))  # fmt: skip
-
-
-def _claim(place: str, says: str, ours: str, held: bool, expected: Verdict, why: str) -> Claim:
-    """A claim whose verdict is `expected` when what we measured holds."""
-    return Claim(place, says, ours, expected if held else "differs", expected, why)
+    return (
+        _roots_claim(),
+        _convective_claim(),
+        _eigenvalue_claim(),
+        _scaling_claim(),
+        _growth_claim(),
+        _unstable_claim(),
+        _tracking_claim(figures),
+    )
 
 
 def _roots_claim() -> Claim:
     lengths = np.linspace(0.3, 1.0, 41)
     law = roots()
     newton = np.array([law.roots(float(l)) for l in lengths])
-    gap = float(np.abs(integrated(law, lengths) - newton).max())
+    off = float(np.abs(integrated(law, lengths) - newton).max())
     ends = f"beta_1 {newton[0, 0]:.5f} at 0.3 m, {newton[-1, 0]:.5f} at 1.0 m"
-    return _claim("(11)", "the differential form gives beta along the motion",
-                  f"(11) and Newton differ by {gap:.0e}; {ends}", gap < 1e-9, "agrees",
-                  "(11)-(13) are right")  # fmt: skip
+    measures = (
+        gap("(11) less Newton", off, 1e-9),
+        about("beta_1 at 0.3 m", newton[0, 0], "1.29368"),
+        about("beta_1 at 1.0 m", newton[-1, 0], "1.57363"),
+    )
+    return Claim(
+        "(11)",
+        "the differential form gives beta along the motion",
+        f"(11) and Newton differ by {off:.0e}; {ends}",
+        measures,
+        "agrees",
+        "(11)-(13) are right",
+    )
 
 
 def _convective_claim() -> Claim:
+    """Moving-boundary elements put the printed velocities off by 4 to 12 %, 31 % in cruise.
+
+    Where cruise begins and ends is not said there: 1.5 % more or less are allowed.
+    """
     right, printed = (run("extension", v).deflection("link3") for v in ("material", "paper"))
     peak = np.linalg.norm(right, axis=1).max()
     off = float(np.linalg.norm(right - printed, axis=1).max() / peak)
     t = run("extension").t
     calm = (t > 0.1) & (t < 0.9)
-    cruise = float(np.linalg.norm((right - printed)[calm], axis=1).max()
-                   / np.linalg.norm(right[calm], axis=1).max())  # fmt: skip
+    cruise = float(
+        np.linalg.norm((right - printed)[calm], axis=1).max()
+        / np.linalg.norm(right[calm], axis=1).max()
+    )
     text = f"tip off by {100 * off:.1f} % of the peak, {100 * cruise:.0f} % in cruise"
-    return _claim("section II", "with U << U_g the convective terms can be dropped", text,
-                  0.04 < off < 0.12 and 0.29 < cruise < 0.32, "not reproducible",
-                  "their effect on the amplitude does not depend on the speed")  # fmt: skip
+    measures = (
+        Measure("tip off, percent of the peak", 100 * off, 4.0, 12.0),
+        Measure("tip off in cruise, percent", 100 * cruise, 29.5, 32.5),
+    )
+    return Claim(
+        "section II",
+        "with U << U_g the convective terms can be dropped",
+        text,
+        measures,
+        "not reproducible",
+        "their effect on the amplitude does not depend on the speed",
+    )
 
 
 def _spans(model: Model) -> dict[str, tuple[float, float]]:
-    t = np.linspace(0.11, 0.89, 79)  # in cruise
-    return {name: (float(e.min()), float(e.max()))
-            for name in ("extension", "retraction")
-            for e in [frozen(model, name, t).real]}  # fmt: skip
+    return {
+        name: (float(e.min()), float(e.max()))
+        for name in ("extension", "retraction")
+        for e in [frozen(model, name, CRUISE).real]
+    }
 
 
 def _eigenvalue_claim() -> Claim:
     spans = _spans(arm_model("paper"))
     (a, b), (c, d) = spans["extension"], spans["retraction"]
     text = f"C_i = 1: extension {a:.2f}..{b:.2f}, retraction {c:+.2f}..{d:+.2f} 1/s"
-    return _claim("Figs. 6, 7", "real parts negative in extension, positive in retraction", text,
-                  b < 0 < c, "agrees", "the signs come out in the paper's scaling")  # fmt: skip
+    measures = (
+        about("extension, lowest", a, "-1.00"),
+        about("extension, highest", b, "-0.18"),
+        about("retraction, lowest", c, "0.19"),
+        about("retraction, highest", d, "1.00"),
+    )
+    return Claim(
+        "Figs. 6, 7",
+        "real parts negative in extension, positive in retraction",
+        text,
+        measures,
+        "agrees",
+        "the signs come out in the paper's scaling",
+    )
 
 
 def _scaling_claim() -> Claim:
-    told, signs = [], set()
+    """Real parts under four scalings, and the law by which a scaling moves their sum.
+
+    With amplitudes q = s(l) p, q'' = s p'' + 2 s_l U p' + ..: the sum of the real parts of the
+    upper half falls by U times the sum of d ln s_i / dl, whatever the motion is.
+    """
+    told, spans, sums = [], [], {}
     for rule in SCALINGS:
-        low, high = _spans(arm_model("material", rule))["extension"]
-        told.append(f"{rule} {low:.2f}..{high:.2f}")
-        signs.add((low > 0) + (high > 0))
-    return _claim("section IV", "eigenvalue signs decide stability",
-                  f"extension, one motion, four scalings: {'; '.join(told)} 1/s", len(signs) > 1,
-                  "not reproducible", "they change with the scaling of the shapes")  # fmt: skip
+        values = frozen(arm_model("material", rule), "extension", CRUISE).real
+        spans.append((float(values.min()), float(values.max())))
+        told.append(f"{rule} {spans[-1][0]:.2f}..{spans[-1][1]:.2f}")
+        sums[rule] = values.sum(axis=1)
+    position, speed, _ = NAMED["extension"](CRUISE)
+    scale = float(np.abs(sums["one"]).max())
+    measures = [
+        gap(
+            f"law of the sums, {rule} against one",
+            float(
+                np.abs(
+                    sums[rule] - sums["one"] + speed[:, 2] * _scale_rate(rule, position[:, 2])
+                ).max()
+            )
+            / scale,
+            1e-4,
+        )
+        for rule in SCALINGS[1:]
+    ]
+    measures.append(
+        Measure("scalings all negative", sum(high < 0 for _, high in spans), 1, len(spans) - 1)
+    )
+    return Claim(
+        "section IV",
+        "eigenvalue signs decide stability",
+        f"extension, one motion, four scalings: {'; '.join(told)} 1/s",
+        tuple(measures),
+        "not reproducible",
+        "they change with the scaling of the shapes",
+    )
+
+
+def _scale_rate(rule: Normalisation, lengths: Array) -> Array:
+    """Sum over the shapes of d/dl ln (tip value under a rule / tip value with C_i = 1), (n,)."""
+
+    def logs(l: Array) -> Array:
+        total = np.zeros(len(l))
+        for name, sign in ((rule, 1.0), ("one", -1.0)):
+            model = arm_model("material", name)
+            for k in range(model.joints, model.size):
+                q = np.zeros((len(l), model.size))
+                q[:, 2], q[:, k] = l, 1e-6
+                tips = np.linalg.norm(model.deflection_at(q, "link3"), axis=1)
+                total += sign * np.log(tips)
+        return total
+
+    h = 1e-4
+    return (
+        8 * (logs(lengths + h) - logs(lengths - h))
+        - (logs(lengths + 2 * h) - logs(lengths - 2 * h))
+    ) / (12 * h)
 
 
 @cache
@@ -207,24 +305,54 @@ def _growth(name: str) -> dict[str, float]:
 def _growth_claim() -> Claim:
     found = _growth("extension")
     text = f"free mode 1: tip x{found['tip']:.4f}, action x{found['action']:.5f}"
-    held = round(found["tip"], 4) == 2.2146 and abs(found["action"] - 1) < 1e-6
-    return _claim("section IV", "amplitudes grow in extension as frequencies fall", text, held,
-                  "agrees", "adiabatic: the action E/omega is conserved")  # fmt: skip
+    measures = (
+        about("tip, times", found["tip"], "2.2146"),
+        Measure("action, times", found["action"], 1 - 1e-6, 1 + 1e-6),
+    )
+    return Claim(
+        "section IV",
+        "amplitudes grow in extension as frequencies fall",
+        text,
+        measures,
+        "agrees",
+        "adiabatic: the action E/omega is conserved",
+    )
 
 
 def _unstable_claim() -> Claim:
-    found = _growth("retraction")
-    text = (f"free mode 1: tip x{found['tip']:.3f}, energy x{found['energy']:.2f}, root moment "
-            f"x{found['root_moment']:.2f}, action x{found['action']:.4f}")  # fmt: skip
-    held = found["tip"] < 0.46 and abs(found["action"] - 1) < 1e-3
-    return _claim("section IV", "retraction is unstable", text, held, "not reproducible",
-                  "bounded and reversible: energy rises as omega, the tip moves less; a damping "
-                  "ratio of 0.5 % offsets it")  # fmt: skip
+    found, there = _growth("retraction"), _growth("extension")
+    text = (
+        f"free mode 1: tip x{found['tip']:.3f}, energy x{found['energy']:.2f}, root moment "
+        f"x{found['root_moment']:.2f}, action x{found['action']:.4f}"
+    )
+    measures = (
+        about("tip, times", found["tip"], "0.45"),
+        about("energy, times", found["energy"], "7.5"),
+        about("root moment, times", found["root_moment"], "4.8"),
+        Measure("tip there and back, times", found["tip"] * there["tip"], 1 - 1e-3, 1 + 1e-3),
+        Measure("action, times", found["action"], 1 - 1e-3, 1 + 1e-3),
+    )
+    return Claim(
+        "section IV",
+        "retraction is unstable",
+        text,
+        measures,
+        "not reproducible",
+        "bounded and reversible: energy rises as omega, the tip moves less; a damping "
+        "ratio of 0.5 % offsets it",
+    )
 
 
 def _tracking_claim(figures: PaperMotion) -> Claim:
-    worst = max(float(np.abs(run(n, "paper").theta - figures.wanted[n][0]).max())
-                for n in ("extension", "retraction"))  # fmt: skip
-    return _claim("(37)", "the law (35), (36) makes the joints follow their paths",
-                  f"largest joint error {worst:.0e}", worst < 1e-6, "agrees",
-                  "exactly, so the flexible motion depends on the path alone")  # fmt: skip
+    worst = max(
+        float(np.abs(run(n, "paper").theta - figures.wanted[n][0]).max())
+        for n in ("extension", "retraction")
+    )
+    return Claim(
+        "(37)",
+        "the law (35), (36) makes the joints follow their paths",
+        f"largest joint error {worst:.0e}",
+        (gap("joint error", worst, 1e-6),),
+        "agrees",
+        "exactly, so the flexible motion depends on the path alone",
+    )

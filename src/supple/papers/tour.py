@@ -13,7 +13,7 @@ from .. import files
 from ..beams.basis import AssumedModes
 from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, InvertedU
-from ..equations.model import build
+from ..equations.build import build
 from ..integration.inputs import BangBang
 from ..robot import Robot
 from ..studies.motion.follow import PathResponse, follow
@@ -210,9 +210,10 @@ def _clamped_mass_root(ratio: float) -> float:
 
     def residual(b: float) -> float:
         return (
-            1 + math.cosh(b) * math.cos(b)
+            1
+            + math.cosh(b) * math.cos(b)
             - ratio * b * (math.cosh(b) * math.sin(b) - math.sinh(b) * math.cos(b))
-        )  # fmt: skip
+        )
 
     low, high = 0.1, 1.9
     for _ in range(60):

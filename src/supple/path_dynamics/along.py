@@ -146,8 +146,9 @@ class Along:
         if self.path.periodic:
             turns = np.arange(np.ceil(t[-1] / self.path.duration))
             edges = (edges + self.path.duration * turns[:, None]).ravel()
-        near = np.abs(edges[:, None] - t[np.clip(np.searchsorted(t, edges)[:, None] + [-1, 0], 0,
-                      len(t) - 1)]).min(axis=1) < 1e-9 * (t[-1] - t[0])  # fmt: skip
+        near = np.abs(
+            edges[:, None] - t[np.clip(np.searchsorted(t, edges)[:, None] + [-1, 0], 0, len(t) - 1)]
+        ).min(axis=1) < 1e-9 * (t[-1] - t[0])
         nodes = np.concatenate([t, edges[~near & (edges > t[0]) & (edges < t[-1])]])
         owner = np.concatenate([np.arange(len(t)), np.full(len(nodes) - len(t), -1)])
         order = np.argsort(nodes, kind="stable")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..answers.held import Held
 from ..arguments import number, whole
 from ..beams.invariants import end_mass
-from ..equations.chain import distal_loads
+from ..equations.chains.chain import distal_loads
 from ..equations.damping import file_ratio, modal_matrix
 from .ked import Ked
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.delta_motion import motion
-from ..equations.forces import coulomb
-from ..robot import DeltaRobot, Joint, Motor, Robot
+from ..architectures.kinds import architecture_of
+from ..equations.chains.forces import coulomb
+from ..robot import Robot
 
 __all__ = ["motor_side"]
 
@@ -19,14 +19,10 @@ def motor_side(robot: Robot, x: Array, v: Array, a: Array) -> Array:
 
     x, v, a (B, ..): joint coordinates with their rates, or the motion of a Delta's platform.
     """
-    if isinstance(robot, DeltaRobot):
-        _, rate, second = motion(robot, x, v, a).theta
-        motors: list[Motor | Joint] = [robot.motor] * 3
-    else:
-        rate, second = v, a
-        motors = [link.joint for link in getattr(robot, "moving", ())]
+    family = architecture_of(robot)
+    _, rate, second = family.joint_motion(x, v, a)
     out = np.zeros(rate.shape)
-    for k, motor in enumerate(motors):
-        out[:, k] = motor.rotor_inertia * second[:, k] + motor.damping * rate[:, k]
-        out[:, k] += coulomb(motor.friction, rate[:, k], getattr(motor, "type", "") == "prismatic")
+    for k, (_, slides, motor, *_) in enumerate(family.drives):
+        out[:, k] = motor.reflected_inertia * second[:, k] + motor.damping * rate[:, k]
+        out[:, k] += coulomb(motor.friction, rate[:, k], slides)
     return out

@@ -38,10 +38,9 @@ class CarriedLink:
 
     Attributes:
         M, K: (n, n), mass and elastic stiffness.  C: (3, n, n), per w_i.  A: (3, n, n), per w'_i.
-        E: (3, 3, n, n), per w_i w_j.  G: (24, n, n), per weight of `second_order`.
+        E: (3, 3, n, n), per w_i w_j.  G: (30, n, n), per weight of `second_order`.
         of_a: (n, 3), load per -(a - g).  of_dw: (n, 3), per -w'_i.  of_ww: (n, 3, 3), per -w_i w_j.
-        density: mass per length.  section: (3,), rotary inertia per length.  L: length.
-        root_body, tip_body: mass, mass centre from the root and inertia there.
+        L: length.  root_body, tip_body: mass, mass centre from the root and inertia there.
     """
 
     M: Array
@@ -53,8 +52,6 @@ class CarriedLink:
     of_a: Array
     of_dw: Array
     of_ww: Array
-    density: float
-    section: Array
     L: float
     root_body: RigidBody
     tip_body: RigidBody
@@ -69,9 +66,9 @@ class CarriedLink:
     def preloaded(self, end: Array, form: Array, a: Array, w: Array, dw: Array) -> Array:
         """Return G, (.., n, n): end (.., 6) and form (.., 3, 3) are those of `preload.Carried`."""
         slope = cross(dw, E_X) + cross(w, cross(w, E_X))
-        moment = self.section * dw + cross(w, self.section * w)
-        flat = form.reshape(*form.shape[:-2], 9)
-        parts = [end, self.density * a, self.density * slope, moment, flat]
+        each = dw[..., None, :] * np.eye(3) + cross(w[..., None, :], w[..., None, :] * np.eye(3))
+        turned, flat = (part.reshape(*part.shape[:-2], 9) for part in (each, form))
+        parts = [end, a, slope, turned, flat]
         G = _mixed(np.concatenate(parts, axis=-1), self.G)
         if self.root_body[0]:
             force, own = _carrying(self.root_body, a, w, dw)
@@ -125,25 +122,21 @@ def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
                 of_ww[:, i, j] += mass * t.T @ TURN[i] @ TURN[j] @ r + s.T @ TURN[i] @ J[:, j]
     K = np.zeros((n, n))
     K[6:, 6:] = mesh.stiffness
-    G, b = second_order(mesh), mesh.beam
+    G = second_order(mesh)
     bodies = (_rigid(root_mass, 0.0), _rigid(tip_mass, mesh.L))
-    section = np.array([b.rIp, b.rI[1], b.rI[0]])
-    return CarriedLink(
-        M, K, C, A, E, G, of_a, of_dw, of_ww, b.m, section, mesh.L, *bodies
-    )  # fmt: skip
+    return CarriedLink(M, K, C, A, E, G, of_a, of_dw, of_ww, mesh.L, *bodies)
 
 
 def _matter(
     mesh: Mesh, root_mass: Array, tip_mass: Array
 ) -> Iterator[tuple[float, Array, Array, Array]]:
     """Mass, place, inertia about its centre and motion H (6, n) of every piece of the link."""
-    b = mesh.beam
     x, weights = mesh.quadrature()
-    section = np.diag([b.rIp, b.rI[1], b.rI[0]])
-    for value, weight, N in zip(x, weights, mesh.field(x), strict=True):
-        if weight > 0 and b.m > 0:
+    inert = weights[:, None] * mesh.beam.outside(mesh.L).inertias(x)
+    for value, own, N in zip(x, inert, mesh.field(x), strict=True):
+        if own[0] > 0:
             H = np.concatenate([transport(value), N], axis=1)
-            yield weight * b.m, np.array([value, 0.0, 0.0]), weight * section, H
+            yield float(own[0]), np.array([value, 0.0, 0.0]), np.diag(own[3:]), H
     root = np.concatenate([np.eye(6), np.zeros((6, mesh.size))], axis=1)
     end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
     for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):

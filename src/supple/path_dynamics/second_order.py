@@ -24,14 +24,15 @@ Array = NDArray[np.float64]
 EPS = np.zeros((3, 3, 3))
 for _a, _b, _c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
     EPS[_a, _b, _c], EPS[_a, _c, _b] = 1.0, -1.0
-WEIGHTS = 24  # force and moment at the end; load and its slope, section moment; form on t (3, 3)
+WEIGHTS = 30  # force, moment at the end; pull, its slope; turning of sections (3, 3); form (3, 3)
 
 
 def second_order(mesh: Mesh) -> Array:
-    """Return (24, n, n): what each weight adds to K of a link over q = (u_root, w).
+    """Return (30, n, n): what each weight adds to K of a link over q = (u_root, w).
 
-    Weights, link axes: force F and moment M on the end (3 each); load per length p_0 + p_1 x and
-    moment per length of the sections (3 each); X (3, 3), row by row, a form on the end's rotation.
+    Weights, link axes: force F and moment M on the end (3 each); acceleration a_0 + a_1 x that the
+    mass per length takes (3 each); moment of the sections per unit of each of their rotary inertias
+    (3, 3), inertia by inertia; X (3, 3), row by row, a form on the end's rotation.
     """
     n = 6 + mesh.size
     T = np.zeros((3, n))
@@ -41,19 +42,23 @@ def second_order(mesh: Mesh) -> Array:
     G = np.zeros((WEIGHTS, n, n))
     G[0:3] = _moved(mesh.L, T, end[:3])
     G[3:6] = _turned(T, end[3:])
-    G[15:24] = np.einsum("ai,bj->abij", last, last).reshape(9, n, n)
+    G[21:30] = np.einsum("ai,bj->abij", last, last).reshape(9, n, n)
     if not mesh.L:
         return G
     x, weights = mesh.quadrature()
     field = np.concatenate([np.zeros((len(x), 6, 6)), mesh.field(x)], axis=2)
-    for place, weight, N in zip(x, weights, field, strict=True):
-        moved = weight * _moved(place, T, N[:3])
+    L, beam = mesh.L, mesh.beam.outside(mesh.L)
+    inert = weights[:, None] * beam.inertias(x)
+    for place, own, N in zip(x, inert, field, strict=True):
+        moved = own[0] * _moved(place, T, N[:3])
         G[6:9] += moved
         G[9:12] += place * moved
-        G[12:15] += weight * (_turned(T, N[3:]) + _uncoupled(T + N[3:]))
+        turned = _turned(T, N[3:]) + _uncoupled(T + N[3:])
+        G[12:21] += (own[3:, None, None, None] * turned).reshape(9, n, n)
     slopes = _slopes(mesh, x)
-    L = mesh.L
-    for at, beyond in ((0, np.ones_like(x)), (6, L - x), (9, (L**2 - x**2) / 2)):
+    rods = [beam.outside(L - float(at)).rod(float(at), L) for at in x]
+    after, lever = (np.array([rod[k] for rod in rods]) for k in ((0, 0), (1, 5)))
+    for at, beyond in ((0, np.ones_like(x)), (6, after), (9, lever)):
         G[at] -= np.einsum("p,pci,pcj->ij", weights * beyond, slopes, slopes)
     return G
 
@@ -100,7 +105,7 @@ def _slopes(mesh: Mesh, x: Array) -> Array:
     """(P, 2, n): slopes v' and w' of the axis, shear included; the root's rotation is not."""
     slopes = np.zeros((len(x), 2, 6 + mesh.size))
     N, Q = mesh.field(x), mesh.resultants(x)
-    shear = mesh.compliances[1:3]
-    slopes[:, 0, 6:] = N[:, 5] + shear[0] * Q[:, 1]
-    slopes[:, 1, 6:] = -N[:, 4] + shear[1] * Q[:, 2]
+    shear = mesh.compliances(x)[:, 1:3, None]
+    slopes[:, 0, 6:] = N[:, 5] + shear[:, 0] * Q[:, 1]
+    slopes[:, 1, 6:] = -N[:, 4] + shear[:, 1] * Q[:, 2]
     return slopes

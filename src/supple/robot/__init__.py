@@ -10,18 +10,23 @@ from .delta import DeltaRobot, Platform
 from .joint import BaseJoint, Joint, MechanismJoint, Motor
 from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
+from .memory import remembered
 from .robot import Robot, a_robot, need_robot
 from .serial import SerialRobot
+from .springs import Bearing, Foundation, Gear, Springs
 
 __all__ = [
     "BASE",
     "CLOSURES",
     "BaseJoint",
+    "Bearing",
     "Body",
     "Closure",
     "ClosureEnd",
     "DeltaRobot",
     "Elastic",
+    "Foundation",
+    "Gear",
     "Joint",
     "JointedLink",
     "Link",
@@ -35,9 +40,11 @@ __all__ = [
     "Platform",
     "Robot",
     "SerialRobot",
+    "Springs",
     "Station",
     "Theory",
     "UpperLink",
     "a_robot",
     "need_robot",
+    "remembered",
 ]

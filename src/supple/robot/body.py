@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..faults import Description
-from ..values import Angle, NonNegative, Number, Positive, Triple, Vector, as_tuple, fault
+from ..values import Angle, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
 
-__all__ = ["Body", "Description", "Inertia", "Material", "Mount"]
+__all__ = ["Body", "Description", "Inertia", "Material", "Mount", "check_inertia"]
 
 
 class Material(Description):
@@ -63,31 +63,40 @@ class Body(Description):
     """
 
     mass: NonNegative = 0.0
-    com: Triple = (0.0, 0.0, 0.0)
+    com: Point = (0.0, 0.0, 0.0)
     inertia: Inertia = (0.0,)
 
     @model_validator(mode="after")
     def _physical(self) -> Self:
-        if len(self.inertia) not in (1, 3, 6):
-            raise fault(f"inertia has {len(self.inertia)} values: give 1, 3 or 6 of them")
-        if np.linalg.eigvalsh(self.tensor())[0] < -1e-12 * max(map(abs, self.inertia)):
-            raise fault(
-                f"inertia {list(self.inertia)} is not that of a body: "
-                "it must have no negative principal value"
-            )
+        check_inertia(self.inertia)
         return self
 
     def tensor(self, axis: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> np.ndarray:
         """Return the (3, 3) inertia about the mass centre; a single value counts about `axis`."""
-        if len(self.inertia) == 1:
-            a = np.asarray(axis) / np.linalg.norm(axis)
-            return self.inertia[0] * np.outer(a, a)
-        xx, yy, zz, xy, xz, yz = (*self.inertia, 0.0, 0.0, 0.0)[:6]
-        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return _tensor(self.inertia, axis)
+
+
+def check_inertia(inertia: tuple[float, ...]) -> None:
+    """Raise a fault unless these are the one, three or six values of an inertia."""
+    if len(inertia) not in (1, 3, 6):
+        raise fault(f"inertia has {len(inertia)} values: give 1, 3 or 6 of them")
+    if np.linalg.eigvalsh(_tensor(inertia, (0.0, 0.0, 1.0)))[0] < -1e-12 * max(map(abs, inertia)):
+        raise fault(
+            f"inertia {list(inertia)} is not that of a body: "
+            "it must have no negative principal value"
+        )
+
+
+def _tensor(inertia: tuple[float, ...], axis: tuple[float, float, float]) -> np.ndarray:
+    if len(inertia) == 1:
+        a = np.asarray(axis) / np.linalg.norm(axis)
+        return inertia[0] * np.outer(a, a)
+    xx, yy, zz, xy, xz, yz = (*inertia, 0.0, 0.0, 0.0)[:6]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 class Mount(Description):
     """A fixed transform Trans(xyz) Rz(yaw) Ry(pitch) Rx(roll) from the previous end, as in URDF."""
 
-    xyz: Triple = (0.0, 0.0, 0.0)
+    xyz: Point = (0.0, 0.0, 0.0)
     rpy: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (0.0, 0.0, 0.0)

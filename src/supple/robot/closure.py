@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from ..values import NonNegative, Positive, Triple, as_tuple, fault
+from ..values import NonNegative, Size, Triple, as_tuple, fault
 from .body import Description, Mount
 from .joint import Axes, unit
 
@@ -57,7 +57,7 @@ class Closure(Description):
     name: Annotated[str, Field(min_length=1, pattern=r"^[^.\s]+$")] | None = None
     axis: Triple | None = None
     axes: Axes | None = None
-    length: Positive | None = None
+    length: Size | None = None
     motor: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
-from ..values import Angle, NonNegative, Positive, as_tuple, faults
+from ..values import Angle, NonNegative, Size, as_tuple, faults
 from .body import Body, Description, Inertia
 from .joint import Motor
 from .link import LowerLink, UpperLink
@@ -19,8 +19,8 @@ __all__ = ["DeltaRobot", "Platform"]
 class Platform(Description):
     """The moving plate of a Delta: a disc of this mass unless its inertia is given."""
 
-    radius: Positive
-    thickness: Positive
+    radius: Size
+    thickness: Size
     mass: NonNegative
     inertia: Inertia | None = None
 
@@ -37,7 +37,7 @@ class DeltaRobot(Robot):
     """Three legs from a base to a platform; z points down as in [Kuo2016]."""
 
     architecture: Literal["delta"] = "delta"
-    base_radius: Positive
+    base_radius: Size
     platform: Platform
     upper: UpperLink
     lower: LowerLink

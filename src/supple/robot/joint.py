@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..values import Angle, NonNegative, Positive, Triple, as_tuple, fault
 from .body import Body, Description, Mount
+from .springs import Bearing, Gear
 
 __all__ = ["BaseJoint", "Joint", "MechanismJoint", "Motor", "unit"]
 
@@ -21,14 +22,48 @@ def unit(vector: Any) -> np.ndarray:
     return np.asarray(a / np.linalg.norm(a))
 
 
-class BaseJoint(Description, ABC):
-    """What joints share in every architecture: axis, place, rotor and hub."""
+Range = Annotated[tuple[Angle, Angle], BeforeValidator(as_tuple)]
+
+
+class Driven(Description, ABC):
+    """What a motor brings along: its rotor, or the motor behind a gear, and what carries it."""
+
+    rotor_inertia: NonNegative = 0.0
+    gear: Gear | None = None
+    bearing: Bearing | None = None
+
+    @model_validator(mode="after")
+    def _one_inertia(self) -> Self:
+        if self.gear is not None and self.rotor_inertia:
+            raise fault(
+                "gear and rotor_inertia are both given: rotor_inertia follows from the gear as "
+                "ratio^2 motor_inertia, leave it out"
+            )
+        return self
+
+    @property
+    def reflected_inertia(self) -> float:
+        """Inertia of the rotor on the joint side: as given, or ratio^2 motor_inertia of a gear."""
+        return self.rotor_inertia if self.gear is None else self.gear.reflected_inertia
+
+    def _of_motor(self) -> str | None:
+        """The first key given that only a joint with a motor has."""
+        keys = ("gear", "effort_limit", "speed_limit")
+        return next((key for key in keys if getattr(self, key) is not None), None)
+
+
+class BaseJoint(Driven, ABC):
+    """What joints share in every architecture: axis, place, rotor, limits and hub.
+
+    `effort_limit` (N m, N) and `speed_limit` (rad/s, m/s) are on the joint side, either way.
+    """
 
     type: str = "revolute"
     axis: Triple | None = None
     mount: Mount = Mount()
-    rotor_inertia: NonNegative = 0.0
-    limits: Annotated[tuple[Angle, Angle], BeforeValidator(as_tuple)] | None = None
+    limits: Range | None = None
+    effort_limit: Positive | None = None
+    speed_limit: Positive | None = None
     hub: Body | None = None
 
     @model_validator(mode="after")
@@ -63,6 +98,8 @@ class Joint(BaseJoint):
     def _spring_turns(self) -> Self:
         if self.stiffness is not None and self.type != "revolute":
             raise fault(f"stiffness is for revolute joints, not for a {self.type} one")
+        if self.type == "fixed" and (key := self._of_motor()) is not None:
+            raise fault(f"{key} is for joints with a motor, not for a fixed one")
         return self
 
 
@@ -81,6 +118,27 @@ Starts = Annotated[
     BeforeValidator(_several, json_schema_input_type=Angle | tuple[Angle, ...]),
 ]
 Axes = Annotated[tuple[Triple, Triple], BeforeValidator(as_tuple)]
+
+
+class Turn(NamedTuple):
+    """One coordinate of a joint.
+
+    Attributes:
+        word: what follows the link's name in that of the coordinate.  axis: (3,), the frame's own
+        axes before this turn.  order: which of the joint's turns it is.
+    """
+
+    word: str
+    axis: tuple[float, float, float]
+    order: int = 0
+
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+# Joints that turn about several axes, passive all of them: their coordinates as they are listed.
+TURNS: dict[str, tuple[Turn, ...]] = {
+    "universal": (Turn(".1", Y, 0), Turn(".2", Z, 1)),
+    "spherical": (Turn(".roll", X, 2), Turn(".pitch", Y, 1), Turn(".yaw", Z, 0)),
+}
 
 
 class MechanismJoint(BaseJoint):
@@ -105,15 +163,31 @@ class MechanismJoint(BaseJoint):
         """Whether a motor moves it, one entry of theta."""
         return self.type in ("revolute", "prismatic") and not self.passive
 
+    def coordinates(self, planar: bool) -> tuple[Turn, ...]:
+        """Return the coordinates of the joint; in the plane at most one, about z."""
+        if self.type == "fixed":
+            return ()
+        if self.type not in TURNS or planar:
+            return (Turn("", Z if self.type in TURNS else tuple(self.direction.tolist())),)
+        turns = TURNS[self.type]
+        given = self.axes or [turn.axis for turn in turns]
+        return tuple(turn._replace(axis=axis) for turn, axis in zip(turns, given, strict=True))
+
     @model_validator(mode="after")
     def _motor_or_not(self) -> Self:
         if (problem := self._problem()) is not None:
             raise fault(problem)
         return self
 
+    def _of_motor(self) -> str | None:
+        if self.rotor_inertia:
+            return "rotor_inertia"
+        many = self.type in TURNS
+        return "limits" if self.limits is not None and many else super()._of_motor()
+
     def _problem(self) -> str | None:
         """The first contradiction, as a sentence."""
-        many = self.type in ("universal", "spherical")
+        many = self.type in TURNS
         if self.passive is False and many:
             return f"passive is false: a {self.type} joint has no motor, leave the key out"
         if self.passive and self.type == "fixed":
@@ -134,19 +208,22 @@ class MechanismJoint(BaseJoint):
                 return "rest is for the spring of a passive joint: this one has a motor"
             if self.stiffness is not None and (self.type != "revolute" or 0 in self.stiffness):
                 return "stiffness of a motor's joint is for revolute ones, and must be positive"
-        elif self.rotor_inertia or (self.limits is not None and many):
-            key = "rotor_inertia" if self.rotor_inertia else "limits"
+        elif (key := self._of_motor()) is not None:
             return f"{key} is for joints with a motor, not for a passive or fixed one"
         if self.rest is not None and self.stiffness is None:
             return "rest goes with stiffness: it is where the joint's spring is unloaded"
         return None
 
 
-class Motor(Description):
-    """The three motors of a Delta, alike; without stiffness they clamp."""
+class Motor(Driven):
+    """The three motors of a Delta, alike; without stiffness they clamp.
+
+    Its `bearing` stands in the axes of the leg: x outwards, y the motor's axis.
+    """
 
     stiffness: Positive | None = None
-    rotor_inertia: NonNegative = 0.0
     damping: NonNegative = 0.0
     friction: NonNegative = 0.0
-    limits: Annotated[tuple[Angle, Angle], BeforeValidator(as_tuple)] | None = None
+    limits: Range | None = None
+    effort_limit: Positive | None = None
+    speed_limit: Positive | None = None

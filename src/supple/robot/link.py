@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from ..sections import Section
-from ..values import Angle, NonNegative, Positive, as_tuple, fault
+from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_tuple, fault
 from .body import Body, Description, Material
 from .joint import BaseJoint, Joint, MechanismJoint
 
@@ -72,7 +72,7 @@ class Station(Description):
 class Elastic(Description, ABC):
     """A beam along local +x: by material and section, by its stiffnesses, or by stations."""
 
-    length: NonNegative | None = None
+    length: SizeOrZero | None = None
     material: NamedMaterial | None = None
     section: NamedSection | None = None
     stations: Annotated[tuple[Station, ...], BeforeValidator(as_tuple)] | None = None
@@ -133,8 +133,8 @@ class Elastic(Description, ABC):
     def _stations_problem(self, stations: tuple[Station, ...]) -> str | None:
         """What is wrong with the stations, as a sentence."""
         places = [station.at for station in stations]
-        if self.section is not None or self.rigid:
-            return "stations stand instead of section, on a link that bends: give one of them"
+        if self.section is not None:
+            return "stations stand instead of section: give one of them"
         if not self.length:
             return "length is missing: a link that bends needs a positive length in metres"
         if len(places) < 2 or places[0] != 0 or abs(places[-1] - self.length) > 1e-9 * self.length:
@@ -171,6 +171,11 @@ class JointedLink(Elastic, ABC):
             return "body stands instead of material, section and mass_per_length: give one of them"
         if self.joint.type == "prismatic" and not self.length:
             return "length is missing: a prismatic link needs its total length"
+        if self.joint.type == "prismatic" and self.joint.bearing and self.joint.hub:
+            return (
+                "joint has a bearing and a hub: on a prismatic joint give one of them, or the hub "
+                "as the tip of a rigid link of no length before it, which has the bearing"
+            )
         return super()._problem()
 
 
@@ -210,7 +215,7 @@ class LowerLink(Elastic):
     """The three lower links of a Delta, alike: one rod each, or parallelograms of two."""
 
     rods: Literal["single", "twist", "parallelogram"] = "single"
-    spacing: Positive | None = None
+    spacing: Size | None = None
 
     def _problem(self) -> str | None:
         if (self.rods == "parallelogram") != (self.spacing is not None):

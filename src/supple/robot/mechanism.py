@@ -16,7 +16,6 @@ from .robot import Robot
 __all__ = ["BASE", "MechanismRobot"]
 
 BASE = "base"
-FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "universal": 2, "spherical": 3}
 Problem = tuple[Place, str]
 
 
@@ -132,8 +131,7 @@ class MechanismRobot(Robot):
 
     def freedoms(self, link: MechanismLink) -> int:
         """Return the number of coordinates of a link's joint; in the plane at most one."""
-        count = FREEDOMS[link.joint.type]
-        return min(count, 1) if self.planar else count
+        return len(link.joint.coordinates(self.planar))
 
     @property
     def parents(self) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from ..sections import Section, Shape
 from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
 from .link import Elastic
+from .springs import Foundation
 
 __all__ = ["Robot", "a_robot", "need_robot"]
 
@@ -30,6 +31,7 @@ class Robot(Description, Shown, ABC):
     materials: Table[Material] = Field(default_factory=FrozenTable)
     sections: Table[Section] = Field(default_factory=FrozenTable)
     payload: Body | None = None
+    foundation: Foundation | None = None
 
     def material(self, link: Elastic) -> Material | None:
         """Return the link's material, looked up when it is a name."""
@@ -54,8 +56,10 @@ class Robot(Description, Shown, ABC):
         return edited(self, changes)
 
     def _beam_problems(self, link: Elastic) -> list[str]:
-        """What is wrong with a link's references, a sentence each."""
+        """What is wrong with a link's references and name, a sentence each."""
         problems = []
+        if getattr(link, "name", "") == "foundation":
+            problems.append("name 'foundation' is kept for what the robot stands on: give another")
         for key, table in (("material", [*self.materials]), ("section", [*self.sections])):
             given = getattr(link, key)
             if isinstance(given, str) and given not in table:

@@ -14,14 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
+from .cutting import cut_structure, short_pieces
 from .delta import delta_motors, delta_structure, moving_delta
-from .loose import carrying_nothing
+from .loose import carrying_nothing, massless
 from .mechanism import mechanism_motors, mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .serial import moving_serial, serial_motors, serial_structure
+from .supports import FOUNDATION, founded, founded_in_motion
 
 __all__ = [
+    "FOUNDATION",
     "Closure",
     "Joints",
     "MovingClosure",
@@ -30,8 +33,11 @@ __all__ = [
     "Segment",
     "Structure",
     "carrying_nothing",
+    "cut_structure",
+    "massless",
     "motor_axes",
     "moving_structure",
+    "short_pieces",
     "structure_of",
 ]
 
@@ -59,8 +65,7 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     mechanism.
     """
     family: Any = _FAMILIES[type(robot)].at
-    structure: Structure = family(robot, at, joints)
-    return structure
+    return founded(robot, family(robot, at, joints))
 
 
 def moving_structure(
@@ -76,8 +81,7 @@ def moving_structure(
         raise SuppleError(
             f"{robot.name} is a mechanism: elements on moving frames are for arms and Deltas"
         )
-    structure: MovingStructure = family(robot, x, v, a, joints)
-    return structure
+    return founded_in_motion(robot, family(robot, x, v, a, joints))
 
 
 def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:

@@ -15,13 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures import delta
 from ..architectures.delta_motion import motion, moving_links
 from ..architectures.frames import Frames
-from ..beams.theory import Beam, beam_of
+from ..architectures.kinds import Delta
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import beam_of
 from ..errors import SuppleError
 from ..kernels.jets import Jet, concatenate, cross, jet_of, rotation_jet
 from ..kernels.spatial import axis_rotation, body_mass, cross_matrix, turn
 from ..robot import DeltaRobot, Elastic
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
+from .supports import sprung
 
 __all__ = ["delta_motors", "delta_structure", "moving_delta"]
 
@@ -38,7 +41,7 @@ def delta_structure(robot: DeltaRobot, position: ArrayLike | None, joints: Joint
     segments, R, p, closures = [], [], [], []
     for leg in range(3):
         name = leg + 1
-        releases = _motor(robot, joints)
+        releases = _motor(robot, joints) + _bearing(robot, at, leg)
         segments.append(_segment(f"upper{name}", -1, upper, releases, robot.upper))
         R.append(at.R_upper[:, leg])
         p.append(at.A[:, leg])
@@ -110,8 +113,9 @@ def moving_delta(
 
 def delta_motors(robot: DeltaRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of the motors, if they have no spring."""
-    arms = [i for i, s in enumerate(structure.segments) if s.parent < 0 and s.beam.L]
-    return [(i, np.array([0.0, 1.0, 0.0])) for i in arms if robot.motor.stiffness is None]
+    names = [segment.name for segment in structure.segments]
+    free = [drive for drive in Delta(robot).drives if drive.made.stiffness is None]
+    return [(names.index(drive.segment), drive.axis[3:]) for drive in free]
 
 
 def _anchor(robot: DeltaRobot, leg: int, side: float) -> Array:
@@ -125,7 +129,7 @@ def _full(rows: Jet, B: int) -> Jet:
 
 
 def _segment(
-    name: str, parent: int, beam: Beam, releases: tuple[Release, ...], link: Elastic
+    name: str, parent: int, beam: AnyBeam, releases: tuple[Release, ...], link: Elastic
 ) -> Segment:
     R_LS = axis_rotation((1, 0, 0), link.roll)
     turned = tuple(
@@ -143,12 +147,18 @@ def _turned(direction: Array, R_LS: Array) -> Array:
 
 def _motor(robot: DeltaRobot, joints: Joints) -> tuple[Release, ...]:
     """The motor turns the upper arm about the leg's y: clamped, sprung, or let go."""
-    k, J, about = robot.motor.stiffness, robot.motor.rotor_inertia, ROTATION[1]
+    k, J, about = robot.motor.stiffness, robot.motor.reflected_inertia, ROTATION[1]
     if joints == "locked":
         return () if k is None else (Release(about, k),)
     if k is None or J == 0:
         return (Release(about, 0.0, J if k is None else 0.0),)
     return (Release(about, k, J, series=True),)
+
+
+def _bearing(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int) -> tuple[Release, ...]:
+    """What the motor's bearing lets go: springs in leg axes, releases in the arm's."""
+    R = np.swapaxes(at.R_upper[:, leg], 1, 2) @ at.R_leg[leg]
+    return sprung(robot.motor.bearing, False, R)
 
 
 def _sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:

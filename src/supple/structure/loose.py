@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.theory import rod_mass
 from ..kernels.spatial import transport
-from .parts import Segment, Structure
+from .parts import Release, Segment, Structure
 
-__all__ = ["carrying_nothing"]
+__all__ = ["carrying_nothing", "massless"]
 
 Array = NDArray[np.float64]
 NOTHING = 1e-13  # beside the inertia that the same masses could have
@@ -25,19 +24,7 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_]:
     loose = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if r.floating]
     if not loose or (structure.closures and all(map(_heavy, structure.segments))):
         return np.full(structure.size, "", object)
-    rotors = np.array([release.inertia for _, release in loose])
-    M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors
-    root = np.zeros((len(structure.segments), structure.size, 6, len(loose)))
-    for i, segment in enumerate(structure.segments):
-        if (j := segment.parent) >= 0:
-            root[i] = structure.T[:, i] @ transport(structure.L[:, j]) @ root[j]
-        for k, (owner, release) in enumerate(loose):
-            if owner == i:
-                root[i, :, :, k] += release.toward(slice(None))
-        C = _body(structure, i)
-        M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
-        heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
-        most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
+    M, most = _carried(structure, loose)
     own = np.diagonal(M, axis1=1, axis2=2)
     light = own <= NOTHING * most
     d = np.sqrt(np.where(light, 1.0, own))
@@ -48,16 +35,47 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_]:
     return np.where(light.any(axis=1), names[np.argmax(light, axis=1)], "")
 
 
+def massless(structure: Structure) -> int:
+    """Return how many motions of the releases move no mass, beams rigid, first configuration.
+
+    Springs in series with nothing between them, or about a rod that has no inertia: such a motion
+    has no natural frequency.
+    """
+    each = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if not r.series]
+    if not each or not structure.size:
+        return 0
+    M, most = (part[0] for part in _carried(structure.at(0), each))
+    d = np.sqrt(np.where(most > 0, most, 1.0))
+    return len(each) - int((np.linalg.eigvalsh(M / np.outer(d, d)) > NOTHING).sum())
+
+
+def _carried(structure: Structure, each: list[tuple[int, Release]]) -> tuple[Array, Array]:
+    """Mass matrix (B, r, r) of releases, and what each could have at most, (B, r)."""
+    rotors = np.array([release.inertia for _, release in each])
+    M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors
+    root = np.zeros((len(structure.segments), structure.size, 6, len(each)))
+    for i, segment in enumerate(structure.segments):
+        if (j := segment.parent) >= 0:
+            root[i] = structure.T[:, i] @ transport(structure.L[:, j]) @ root[j]
+        for k, (owner, release) in enumerate(each):
+            if owner == i:
+                root[i, :, :, k] += release.toward(slice(None))
+        C = _body(structure, i)
+        M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
+        heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
+        most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
+    return M, np.broadcast_to(most, M.shape[:2])
+
+
 def _heavy(segment: Segment) -> bool:
     """Whether a segment of a structure with closures has mass toward all its own releases."""
-    return segment.beam.m * segment.beam.L > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
+    return segment.beam.mass > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
 
 
 def _body(structure: Structure, i: int) -> Array:
     """(B, 6, 6): segment i as one rigid body about its root, segment axes."""
     segment, X = structure.segments[i], transport(structure.L[:, i])
-    beam = segment.beam
     lengths, which = np.unique(structure.L[:, i], return_inverse=True)
-    rods = np.array([rod_mass(beam.m, beam.rI, beam.rIp, 0.0, float(L)) for L in lengths])
+    rods = np.array([segment.beam.outside(float(L)).mass_matrix() for L in lengths])
     C: Array = structure.root_mass[:, i] + rods[which]
     return C + np.swapaxes(X, 1, 2) @ segment.tip_mass @ X

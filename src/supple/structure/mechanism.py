@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.tree import TreeMotion
-from ..beams.theory import Beam
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
-from ..kernels.spatial import cross_matrix, turn
+from ..kernels.spatial import cross_matrix, rpy_rotation, turn
 from ..robot import MechanismRobot
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import independent
 from .serial import end_masses, hub_before, link_beam, root_mass, section_axes
+from .supports import sprung
 
 __all__ = ["mechanism_motors", "mechanism_structure"]
 
@@ -65,13 +67,14 @@ def mechanism_structure(
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
         borders = [np.zeros_like(free), *(np.full_like(free, s) for s in cuts[i].places), free]
         for k, (a, b) in enumerate(pairwise(borders)):
-            part = beam if len(borders) == 2 else replace(beam, L=float((b - a).max()))
+            part = beam if len(borders) == 2 else _part(link.name, beam, a, b, free)
             parent = cuts[i].first + k - 1
             if k == 0:
                 j = m.tree.parents[i]
                 parent = -1 if j < 0 else cuts[j].segment(_place(robot, j, link.at))
             name = link.name if k == 0 else f"{link.name}@{cuts[i].places[k - 1]:g}"
             releases = _releases(m, moved, i, joints, R_LS) if k == 0 else ()
+            releases += _bearing(robot, m, moved, i, R_LS) if k == 0 else ()
             carried = _carried(robot, m, i, cuts[i], k)
             tip = turn(np.sum(carried, axis=0), R_LS) if carried else np.zeros((6, 6))
             segments.append(Segment(name, parent, part, releases, R_LS, tip))
@@ -91,6 +94,18 @@ def mechanism_structure(
         cuts[robot.tip_index].segment(None),
     )
     return _closed(robot, m, x, moved, cuts, whole, joints)
+
+
+def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
+    """The beam between a and b metres from the joint of a link, `free` of it outside, (B,) each."""
+    if not isinstance(beam, VaryingBeam):
+        return beam.outside(float((b - a).max()))
+    inner = beam.L - free
+    if (inner != inner[0]).any():
+        raise SuppleError(
+            f"{name} has stations, slides and carries a joint along it: ask for one pose at a time"
+        )
+    return beam.part(float(inner[0] + a[0]), float(inner[0] + b[0]))
 
 
 def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[int, Array]]:
@@ -165,7 +180,7 @@ def _releases(
         zero = np.zeros_like(axis)
         parts = [axis, zero] if c.kind == "slide" else [zero, axis]
         direction = np.concatenate(parts, axis=-1)
-        stiffness, J = c.stiffness, joint.rotor_inertia
+        stiffness, J = c.stiffness, joint.reflected_inertia
         if not c.driven:
             turns.append(Release(direction, stiffness or 0.0))
         elif joints == "locked":
@@ -175,6 +190,17 @@ def _releases(
         else:
             turns.append(Release(direction, stiffness, J, series=True))
     return tuple(turns)
+
+
+def _bearing(
+    robot: MechanismRobot, m: Mechanism, moved: TreeMotion, i: int, R_LS: Array
+) -> tuple[Release, ...]:
+    """What the bearing of link i lets go, after its joint's own motions."""
+    joint, j = robot.links[i].joint, m.tree.parents[i]
+    before = moved.at.R[:, j] if j >= 0 else np.eye(3)
+    mounted = before @ rpy_rotation(joint.mount.rpy)
+    R = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
+    return sprung(joint.bearing, robot.planar, R)
 
 
 def _closed(
@@ -197,9 +223,11 @@ def _closed(
         opened, rows, ends = loop.open(moved, length), [], []
         for k, G in enumerate((opened.G_a, opened.G_b)):
             i, at = loop.ends[k], loop.at[k]
-            if i < 0:
+            if i < 0:  # the base frame, which moves where the robot has a foundation
+                moment = G[..., :3] @ cross_matrix(loop.frames(moved, k)[1])
+                row = np.concatenate([G[..., :3], G[..., 3:] - moment], axis=-1)
                 ends.append(-1)
-                rows.append(np.zeros_like(G))
+                rows.append(row if robot.foundation is not None else np.zeros_like(row))
                 continue
             j = cuts[i].segment(_place(robot, i, at))
             R = whole.R[:, j]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..beams.dynamic_stiffness import numbers
-from ..beams.theory import Beam
+from ..beams.dynamic_stiffness import numbers, with_curves
+from ..beams.theory import AnyBeam
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
@@ -66,7 +66,7 @@ class Segment:
 
     name: str
     parent: int
-    beam: Beam
+    beam: AnyBeam
     releases: tuple[Release, ...]
     R_LS: Array
     tip_mass: Array
@@ -87,6 +87,36 @@ class Closure:
 
 
 @dataclass(frozen=True)
+class SegmentNumbers:
+    """What the compiled kernel reads of segments alone, whatever their poses are.
+
+    Attributes:
+        segments: whose they are; the others as in `BeamTree`.
+    """
+
+    segments: tuple[Segment, ...]
+    parents: NDArray[np.int32]
+    beams: Array
+    tip: Array
+    start: NDArray[np.int32]
+    releases: Array
+
+    @classmethod
+    def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
+        """Return those of segments on some axes."""
+        keep = np.asarray(axes)
+        counts = [len(s.releases) for s in segments]
+        return cls(
+            segments,
+            parents=np.array([s.parent for s in segments], np.int32),
+            beams=np.array([numbers(s.beam) for s in segments]),
+            tip=np.array([s.tip_mass[np.ix_(keep, keep)] for s in segments]),
+            start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+            releases=_release_table([r for s in segments for r in s.releases], keep),
+        )
+
+
+@dataclass(frozen=True)
 class Structure:
     """Segments, and where they are in each of B configurations.
 
@@ -94,6 +124,7 @@ class Structure:
         R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots.  L: (B, n),
         lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
         gravity: (3,), base axes.  tip: index of the segment whose end is the tip.
+        numbers: of its segments, where they are already known.
     """
 
     segments: tuple[Segment, ...]
@@ -105,6 +136,7 @@ class Structure:
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     closures: tuple[Closure, ...] = ()
     tip: int = -1
+    numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -157,54 +189,51 @@ class Structure:
     @cached_property
     def T(self) -> Array:
         """(B, n, 6, 6): motion of the parent's end (ground: base) to motion of the root."""
-        T = np.empty((*self.L.shape, 6, 6))
-        for i, segment in enumerate(self.segments):
-            j = segment.parent
-            R_A = self.R[:, j] if j >= 0 else np.broadcast_to(np.eye(3), (self.size, 3, 3))
-            end = self.p[:, j] + self.L[:, j, None] * R_A[:, :, 0] if j >= 0 else np.zeros(3)
-            R_AW = R_A.transpose(0, 2, 1)
-            offset = np.einsum("bij,bj->bi", R_AW, self.p[:, i] - end)
-            R_BA = self.R[:, i].transpose(0, 2, 1) @ R_A
-            T[:, i] = motion_transform(R_BA, offset)
-        return T
+        B, n = self.L.shape
+        # the ground comes first: its axes are the base's and its end is their origin
+        axes, ends = np.empty((B, n + 1, 3, 3)), np.zeros((B, n + 1, 3))
+        axes[:, 0], axes[:, 1:] = np.eye(3), self.R
+        ends[:, 1:] = self.p + self.L[..., None] * self.R[..., 0]
+        parents = [segment.parent + 1 for segment in self.segments]
+        R_A = axes[:, parents]
+        offset = np.einsum("bnji,bnj->bni", R_A, self.p - ends[:, parents])
+        return motion_transform(self.R.swapaxes(2, 3) @ R_A, offset)
 
-    def tree(self) -> BeamTree:
-        """Return the arrays of the compiled kernel, restricted to the structure's axes."""
+    def tree(self, top: float | None = None) -> BeamTree:
+        """Return the arrays of the compiled kernel, restricted to the structure's axes.
+
+        top: the highest omega asked for, rad/s, of a structure with pieces of varying beams.
+        """
         keep = np.asarray(self.axes)
         square: Any = (..., *np.ix_(keep, keep))
-        releases = [r for s in self.segments for r in s.releases]
-        counts = [len(s.releases) for s in self.segments]
+        own = self.numbers
+        if own is None or own.segments is not self.segments:
+            own = SegmentNumbers.of(self.segments, self.axes)
+        beams = with_curves(own.beams, [s.beam for s in self.segments], top)
         ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
-        rows = [
-            np.concatenate(
-                [np.zeros((self.size, 0, len(keep)))]
-                + [getattr(c, f"rows_{k}")[..., keep] for c in self.closures],
-                axis=1,
-            )
-            for k in "ab"
-        ]
+        none = np.zeros((self.size, 0, len(keep)))
+        rows = (
+            [
+                np.concatenate(
+                    [none, *(getattr(c, f"rows_{k}")[..., keep] for c in self.closures)], 1
+                )
+                for k in "ab"
+            ]
+            if self.closures
+            else [none, none]
+        )
         return BeamTree(
-            parents=np.array([s.parent for s in self.segments], np.int32),
-            beams=np.array([numbers(s.beam) for s in self.segments]),
+            parents=own.parents,
+            beams=beams,
             L=self.L,
             T=self.T[square],
             root=self.root_mass[square],
-            tip=np.array([s.tip_mass[square] for s in self.segments]),
-            start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            releases=self._release_table(releases, keep),
+            tip=own.tip,
+            start=own.start,
+            releases=own.releases,
             ends=np.array(ends, np.int32).reshape(2, -1),
             rows=np.array(rows),
         )
-
-    def _release_table(self, releases: list[Release], keep: NDArray[np.int64]) -> Array:
-        """(1 or B, r, R + 3): directions, stiffness, rotor inertia, whether in series."""
-        each = [r.toward(slice(None)) for r in releases]
-        B = max((len(d) for d in each if d.ndim == 2), default=1)
-        table = np.empty((B, len(releases), len(keep) + 3))
-        for k, (release, direction) in enumerate(zip(releases, each, strict=True)):
-            table[:, k, :-3] = direction[..., keep]
-            table[:, k, -3:] = release.stiffness, release.inertia, release.series
-        return table
 
     def at(self, b: int) -> Structure:
         """Return the structure of one configuration."""
@@ -227,3 +256,14 @@ class Structure:
             root_mass=mass,
             closures=closures,
         )
+
+
+def _release_table(releases: list[Release], keep: NDArray[np.int64]) -> Array:
+    """(1 or B, r, R + 3): directions, stiffness, rotor inertia, whether in series."""
+    each = [r.toward(slice(None)) for r in releases]
+    B = max((len(d) for d in each if d.ndim == 2), default=1)
+    table = np.empty((B, len(releases), len(keep) + 3))
+    for k, (release, direction) in enumerate(zip(releases, each, strict=True)):
+        table[:, k, :-3] = direction[..., keep]
+        table[:, k, -3:] = release.stiffness, release.inertia, release.series
+    return table

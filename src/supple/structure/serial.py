@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import serial
 from ..architectures.serial_motion import moving_links
-from ..beams.theory import Beam, beam_of, rod_mass, theory_of
-from ..beams.varying import varying_of
-from ..errors import SuppleError
+from ..beams.theory import AnyBeam, Beam
+from ..beams.varying import VaryingBeam, beam_of
 from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
-from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot
+from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot, remembered
 from .moving import MovingStructure
-from .parts import Joints, Release, Segment, Structure
+from .parts import PLANAR, Joints, Release, Segment, SegmentNumbers, Structure
+from .supports import sprung
 
 __all__ = [
     "end_masses",
@@ -37,26 +36,82 @@ Listed = SerialRobot | MechanismRobot
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
     """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
     placement = serial.place(robot, theta)
-    segments, roots, R = [], [], placement.R.copy()
+    fixed = remembered(robot, ("segments", joints), lambda: _Fixed.of(robot, joints))
+    root = fixed.root
+    if fixed.sliding:
+        root = np.repeat(root, len(placement.L), axis=0)
+        for i in fixed.sliding:
+            link, R_LS = robot.links[i], fixed.segments[i].R_LS
+            root[:, i] = root_mass(link, link_beam(robot, link), placement.L[:, i], R_LS)
+    segments = fixed.segments
+    if any(link.joint.bearing is not None for link in robot.links):  # these turn with the pose
+        segments = tuple(
+            replace(s, releases=s.releases + _bearing(robot, i, placement.R, s.R_LS))
+            for i, s in enumerate(segments)
+        )
+    return Structure(
+        segments,
+        placement.R @ fixed.R_LS,
+        placement.p,
+        placement.L,
+        root,
+        robot.planar,
+        robot.gravity,
+        numbers=fixed.numbers,
+    )
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """What does not change with the pose of an arm.
+
+    Attributes:
+        R_LS: (n, 3, 3) of the segments.  root: (1, n, 6, 6), root masses.  sliding: links whose
+        root mass changes with their free length.
+    """
+
+    segments: tuple[Segment, ...]
+    R_LS: Array
+    root: Array
+    sliding: tuple[int, ...]
+    numbers: SegmentNumbers
+
+    @classmethod
+    def of(cls, robot: SerialRobot, joints: Joints) -> _Fixed:
+        """Return that of an arm."""
+        segments = _segments(robot, joints)
+        sliding = [i for i, link in enumerate(robot.links) if link.joint.type == "prismatic"]
+        roots = np.zeros((1, len(segments), 6, 6))
+        for i, link in enumerate(robot.links):
+            if i not in sliding:
+                beam = segments[i].beam
+                roots[:, i] = root_mass(link, beam, np.zeros(1), segments[i].R_LS)
+        axes = tuple(PLANAR) if robot.planar else tuple(range(6))
+        R_LS = np.stack([segment.R_LS for segment in segments])
+        numbers = SegmentNumbers.of(segments, axes)
+        for array in (roots, R_LS, *vars(numbers).values()):
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
+        return cls(segments, R_LS, roots, tuple(sliding), numbers)
+
+
+def _segments(robot: SerialRobot, joints: Joints) -> tuple[Segment, ...]:
+    """The links as segments, without their poses."""
+    segments = []
     for i, link in enumerate(robot.links):
         R_LS = section_axes(robot, link)
-        R[:, i] = R[:, i] @ R_LS
         last = robot.payload if i == len(robot.links) - 1 else None
         masses = end_masses(link, last)
         following = robot.links[i + 1] if i + 1 < len(robot.links) else None
         if following is not None and following.joint.type == "prismatic":
             masses.append(hub_before(following))
         tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
-        beam = link_beam(robot, link)
+        beam: AnyBeam = link_beam(robot, link)
         releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
-        roots.append(root_mass(link, beam, placement.L[:, i], R_LS))
         if link.joint.type == "prismatic" and beam.rigid:
             beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
         segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
-    root = np.stack(np.broadcast_arrays(*roots), axis=1)
-    return Structure(
-        tuple(segments), R, placement.p, placement.L, root, robot.planar, robot.gravity
-    )
+    return tuple(segments)
 
 
 def moving_serial(
@@ -74,9 +129,10 @@ def moving_serial(
 
 def serial_motors(robot: SerialRobot, structure: Structure) -> list[tuple[int, Array]]:
     """Return segment and axis (3,), link axes, of every turning motor without a spring."""
+    names = [segment.name for segment in structure.segments]
     return [
-        (i, link.joint.direction)
-        for i, link in enumerate(robot.links)
+        (names.index(link.name), link.joint.direction)
+        for link in robot.links
         if link.joint.type == "revolute" and link.joint.stiffness is None
     ]
 
@@ -87,22 +143,25 @@ def section_axes(robot: Listed, link: JointedLink) -> Array:
     return np.eye(3) if flat else axis_rotation((1, 0, 0), link.roll)
 
 
-def link_beam(robot: Listed, link: JointedLink) -> Beam:
+def link_beam(robot: Listed, link: JointedLink) -> AnyBeam:
     """Return a link's beam; in the plane it bends in x-y only, and quarter turns swap planes."""
     i = round(link.roll / (math.pi / 2)) % 2
-    if link.stations is not None:
-        if not isinstance(robot, SerialRobot) or link.joint.type == "prismatic":
-            raise SuppleError(
-                f"links.{link.name} has stations: these are for links of serial arms that do not "
-                "slide; give it as several uniform links"
-            )
-        varying: Any = varying_of(robot, link, theory_of(robot, link))
-        return varying.in_plane(i) if robot.planar else varying  # type: ignore[no-any-return]
     beam = beam_of(robot, link)
     if not robot.planar:
         return beam
-    return Beam(beam.L, beam.m, beam.EA, (beam.EI[i], math.inf), (beam.kGA[i], math.inf),
-                math.inf, (beam.rI[i], 0.0), 0.0)  # fmt: skip
+    if isinstance(beam, VaryingBeam):
+        return beam.in_plane(i)
+    assert isinstance(beam, Beam)
+    return Beam(
+        beam.L,
+        beam.m,
+        beam.EA,
+        (beam.EI[i], math.inf),
+        (beam.kGA[i], math.inf),
+        math.inf,
+        (beam.rI[i], 0.0),
+        0.0,
+    )
 
 
 def _turned(release: Release, R_LS: Array) -> Release:
@@ -115,7 +174,7 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     joint = link.joint
     zero, a = (0.0, 0.0, 0.0), tuple(joint.direction)
     direction = (*a, *zero) if joint.type == "prismatic" else (*zero, *a)
-    k, J = joint.stiffness, joint.rotor_inertia
+    k, J = joint.stiffness, joint.reflected_inertia
     if joint.type == "fixed":
         return []
     if joints == "locked":
@@ -123,6 +182,15 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     if k is None:
         return [Release(direction, 0.0, J)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
+
+
+def _bearing(robot: SerialRobot, i: int, R: Array, R_LS: Array) -> tuple[Release, ...]:
+    """What the bearing of link i lets go, R (B, n, 3, 3) link axes in base axes."""
+    joint = robot.links[i].joint
+    if joint.type != "revolute":  # mounted axes are the link's own
+        return sprung(joint.bearing, robot.planar, R_LS.T)
+    mounted = (R[:, i - 1] if i else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
+    return sprung(joint.bearing, robot.planar, np.swapaxes(R[:, i] @ R_LS, 1, 2) @ mounted)
 
 
 def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:
@@ -149,7 +217,7 @@ def hub_before(link: JointedLink) -> Array:
     return mass
 
 
-def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
+def root_mass(link: JointedLink, beam: AnyBeam, L: Array, R_LS: Array) -> Array:
     """(1 or B, 6, 6) what moves with the root: hub, body, a prismatic beam's part inside.
 
     Of a rigid prismatic beam it is the whole.
@@ -158,9 +226,7 @@ def root_mass(link: JointedLink, beam: Beam, L: Array, R_LS: Array) -> Array:
     if joint.type == "prismatic":
         out = L if beam.rigid else np.zeros_like(L)
         rods = zip(L - beam.L, out, strict=True)
-        return np.array([rod_mass(beam.m, beam.rI, beam.rIp, a, b) for a, b in rods]).reshape(
-            -1, 6, 6
-        )
+        return np.array([beam.rod(float(a), float(b)) for a, b in rods]).reshape(-1, 6, 6)
     M = np.zeros((6, 6))
     if joint.hub is not None:
         axis = tuple(joint.direction)

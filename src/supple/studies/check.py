@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
-from ..architectures.serial_inverse import reach as serial_reach
+from ..beams.theory import AnyBeam
+from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
-from ..robot import DeltaRobot, Robot, SerialRobot, need_robot
-from ..sections import Box, Rectangle, Shape
+from ..outputs.stress import has_fibre, von_mises
+from ..robot import Robot, need_robot
+from ..sections import Box
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, where
 from .statics import Statics, statics
@@ -100,7 +102,14 @@ def check(
         notes.append(f"no sag: {problem}")
     notes += _strength(stress) + _refusals(robot, asked)
     return Check(
-        *(robot, asked.take(asked.theta), _reach(robot), _mass(structure), first, sag),
+        *(
+            robot,
+            asked.take(asked.theta),
+            architecture_of(robot).reach,
+            _mass(structure),
+            first,
+            sag,
+        ),
         *(held, stress, tuple(notes)),
     )
 
@@ -118,40 +127,24 @@ def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> 
     return where(robot, usual.get("theta"), usual.get("position"))
 
 
-def _reach(robot: Robot) -> float | None:
-    """All parts end to end; of a Delta its lowest place below the middle."""
-    if isinstance(robot, SerialRobot):
-        return serial_reach(robot)
-    if isinstance(robot, DeltaRobot):
-        legs = (robot.upper.length or 0.0) + (robot.lower.length or 0.0)
-        aside = robot.base_radius - robot.platform.radius
-        return math.sqrt(max(legs**2 - aside**2, 0.0))
-    return None
-
-
 def _mass(structure: Structure) -> float:
     """Beams, hubs, bodies, tips and payload, kg."""
     total = 0.0
     for i, segment in enumerate(structure.segments):
-        total += segment.beam.m * float(structure.L[0, i])
+        total += segment.beam.outside(float(structure.L[0, i])).mass
         total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
     return total
 
 
 def _holding(robot: Robot, structure: Structure, bent: Statics) -> dict[str, float]:
     """Torque about each driven joint's axis that holds the robot, N m; N where it slides."""
-    found = {}
-    joints = {link.name: link.joint for link in getattr(robot, "links", ())}
-    for i, segment in enumerate(structure.segments):
-        joint = joints.get(segment.name)
-        if joint is not None and joint.type in ("revolute", "prismatic"):
-            if getattr(joint, "passive", False):
-                continue
-            carried = bent.root_force if joint.type == "prismatic" else bent.root_moment
-            found[segment.name] = float(carried[i] @ joint.direction)
-        elif isinstance(robot, DeltaRobot) and segment.name.startswith("upper"):
-            found[f"motor{segment.name[5:]}"] = float(bent.root_moment[i][1])
-    return found
+    carried = np.concatenate([bent.root_force, bent.root_moment], axis=-1)
+    names = [segment.name for segment in structure.segments]
+    return {
+        drive.name: float(drive.axis @ carried[names.index(drive.segment)])
+        for drive in architecture_of(robot).drives
+        if drive.segment
+    }
 
 
 def _stresses(
@@ -160,53 +153,42 @@ def _stresses(
     """Highest von Mises stress of each beam with a known section, and its ratio to yield."""
     family, found = architecture_of(robot), {}
     for i, segment in enumerate(structure.segments):
-        link = None if segment.beam.m == 0 else family.described(segment.name)
-        section = None if link is None or link.rigid else robot.section(link)
-        if link is None or section is None:
+        beam = segment.beam.outside(float(structure.L[0, i]))
+        link = None if beam.mass == 0 else family.described(segment.name)
+        if link is None or link.rigid:
             continue
+        x = np.linspace(0.0, beam.L, 41)
+        sections = [
+            beam.section(at) if isinstance(beam, VaryingBeam) else robot.section(link)
+            for at in x.tolist()
+        ]
         fall = structure.R[0, i].T @ np.asarray(robot.gravity)
         hub = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
         turn = segment.R_LS.T
         root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
-        x = np.linspace(0.0, float(structure.L[0, i]), 41)
-        worst = _worst(section, _resultants(root, segment.beam.m * fall, x))
-        if worst is None:
+        carried = _resultants(root, beam, fall, x)
+        known = [section for section in sections if section is not None and has_fibre(section)]
+        if len(known) < len(sections):
             continue
+        worst = max(float(von_mises(section, carried[k])) for k, section in enumerate(known))
         material = robot.material(link)
         limit = None if material is None else material.yield_strength
         found[segment.name] = (worst, None if limit is None else worst / limit)
     return found
 
 
-def _resultants(root: Array, load: Array, x: Array) -> Array:
+def _resultants(root: Array, beam: AnyBeam, fall: Array, x: Array) -> Array:
     """(P, 6) force and moment that the sections at x carry, section axes.
 
-    F(x) = F_0 + q x,  M(x) = M_0 - x e_x x F_0 - x^2/2 e_x x q, of the part before x at rest.
+    F(x) = F_0 + int_0^x m g,  M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g, of the part
+    before x at rest.
     """
     ex = np.array([1.0, 0.0, 0.0])
-    force = root[:3] + x[:, None] * load
-    moment = (
-        root[3:] - x[:, None] * np.cross(ex, root[:3]) - x[:, None] ** 2 / 2 * np.cross(ex, load)
-    )
+    rods = np.array([beam.rod(0.0, float(at)) for at in x])
+    mass, lever = rods[:, 0, 0, None], (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
+    force = root[:3] + mass * fall
+    moment = root[3:] - x[:, None] * np.cross(ex, root[:3]) - lever * np.cross(ex, fall)
     return np.concatenate([force, moment], axis=1)
-
-
-def _worst(section: Shape, carried: Array) -> float | None:
-    """Highest von Mises stress, Pa: axial force, bending at the outer fibre, torsion; no shear."""
-    A, I_z, I_y, J_t, _ = section.constants()
-    N, T, M_y, M_z = np.abs(carried[:, [0, 3, 4, 5]]).T
-    diameter = getattr(section, "diameter", None)
-    if diameter is not None:
-        bending, torsion = np.hypot(M_y, M_z) * diameter / 2 / I_z, T * diameter / 2 / J_t
-    elif isinstance(section, Rectangle | Box):
-        h, b = section.depth, section.width
-        bending = M_z * h / 2 / I_z + M_y * b / 2 / I_y
-        wall = getattr(section, "wall", None)
-        inside = 2 * (h - wall) * (b - wall) * wall if wall is not None else J_t / min(h, b)
-        torsion = T / inside
-    else:
-        return None
-    return float(np.sqrt((N / A + bending) ** 2 + 3 * torsion**2).max())
 
 
 def _units(robot: Robot) -> list[str]:
@@ -261,25 +243,17 @@ def _limits(robot: Robot, asked: Where) -> list[str]:
     """Joints that stand outside their limits at this pose."""
     notes = []
     theta = np.atleast_1d(asked.take(asked.theta))
-    for (name, _), value, limits in zip(
-        architecture_of(robot).motors(), theta, _all_limits(robot), strict=False
-    ):
+    for drive, value in zip(architecture_of(robot).drives, theta, strict=True):
+        limits = drive.made.limits
         if limits is not None and not limits[0] <= value <= limits[1]:
             told = f"{limits[0]:g} to {limits[1]:g}"
-            notes.append(f"{name} stands at {value:g}, outside its limits {told}")
+            notes.append(f"{drive.name} stands at {value:g}, outside its limits {told}")
     return notes
-
-
-def _all_limits(robot: Robot) -> list[tuple[float, float] | None]:
-    if isinstance(robot, DeltaRobot):
-        return [robot.motor.limits] * 3
-    links = {link.name: link.joint.limits for link in getattr(robot, "links", ())}
-    return [links.get(name) for name, _ in architecture_of(robot).motors()]
 
 
 def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str]:
     """Whether a planar arm hides a lower mode across its plane."""
-    if not isinstance(robot, SerialRobot) or not robot.planar:
+    if not architecture_of(robot).planar:
         return []
     try:
         lowest = float(modes(robot.with_("planar", False), count=1, **place).frequency_hz[0])
@@ -288,7 +262,7 @@ def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str
     if lowest >= first * (1 - 1e-6):
         return []
     return [
-        f"the arm is planar, and hides a lower mode across its plane: {lowest:.4g} Hz below "
+        f"the robot is planar, and hides a lower mode across its plane: {lowest:.4g} Hz below "
         f"{first:.4g} Hz; set planar: false to see it"
     ]
 
@@ -305,14 +279,12 @@ def _strength(stress: Mapping[str, tuple[float, float | None]]) -> list[str]:
 def _refusals(robot: Robot, asked: Where) -> list[str]:
     """What `build` and free joints will refuse."""
     notes = [
-        f"{link.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
-        for link in getattr(robot, "links", ())
-        if isinstance(link.joint.stiffness, float)
-        and not link.joint.rotor_inertia
-        and not getattr(link.joint, "passive", False)
+        f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
+        for drive in architecture_of(robot).drives
+        if drive.made.stiffness is not None and not drive.made.reflected_inertia
     ]
-    if isinstance(robot, SerialRobot):
-        loose = carrying_nothing(structure_of(robot, asked.at, "free"))
-        if loose[0]:
-            notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
+    free = structure_of(robot, asked.at, "free")
+    loose = carrying_nothing(free)
+    if loose[0] and not free.closures:  # loops may hold what would be loose without them
+        notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
     return notes

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..arguments import checked, switch
-from ..equations.chain_equations import Laws, joint_side, numbers
+from ..equations.chains.chain_equations import Laws, joint_side, numbers
+from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import kinetic_energy
@@ -53,8 +54,10 @@ class ClosedForm:
         lines = [f"Deflection `{self.deflection}`.", ""]
         lines += [f"$${name} = {sympy.latex(value)}$$" for name, value in self.equations()]
         lines += ["", "| constant | value |", "|---|---|"]
-        lines += [f"| ${sympy.latex(sympy.Symbol(name))}$ | {value:.6g} |"
-                  for name, value in self.values.items()]  # fmt: skip
+        lines += [
+            f"| ${sympy.latex(sympy.Symbol(name))}$ | {value:.6g} |"
+            for name, value in self.values.items()
+        ]
         return "\n".join(lines) + "\n"
 
 
@@ -71,16 +74,17 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         import sympy
     except ImportError:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a closed form is for serial arms")
+    need_open(model.functions, model.robot.name, "a closed form is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a closed form needs constants, but the integrals of a sliding link are not"
         )
     n = model.size
     if n > LARGEST:
-        raise SuppleError(f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "
-                          "use its functions or its regressor instead")  # fmt: skip
+        raise SuppleError(
+            f"{n} coordinates are too many: closed forms are for {LARGEST} or fewer; "
+            "use its functions or its regressor instead"
+        )
     table = Named(lambda name: sympy.Symbol(name, real=True))
     links = named_links([numbers(link) for link in model.chain.links], table, kinematics=True)
     q = sympy.symbols(f"q1:{n + 1}", real=True)
@@ -89,18 +93,18 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
     B = B.applyfunc(_tidy) if simplify else B
     h = _bias(B, q, qd)
     h = h.applyfunc(_tidy) if simplify else h
-    return ClosedForm(B, h, q, qd, dict(table.values), model.deflection)
+    return ClosedForm(B, h, q, qd, dict(table.values), model.reading.deflection)
 
 
 def _mass(model: Model, links: list[Any], q: Any, qd: Any) -> Any:
     import sympy
 
-    if model.deflection == "rotation":
+    if model.reading.deflection == "rotation":
         zero = [[0.0] * model.size for _ in range(model.size)]
         return sympy.Matrix(Laws(model.chain, links, zero, zero).mass(list(q)))
     T = kinetic_energy(model.chain, links, list(q), list(qd))
     B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
-    if model.deflection == "paper":
+    if model.reading.deflection == "paper":
         bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
         B = B.applyfunc(lambda value: _first_order(value, bent))
     return B + B.T - sympy.diag(*B.diagonal())

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
-from ..equations.chain_equations import Laws, numbers
+from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.evaluate import Evaluator
+from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import PlanarLaws
@@ -68,8 +69,7 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
 
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
-    if model.functions.closed:
-        raise SuppleError(f"{model.robot.name} has loops: a regressor is for serial arms")
+    need_open(model.functions, model.robot.name, "a regressor is for serial arms")
     if model.chain.sliding:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"
@@ -79,8 +79,10 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     table = Named(ca.SX.sym)
     plain = [numbers(link) for link in model.chain.links]
     links = named_links(plain, table)
-    rotors = {i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
-              for i in model.chain.sprung}  # fmt: skip
+    rotors = {
+        i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
+        for i in model.chain.sprung
+    }
     n = model.size
     q, qd, qdd = (ca.SX.sym(word, n) for word in ("q", "qd", "qdd"))
     a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
@@ -91,16 +93,22 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     pi = ca.vertcat(*table.symbols.values())
     Y = ca.densify(ca.jacobian(efforts, pi))
     function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
-    return Regressor(model, tuple(table.values), np.array([*table.values.values()]),
-                     Evaluator(function))  # fmt: skip
+    return Regressor(
+        model, tuple(table.values), np.array([*table.values.values()]), Evaluator(function)
+    )
 
 
 def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
     zero = [[0.0] * model.size for _ in range(model.size)]
-    if model.deflection == "rotation":
+    if model.reading.deflection == "rotation":
         return Laws(model.chain, links, zero, zero)
-    if any(not isinstance(x, float) for link in links for M in (link.root_mass, link.tip_mass)
-           for x in (M[1][5], M[2][3])):  # fmt: skip
-        raise SuppleError("a regressor of deflection 'paper' or 'literal' needs bodies centred on "
-                          "their points")  # fmt: skip
-    return PlanarLaws(replace(model.chain), links, zero, zero, model.deflection)
+    if any(
+        not isinstance(x, float)
+        for link in links
+        for M in (link.root_mass, link.tip_mass)
+        for x in (M[1][5], M[2][3])
+    ):
+        raise SuppleError(
+            "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
+        )
+    return PlanarLaws(replace(model.chain), links, zero, zero, model.reading.deflection)

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.answer import Answer
 from ..arguments import checked, optional, reals, vector, whole
 from ..assembly import Coordinates, coordinates, exact_ends, kept_shut
-from ..beams.dynamic_stiffness import carry, uniform_load
+from ..beams.dynamic_stiffness import carry, root_inertia
+from ..beams.invariants import beam_points
 from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
@@ -214,14 +215,10 @@ def _weights(structure: Structure, g: Array) -> list[tuple[Array, Array, Array]]
     """Per segment: weight on the root, on the allowed deformations, and on the end, (6,) each."""
     out = []
     for i, segment in enumerate(structure.segments):
-        local = structure.R[0, i].T @ g
-        beam, L = segment.beam, structure.L[0, i]
-        fall = np.concatenate([local, np.zeros(3)])
-        own = np.zeros(6)
-        own[:3] = beam.m * L * local
-        own[4], own[5] = -beam.m * L**2 / 2 * local[2], beam.m * L**2 / 2 * local[1]
-        inner = (beam.m * local @ uniform_load(L))[beam.active()]
-        out.append((own + structure.root_mass[0, i] @ fall, inner, segment.tip_mass @ fall))
+        fall = np.concatenate([structure.R[0, i].T @ g, np.zeros(3)])
+        work = fall @ root_inertia(segment.beam, float(structure.L[0, i]))
+        own = work[:6] + structure.root_mass[0, i] @ fall
+        out.append((own, work[6:], segment.tip_mass @ fall))
     return out
 
 
@@ -290,24 +287,26 @@ def _fields(
     structure: Structure, z: Coordinates, moved: Array, carried: list[Array], g: Array, points: int
 ) -> dict[str, Array]:
     """Stations, undeformed positions, motions in base axes, and strain energy per length."""
-    nodes, weights = np.polynomial.legendre.leggauss(3)  # exact: moments are quadratic in x
-    at = np.append(np.linspace(0, 1, points), (nodes + 1) / 2) * structure.L[0][:, None]
-    x, states = at[:, :points], []
+    x = np.linspace(0, 1, points) * structure.L[0][:, None]
+    states, energy = [], []
     for i, segment in enumerate(structure.segments):
+        beam = segment.beam.outside(float(structure.L[0, i]))
+        inside, weights = beam_points(beam, 3)  # exact where uniform: moments are quadratic in x
         R = structure.R[0, i]
         weight = R.T @ g
         hub = structure.root_mass[0, i] @ np.concatenate([weight, np.zeros(3)])
         state = np.concatenate([z.root[i] @ moved, carried[i] - hub])
-        states.append(carry(segment.beam, 0.0, at[i], state, segment.beam.m * weight))
+        along = carry(beam, 0.0, np.append(x[i], inside), state, weight)
+        stored = along[points:, 6:] ** 2 * beam.compliances(inside) / 2
+        states.append(along[:points])
+        energy.append(float(weights @ stored.sum(axis=1)))
     found = np.array(states)
-    density = strain_density(structure, found[..., 6:])
-    found = found[:, :points]
     moved, turned = (found[..., k : k + 3] @ structure.R[0].swapaxes(-1, -2) for k in (0, 3))
     return {
         "x": x,
         "position": structure.p[0][:, None] + x[..., None] * structure.R[0][:, None, :, 0],
         "displacement": moved,
         "rotation": turned,
-        "energy": density[:, :points],
-        "strain_energy": density[:, points:] @ weights * structure.L[0] / 2,
+        "energy": strain_density(structure, found[..., 6:]),
+        "strain_energy": np.array(energy),
     }

@@ -14,8 +14,9 @@ from ..answers.answer import Answer
 from ..arguments import checked, instance
 from ..beams.basis import BASES, Basis
 from ..beams.shapes import EndLoad
+from ..equations.build import build
 from ..equations.damping import GivenDamping
-from ..equations.model import Model, build
+from ..equations.model import Model
 from ..errors import SuppleError
 from ..files.data import netcdf_names, read_dataset, write_dataset
 from .motion.response import Response
@@ -58,25 +59,36 @@ def to_xarray(found: Response) -> xarray.Dataset:
     data |= {f"energy_{k}": (("t",), v, {"units": "J"}) for k, v in found.energies.items()}
     if found.beta is not None:
         data["beta"] = (("t", "root"), found.beta)
-    coords = {"t": ("t", found.t, {"units": "s"}), "coordinate": list(model.coordinates),
-              "joint": links, "axis": list("xyz"), "axis_": list("xyz"),
-              "link": [link.name for link in model.chain.links]}  # fmt: skip
+    for name, values in found.outputs.items():
+        dims = ("t", f"entry_of_{name}")[: values.ndim]
+        data[f"output_{name}"] = (dims, values)
+    coords = {
+        "t": ("t", found.t, {"units": "s"}),
+        "coordinate": list(model.coordinates),
+        "joint": links,
+        "axis": list("xyz"),
+        "axis_": list("xyz"),
+        "link": [link.name for link in model.chain.links],
+    }
     return xarray.Dataset(data, coords=coords, attrs=_attributes(found))
 
 
 def _attributes(found: Response) -> dict[str, Any]:
     model = found.model
-    blocks = [model.functions.ratios(i) if i in model.chain.sliding
-              else model.damping[part, part].tolist()
-              for i, part in enumerate(model.chain.eta)]  # fmt: skip
+    blocks = [
+        model.functions.ratios(i)
+        if i in model.chain.sliding
+        else model.damping[part, part].tolist()
+        for i, part in enumerate(model.chain.eta)
+    ]
     kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
     return {
         "robot": files.dump(model.robot),
         "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
-        "deflection": model.deflection,
+        "deflection": model.reading.deflection,
         "stiffening": int(model.stiffening),
-        "velocity": model.functions.velocity,
-        "beta": model.beta,
+        "velocity": model.reading.velocity,
+        "beta": model.reading.beta,
         "damping": json.dumps(blocks),
         "method": found.method,
         "message": found.message,
@@ -99,6 +111,10 @@ def to_pandas(found: Response) -> pandas.DataFrame:
         columns[f"tau.{name}"] = found.tau[:, k]
     columns |= {f"tip.{axis}": found.tip[:, k] for k, axis in enumerate("xyz")}
     columns |= {f"energy.{name}": value for name, value in found.energies.items()}
+    for name, values in found.outputs.items():
+        parts = values.reshape(len(values), -1).T
+        several = len(parts) > 1
+        columns |= {f"output.{name}{f'.{k + 1}' * several}": x for k, x in enumerate(parts)}
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 

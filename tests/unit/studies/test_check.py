@@ -104,3 +104,15 @@ def test_every_family_is_checked(name):
     assert seen.mass > 0
     assert seen.frequency_hz > 0
     assert seen.holding
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "motor"),
+    [("kuo-delta", "motor", "motor1"), ("four-bar", "links.crank.joint", "crank")],
+)
+def test_a_spring_without_rotor_is_told_for_every_family(name, path, motor):
+    robot = supple.load(name).with_(f"{path}.stiffness", 1e3)
+    note, *_ = [note for note in supple.check(robot).notes if "rotor_inertia" in note]
+    assert note.startswith(f"{motor} has a spring")
+    with pytest.raises(supple.SuppleError, match="rotor_inertia"):
+        supple.build(robot, supple.AssumedModes(1))

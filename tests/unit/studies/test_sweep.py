@@ -174,3 +174,91 @@ def test_bad_input(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(supple.SuppleError, match=word):
         supple.sweep(robot, **given)
+
+
+def test_a_reduction_is_that_of_the_whole(robot: supple.Robot, tmp_path: Path) -> None:
+    """Least and largest with where they are, and a histogram, chunk by chunk, in files or not."""
+    whole = supple.sweep(robot, "modes", OVER, count=3, scheduler="serial")
+    hertz = whole["omega"].values.reshape(-1, 3)
+    edges = np.linspace(0, 1.1 * hertz.max(), 12)
+    asked = {"count": 3, "chunk": 17, "reduce": ("minimum", "maximum", "histogram"), "edges": edges}
+    kept = supple.sweep(robot, "modes", OVER, out=tmp_path / "kept", **asked)
+    for found in (supple.sweep(robot, "modes", OVER, **asked), kept):
+        assert (found["omega_minimum"].values == hertz.min(axis=0)).all()
+        assert (found["omega_maximum"].values == hertz.max(axis=0)).all()
+        assert int(found["configurations"]) == len(hertz)
+        for mode in range(3):
+            counts = np.histogram(hertz[:, mode], edges)[0]
+            assert (found["omega_histogram"].values[mode] == counts).all()
+            spot = dict(
+                zip(found["key"].values, found["omega_minimum_at"].values[mode], strict=True)
+            )
+            there = whole["omega"].sel(spot).isel(mode=mode)
+            assert float(there) == hertz[:, mode].min()
+
+
+def test_an_answer_too_large_for_memory_is_a_store(
+    robot: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = supple.sweep(robot, "modes", OVER, count=3, chunk=16)
+    monkeypatch.setattr("supple.studies.design.sweep.MOST", 100)
+    found = supple.sweep(robot, "modes", OVER, count=3, chunk=16, out=tmp_path / "big")
+    assert (tmp_path / "big" / "atlas.zarr").is_dir()
+    assert found["omega"].dims == wanted["omega"].dims
+    assert (found["omega"].values == wanted["omega"].values).all()
+    assert (found["valid"].values == wanted["valid"].values).all()
+    again = supple.sweep(robot, "modes", OVER, count=3, chunk=16, out=tmp_path / "big")
+    assert (again["width"].values == wanted["width"].values).all()
+    with pytest.raises(supple.SuppleError, match="give a folder as out="):
+        supple.sweep(robot, "modes", OVER, count=3, chunk=16)
+
+
+def test_ctrl_c_keeps_what_is_done(robot: supple.Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    import supple.studies.design.sweep as module
+
+    wanted = supple.sweep(robot, "modes", OVER, count=3, chunk=16)
+    real = module.computed
+
+    def stopped(*given):
+        for k, item in enumerate(real(*given)):
+            if k == 2:
+                raise KeyboardInterrupt
+            yield item
+
+    monkeypatch.setattr(module, "computed", stopped)
+    with pytest.warns(module.SweepWarning, match="32 of 135 configurations"):
+        part = supple.sweep(robot, "modes", OVER, count=3, chunk=16, scheduler="serial")
+    flat = part["omega"].values.reshape(-1, 3)
+    assert (flat[:32] == wanted["omega"].values.reshape(-1, 3)[:32]).all()
+    assert np.isnan(flat[32:]).all()
+    assert "stopped by the user" in part.attrs["message"]
+
+
+def test_runs_are_swept_too() -> None:
+    arm = supple.load("de-luca-two-link")
+    over = {"payload.mass": [0.05, 0.1]}
+    found = supple.sweep(
+        arm, "simulate", over, basis=supple.AssumedModes(1), duration=0.02, tau=[0.5, 0.0]
+    )
+    for k, mass in enumerate(over["payload.mass"]):
+        model = supple.build(arm.with_("payload.mass", mass), supple.AssumedModes(1))
+        run = supple.simulate(model, [0.5, 0.0], theta0=[0, 0], duration=0.02)
+        np.testing.assert_array_equal(found["tip"].values[k], run.tip[-1])
+    assert found["peak_effort"].dims == ("payload.mass", "joint")
+
+
+def test_what_a_sweep_was_asked_is_known_by_its_contents() -> None:
+    """Two objects of one class, or two functions of one name, are two questions."""
+    from supple.studies.design.sweep import question
+
+    arm = supple.load("de-luca-two-link")
+    over = {"payload.mass": [0.05, 0.1]}
+
+    def key(basis):
+        return question(arm, "simulate", over, basis=basis).key()
+
+    assert key(supple.AssumedModes(1)) == key(supple.AssumedModes(1))
+    assert key(supple.AssumedModes(1)) != key(supple.AssumedModes(2))
+    one = question(arm, lambda robot, theta: 1.0, over).key()
+    two = question(arm, lambda robot, theta: 2.0, over).key()
+    assert one != two

@@ -9,14 +9,16 @@ same way for Euler-Bernoulli and Timoshenko beams, for stretch and for twist, wi
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from ...errors import SuppleError
+from ..invariants import beam_points
 from ..shapes import EndLoad, Shapes, joined
-from ..theory import Beam
+from ..theory import AnyBeam
 
 __all__ = ["assumed_shapes", "natural_shapes"]
 
@@ -26,7 +28,7 @@ _PLANES = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
 
 
 def assumed_shapes(
-    beam: Beam, end: EndLoad, count: int, axial: int = 0, torsion: int = 0
+    beam: AnyBeam, end: EndLoad, count: int, axial: int = 0, torsion: int = 0
 ) -> Shapes:
     """Return the lowest natural shapes of a link: x-y, x-z, axial, torsion, those it allows.
 
@@ -35,87 +37,137 @@ def assumed_shapes(
 
     Source: [DeLuca1991], Eqs. (16)-(22), (30); (30) lacks the end terms.
     """
-    parts = [_bending(beam, end, plane, count) for plane in (0, 1) if math.isfinite(beam.EI[plane])]
-    if axial and math.isfinite(beam.EA):
-        parts.append(_rod(beam, "axial", axial, beam.EA, beam.m, end.mass))
-    if torsion and math.isfinite(beam.GJ):
-        parts.append(_rod(beam, "torsion", torsion, beam.GJ, beam.rIp, end.about[0]))
+    parts = [_bending(beam, end, plane, count) for plane in (0, 1) if beam.deforms.EI[plane]]
+    if axial and beam.deforms.EA:
+        parts.append(_rod(beam, "axial", axial, end.mass))
+    if torsion and beam.deforms.GJ:
+        parts.append(_rod(beam, "torsion", torsion, end.about[0]))
     return joined(parts)
 
 
-def _strain_basis(L: float, size: int) -> tuple[Array, Array, Array]:
-    """Series (size, size + 2) of orthonormal polynomials on [0, L], first and second integrals."""
-    zeroth = np.zeros((size, size + 2))
-    zeroth[:, :size] = np.diag(np.sqrt((2 * np.arange(size) + 1) / L))
-    once, twice = np.zeros_like(zeroth), np.zeros_like(zeroth)
-    once[:, : size + 1] = legendre.legint(zeroth[:, :size], lbnd=-1, axis=1) * L / 2
-    twice[:, : size + 2] = legendre.legint(once[:, : size + 1], lbnd=-1, axis=1) * L / 2
-    return zeroth, once, twice
+@dataclass(frozen=True)
+class _Strains:
+    """Orthonormal polynomials on each span of a beam, and their integrals from the root on.
+
+    Attributes:
+        breaks: (e + 1,).  size: polynomials on each span.  zeroth, once, twice: (e, k, size + 2),
+        Legendre series of all k = e size functions, and of their integrals, on each span.
+    """
+
+    breaks: Array
+    size: int
+    zeroth: Array
+    once: Array
+    twice: Array
+
+    def gram(self, beam: AnyBeam, column: int, a: Array, b: Array) -> Array:
+        """Integrals of products of two sets of functions with a property of the beam, (ka, kb)."""
+        x, w = beam_points(beam, self.size + 2, self.breaks)
+        weight = w * beam.at(x)[:, column]
+        left, right = self.at(a, x), self.at(b, x)
+        product: Array = (left * weight[:, None]).T @ right
+        return product
+
+    def at(self, series: Array, x: Array) -> Array:
+        """Return functions (e, k, terms) at x, (P, k)."""
+        piece = np.clip(np.searchsorted(self.breaks, x, "right") - 1, 0, len(series) - 1)
+        a, b = self.breaks[piece], self.breaks[piece + 1]
+        basis = legendre.legvander((2 * x - a - b) / (b - a), series.shape[2] - 1)
+        out = np.empty((len(x), series.shape[1]))
+        for k in np.unique(piece):
+            out[piece == k] = basis[piece == k] @ series[k].T
+        return out
 
 
-def _gram(a: Array, b: Array, L: float) -> Array:
-    """Integrals over the link of products of two sets of Legendre series, (ka, kb)."""
-    weights = L / (2 * np.arange(a.shape[1]) + 1)
-    product: Array = (a * weights) @ b.T
-    return product
+def _strain_basis(beam: AnyBeam, size: int) -> _Strains:
+    """Orthonormal polynomials, `size` on each span, with their first and second integrals."""
+    breaks = np.array([0.0, *beam.breaks, beam.L])
+    e, lengths = len(breaks) - 1, np.diff(breaks)
+    zeroth, once, twice = (np.zeros((e, e * size, size + 2)) for _ in range(3))
+    for i, L in enumerate(lengths):
+        own = slice(i * size, (i + 1) * size)
+        zeroth[i, own, :size] = np.diag(np.sqrt((2 * np.arange(size) + 1) / L))
+        once[i, own, : size + 1] = legendre.legint(zeroth[i, own, :size], lbnd=-1, axis=1) * L / 2
+        if i:
+            once[i, : i * size, 0] = once[i - 1, : i * size].sum(axis=1)
+        twice[i] = legendre.legint(once[i, :, :-1], lbnd=-1, axis=1) * L / 2
+        if i:
+            twice[i, : i * size, 0] += twice[i - 1, : i * size].sum(axis=1)
+    return _Strains(breaks, size, zeroth, once, twice)
 
 
-def _bending(beam: Beam, end: EndLoad, plane: int, count: int) -> Shapes:
+def _bending(beam: AnyBeam, end: EndLoad, plane: int, count: int) -> Shapes:
     """Natural shapes in one bending plane; rotary inertia and shear as the beam has them."""
-    size = 24 + 4 * count
-    _, once, twice = _strain_basis(beam.L, size)
-    slope, deflection = once, twice
-    stiffness = np.full(size, beam.EI[plane])
-    if math.isfinite(beam.kGA[plane]):
-        slope = np.vstack([once, np.zeros_like(once)])
-        deflection = np.vstack([twice, once])
-        stiffness = np.concatenate([stiffness, np.full(size, beam.kGA[plane])])
-    tip = np.stack([deflection.sum(axis=1), slope.sum(axis=1)])
+    basis = _strain_basis(beam, 24 + 4 * count)
+    slope, deflection = basis.once, basis.twice
+    K = basis.gram(beam, 2 + plane, basis.zeroth, basis.zeroth)
+    if beam.deforms.kGA[plane]:
+        slope = np.concatenate([basis.once, np.zeros_like(basis.once)], axis=1)
+        deflection = np.concatenate([basis.twice, basis.once], axis=1)
+        shear = basis.gram(beam, 4 + plane, basis.zeroth, basis.zeroth)
+        none = np.zeros_like(K)
+        K = np.block([[K, none], [none, shear]])
+    tip = np.stack([deflection[-1].sum(axis=1), slope[-1].sum(axis=1)])
     load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
-    M = beam.m * _gram(deflection, deflection, beam.L) + tip.T @ load @ tip
-    M += beam.rI[plane] * _gram(slope, slope, beam.L)
-    A = _lowest(M, stiffness, count, beam.m * beam.L)
-    A *= np.where(A.T @ deflection[:, 0] < 0, -1.0, 1.0)
+    M = basis.gram(beam, 0, deflection, deflection) + tip.T @ load @ tip
+    M += basis.gram(beam, 7 + plane, slope, slope)
+    A = _lowest(M, K, count, beam.mass)
+    x, w = beam_points(beam, basis.size + 2, basis.breaks)
+    A *= np.where((w * beam.at(x)[:, 0]) @ basis.at(deflection, x) @ A < 0, -1.0, 1.0)
     kind = ("xy", "xz")[plane]
     row, turn, sign = _PLANES[kind]
-    series = np.zeros((1, 6, count, deflection.shape[1]))
-    series[0, row], series[0, turn] = A.T @ deflection, sign * (A.T @ slope)
-    return Shapes(np.array([0.0, beam.L]), series, (kind,) * count)
+    series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
+    series[:, row] = np.einsum("kn,ekp->enp", A, deflection)
+    series[:, turn] = sign * np.einsum("kn,ekp->enp", A, slope)
+    return Shapes(basis.breaks, series, (kind,) * count)
 
 
-def _rod(beam: Beam, kind: str, count: int, stiffness: float, m: float, load: float) -> Shapes:
+def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> Shapes:
     """Natural shapes in stretch (u, EA, m) or twist (phi, GJ, rho I_p).
 
-    A link without inertia of its own there is a spring: one shape, linear in x. Where its end
-    carries none either it turns by one at the end.
+    A link without inertia of its own there is a spring: one shape, linear in x where it is uniform.
+    Where its end carries none either it turns by one at the end.
     """
-    count, size = (count, 24 + 4 * count) if m > 0 else (1, 1)
-    _, field, _ = _strain_basis(beam.L, size)
-    tip = field.sum(axis=1)
-    M = m * _gram(field, field, beam.L) + load * np.outer(tip, tip)
-    if m > 0 or load > 0:
-        A = _lowest(M, np.full(size, stiffness), count, beam.m * beam.L)
+    soft, heavy = (1, 0) if kind == "axial" else (6, 9)
+    inert = bool(beam.at([beam.L / 2])[0, heavy] > 0)
+    count, size = (count, 24 + 4 * count) if inert else (1, 24 if beam.breaks else 1)
+    basis = _strain_basis(beam, size)
+    field = basis.once
+    K, tip = basis.gram(beam, soft, basis.zeroth, basis.zeroth), field[-1].sum(axis=1)
+    M = basis.gram(beam, heavy, field, field) + load * np.outer(tip, tip)
+    if inert:
+        A = _lowest(M, K, count, beam.mass)
     else:
-        A = 1 / tip[:, None]
-    A *= np.where(A.T @ field[:, 0] < 0, -1.0, 1.0)
-    series = np.zeros((1, 6, count, field.shape[1]))
-    series[0, 0 if kind == "axial" else 3] = A.T @ field
-    return Shapes(np.array([0.0, beam.L]), series, (kind,) * count)
+        A = np.linalg.solve(K, tip)[:, None]
+        A *= np.sqrt(beam.mass / load) / (tip @ A) if load > 0 else 1 / (tip @ A)
+    x, w = beam_points(beam, size + 2, basis.breaks)
+    A *= np.where(w @ basis.at(field, x) @ A < 0, -1.0, 1.0)
+    series = np.zeros((len(basis.breaks) - 1, 6, count, field.shape[2]))
+    series[:, 0 if kind == "axial" else 3] = np.einsum("kn,ekp->enp", A, field)
+    return Shapes(basis.breaks, series, (kind,) * count)
 
 
-def _lowest(M: Array, stiffness: Array, count: int, modal_mass: float) -> Array:
-    """Eigenvectors (size, count) of the lowest frequencies, a' M a = modal_mass; K is diagonal.
+def _lowest(M: Array, K: Array, count: int, modal_mass: float) -> Array:
+    """Eigenvectors (size, count) of the lowest frequencies, a' M a = modal_mass.
 
     A heavy end load spreads the eigenvalues so far that those found are orthogonal to a few
     digits only; solving once more among them mends that.
     """
-    from scipy.linalg import eigh
+    from scipy.linalg import eigh, solve_triangular
 
-    s = 1 / np.sqrt(stiffness)
-    size = len(s)
-    value, vector = eigh(s[:, None] * M * s, subset_by_index=(size - count, size - 1))
-    A = s[:, None] * vector[:, ::-1] / np.sqrt(value[::-1])
-    chosen: Array = A @ natural_shapes(A.T @ M @ A, (A.T * stiffness) @ A, count, modal_mass)
+    G = np.linalg.cholesky(K)
+    size = len(G)
+    scaled = solve_triangular(G, solve_triangular(G, M, lower=True).T, lower=True)
+    value, vector = eigh((scaled + scaled.T) / 2, subset_by_index=(size - count, size - 1))
+    if value[0] <= size * np.finfo(float).eps * value[-1]:
+        raise SuppleError(
+            "the assumed modes of a link cannot be told apart: what its end carries is so heavy "
+            "beside it that its own mass is lost in rounding; take theory: inextensible or rigid, "
+            "fewer modes, or elements"
+        )
+    back = solve_triangular(G, vector[:, ::-1], lower=True, trans=1)
+    A: Array = back / np.sqrt(value[::-1])
+    chosen: Array = A @ natural_shapes(A.T @ M @ A, A.T @ K @ A, count, modal_mass)
     return chosen
 
 

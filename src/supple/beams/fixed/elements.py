@@ -11,16 +11,16 @@ See docs/theory/elements.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial import legendre, polynomial
+from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
-from ..theory import Beam
+from ..invariants import beam_points
+from ..theory import AnyBeam
 from .on_beam import OnBeam
 
 __all__ = ["ELEMENTS", "Element", "Mesh", "mesh"]
@@ -62,7 +62,7 @@ ELEMENTS = {
 }
 
 
-def mesh(beam: Beam, n: int, order: str = "cubic", L: float | None = None) -> Mesh:
+def mesh(beam: AnyBeam, n: int, order: str = "cubic", L: float | None = None) -> Mesh:
     """Return n elements on a beam; L is the free length of one that slides, else beam.L."""
     if order not in ELEMENTS:
         raise SuppleError(f"order is '{order}': choose one of {', '.join(ELEMENTS)}")
@@ -80,7 +80,7 @@ class Mesh(OnBeam):
     by element where strains are continuous. A deformation that the beam excludes has none.
     """
 
-    beam: Beam
+    beam: AnyBeam
     L: float
     n: int
     element: Element
@@ -90,12 +90,24 @@ class Mesh(OnBeam):
         """Number of coordinates, m."""
         return sum(part.size for part in self._parts())
 
+    @property
+    def spans(self) -> list[tuple[float, int, float]]:
+        """Where each span of the beam begins, its elements, at least one, and their length."""
+        edges = np.array([0.0, *self.beam.outside(self.L).breaks, self.L])
+        lengths = np.diff(edges)
+        share = lengths / self.L * self.n if self.L else np.full(1, float(self.n))
+        each = np.maximum(np.rint(share).astype(int), 1)
+        return list(zip(edges[:-1].tolist(), each.tolist(), (lengths / each).tolist(), strict=True))
+
+    @property
+    def nodes(self) -> Array:
+        """Where elements meet, from 0 to L; stations of a varying beam are among them."""
+        every = [x + l * np.arange(n) for x, n, l in self.spans]
+        return np.concatenate([*every, [self.L]])
+
     def quadrature(self) -> tuple[Array, Array]:
         """Return Gauss points x and weights, (P,) each, exact for masses and energies."""
-        t, weights = legendre.leggauss(self.element.points)
-        l = self.L / self.n
-        x = l * (np.arange(self.n)[:, None] + (t + 1) / 2)
-        return x.ravel(), np.tile(weights * l / 2, self.n)
+        return beam_points(self.beam.outside(self.L), self.element.points, self.nodes)
 
     def field(self, x: ArrayLike) -> Array:
         """Return N(x), (P, 6, m): displacement and section rotation relative to the root.
@@ -123,30 +135,34 @@ class Mesh(OnBeam):
         return out
 
     def _parts(self) -> Iterator[_Part]:
-        b, e, strains = self.beam, self.element, (self.n, self.L / self.n)
+        b, e = self.beam.outside(self.L), self.element
+        spans = [(x, n, l, k == len(self.spans)) for k, (x, n, l) in enumerate(self.spans, 1)]
         for plane, (v, psi, sign) in enumerate(((1, 5, 1.0), (2, 4, -1.0))):
-            if math.isfinite(b.EI[plane]):
-                free = e.shear if math.isfinite(b.kGA[plane]) else 0
-                curvature = Strain(*strains, e.bending, e.continuous)
-                shear = Strain(*strains, free, e.continuous)
-                stiffness = (b.EI[plane], b.kGA[plane])
-                yield _Bending(curvature, shear, *stiffness, v, psi, sign)
-        for component, value in ((0, b.EA), (3, b.GJ)):
-            if math.isfinite(value):
-                yield _Rod(Strain(*strains, e.rod, e.continuous), value, component)
+            for span in spans if b.deforms.EI[plane] else ():
+                free = e.shear if b.deforms.kGA[plane] else 0
+                curvature = Strain(*span, e.bending, e.continuous)
+                shear = Strain(*span, free, e.continuous)
+                yield _Bending(curvature, shear, b, v, psi, sign)
+        for component, deforms in ((0, b.deforms.EA), (3, b.deforms.GJ)):
+            for span in spans if deforms else ():
+                yield _Rod(Strain(*span, e.rod, e.continuous), b, component)
 
 
 @dataclass(frozen=True)
 class Strain:
     """One strain along n elements of length l as Legendre polynomials, and its integrals.
 
-    In element k, at s = x/l - k, the strain is sum_i c_ki P_i(2 s - 1), i < terms. Continuous
-    strains have as coordinates their values at the n + 1 nodes and then, by element, the factors of
-    the bubbles P_i - P_(i-2), i >= 2; others the c_ki themselves.
+    The elements begin at x = start; before and beyond them there is no strain, and what lies beyond
+    moves with their end. In element k, at s = (x - start)/l - k, the strain is
+    sum_i c_ki P_i(2 s - 1), i < terms. Continuous strains have as coordinates their values at the
+    n + 1 nodes and then, by element, the factors of the bubbles P_i - P_(i-2), i >= 2; others the
+    c_ki themselves.
     """
 
+    start: float
     n: int
     l: float
+    last: bool
     terms: int
     continuous: bool
 
@@ -165,11 +181,30 @@ class Strain:
         """Its derivative within the element, (P, size)."""
         return self._local(x, _SLOPE) / self.l
 
-    def rise(self, x: Array) -> Array:
-        """The integral of the slope from 0 to x, without the jumps between elements, (P, size)."""
-        return self._basis(
-            _evaluate(_LEGENDRE, self._clipped(x), self.terms) - _AT_START[: self.terms]
-        )
+    def ties(self, ends: Array, scale: Array) -> Array:
+        """What (EI strain)' scale is per unit c_ki in each element, (n, terms), at most linear.
+
+        ends: (n, 2), EI at both ends of each element; of a linear strain the slope between them.
+        """
+        out = np.zeros((self.n, self.terms))
+        out[:, 0] = (ends[:, 1] - ends[:, 0]) / self.l * scale
+        out[:, 1] = (ends[:, 1] + ends[:, 0]) / self.l * scale
+        return out
+
+    def piled(self, x: Array, each: Array) -> Array:
+        """The integral from 0 to x of what is constant in each element, (P, size).
+
+        each: (n, terms), per unit c_ki.
+        """
+        return self.l * self._basis(self._clipped(x)[:, :, None] * each)
+
+    def constant(self, x: Array, each: Array) -> Array:
+        """What is constant in each element, (n, terms) per unit c_ki, at x, (P, size)."""
+        out = np.zeros((len(x), self.n, self.terms))
+        inside = np.flatnonzero(self._inside(x))
+        k = self._element(x[inside])
+        out[inside, k] = each[k]
+        return self._basis(out)
 
     def first(self, x: Array) -> Array:
         """The integral of the strain from 0 to x, (P, size)."""
@@ -178,18 +213,30 @@ class Strain:
     def second(self, x: Array) -> Array:
         """Its integral again, (P, size): past an element only its mean strain turns the rest."""
         out = _evaluate(_TWICE, self._clipped(x), self.terms)
-        out[:, :, 0] += np.maximum(x[:, None] / self.l - np.arange(1, self.n + 1), 0)
+        out[:, :, 0] += np.maximum((x[:, None] - self.start) / self.l - np.arange(1, self.n + 1), 0)
         return self.l**2 * self._basis(out)
 
     def _clipped(self, x: Array) -> Array:
         """s of x in every element, (P, n): 0 before it, 1 after it."""
-        return np.clip(x[:, None] / self.l - np.arange(self.n), 0, 1)
+        return np.clip((x[:, None] - self.start) / self.l - np.arange(self.n), 0, 1)
+
+    def _inside(self, x: Array) -> NDArray[np.bool_]:
+        """Whether x is in these elements, (P,); where spans meet, the one that begins counts."""
+        if self.last:
+            return np.asarray(x >= self.start)
+        return np.asarray((x >= self.start) & (x < self.start + self.n * self.l))
+
+    def _element(self, x: Array) -> NDArray[np.int_]:
+        """Which element holds x, (P,)."""
+        return np.asarray(np.clip(((x - self.start) / self.l).astype(int), 0, self.n - 1))
 
     def _local(self, x: Array, coefficients: Array) -> Array:
         """Polynomials of s in the element that holds x, zero in the others."""
-        k = np.clip((x / self.l).astype(int), 0, self.n - 1)
+        inside = np.flatnonzero(self._inside(x))
+        k = self._element(x[inside])
         out = np.zeros((len(x), self.n, self.terms))
-        out[np.arange(len(x)), k] = _evaluate(coefficients, x / self.l - k, self.terms)
+        s = (x[inside] - self.start) / self.l - k
+        out[inside, k] = _evaluate(coefficients, s, self.terms)
         return self._basis(out)
 
     def _basis(self, c: Array) -> Array:
@@ -209,7 +256,6 @@ _LEGENDRE: Array = np.array([[1.0, -1, 1, -1], [0, 2, -6, 12], [0, 0, 6, -30], [
 _SLOPE = np.asarray(polynomial.polyder(_LEGENDRE), np.float64)
 _ONCE = np.asarray(polynomial.polyint(_LEGENDRE), np.float64)
 _TWICE = np.asarray(polynomial.polyint(_LEGENDRE, 2), np.float64)
-_AT_START = _LEGENDRE[0]
 
 
 def _evaluate(coefficients: Array, s: Array, terms: int) -> Array:
@@ -223,7 +269,7 @@ class _Rod:
     """Stretching (component 0) or twisting (3): u' = strain, N = EA u'."""
 
     strain: Strain
-    stiffness: float
+    beam: AnyBeam
     component: int
 
     @property
@@ -236,21 +282,21 @@ class _Rod:
 
     def resultants(self, x: Array) -> dict[int, Array]:
         """Rows of the resultants by component."""
-        return {self.component: self.stiffness * self.strain.value(x)}
+        stiffness = self.beam.at(x)[:, 1 if self.component == 0 else 6]
+        return {self.component: stiffness[:, None] * self.strain.value(x)}
 
 
 @dataclass(frozen=True)
 class _Bending:
     """Bending in one plane: v' = sign psi + gamma, M = EI psi', Q = kGA gamma.
 
-    Equilibrium without inertia, EI psi'' + sign Q = 0, gives gamma where it is tied, and Q where
-    there is no shear deformation.
+    Equilibrium without inertia, (EI psi')' + sign Q = 0, gives gamma where it is tied, constant in
+    each element, and Q where there is no shear deformation.
     """
 
     curvature: Strain
     shear: Strain
-    EI: float
-    kGA: float
+    beam: AnyBeam
     v: int
     psi: int
     sign: float
@@ -259,23 +305,43 @@ class _Bending:
     def size(self) -> int:
         return self.curvature.size + self.shear.size
 
+    @property
+    def _columns(self) -> tuple[int, int]:
+        """Where EI and kGA of this plane stand among the beam's properties."""
+        return (2, 4) if self.sign > 0 else (3, 5)
+
+    @property
+    def _tied(self) -> Array:
+        """gamma in each element per unit coefficient of its curvature, (n, terms)."""
+        c = self.curvature
+        near, middle, far = (
+            self.beam.at(c.start + c.l * (np.arange(c.n) + s)) for s in (1e-9, 0.5, 1 - 1e-9)
+        )
+        EI, kGA = self._columns
+        return -self.sign * c.ties(np.stack([near[:, EI], far[:, EI]], axis=1), 1 / middle[:, kGA])
+
     def field(self, x: Array) -> dict[int, Array]:
         """Rows of N(x) by component."""
         v = self.sign * self.curvature.second(x)
         if self.shear.terms:
             v = np.hstack([v, self.shear.first(x)])
-        else:
-            v -= self.sign * self.EI / self.kGA * self.curvature.rise(x)
+        elif self.beam.deforms.kGA[self._columns[0] - 2]:
+            v += self.curvature.piled(x, self._tied)
         return {self.v: v, self.psi: self._padded(self.curvature.first(x))}
 
     def resultants(self, x: Array) -> dict[int, Array]:
         """Rows of the resultants by component."""
+        EI, kGA = (self.beam.at(x)[:, [k]] for k in self._columns)
+        bent = self.curvature.value(x)
         if self.shear.terms:
             zero = np.zeros((len(x), self.curvature.size))
-            Q = np.hstack([zero, self.kGA * self.shear.value(x)])
+            Q = np.hstack([zero, kGA * self.shear.value(x)])
+        elif self.beam.deforms.kGA[self._columns[0] - 2]:
+            Q = kGA * self.curvature.constant(x, self._tied)
         else:
-            Q = -self.sign * self.EI * self.curvature.slope(x)
-        return {self.v: Q, self.psi: self._padded(self.EI * self.curvature.value(x))}
+            steeper = self.beam.at(x, 1)[:, [self._columns[0]]]
+            Q = -self.sign * (EI * self.curvature.slope(x) + steeper * bent)
+        return {self.v: Q, self.psi: self._padded(EI * bent)}
 
     def _padded(self, rows: Array) -> Array:
         return np.hstack([rows, np.zeros((len(rows), self.shear.size))])

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...kernels.spatial import transport
-from ..invariants import gauss_points
+from ..invariants import beam_points
 from ..shapes import Shapes
-from ..theory import Beam
+from ..theory import AnyBeam
 
 __all__ = ["OnBeam", "ShapesOnBeam"]
 
@@ -32,7 +32,7 @@ class OnBeam(ABC):
     4. `resultants(x)` returns (N, Q_y, Q_z, T, M_y, M_z) per unit w, (P, 6, m).
     """
 
-    beam: Beam
+    beam: AnyBeam
     L: float
 
     @property
@@ -52,11 +52,9 @@ class OnBeam(ABC):
     def resultants(self, x: ArrayLike) -> Array:
         """Return the forces and moments at x per unit w, (P, 6, m)."""
 
-    @property
-    def compliances(self) -> Array:
-        """(6,) in the order of the resultants: 1/EA, 1/kGA_xy, 1/kGA_xz, 1/GJ, 1/EI_xz, 1/EI_xy."""
-        b = self.beam
-        return 1 / np.array([b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]])
+    def compliances(self, x: ArrayLike) -> Array:
+        """Return (P, 6) at x, in the order of the resultants; see `AnyBeam.compliances`."""
+        return self.beam.outside(self.L).compliances(x)
 
     @cached_property
     def stiffness(self) -> Array:
@@ -68,7 +66,7 @@ class OnBeam(ABC):
             return np.zeros((0, 0))
         x, weights = self.quadrature()
         root_weights = np.sqrt(weights)[:, None, None]
-        R = root_weights * np.sqrt(self.compliances)[:, None] * self.resultants(x)
+        R = root_weights * np.sqrt(self.compliances(x))[:, :, None] * self.resultants(x)
         flat = R.reshape(6 * len(x), self.size)
         K: Array = flat.T @ flat
         return K
@@ -86,8 +84,7 @@ class OnBeam(ABC):
     def mass_root(self) -> Array:
         """B (rows, 6 + m) with M = B' B: the rows of H at the Gauss points, times their masses."""
         x, weights = self.quadrature()
-        b = self.beam
-        density = np.array([b.m, b.m, b.m, b.rIp, b.rI[1], b.rI[0]])
+        density = self.beam.outside(self.L).inertias(x)
         H = np.concatenate([transport(x), self.field(x)], axis=2)
         B: Array = np.sqrt(weights[:, None] * density)[:, :, None] * H
         return B.reshape(6 * len(x), 6 + self.size)
@@ -103,7 +100,7 @@ class OnBeam(ABC):
 class ShapesOnBeam(OnBeam):
     """Given shapes on a beam; a deformation that the beam excludes has no resultant."""
 
-    beam: Beam
+    beam: AnyBeam
     L: float
     shapes: Shapes
 
@@ -114,7 +111,7 @@ class ShapesOnBeam(OnBeam):
 
     def quadrature(self) -> tuple[Array, Array]:
         """Return Gauss points x and weights, (P,) each, exact for masses and energies."""
-        return gauss_points(self.shapes.breaks, self.shapes.degree + 2)
+        return beam_points(self.beam.outside(self.L), self.shapes.degree + 2, self.shapes.breaks)
 
     def field(self, x: ArrayLike) -> Array:
         """Return N(x), (P, 6, m)."""
@@ -125,5 +122,6 @@ class ShapesOnBeam(OnBeam):
         value, strain = self.shapes.at(x), self.shapes.at(x, 1)
         strain[:, 1] -= value[:, 5]
         strain[:, 2] += value[:, 4]
-        soft = self.compliances > 0
-        return np.where(soft, 1 / np.where(soft, self.compliances, 1.0), 0.0)[:, None] * strain
+        yields = self.compliances(x)
+        stiff = np.where(yields > 0, 1 / np.where(yields > 0, yields, 1.0), 0.0)
+        return stiff[:, :, None] * strain

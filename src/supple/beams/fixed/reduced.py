@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ..shapes import Shapes
-from ..theory import Beam
+from ..theory import AnyBeam
 from .assumed import natural_shapes
 from .elements import Mesh, mesh
 
@@ -21,7 +19,7 @@ Array = NDArray[np.float64]
 _ENDS = {"xy": (1, 5), "xz": (2, 4), "axial": (0,), "torsion": (3,)}
 
 
-def element_shapes(beam: Beam, n: int, order: str, modes: int | None = None) -> Shapes:
+def element_shapes(beam: AnyBeam, n: int, order: str, modes: int | None = None) -> Shapes:
     """Return the shape functions of n elements on a link.
 
     With `modes` each deformation is reduced to the static shapes of unit end motions and its
@@ -33,8 +31,9 @@ def element_shapes(beam: Beam, n: int, order: str, modes: int | None = None) -> 
     """
     net = mesh(beam, n, order)
     shapes = _as_shapes(net)
-    turns = zip((*beam.rI, beam.rIp), (*beam.kGA, beam.GJ), strict=True)
-    massless = any(inertia == 0 and math.isfinite(k) for inertia, k in turns)
+    inert = beam.at([beam.L / 2])[0, 7:] > 0
+    turns = zip(inert, (*beam.deforms.kGA, beam.deforms.GJ), strict=True)
+    massless = any(deforms and not has for has, deforms in turns)
     if modes is None and not massless:
         return shapes
     blocks, kinds = [], []
@@ -76,9 +75,9 @@ def _as_shapes(net: Mesh) -> Shapes:
     """The fields of a mesh as Legendre series on each element; interpolation is exact here."""
     degree = max(net.element.bending, net.element.rod) + 1
     t, weights = legendre.leggauss(degree + 1)
-    breaks = np.linspace(0.0, net.L, net.n + 1)
-    x = (breaks[:-1, None] + breaks[1:, None]) / 2 + net.L / net.n / 2 * t
-    values = net.field(x.ravel()).reshape(net.n, degree + 1, 6, net.size)
+    breaks = net.nodes
+    x = (breaks[:-1, None] + breaks[1:, None]) / 2 + np.diff(breaks)[:, None] / 2 * t
+    values = net.field(x.ravel()).reshape(len(breaks) - 1, degree + 1, 6, net.size)
     project = (
         (2 * np.arange(degree + 1) + 1)[:, None] / 2 * legendre.legvander(t, degree).T * weights
     )

@@ -83,5 +83,11 @@ class ClampedInertia:
         """f and its derivatives by l, x, ll, lx, xx."""
         s, c, a = call("sin", x), call("cos", x), self.lam / l
         slope = s + x * c
-        return (c - a * x * s, a * x * s / l, -s - a * slope, -2 * a * x * s / (l * l),
-                a * slope / l, -c - a * (2 * c - x * s))  # fmt: skip
+        return (
+            c - a * x * s,
+            a * x * s / l,
+            -s - a * slope,
+            -2 * a * x * s / (l * l),
+            a * slope / l,
+            -c - a * (2 * c - x * s),
+        )

@@ -244,6 +244,7 @@ def integrated(law: ClampedMass, lengths: ArrayLike, tolerance: float = 1e-12) -
         return [sign * law.rate(float(x), l).first for x in b]
 
     begin = law.roots(float(at[0]))
-    found = solve_ivp(slope, (0.0, ends[-1]), begin, "DOP853", t_eval=ends, rtol=tolerance,
-                      atol=tolerance)  # fmt: skip
+    found = solve_ivp(
+        slope, (0.0, ends[-1]), begin, "DOP853", t_eval=ends, rtol=tolerance, atol=tolerance
+    )
     return np.asarray(found.y.T)

@@ -69,11 +69,16 @@ class SlidingElements(SlidingShapes):
             rows = [ROWS[self.kinds[j]][0] for j in columns]
             N = self._material(x, columns)
             square = unit[np.ix_(columns, columns)] * L ** (1 if twists else 3)
-            out.append({
-                "gram": [[np.einsum("g,gi,gj->ij", w / L, a, b) for b in N] for a in N],
-                "mean": [w / L @ a for a in N], "centre": [w / L @ (eta * a) for a in N],
-                "tip": end[0][rows, columns], "slope": end[1][rows, columns], "K": square,
-            })  # fmt: skip
+            out.append(
+                {
+                    "gram": [[np.einsum("g,gi,gj->ij", w / L, a, b) for b in N] for a in N],
+                    "mean": [w / L @ a for a in N],
+                    "centre": [w / L @ (eta * a) for a in N],
+                    "tip": end[0][rows, columns],
+                    "slope": end[1][rows, columns],
+                    "K": square,
+                }
+            )
         return out[0], out[1]
 
     def families(
@@ -95,8 +100,10 @@ class SlidingElements(SlidingShapes):
         by = [1.0 / l]
         for _ in range(5):
             by.append(by[-1] / l)
-        gram = [[(table["gram"][d][e][np.ix_(place, place)]).tolist() for e in range(3)]
-                for d in range(3)]  # fmt: skip
+        gram = [
+            [(table["gram"][d][e][np.ix_(place, place)]).tolist() for e in range(3)]
+            for d in range(3)
+        ]
         against = [[table["against"][d][e][place].tolist() for e in range(3)] for d in range(3)]
         length = variable(l)
         return Shortening(
@@ -121,8 +128,10 @@ class SlidingElements(SlidingShapes):
         j, n = (np.array([pair[k] for pair in pairs], int) for k in range(2))
         half = np.where(j == n, 0.5, 1.0)
         v1, v2 = (shapes.at(at, d)[:, 1:3] for d in (1, 2))
-        products = [(v1[..., j] * v1[..., n]).sum(axis=1),
-                    (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1)]  # fmt: skip
+        products = [
+            (v1[..., j] * v1[..., n]).sum(axis=1),
+            (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1),
+        ]
         phi = [L * moved[:, 0], *(-half * L ** (2 + d) * f for d, f in enumerate(products))]
         left = (1 - x / L)[:, None]
         p = [f[:-1] for f in phi]
@@ -133,9 +142,10 @@ class SlidingElements(SlidingShapes):
             "pairs": [(self.member[a], self.member[b]) for a, b in pairs],
             "gram": [[np.einsum("g,gp,gr->pr", w / L, a, b) for b in F] for a in F],
             "against": [[np.einsum("g,gp,gi->pi", w / L, a, b) for b in N] for a in F],
-            "mean": [w / L @ a for a in F], "centre": [w / L @ (eta * a) for a in F],
+            "mean": [w / L @ a for a in F],
+            "centre": [w / L @ (eta * a) for a in F],
             "tip": phi[0][-1],
-        }  # fmt: skip
+        }
 
     def _material(self, x: Array, columns: list[int]) -> list[Array]:
         """N, l N_l and l^2 N_ll (n, columns) of some shapes at places x of the whole length."""
@@ -182,10 +192,19 @@ def _family(table: dict[str, Any], l: Scalar, density: float, power: int) -> Fam
     by = [1.0, 1.0 / l, 1.0 / (l * l)]
     square = [1.0, by[1], by[2], by[1] * by[2], by[2] * by[2]]
     gram = [[(table["gram"][d][e]).tolist() for e in range(3)] for d in range(3)]
-    scaled = [[[[value * square[d + e] if d + e else value for value in row]
-                for row in gram[d][e]] for e in range(3)] for d in range(3)]  # fmt: skip
-    once = {name: [[value * by[d] if d else value for value in table[name][d].tolist()]
-                   for d in range(3)] for name in ("mean", "centre")}  # fmt: skip
+    scaled = [
+        [
+            [[value * square[d + e] if d + e else value for value in row] for row in gram[d][e]]
+            for e in range(3)
+        ]
+        for d in range(3)
+    ]
+    once = {
+        name: [
+            [value * by[d] if d else value for value in table[name][d].tolist()] for d in range(3)
+        ]
+        for name in ("mean", "centre")
+    }
     length = variable(l)
     stiff = 1.0 / (length * length * length) if power == 3 else 1.0 / length
     K = [[stiff * value if value else Rate(0.0) for value in row] for row in table["K"].tolist()]

@@ -121,8 +121,17 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
     begin3, begin2 = a[2] * e - a[3] - nu, a[2] * e + a[3] - a[0]
     mean = (g3 - begin3) / b
     centre = (b * g3 - g2 + begin2) / (b * b)
-    return _Bend(b, chosen, g * scale, slope * scale, stiffness, modal, square * scale * scale,
-                 mean * scale, centre * scale)  # fmt: skip
+    return _Bend(
+        b,
+        chosen,
+        g * scale,
+        slope * scale,
+        stiffness,
+        modal,
+        square * scale * scale,
+        mean * scale,
+        centre * scale,
+    )
 
 
 def _coefficients(law: ClampedMass, b: Rate, l: Rate) -> tuple[tuple[Rate, Rate, Rate, Rate], Rate]:
@@ -192,11 +201,16 @@ class SlidingModes(SlidingShapes):
     def bends(self, l: Scalar, beta: Beta = None) -> list[_Bend]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
         owners = [law for law in self.laws for _ in range(law.count)]
-        found = ([b for law in self.laws for b in law.rates(l)] if beta is None else
-                 [law.rate(b, l) for law, b in zip(owners, beta, strict=True)])  # fmt: skip
+        found = (
+            [b for law in self.laws for b in law.rates(l)]
+            if beta is None
+            else [law.rate(b, l) for law, b in zip(owners, beta, strict=True)]
+        )
         rule, length = self.normalisation, variable(l)
-        return [_bend(law, b, length, rule, sign)
-                for law, b, sign in zip(owners, found, self.signs, strict=True)]  # fmt: skip
+        return [
+            _bend(law, b, length, rule, sign)
+            for law, b, sign in zip(owners, found, self.signs, strict=True)
+        ]
 
     def families(
         self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
@@ -233,7 +247,9 @@ class SlidingModes(SlidingShapes):
             if pairs not in self._short:
                 self._short[pairs] = short_table(
                     lambda at: shortened(self.bends(at), pairs, at, self._running),
-                    self.laws[0].count, self.laws[0].stroke)  # fmt: skip
+                    self.laws[0].count,
+                    self.laws[0].stroke,
+                )
             table = self._short[pairs]
             if table is not None:
                 return table.at(l, self.laws[0].stroke.at(l))
@@ -254,8 +270,15 @@ class SlidingModes(SlidingShapes):
         for mode in self.bends(held, beta):
             a = [Rate(part.value) for part in mode.a]
             slope = Rate(mode.slope.value * held / l)
-            out.append(replace(mode, b=Rate(mode.b.value), a=(a[0], a[1], a[2], a[3]),
-                               tip=Rate(mode.tip.value), slope=slope))  # fmt: skip
+            out.append(
+                replace(
+                    mode,
+                    b=Rate(mode.b.value),
+                    a=(a[0], a[1], a[2], a[3]),
+                    tip=Rate(mode.tip.value),
+                    slope=slope,
+                )
+            )
         return out
 
     @cached_property
@@ -323,8 +346,11 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
     n = len(gram[0][0])
     for i in range(n):
         for j in range(i, n):
-            found = [l * (gram[0][1][i][j] - gram[1][0][i][j]), l * l * gram[1][1][i][j],
-                     l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l]  # fmt: skip
+            found = [
+                l * (gram[0][1][i][j] - gram[1][0][i][j]),
+                l * l * gram[1][1][i][j],
+                l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
+            ]
             series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
             if any(one is None for one in series):
                 return None
@@ -354,13 +380,19 @@ def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
     empty = [[[[0.0] * n for _ in range(n)] for _ in range(3)] for _ in range(3)]
     for i in range(n):
         for j in range(i, n):
-            _fill(empty, modes, (i, j), _products(law, modes[i], modes[j], i == j, length),
-                  (table, *at, l))  # fmt: skip
+            _fill(
+                empty,
+                modes,
+                (i, j),
+                _products(law, modes[i], modes[j], i == j, length),
+                (table, *at, l),
+            )
     zero = Rate(0.0)
     stiffness = [[modes[i].stiffness if i == j else zero for j in range(n)] for i in range(n)]
     modal = [mode.modal * shapes.beam.m for mode in modes]
-    return Family(empty, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness,
-                  modal)  # fmt: skip
+    return Family(
+        empty, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness, modal
+    )
 
 
 def _products(law: ClampedMass, a: _Bend, b: _Bend, same: bool, l: Rate) -> Rate:
@@ -371,18 +403,25 @@ def _products(law: ClampedMass, a: _Bend, b: _Bend, same: bool, l: Rate) -> Rate
 
 
 def _fill(
-    gram: list[list[list[list[Scalar]]]], modes: Sequence[_Bend], pair: tuple[int, int], G: Rate,
+    gram: list[list[list[list[Scalar]]]],
+    modes: Sequence[_Bend],
+    pair: tuple[int, int],
+    G: Rate,
     where: tuple[Table, Scalar, Scalar, Scalar],
-) -> None:  # fmt: skip
+) -> None:
     """Products of modes i and j and of their derivatives along l; 22 is never needed."""
     (i, j), (table, t, slope, l) = pair, where
-    A, A1, Q, Q1, T = (chebyshev_at(getattr(table, name)[pair], t) for name in
-                       ("A", "A1", "Q", "Q1", "T"))  # fmt: skip
+    A, A1, Q, Q1, T = (
+        chebyshev_at(getattr(table, name)[pair], t) for name in ("A", "A1", "Q", "Q1", "T")
+    )
     Ad, Q, Qd, T = A1 * slope, Q / l, (Q1 * slope - Q / l) / l, T / (l * l)
-    one = {(0, 0): (G.value, G.value), (1, 1): (Q, Q),
-           (0, 1): ((G.first + A) / 2, (G.first - A) / 2),
-           (0, 2): ((G.second + Ad) / 2 - Q, (G.second - Ad) / 2 - Q),
-           (1, 2): ((Qd + T) / 2, (Qd - T) / 2)}  # fmt: skip
+    one = {
+        (0, 0): (G.value, G.value),
+        (1, 1): (Q, Q),
+        (0, 1): ((G.first + A) / 2, (G.first - A) / 2),
+        (0, 2): ((G.second + Ad) / 2 - Q, (G.second - Ad) / 2 - Q),
+        (1, 2): ((Qd + T) / 2, (Qd - T) / 2),
+    }
     for (d, e), (ij, ji) in one.items():
         gram[d][e][i][j] = gram[e][d][j][i] = ij / l
         gram[d][e][j][i] = gram[e][d][i][j] = ji / l
@@ -393,10 +432,12 @@ def _sums(
 ) -> tuple[Any, Any, Any]:
     """Integrals of products, of the functions, and of eta times them, by derivative along l."""
     n, three = range(len(parts)), range(3)
-    gram: list[list[list[list[Scalar]]]] = [[[[0.0 for _ in n] for _ in n] for _ in three]
-                                            for _ in three]  # fmt: skip
-    weighted = [[[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three]
-                for row in parts]  # fmt: skip
+    gram: list[list[list[list[Scalar]]]] = [
+        [[[0.0 for _ in n] for _ in n] for _ in three] for _ in three
+    ]
+    weighted = [
+        [[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three] for row in parts
+    ]
     for i in n:
         for j in n:
             for d in three:
@@ -405,8 +446,9 @@ def _sums(
                         value = sum(a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True))
                         gram[d][e][i][j] = gram[e][d][j][i] = value
     mean = [[sum(weighted[i][d]) for i in n] for d in three]
-    centre = [[sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n]
-              for d in three]  # fmt: skip
+    centre = [
+        [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n] for d in three
+    ]
     return gram, mean, centre
 
 
@@ -439,8 +481,9 @@ def sliding_modes(
     if torsion and math.isfinite(beam.GJ) and beam.rIp > 0:
         twist = ClampedInertia(about[0] / beam.rIp, beam.L, torsion)
         kinds, member = kinds + ("torsion",) * torsion, [*member, *range(torsion)]
-    draft = SlidingModes(beam, end, kinds, tuple(member), laws, twist, normalisation,
-                         (1.0,) * (count * len(laws)))  # fmt: skip
+    draft = SlidingModes(
+        beam, end, kinds, tuple(member), laws, twist, normalisation, (1.0,) * (count * len(laws))
+    )
     if normalisation in ("one", "tip"):
         return draft
     mean = draft.families(beam.L / 2)[0].mean[0]

@@ -49,8 +49,9 @@ class Rate:
 
     def __add__(self, other: Rate | float) -> Rate:
         o = other if isinstance(other, Rate) else Rate(other)
-        return Rate(_add(self.value, o.value), _add(self.first, o.first),
-                    _add(self.second, o.second))  # fmt: skip
+        return Rate(
+            _add(self.value, o.value), _add(self.first, o.first), _add(self.second, o.second)
+        )
 
     __radd__ = __add__
 

@@ -26,8 +26,17 @@ from ..shapes import EndLoad
 from ..theory import Beam
 from .rates import Rate, call
 
-__all__ = ["ROWS", "Beta", "Family", "Shortening", "SlideIntegrals", "SlidingShapes", "StiffRod",
-           "Velocity", "integrals"]  # fmt: skip
+__all__ = [
+    "ROWS",
+    "Beta",
+    "Family",
+    "Shortening",
+    "SlideIntegrals",
+    "SlidingShapes",
+    "StiffRod",
+    "Velocity",
+    "integrals",
+]
 
 Array = NDArray[np.float64]
 Scalar = Any
@@ -146,8 +155,10 @@ class SlidingShapes(ABC):
     ) -> list[Scalar]:
         """Return 2 zeta omega m times the speeds; right where the shapes are the modes."""
         modes = zip(found.K, found.modal, ratios, speed, strict=True)
-        return [2 * zeta * call("sqrt", row[j].value * m.value) * v
-                for j, (row, m, zeta, v) in enumerate(modes)]  # fmt: skip
+        return [
+            2 * zeta * call("sqrt", row[j].value * m.value) * v
+            for j, (row, m, zeta, v) in enumerate(modes)
+        ]
 
     @property
     def count(self) -> int:
@@ -157,8 +168,9 @@ class SlidingShapes(ABC):
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Pairs of shapes of one bending plane: the products that shorten a bent beam."""
-        planes = [[j for j, kind in enumerate(self.kinds) if kind == plane]
-                  for plane in ("xy", "xz")]  # fmt: skip
+        planes = [
+            [j for j, kind in enumerate(self.kinds) if kind == plane] for plane in ("xy", "xz")
+        ]
         return tuple((j, n) for plane in planes for j in plane for n in plane if j <= n)
 
 
@@ -189,9 +201,13 @@ class StiffRod(SlidingShapes):
 
 
 def integrals(
-    shapes: SlidingShapes, l: Scalar, velocity: Velocity = "material", held: Scalar = None,
-    beta: Beta = None, stiffening: bool = False,
-) -> SlideIntegrals:  # fmt: skip
+    shapes: SlidingShapes,
+    l: Scalar,
+    velocity: Velocity = "material",
+    held: Scalar = None,
+    beta: Beta = None,
+    stiffening: bool = False,
+) -> SlideIntegrals:
     """Return the integrals of a sliding link at a free length, float or expression.
 
     Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes. `beta`
@@ -327,9 +343,13 @@ class _Wide:
         """(k, k) Rates; shapes of different kinds do not work on one another."""
         kinds, member = self.shapes.kinds, self.shapes.member
         zero = Rate(0.0)
-        return [[self.family(a).stiffness[i][m] * self._modulus(a) if a == b else zero
-                 for b, m in zip(kinds, member, strict=True)]
-                for a, i in zip(kinds, member, strict=True)]  # fmt: skip
+        return [
+            [
+                self.family(a).stiffness[i][m] * self._modulus(a) if a == b else zero
+                for b, m in zip(kinds, member, strict=True)
+            ]
+            for a, i in zip(kinds, member, strict=True)
+        ]
 
     def _modulus(self, kind: str) -> float:
         """What multiplies a family's stiffness, worked out for a beam of stiffness one."""

@@ -54,8 +54,12 @@ def running_points(rate: float) -> tuple[Array, Array, Array]:
     return (t + 1) / 2, w / 2, below @ np.linalg.inv(V) / 2
 
 
-def shortened(modes: Sequence[Bent], pairs: tuple[tuple[int, int], ...], l: Scalar,
-              points: tuple[Array, Array, Array]) -> Shortening:  # fmt: skip
+def shortened(
+    modes: Sequence[Bent],
+    pairs: tuple[tuple[int, int], ...],
+    l: Scalar,
+    points: tuple[Array, Array, Array],
+) -> Shortening:
     """Return the foreshortening of pairs of modes at a free length."""
     eta, weights, S = points
     slopes = [[mode.slopes(x) for x in eta.tolist()] for mode in modes]
@@ -73,10 +77,14 @@ def shortened(modes: Sequence[Bent], pairs: tuple[tuple[int, int], ...], l: Scal
     w, x = weights.tolist(), eta.tolist()
     parts, others = _parts(F, w), _parts(N, [1.0] * len(w))
     plain = _parts(F, [1.0] * len(w))
-    return Shortening(pairs, _products(parts, plain), _products(parts, others),
-                      [[sum(row[d]) for row in parts] for d in range(3)],
-                      [[sum(a * v for a, v in zip(x, row[d], strict=True)) for row in parts]
-                       for d in range(3)], tips)  # fmt: skip
+    return Shortening(
+        pairs,
+        _products(parts, plain),
+        _products(parts, others),
+        [[sum(row[d]) for row in parts] for d in range(3)],
+        [[sum(a * v for a, v in zip(x, row[d], strict=True)) for row in parts] for d in range(3)],
+        tips,
+    )
 
 
 def _weighted(weights: list[float], values: list[Rate]) -> Rate:
@@ -95,14 +103,30 @@ def _moving(F: Rate, g: Rate, g1: Scalar, at: Rate) -> Rate:
 
 def _parts(rows: list[list[Rate]], weights: list[float]) -> list[list[list[Scalar]]]:
     """[function][derivative][point], weighted."""
-    return [[[getattr(v, name) * w for v, w in zip(row, weights, strict=True)]
-             for name in ("value", "first", "second")] for row in rows]  # fmt: skip
+    return [
+        [
+            [getattr(v, name) * w for v, w in zip(row, weights, strict=True)]
+            for name in ("value", "first", "second")
+        ]
+        for row in rows
+    ]
 
 
 def _products(one: list[list[list[Scalar]]], other: list[list[list[Scalar]]]) -> list[list[Matrix]]:
     """[d][e][p][r]: sums over points; 22 is never needed."""
-    return [[[[sum(a * b for a, b in zip(p[d], r[e], strict=True)) if d + e < 4 else 0.0
-               for r in other] for p in one] for e in range(3)] for d in range(3)]  # fmt: skip
+    return [
+        [
+            [
+                [
+                    sum(a * b for a, b in zip(p[d], r[e], strict=True)) if d + e < 4 else 0.0
+                    for r in other
+                ]
+                for p in one
+            ]
+            for e in range(3)
+        ]
+        for d in range(3)
+    ]
 
 
 @dataclass(frozen=True)
@@ -119,8 +143,10 @@ class ShortTable:
         by = [1.0 / l]
         for _ in range(5):
             by.append(by[-1] / l)
-        found = {key: chebyshev_at(series, t) * by[_power(key) - 1] if series.any() else 0.0
-                 for key, series in zip(entries, self.series, strict=True)}  # fmt: skip
+        found = {
+            key: chebyshev_at(series, t) * by[_power(key) - 1] if series.any() else 0.0
+            for key, series in zip(entries, self.series, strict=True)
+        }
         return _built(self.pairs, self.functions, found)
 
 
@@ -147,10 +173,15 @@ def _entries(pairs: int, functions: int) -> list[Key]:
     """Names (table, d, e, p, r) of all entries of a Shortening."""
     orders = [(d, e) for d in range(3) for e in range(3) if d + e < 4]
     out = [("gram", d, e, p, r) for d, e in orders for p in range(pairs) for r in range(pairs)]
-    out += [("against", d, e, p, r) for d, e in orders for p in range(pairs)
-            for r in range(functions)]  # fmt: skip
-    return out + [(name, d, 0, p, 0) for name in ("mean", "centre", "tip") for d in range(3)
-                  for p in range(pairs)]  # fmt: skip
+    out += [
+        ("against", d, e, p, r) for d, e in orders for p in range(pairs) for r in range(functions)
+    ]
+    return out + [
+        (name, d, 0, p, 0)
+        for name in ("mean", "centre", "tip")
+        for d in range(3)
+        for p in range(pairs)
+    ]
 
 
 def _power(key: Key) -> int:
@@ -172,8 +203,13 @@ def _built(
     n = range(len(pairs))
 
     def square(name: str, width: int) -> list[list[Matrix]]:
-        return [[[[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
-                 for e in range(3)] for d in range(3)]  # fmt: skip
+        return [
+            [
+                [[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
+                for e in range(3)
+            ]
+            for d in range(3)
+        ]
 
     def rows(name: str) -> Matrix:
         return [[found[name, d, 0, p, 0] for p in n] for d in range(3)]

@@ -123,6 +123,6 @@ def _summary(robot: Robot) -> dict[str, Any]:
         "architecture": described.architecture,
         "planar": asked.planar,
         "joints": len(asked.motors()),
-        "told": asked.told(),
+        "told": asked.told,
         "source": robot.source,
     }

@@ -37,7 +37,12 @@ Scheduler = Annotated[
 Shard = Annotated[
     str | None, typer.Option("--shard", metavar="i/n", help="Compute the i-th of n parts, from 0.")
 ]
-SaveNc = Annotated[str | None, typer.Option("--save", metavar="FILE.nc", help="Write netCDF.")]
+SaveNc = Annotated[
+    str | None,
+    typer.Option(
+        "--save", metavar="FILE", help="Write netCDF (.nc), or a page to play with (.html)."
+    ),
+]
 
 
 def sweep(
@@ -54,6 +59,9 @@ def sweep(
     scheduler: Scheduler = "threads",
     workers: Annotated[int | None, typer.Option("--workers", help="How many.")] = None,
     shard: Shard = None,
+    reduce: Annotated[
+        str | None, typer.Option("--reduce", help="Keep minimum or maximum only, and where.")
+    ] = None,
     save: SaveNc = None,
     plot: Plot = None,
     json: Json = False,
@@ -66,6 +74,8 @@ def sweep(
     given: dict[str, Any] = {"sample": sample, "samples": samples, "seed": seed}
     if study == "modes":
         given["count"] = count
+    if reduce is not None:
+        given["reduce"] = reduce.split(",")
     if at is not None:
         given["theta"] = angles(at, "--at")
     if position is not None:
@@ -80,7 +90,26 @@ def sweep(
         shard=_shard(shard),
         **given,
     )
-    if save is not None:
+    _write(found, save, plot)
+    if reduce is not None and not json:
+        _print_reduced(found)
+    elif json:
+        table = found.to_dataframe().reset_index() if AS_CSV.get() else None
+        print_json(_document(found), rows=None if table is None else table.to_dict("records"))
+    else:
+        _print(found)
+    if not json:
+        for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
+            if place is not None:
+                say(f"{word}: {place}")
+
+
+def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
+    if save is not None and save.lower().endswith((".html", ".htm")):
+        from ...view.page.atlas import save_atlas
+
+        save_atlas(found, save, _name(found))
+    elif save is not None:
         from ...files.disk import writing
 
         with writing(save) as aside:
@@ -89,14 +118,6 @@ def sweep(
         from ...view.figures.sweeps import plot_sweep
 
         plot_sweep(found, plot)
-    if json:
-        table = found.to_dataframe().reset_index() if AS_CSV.get() else None
-        print_json(_document(found), rows=None if table is None else table.to_dict("records"))
-    else:
-        _print(found)
-        for word, place in (("Drawn", plot), ("Saved", save), ("Kept in", out)):
-            if place is not None:
-                say(f"{word}: {place}")
 
 
 def parse_over(text: str) -> tuple[str, list[float]]:
@@ -113,10 +134,8 @@ def parse_over(text: str) -> tuple[str, list[float]]:
     if len(parts) != 3 or not parts[2].isdigit() or not 1 <= int(parts[2]) <= 10**7:
         raise SuppleError(f"--over {text}: write from:to:points, points from 1 to 10000000")
     points = int(parts[2])
-    step = (ends[1] - ends[0]) / max(points - 1, 1)
-    return key, [ends[0] + k * step for k in range(points - 1)] + [
-        ends[1] if points > 1 else ends[0]
-    ]
+    last = max(points - 1, 1)
+    return key, [((last - k) * ends[0] + k * ends[1]) / last for k in range(points)]
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:
@@ -152,6 +171,26 @@ def _name(found: xarray.Dataset) -> str:
     import json
 
     return str(json.loads(found.attrs["robot"])["name"])
+
+
+def _print_reduced(found: xarray.Dataset) -> None:
+    import numpy as np
+
+    keys = [str(key) for key in found["key"].values]
+    say(f"{_name(found)}: {int(found['configurations']):,} configurations of {', '.join(keys)}")
+    rows = []
+    for name in found.data_vars:
+        if not str(name).endswith(("_minimum", "_maximum")) or str(name).startswith("width"):
+            continue
+        spots = found[f"{name}_at"].values.reshape(-1, len(keys))
+        for k, value in enumerate(np.ravel(found[name].values)):
+            where = ", ".join(f"{key} {x:.4g}" for key, x in zip(keys, spots[k], strict=True))
+            told = value / (2 * np.pi) if str(name).startswith("omega") else value
+            rows.append((str(name), str(k + 1), f"{told:.6g}", where))
+    print_table(("value", "entry>", "Hz (omega) or SI>", "at"), rows)
+    if "width_maximum" in found:
+        width = float(found["width_maximum"].max())
+        say(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")
 
 
 def _print(found: xarray.Dataset) -> None:

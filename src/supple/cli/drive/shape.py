@@ -13,7 +13,7 @@ from ..output import check_places, print_json, print_table, save_plot, say
 if TYPE_CHECKING:
     from ...studies.drive.shape import ShapedMove
 
-__all__ = ["shape"]
+__all__ = ["Gains", "servo_of", "shape"]
 
 In = Annotated[
     str,
@@ -107,7 +107,7 @@ def shape(
         found = values(damping, "--damping")
         given["damping_ratio"] = found[0] if len(found) == 1 else found
     if robot is not None:
-        given |= {"robot": files.load(robot), "modes": modes, "servo": _servo(gains)}
+        given |= {"robot": files.load(robot), "modes": modes, "servo": servo_of(gains)}
     answer = ask(moves.read_joint_trajectory(file), kind, **given)
     if out is not None:
         moves.write_joint_trajectory(out, answer.after)
@@ -124,7 +124,8 @@ def shape(
             say(f"{word}: {place}")
 
 
-def _servo(gains: str | None) -> Any:
+def servo_of(gains: str | None) -> Any:
+    """Return the PD that `--gains` names, None without."""
     if gains is None:
         return None
     from ...control.controllers import JointPD

@@ -78,7 +78,7 @@ def linearize(
 
 
 def _output(word: str) -> Any:
-    from ...studies.motion.linearize import Strain
+    from ...outputs.kinds import Strain
 
     if not word.startswith("strain:"):
         return word
@@ -109,8 +109,10 @@ def _document(name: str, found: StateSpace) -> dict[str, Any]:
 
 
 def _print(name: str, found: StateSpace) -> None:
-    say(f"{name}: {len(found.A)} states, inputs {', '.join(found.inputs)}, "
-               f"outputs {', '.join(found.outputs)}\n")  # fmt: skip
+    say(
+        f"{name}: {len(found.A)} states, inputs {', '.join(found.inputs)}, "
+        f"outputs {', '.join(found.outputs)}\n"
+    )
     rows = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)
     print_table(
         ("Hz>", "rad/s>", "damping ratio>"),

@@ -135,8 +135,10 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
     import numpy as np
 
     model = found.model
-    say(f"{plain(model.robot.name)}: rigid and elastic motion together, {model.size} coordinates, "
-               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
+    say(
+        f"{plain(model.robot.name)}: rigid and elastic motion together, {model.size} coordinates, "
+        f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n"
+    )
     rows = [("at the start", found.tip[0]), ("at the end", found.tip[-1])]
     if path is not None:
         rows.append(("largest distance from its path", np.abs(found.tip - path(found.t)[0]).max(0)))
@@ -156,8 +158,10 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
         [(n, f"{1e3 * np.linalg.norm(found.deflection(n), axis=1).max():.4g}") for n in bent],
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
-    say(f"\nenergy, J: {told}; power balance closes to {found.openness:.1e} of "
-               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
+    say(
+        f"\nenergy, J: {told}; power balance closes to {found.openness:.1e} of "
+        f"{found.exchanged:.3g} J exchanged"
+    )
     say(f"loops are closed to {found.closure.max():.1e} m")
     if not found.complete:
         say(f"\nended early: {found.message}", err=True)

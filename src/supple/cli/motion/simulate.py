@@ -134,9 +134,11 @@ Steady = Annotated[
 
 
 # What has no meaning along a path, beside a controller, and on finite elements.
-_NOT_ALONG = ("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half",
-              "modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step",
-              "start", "static", "force")  # fmt: skip
+_NOT_ALONG = (
+    *("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half"),
+    *("modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step"),
+    *("start", "static", "force"),
+)
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
 NOT_ELEMENTS = ("modes", "axial", "torsion")
 
@@ -189,8 +191,8 @@ def simulate(
         told |= {"start": "periodic" if steady else "static"}
         _follow(context, robot, path, limits, told, plot, json, save)
         return
-    options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping,
-               "beta": beta}  # fmt: skip
+    options: dict[str, Any] = {"deflection": deflection, "stiffening": stiffening or None}
+    options |= {"damping": damping, "beta": beta}
     model = model_of(robot, (modes, axial, torsion), elements, options)
     begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
@@ -272,7 +274,7 @@ def model_of(
     """Build the model that the options describe: 2 assumed modes, or an element of a Delta."""
     from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes, FiniteElements
-    from ...equations.model import build
+    from ...equations.build import build
 
     modes, axial, torsion = counts
     if elements is None and modes is None and architecture_of(robot).asked_by == "position":
@@ -296,8 +298,9 @@ def _drive(
     if controller is None and trajectory is None:
         return {}
     if controller is None or (trajectory is None and path is None):
-        raise SuppleError("--controller and --trajectory go together: give both (or --path of a "
-                          "Delta's platform)")  # fmt: skip
+        raise SuppleError(
+            "--controller and --trajectory go together: give both (or --path of a Delta's platform)"
+        )
     if trajectory is not None and path is not None:
         raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
     from ...control.controllers import CONTROLLERS
@@ -326,8 +329,10 @@ def trajectory_of(text: str, joints: int) -> Trajectory:
     if text in NAMED:
         width = len(NAMED[text](0.0)[0])
         if width != joints:
-            raise SuppleError(f"--trajectory {text} has {width} joint coordinates, the arm has "
-                              f"{joints}: give its joints from:to")  # fmt: skip
+            raise SuppleError(
+                f"--trajectory {text} has {width} joint coordinates, the arm has "
+                f"{joints}: give its joints from:to"
+            )
         return NAMED[text]
     start, colon, end = text.partition(":")
     if not colon:
@@ -392,7 +397,7 @@ def _quietly(run: Any) -> Response:
 def _document(found: Response) -> dict[str, Any]:
     return {
         "robot": found.model.robot.name,
-        "deflection": found.model.deflection,
+        "deflection": found.model.reading.deflection,
         "method": found.method,
         "coordinates": found.model.coordinates,
         "complete": found.complete,
@@ -413,8 +418,9 @@ def _document(found: Response) -> dict[str, Any]:
 
 def _print(found: Response) -> None:
     model = found.model
-    say(f"{plain(model.robot.name)}: {model.size} coordinates, deflection {model.deflection}, "
-               f"{found.method}, {len(found.t)} samples to t = {found.t[-1]:g} s\n")  # fmt: skip
+    told = f"{plain(model.robot.name)}: {model.size} coordinates, "
+    told += f"deflection {model.reading.deflection}, {found.method}, "
+    say(f"{told}{len(found.t)} samples to t = {found.t[-1]:g} s\n")
     rows = zip(model.coordinates, found.q[-1], found.qd[-1], abs(found.q).max(axis=0), strict=True)
     print_table(
         ("coordinate", "at the end>", "speed>", "largest>"),
@@ -422,8 +428,10 @@ def _print(found: Response) -> None:
     )
     told = ", ".join(f"{name} {value[-1]:.6g}" for name, value in found.energies.items())
     say(f"\ntip {', '.join(f'{x:.6g}' for x in found.tip[-1])} m")
-    say(f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
-               f"{found.exchanged:.3g} J exchanged")  # fmt: skip
+    say(
+        f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
+        f"{found.exchanged:.3g} J exchanged"
+    )
     if found.beta is not None:
         say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:

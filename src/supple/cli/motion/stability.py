@@ -32,6 +32,12 @@ Scaling = Annotated[
 ]
 
 
+TOLD = (
+    *("omega", "energy", "action", "tip", "root_moment", "lyapunov", "lyapunov_rate"),
+    *("lyapunov_own", "offsetting_ratio", "speed_ratio", "text"),
+)
+
+
 def stability(
     file: File,
     trajectory: Path = "extension",
@@ -45,7 +51,7 @@ def stability(
     """Show frozen eigenvalues, energy, action, amplitude and root moment, and what they decide."""
     from ... import files
     from ...beams.basis import AssumedModes
-    from ...equations.model import build
+    from ...equations.build import build
     from ...studies.motion.stability import stability as ask
 
     check_places(plot, save)
@@ -57,27 +63,29 @@ def stability(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json({
-            "robot": robot.name, "trajectory": trajectory, "velocity": velocity,
-            "normalisation": normalisation, "t": found.t,
-            "eigenvalues_real": found.eigenvalues.real, "eigenvalues_imag": found.eigenvalues.imag,
-            "omega": found.omega, "energy": found.energy, "action": found.action,
-            "tip": found.tip, "root_moment": found.root_moment,
-            "lyapunov": found.lyapunov, "lyapunov_rate": found.lyapunov_rate,
-            "lyapunov_own": found.lyapunov_own,
-            "offsetting_ratio": found.offsetting_ratio, "speed_ratio": found.speed_ratio,
-            "text": found.text,
-        }, found)  # fmt: skip
+        asked = {"trajectory": trajectory, "velocity": velocity, "normalisation": normalisation}
+        values = found.eigenvalues
+        split = {"eigenvalues_real": values.real, "eigenvalues_imag": values.imag}
+        told = {name: getattr(found, name) for name in TOLD}
+        print_json({"robot": robot.name, **asked, "t": found.t, **split, **told}, found)
         return
     say(f"{plain(robot.name)}, {trajectory}: {model.size - model.joints} elastic coordinates\n")
     rows = []
     for k in range(0, len(found.t), max(1, (len(found.t) - 1) // 10)):
         real = found.eigenvalues[k].real
-        rows.append((f"{found.t[k]:.2f}", f"{found.omega[k, 0]:.4g}", f"{real.min():.3f}",
-                     f"{real.max():.3f}", f"{found.energy[k]:.3e}", f"{found.action[k]:.3e}",
-                     f"{1e3 * (found.tip[k] ** 2).sum() ** 0.5:.4f}",
-                     f"{(found.root_moment[k] ** 2).sum() ** 0.5:.4f}"))  # fmt: skip
-    print_table(("t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>",
-                 "tip, mm>", "root, N m>"), rows)  # fmt: skip
+        rows.append(
+            (
+                f"{found.t[k]:.2f}",
+                f"{found.omega[k, 0]:.4g}",
+                f"{real.min():.3f}",
+                f"{real.max():.3f}",
+                f"{found.energy[k]:.3e}",
+                f"{found.action[k]:.3e}",
+                f"{1e3 * (found.tip[k] ** 2).sum() ** 0.5:.4f}",
+                f"{(found.root_moment[k] ** 2).sum() ** 0.5:.4f}",
+            )
+        )
+    heads = ["t, s>", "omega_1>", "Re min>", "Re max>", "energy, J>", "action, J s>"]
+    print_table([*heads, "tip, mm>", "root, N m>"], rows)
     say(f"\n{found.text}")
     tell_places(plot, save)

@@ -110,7 +110,7 @@ def _band(text: str) -> Any:
 
 def _output(text: str) -> Any:
     """An output as typed; strain.LINK@0.5 is the curvature at half the link."""
-    from ...studies.motion.linearize import Strain
+    from ...outputs.kinds import Strain
 
     if not text.startswith("strain."):
         return text

@@ -21,9 +21,9 @@ from ...kernels.scalars import (
 )
 from ...kernels.spatial import rpy_rotation
 from ...robot import Closure, ClosureEnd, MechanismRobot
-from ..chain_equations import Frames, Laws, section_frame
+from ..chains.chain_equations import Frames, Laws, section_frame
+from ..chains.tree import Sections, sections_of
 from ..evaluate import casadi
-from ..tree import Sections, sections_of
 
 __all__ = ["closure_rows"]
 

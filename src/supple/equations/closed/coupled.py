@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
-from ..functions import Functions, still_open
+from ..functions import Functions, LoopFunctions
 from .followers import Followers
 from .ties import Ties, Tree
 
@@ -39,7 +39,7 @@ class Moving:
     factors: Any
 
 
-class ClosedFunctions(Functions):
+class ClosedFunctions(LoopFunctions):
     """The equations of a robot with loops as CasADi functions of q.
 
     Args:
@@ -47,7 +47,6 @@ class ClosedFunctions(Functions):
         rounds: of Newton's method, see `Followers`.
     """
 
-    closed = True
     plain = ("derivatives",)
 
     def __init__(self, loops: Ties, compile_: bool, near: Any = None, rounds: int = 1) -> None:
@@ -118,7 +117,7 @@ class ClosedFunctions(Functions):
         flat = q.reshape(-1, q.shape[-1])
         w = self.evaluator("followers")(flat)[0]
         if not np.isfinite(w).all():
-            raise SuppleError(still_open(self.loops.name))
+            raise SuppleError(self.not_finite.format(name=self.loops.name))
         return w.reshape(*q.shape[:-1], -1)
 
     # ------------------------------------------------------------------ motion and forces

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.scalars import Vector
-from ..chain import Chain
-from ..chain_equations import Laws, laws_of, rubbing
+from ..chains.chain import Chain
+from ..chains.chain_equations import Laws, laws_of, rubbing
 from ..evaluate import casadi
 from .delta_legs import DeltaLegs
 from .delta_rigid import rigid_followers, rod_axes, turns

@@ -19,7 +19,7 @@ from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
 from ...robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
-from ..chain import Chain, ChainLink, chain_of
+from ..chains.chain import Chain, ChainLink, chain_of
 from .rigid_delta import delta_bodies
 
 __all__ = ["DeltaLegs", "delta_legs", "leg_robot"]
@@ -39,7 +39,7 @@ def leg_robot(robot: DeltaRobot) -> SerialRobot:
         axis=(0.0, 1.0, 0.0),
         mount=Mount(xyz=(robot.base_radius, 0.0, 0.0)),
         stiffness=motor.stiffness,
-        rotor_inertia=motor.rotor_inertia,
+        rotor_inertia=motor.reflected_inertia,
     )
     nothing: dict[str, Any] = {"length": 0.0, "theory": "rigid", "body": Body(mass=0.0)}
     axes: list[Any] = [("elbow", (0.0, 1.0, 0.0)), ("lower", (0.0, 0.0, 1.0))]
@@ -127,7 +127,7 @@ class DeltaLegs:
 def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
     """Return the legs of a Delta under a basis; lists in it are for upper arms and rods."""
     described = leg_robot(robot)
-    if robot.motor.stiffness is not None and not robot.motor.rotor_inertia:
+    if robot.motor.stiffness is not None and not robot.motor.reflected_inertia:
         raise SuppleError(
             "motor has a spring but no rotor_inertia: give the inertia of the motors, or remove "
             "motor.stiffness"

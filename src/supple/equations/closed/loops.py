@@ -16,12 +16,12 @@ from ...errors import SuppleError
 from ...kernels.spatial import motion_transform, turn
 from ...robot import MechanismRobot
 from ...structure.serial import link_beam
-from ..chain import Chain
-from ..chain_equations import Laws, laws_of, section_frame
+from ..chains.chain import Chain
+from ..chains.chain_equations import Laws, laws_of, section_frame
+from ..chains.forces import dissipation, elastic, strain
+from ..chains.sliders import resolved
+from ..chains.tree import passive_values, rigid_tree, tree_chain
 from ..evaluate import casadi
-from ..forces import dissipation, elastic, strain
-from ..sliders import resolved
-from ..tree import passive_values, rigid_tree, tree_chain
 from .closures import closure_rows
 from .followers import Followers
 from .ties import Symbols, Ties, Tree

@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from ...architectures import delta
 from ...architectures.delta_motion import DeltaMotion, jacobian, motion, moving_links
 from ...architectures.frames import Frames
-from ...beams.theory import beam_of
+from ...beams.varying import beam_of
 from ...errors import SuppleError
 from ...kernels.spatial import axis_rotation, body_mass, turn
 from ...robot import DeltaRobot, Elastic
-from ..forces import coulomb
+from ..chains.forces import coulomb
 
 __all__ = ["DeltaBodies", "RigidDelta", "delta_bodies"]
 
@@ -100,7 +100,7 @@ class RigidDelta:
         ):
             M += np.einsum("blik,ij,bljm->bkm", twist, mass, twist)
         J = jacobian(self.robot, P)
-        return M + self.robot.motor.rotor_inertia * J.transpose(0, 2, 1) @ J
+        return M + self.robot.motor.reflected_inertia * J.transpose(0, 2, 1) @ J
 
     def loads(self, moved: DeltaMotion) -> Array:
         """Inertia and weight of all parts as a force on the platform, (B, 3): M P'' + h."""
@@ -111,7 +111,7 @@ class RigidDelta:
             out = out + np.einsum("blik,bli->bk", twist, wrench(mass, link, self.weight))
         _, thetad, thetadd = moved.theta
         motor = self.robot.motor
-        drive = motor.rotor_inertia * thetadd + motor.damping * thetad
+        drive = motor.reflected_inertia * thetadd + motor.damping * thetad
         drive = drive + coulomb(motor.friction, thetad)
         J = jacobian(self.robot, moved.at.position)
         return np.asarray(out + np.einsum("bik,bi->bk", J, drive))

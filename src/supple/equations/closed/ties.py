@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..chain import Chain
+from ..chains.chain import Chain
 from ..evaluate import casadi
 
 __all__ = ["Symbols", "Ties", "Tree"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...kernels.scalars import (  # fmt: skip
+from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
@@ -30,9 +30,9 @@ from ...kernels.scalars import (  # fmt: skip
     transpose,
     vadd,
 )
-from ..chain import Chain
-from ..chain_equations import first_moment, joint_side, rubbing
-from ..link_inertia import Numbers
+from ..chains.chain import Chain
+from ..chains.chain_equations import first_moment, joint_side, rubbing
+from ..chains.link_inertia import Numbers
 
 __all__ = ["PlanarLaws", "kinetic_energy", "planar_frames"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...kernels.scalars import Scalar, Vector, ldl, ldl_solve, sub, vadd
-from ..chain import Chain
-from ..chain_equations import Laws
-from ..sliders import given_beta
+from ..chains.chain import Chain
+from ..chains.chain_equations import Laws
+from ..chains.sliders import given_beta
 
 __all__ = ["LagrangeLaws", "with_beta"]
 

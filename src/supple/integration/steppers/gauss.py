@@ -121,7 +121,7 @@ class _Steps(System):
                 return found
         self._cut = max(self._cut, depth + 1)
         if depth == HALVINGS:
-            hint = ", or keep away from singular poses" if self.model.functions.closed else ""
+            hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
             raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
         at, work = np.append(C, 1 - 1e-9) * h / 2, 0.0
         for begin in (t, t + h / 2):
@@ -192,7 +192,7 @@ class _Steps(System):
         self, t: float, h: float, state: tuple[Array, Array, Array], u: Array, renewed: int
     ) -> None:
         """Make the matrix of a step, its slopes at one state for all stages."""
-        exact = not self.model.functions.closed
+        exact = not self.model.functions.iterates
         M, D, K = self.slopes(t, state, u, exact, renewed > 0)
         whole = np.kron(np.eye(STAGES), M) + np.kron(h * A, D) + np.kron(h**2 * TWICE, K)
         self._inverse, self._h = np.linalg.inv(whole), h

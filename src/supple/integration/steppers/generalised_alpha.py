@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from ...kernels.newmark import Scheme
 from ...kernels.newmark import generalised_alpha as scheme_of
 from ..inputs import Feedback
 from ..plan import Chunk, Plan
+from ..sampled import timetable
 from ..spectrum import Spectrum
 from .residual import System
 from .stepper import Stepper
@@ -61,14 +63,21 @@ class GeneralisedAlpha(Stepper):
         work = float(x[2 * n])
         system = _Steps(plan, x)
         q, qd = x[:n].copy(), x[n : 2 * n].copy()
-        starts = _jumps(plan)
+        starts, times, applied = _jumps(plan), None, system.tau
+        if plan.drive is not None:
+            times = timetable(plan.drive.given, plan.grid)
+            starts, plan = times.arrivals, replace(plan, grid=times.t)
         for k in range(len(plan.grid) - 1):
             start, end = plan.grid[k : k + 2].tolist()
+            if plan.drive is not None and times is not None:
+                plan.drive.begin(start, *times.due(k), (q, qd))
             if k in starts:
                 graded = FIRST / plan.fastest if plan.fastest * step > 1 else step
                 a = qdd = system.first(start + 1e-9 * step, min(graded, end - start), q, qd)
                 before = system.power
-            applied, t = system.tau.copy(), start
+            if times is None or times.answer[k] >= 0:
+                applied = system.tau.copy()
+            t = start
             while t < end:
                 rest = end - t
                 graded = min(step, graded * GROWTH)
@@ -82,7 +91,9 @@ class GeneralisedAlpha(Stepper):
                 work, before = work + dt * (before + after) / 2, after
             here = np.concatenate([q, qd, [work], system.near])[None]
             given = isinstance(plan.tau, Feedback)
-            yield Chunk(k + 1, here, *((applied[None], system.tau.copy()) if given else ()))
+            place = k + 1 if times is None else int(times.answer[k + 1])
+            if place > 0:
+                yield Chunk(place, here, *((applied[None], system.tau.copy()) if given else ()))
 
 
 def _jumps(plan: Plan) -> set[int]:
@@ -115,7 +126,7 @@ class _Steps(System):
         u, qdd = self.inputs(t, q, qd), np.zeros_like(q)
         if self.led:
             qdd[: self.k] = u[2 * self.k :]
-        exact = not self.model.functions.closed
+        exact = not self.model.functions.iterates
         A = self._matrix(t, (q, qd, qdd), u, (h**2, h), exact)
         qdd = qdd - A @ self.rest(q, qd, qdd, u)
         self.rest(q, qd, qdd, u)  # for the efforts
@@ -133,13 +144,17 @@ class _Steps(System):
             found = self._iterated(t, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
             if found is not None:
                 return found
-        hint = ", or keep away from singular poses" if self.model.functions.closed else ""
+        hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
         raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
 
     def _iterated(
-        self, t: float, dt: float, start: tuple[Array, Array, Array],
-        weights: tuple[float, float], renewed: int,
-    ) -> tuple[Array, Array, Array] | None:  # fmt: skip
+        self,
+        t: float,
+        dt: float,
+        start: tuple[Array, Array, Array],
+        weights: tuple[float, float],
+        renewed: int,
+    ) -> tuple[Array, Array, Array] | None:
         (q_0, qd_0, qdd), (b, c), before = start, weights, np.inf
         for count in range(MOST):
             q, qd = q_0 + b * qdd, qd_0 + c * qdd
@@ -149,7 +164,7 @@ class _Steps(System):
                 q[:k], qd[:k], qdd[:k] = u[:k], u[k : 2 * k], u[2 * k :]
             r = self.rest(q, qd, qdd, u)
             if count < renewed or self._inverse is None:
-                exact = not self.model.functions.closed or renewed == MOST
+                exact = not self.model.functions.iterates or renewed == MOST
                 self._inverse = self._matrix(t, (q, qd, qdd), u, (b, c), exact, renewed > 0)
                 self._dt = dt
             step = self._inverse @ -r
@@ -166,9 +181,14 @@ class _Steps(System):
         return None
 
     def _matrix(
-        self, t: float, state: tuple[Array, Array, Array], u: Array,
-        weights: tuple[float, float], exact: bool, anew: bool = False,
-    ) -> Array:  # fmt: skip
+        self,
+        t: float,
+        state: tuple[Array, Array, Array],
+        u: Array,
+        weights: tuple[float, float],
+        exact: bool,
+        anew: bool = False,
+    ) -> Array:
         """Inverse of d r / d qdd + c d r / d qd + b d r / d q."""
         M, C, K = self.slopes(t, state, u, exact, anew)
         return np.asarray(np.linalg.inv(M + weights[1] * C + weights[0] * K))

@@ -82,13 +82,13 @@ class Magnus(Stepper):
     def refusal(self, plan: Plan, x: Array) -> str:
         """Return what keeps a run from being made by exponentials, or nothing."""
         model = plan.model
-        if model.functions.closed:
-            return "is not for robots with loops"
+        if model.functions.needs - self.takes:
+            return super().refusal(plan, x)
         if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
             return "is for Decoupling along a trajectory"
         if model.size == model.joints:
             return "is for links that bend"
-        if model.beta != "newton":
+        if model.reading.beta != "newton":
             return "does not integrate beta"
         path, k, n = plan.tau.trajectory, model.joints, model.size
         r, rd, _ = path(0.0)
@@ -109,8 +109,7 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
     n, k = model.size, model.joints
     m = n - k
     x, (r, rd, u) = ca.SX.sym("x", 2 * m), (ca.SX.sym(word, k) for word in ("r", "rd", "u"))
-    full = closed_rate(model, controller)(
-        ca.vertcat(r, x[:m], rd, x[m:], 0), ca.vertcat(r, rd, u))  # fmt: skip
+    full = closed_rate(model, controller)(ca.vertcat(r, x[:m], rd, x[m:], 0), ca.vertcat(r, rd, u))
     push, power = full[n + k : 2 * n], full[2 * n]
     second, first = ca.hessian(power, x)
     parts = [push, ca.jacobian(push, x), power, first, second]

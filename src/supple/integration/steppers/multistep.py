@@ -109,7 +109,7 @@ class _Multistep(Stepper):
             "nonlinear_solver_iteration": self.iteration,
             "reltol": plan.tolerance,
             "abstol": plan.tolerance * 1e-2,
-            "max_num_steps": 20_000 if plan.model.functions.closed else 10_000_000,
+            "max_num_steps": 20_000 if plan.model.functions.iterates else 10_000_000,
             "disable_internal_warnings": True,
         }
         problem = {"x": x, "t": s, "p": p, "ode": length * f(x, ca.vertcat(*u))}

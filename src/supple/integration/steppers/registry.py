@@ -43,7 +43,7 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     magnus, rk4 = STEPPERS["magnus"], STEPPERS["rk4"]
     if plan.controller is not None and not magnus.refusal(plan, x):
         return magnus
-    if plan.model.functions.closed and not STEPPERS["gauss"].refusal(plan, x):
+    if plan.model.functions.iterates and not STEPPERS["gauss"].refusal(plan, x):
         return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
     calm = Spectrum(np.zeros(0, complex), spectrum.excited, spectrum.ratio)
@@ -51,5 +51,5 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4
     if isinstance(plan.tau, Feedback):
-        return STEPPERS["generalised-alpha" if plan.model.beta == "newton" else "rk4"]
+        return STEPPERS["generalised-alpha" if plan.model.reading.beta == "newton" else "rk4"]
     return STEPPERS["bdf"]

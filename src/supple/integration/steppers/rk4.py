@@ -18,6 +18,7 @@ from ..inputs import Feedback
 from ..plan import Chunk, Plan, rubbed
 from ..spectrum import Spectrum
 from .functions import follow_function
+from .samples import follow_samples
 from .stepper import Stepper
 
 __all__ = ["RungeKutta4", "stable_step"]
@@ -55,17 +56,20 @@ class RungeKutta4(Stepper):
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield the states at the samples; inputs act a hair inside each step, from their side."""
-        if isinstance(plan.tau, Feedback):
+        if isinstance(plan.tau, Feedback) and plan.drive is None:
             yield from follow_function(plan, plan.tau, x, step)
             return
         n, width, grid = plan.model.size, plan.width, plan.grid
         plain = plan.wrench is None and plan.controller is None and not plan.model.chain.sliding
-        ends = plain and not plan.model.functions.closed
+        ends = plain and not plan.model.functions.iterates
         one = _stepped(plan, ends)
         T = np.eye(len(x))
         if ends:
             T[:n, :n] = T[n : 2 * n, n : 2 * n] = plan.model.functions.ends()
-        back, x = np.linalg.inv(T).T, T @ x
+        back, x = np.asarray(np.linalg.inv(T).T, float), T @ x
+        if plan.drive is not None:
+            yield from follow_samples(plan, plan.drive, x, step, (one.run, back))
+            return
         counts = np.maximum(1, np.ceil(np.diff(grid) / step - 1e-9)).astype(np.int64)
         last = np.cumsum(counts)
         size = int(min(CHUNK if one.cheap else DEAR, last[-1]))
@@ -159,7 +163,7 @@ class Accumulated:
         """Return the states (n, len(x)) after each of the n steps with parameters p (n, width)."""
         n = len(p)
         if n not in self._runs:
-            if len(self._runs) > 4:
+            if len(self._runs) > 16:
                 self._runs.pop(next(iter(self._runs)))
             function = self.step.mapaccum(n)
             state, given, out = np.zeros(len(x)), np.zeros(p.shape), np.zeros((n, len(x)))

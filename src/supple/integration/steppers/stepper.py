@@ -53,8 +53,8 @@ class Stepper(ABC):
             "controller": plan.controller is not None,
             "data": not function and plan.controller is None,
             "wrench": plan.wrench is not None,
-            "beta": plan.model.beta == "integrated",
-            "loops": plan.model.functions.closed,
+            "beta": plan.model.reading.beta == "integrated",
+            **dict.fromkeys(plan.model.functions.needs, True),
         }
         for word, needed in needs.items():
             if needed and word not in self.takes:

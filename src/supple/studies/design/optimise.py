@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...arguments import checked, instance, number, one_of, optional, reals, switch
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
@@ -74,7 +75,8 @@ def mass_of(robot: Robot, theta: ArrayLike) -> float:
     """Return the mass of links and bodies without the payload, kg."""
     bare = robot.with_("payload", None) if robot.payload is not None else robot
     structure = structure_of(bare, np.atleast_2d(np.asarray(theta, float)))
-    beams = sum(s.beam.m * L for s, L in zip(structure.segments, structure.L[0], strict=True))
+    each = zip(structure.segments, structure.L[0], strict=True)
+    beams = sum(segment.beam.outside(float(L)).mass for segment, L in each)
     bodies = sum(float(s.tip_mass[0, 0]) for s in structure.segments)
     return float(beams + bodies + structure.root_mass[0, :, 0, 0].sum())
 
@@ -150,9 +152,8 @@ class _Task:
             raise SuppleError("vary is empty: give paths and bounds, {'links.a.length': (1, 2)}")
         self.telling, self.count, self.mass, self.sag = telling, 0, mass, sag
         self.keys = tuple(vary)
-        delta = getattr(robot, "architecture", "") == "delta"
         poses = None if at is None else np.atleast_2d(np.asarray(at, float))
-        key = "position" if delta else "theta"
+        key = architecture_of(robot).asked_by
         self.asked = Varied.of(robot, self.keys, **({} if poses is None else {key: poses[0]}))
         if self.asked.coordinate_keys:
             raise SuppleError(f"'{self.asked.coordinate_keys[0]}' is a pose: vary dimensions")

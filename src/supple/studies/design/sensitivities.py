@@ -25,10 +25,10 @@ from ...arguments import checked, listed, one_of, optional, reals, whole
 from ...assembly import coordinates, exact_ends
 from ...errors import RobotError, SuppleError
 from ...robot import Robot, a_robot
-from ...structure import Joints, Structure, structure_of
+from ...structure import Joints, Structure, cut_structure, short_pieces, structure_of
 from ..configuration import where
 from ..vibration.modes import modes
-from ..vibration.shapes import COINCIDENT, dynamic_stiffness, null_vectors, refined
+from ..vibration.shapes import COINCIDENT, dynamic_stiffness, null_vectors
 from .varied import Varied
 
 __all__ = ["Sensitivities", "sensitivities"]
@@ -152,12 +152,12 @@ def _differentiate(
     slopes: dict[str, Array],
 ) -> None:
     """Fill in the derivatives of one root, or of several that coincide."""
-    fine, owners = refined(structure, 1.2 * omega)
-    counts = [len(pieces) for pieces in owners]
+    places = short_pieces(structure, 1.2 * omega)
+    fine = cut_structure(structure, places)[0]
     z = coordinates(fine, exact_ends(fine))
 
     def form(one: Structure, w: float) -> tuple[Array, Array]:
-        cut = refined(one, w, counts)[0]
+        cut = cut_structure(one, places)[0]
         own = coordinates(cut, exact_ends(cut))
         return dynamic_stiffness(cut, own, w), own.closure
 

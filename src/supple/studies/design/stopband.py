@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, instance, number, optional, reals, switch, vector, whole
 from ...assembly import exact_ends
 from ...errors import SuppleError
@@ -172,15 +173,14 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
     if not isinstance(over, Mapping) or not over:
         raise SuppleError("over is empty: give a box such as {'theta.link2': (-2, 2)}")
     asked = Varied.of(robot, tuple(over), theta)
-    if getattr(robot, "architecture", "") != "serial":
+    if not architecture_of(robot).open_chain:
         raise SuppleError(f"stopband is for serial arms: {robot.name} is none")
     other = [key for key in asked.parameter_keys if key != "payload.mass"]
     if other or any(key.startswith("position.") for key in over):
         raise SuppleError(
             f"'{(other or ['position'])[0]}' cannot be proven over: give joints and payload.mass"
         )
-    moving: Any = getattr(robot, "moving", ())
-    slides = {f"theta.{link.name}" for link in moving if link.joint.type == "prismatic"}
+    slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors() if slides}
     if slides & set(over):
         raise SuppleError(f"{min(slides & set(over))} slides: only turning joints can be proven")
     return asked
@@ -275,8 +275,10 @@ class _Edge:
         for key in asked.coordinate_keys:
             i = links.index(key.partition(".")[2])
             T = whole.T[:, i][:, self.axes][:, :, self.axes]
-            b, c = (T[0] - T[2]) / 2, (T[1] - T[3]) / 2
-            self._tie(owners[i][0], fine, (T[0] + T[2]) / 2, b, c)
+            own = [r.toward(slice(None)) for r in whole.segments[i].releases]
+            turned = [np.broadcast_to(d, (4, 6))[:, self.axes, None] for d in own]
+            D = np.concatenate([np.zeros((4, len(self.axes), 0)), *turned], axis=2)
+            self._tie(owners[i][0], fine, T, D)
         self._scale()
 
     def _lay_out(self, fine: Structure, omega: float) -> None:
@@ -292,6 +294,7 @@ class _Edge:
         A = np.zeros((N, N))
         self.end: list[tuple[NDArray[np.int64], Array]] = []
         self.rows: list[NDArray[np.int64]] = []
+        self.released: list[NDArray[np.int64]] = []
         for i, segment in enumerate(fine.segments):
             w, at = kept[i], int(first[i])
             root = np.arange(at, at + R)
@@ -308,6 +311,7 @@ class _Edge:
             tie = int(first[-1]) + R * i + np.arange(R)
             self.rows.append(tie)
             A[tie, root] = A[root, tie] = 1.0
+            self.released.append(at + R + len(w) + np.arange(len(segment.releases)))
             for k, release in enumerate(segment.releases):
                 column = at + R + len(w) + k
                 A[column, column] = dynamic_spring(release, omega)
@@ -319,17 +323,22 @@ class _Edge:
                 A[np.ix_(columns, tie)] = (-T @ onward).T
         self.A = A
 
-    def _tie(self, piece: int, fine: Structure, a: Array, b: Array, c: Array) -> None:
-        """Note how the rows of one root depend on its joint: a + b cos + c sin."""
+    def _tie(self, piece: int, fine: Structure, T: Array, D: Array) -> None:
+        """Note how the rows of one root depend on its joint: a + b cos + c sin.
+
+        T (4, R, R) and D (4, R, r), its releases, at four quarter turns: a bearing's springs stay
+        in the axes before the joint.
+        """
         parent = fine.segments[piece].parent
-        if parent < 0:  # on the ground: the pose does not matter
-            self.ties.append((piece, np.zeros(0, np.int64), b, c))
-            return
-        columns, onward = self.end[parent]
-        tie = self.rows[piece]
-        self.A[np.ix_(tie, columns)] = -a @ onward
-        self.A[np.ix_(columns, tie)] = (-a @ onward).T
-        self.ties.append((piece, columns, -b @ onward, -c @ onward))
+        columns, parts = [self.released[piece]], [D]
+        if parent >= 0:  # on the ground the pose does not turn what is before
+            columns, parts = [self.end[parent][0], *columns], [T @ self.end[parent][1], *parts]
+        rows = -np.concatenate(parts, axis=2)
+        across, tie = np.concatenate(columns), self.rows[piece]
+        a, b, c = (rows[0] + rows[2]) / 2, (rows[0] - rows[2]) / 2, (rows[1] - rows[3]) / 2
+        self.A[np.ix_(tie, across)], self.A[np.ix_(across, tie)] = a, a.T
+        keep = (np.abs(b) + np.abs(c)).any(axis=0)
+        self.ties.append((piece, across[keep], b[:, keep], c[:, keep]))
 
     def _scale(self) -> None:
         """Scale unknowns so that rows are alike in size (the count does not change)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -16,13 +18,17 @@ from ...arguments import Check, checked, instance, optional, switch, whole
 from ...editing import dumped
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
+from .gathered import checked_reduction, dataset, merged, on_grid, reduced, reduced_dataset
+from .swept import STUDIES
 from .varied import Varied
 from .workers import Progress, computed
 
 if TYPE_CHECKING:
     import xarray
 
-__all__ = ["STUDIES", "Question", "sweep"]
+    from ...files.chunks import Chunks
+
+__all__ = ["Question", "SweepWarning", "sweep"]
 
 Array = NDArray[Any]
 CHUNK = 4096  # configurations
@@ -30,34 +36,8 @@ MOST = 10**8  # values in memory at most
 SAMPLERS = ("random", "latin", "sobol")
 
 
-def _modes(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
-    from ..vibration.modes import modes
-
-    found = modes(robot, **place, **options)
-    return {"omega": found.omega, "width": found.width, "valid": found.valid}
-
-
-def _statics(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
-    from ..statics import statics
-
-    found = statics(robot, **place, **options)
-    return {
-        "tip_displacement": found.tip_displacement,
-        "tip_rotation": found.tip_rotation,
-        "compliance": found.compliance,
-    }
-
-
-# A study by name: what it does with a robot and many configurations of it at once.
-STUDIES: dict[str, Callable[..., dict[str, Array]]] = {"modes": _modes, "statics": _statics}
-DIMS = {
-    "omega": ("mode",),
-    "width": ("mode",),
-    "tip_displacement": ("axis",),
-    "tip_rotation": ("axis",),
-    "compliance": ("row", "column"),
-}
-UNITS = {"omega": "rad/s", "tip_displacement": "m", "tip_rotation": "rad"}
+class SweepWarning(UserWarning):
+    """A sweep that did not come to its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +48,7 @@ class Question:
         varied: the robot and the paths that change.  study: a name of STUDIES, or a function
         (robot, **coordinates) -> dict of numbers or arrays.  options: of the study.
         axes: the values of each key.  grid: whether they span a grid, else they are columns.
+        reduce, edges: what is kept of each chunk, all of it unless given.
     """
 
     varied: Varied
@@ -76,6 +57,8 @@ class Question:
     axes: Mapping[str, Array] = field(default_factory=dict)
     grid: bool = True
     chunk: int = CHUNK
+    reduce: tuple[str, ...] = ()
+    edges: Array | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,7 +97,7 @@ class Question:
                 if name not in answer:
                     answer[name] = np.empty((m, *np.shape(found)[1:]), np.asarray(found).dtype)
                 answer[name][rows] = found
-        return answer
+        return reduced(answer, columns, self.reduce, self.edges) if self.reduce else answer
 
     def _alike(self, columns: Mapping[str, Array], m: int) -> Iterator[NDArray[np.int64]]:
         """Rows of a chunk whose parameters are the same, robot by robot."""
@@ -148,7 +131,7 @@ class Question:
         from importlib.metadata import version
 
         study = self.study
-        name = study if isinstance(study, str) else f"{study.__module__}.{study.__qualname__}"
+        name = study if isinstance(study, str) else f"{study.__qualname__} {_fingerprint(study)}"
         return {
             "robot": dumped(self.varied.robot),
             "study": name,
@@ -158,19 +141,51 @@ class Question:
             "over": list(self.axes),
             "grid": self.grid,
             "chunk": self.chunk,
+            "reduce": list(self.reduce),
+            "edges": None if self.edges is None else self.edges.tolist(),
             "version": version("supple"),
         }
 
     def key(self) -> str:
         """Return a hash of everything that the answer depends on, of the numbers by their bytes."""
-        mill = hashlib.sha256(json.dumps(self.told(), sort_keys=True, default=str).encode())
+        mill = hashlib.sha256(json.dumps(self.told(), sort_keys=True).encode())
         for axis in self.axes.values():
             mill.update(np.ascontiguousarray(axis).tobytes())
         return mill.hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
+    """A value that JSON holds as it is; of any other object what tells it from all others."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return f"{type(value).__name__} {_fingerprint(value)}"
+
+
+def _fingerprint(value: Any) -> str:
+    """A hash of an object's contents: of a function its code and constants."""
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        held: tuple[Any, ...] = (
+            code.co_code,
+            code.co_names,
+            repr(code.co_consts).split(" at 0x")[0],
+        )
+        held += (value.__defaults__, value.__module__)
+        if value.__closure__:
+            held += tuple(cell.cell_contents for cell in value.__closure__)
+    else:
+        held = (value,)
+    try:
+        return hashlib.sha256(pickle.dumps(held)).hexdigest()[:16]
+    except (pickle.PicklingError, TypeError, AttributeError):
+        raise SuppleError(
+            f"{value!r:.60} cannot be told from others, so a sweep could not say what it computed: "
+            "give a function or object of a module"
+        ) from None
 
 
 def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
@@ -184,6 +199,8 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
     theta: ArrayLike | None = None,
     position: ArrayLike | None = None,
     chunk: int = CHUNK,
+    reduce: str | Sequence[str] = (),
+    edges: ArrayLike | None = None,
     **options: Any,
 ) -> Question:
     """Return the question that `sweep` computes; its arguments are those of `sweep`."""
@@ -205,7 +222,8 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
         varied.changed({key: axes[key][0]})
     if not isinstance(chunk, int) or not 1 <= chunk <= 10**6:
         raise SuppleError(f"chunk is {chunk!r}: give configurations per chunk, 1 to 1000000")
-    return Question(varied, study, dict(options), axes, sample is None, chunk)
+    kept = checked_reduction(reduce, edges)
+    return Question(varied, study, dict(options), axes, sample is None, chunk, *kept)
 
 
 def _axis(key: str, value: Any) -> Array:
@@ -264,10 +282,11 @@ def sweep(
 
     Args:
         robot: the robot that varies.
-        study: "modes", "statics", or a function (robot, theta=...) -> number, array or dict.
+        study: "modes", "statics", "simulate" or "stability" (of models in `basis=`; `trajectory=`
+        may be a function of theta), or a function (robot, theta=...) -> number, array or dict.
         over: what varies: {"theta.link2": values, "payload.mass": values, ...}; a grid of all.
         out: a folder for the chunks: an interrupted sweep goes on where it stopped, a finished one
-        is read.
+        is read. Beyond 1e8 values the answer is a Zarr store there, read as needed.
         scheduler: serial, threads, processes, or the address of a Dask scheduler. Answers are the
         same to the last bit.
         workers: how many threads or processes; one for each core unless given.
@@ -276,7 +295,8 @@ def sweep(
         progress: whether to tell it on the error stream; where somebody looks unless given.
         asked: sample ("random", "latin", "sobol" between the least and largest value of each key,
         or a table of columns), samples, seed; theta or position, where coordinates that do not
-        vary stand; chunk; all else is an option of the study, such as count.
+        vary stand; chunk; reduce ("minimum", "maximum", "histogram" with edges, rad/s) to keep only
+        extremes, where they are, and counts; all else is an option of the study, such as count.
     """
     one = question(robot, study, over or {}, **asked)
     if shard is not None:
@@ -286,26 +306,66 @@ def sweep(
         from ...files.chunks import Chunks
 
         kept = Chunks(out, key, one.told())
+    answers, stopped = _computed(one, kept, shard, progress, scheduler, workers)
+    return _gathered(one, kept, answers).assign_attrs(
+        {
+            **{k: v if isinstance(v, str) else json.dumps(v) for k, v in one.told().items()},
+            "hash": key,
+            "message": stopped,
+        }
+    )
+
+
+def _computed(
+    one: Question,
+    kept: Chunks | None,
+    shard: tuple[int, int] | None,
+    progress: bool | None,
+    scheduler: str,
+    workers: int | None,
+) -> tuple[dict[int, dict[str, Array]], str]:
+    """Compute what is not kept yet; return what is held in memory, and why it ended early."""
     answers: dict[int, dict[str, Array]] = {}
+    stopped = ""
     telling = Progress(one.count, "configurations", progress)
-    todo = []
-    for index in range(one.chunks):
-        found = kept.load(index) if kept else None
-        if found is not None:
-            answers[index] = found
-            telling.step(one.chunk, known=True)
-        elif shard is None or index % shard[1] == shard[0]:
-            todo.append(index)
+    ready: frozenset[int] = frozenset() if kept is None else kept.ready()
+    telling.step(one.chunk * len(ready), known=True)
+    todo = [
+        index
+        for index in range(one.chunks)
+        if index not in ready and (shard is None or index % shard[1] == shard[0])
+    ]
     try:
         for index, found in computed(one, todo, scheduler, workers):
-            if kept:
+            if kept is not None:
                 kept.save(index, found)
-            answers[index] = found
-            _check_size(one, found)
+            else:
+                _check_size(one, found)
+                answers[index] = found
             telling.step(one.chunk)
+    except KeyboardInterrupt:
+        stopped = f"stopped by the user: {telling.done:,} of {one.count:,} configurations are done"
+        warnings.warn(stopped, SweepWarning, stacklevel=4)
     finally:
         telling.end()
-    return _dataset(one, answers, key)
+    return answers, stopped
+
+
+def _gathered(
+    one: Question, kept: Chunks | None, answers: Mapping[int, Mapping[str, Array]]
+) -> xarray.Dataset:
+    """All that was computed: reduced, in memory, or, where it is too large, from a Zarr store."""
+    chunks: Mapping[int, Mapping[str, Array]] = answers if kept is None else kept
+    numbers = sorted(chunks)
+    if one.reduce:
+        total = merged(chunks[index] for index in numbers)
+        return reduced_dataset(total, list(one.axes), one.edges)
+    if kept is not None and numbers and _values(kept[numbers[0]]) * one.count > MOST:
+        from ...files.store import stored
+
+        return on_grid(stored(kept, one.count, one.chunk), one.axes, one.grid, one.shape)
+    found = {index: chunks[index] for index in numbers}
+    return dataset(found, one.axes, one.grid, one.shape, one.chunk)
 
 
 def _check_shard(shard: Any, out: Any) -> None:
@@ -317,44 +377,14 @@ def _check_shard(shard: Any, out: Any) -> None:
 
 
 def _check_size(one: Question, found: Mapping[str, Array]) -> None:
-    each = sum(int(np.prod(np.shape(value)[1:])) for value in found.values())
-    if each * one.count > MOST:
+    each = _values(found)
+    if each * one.count > MOST and not one.reduce:
         raise SuppleError(
-            f"{one.count:.3g} configurations of {each} values are more than {MOST:g}: sweep a part "
-            "of the grid, or ask for fewer modes"
+            f"{one.count:.3g} configurations of {each} values are more than {MOST:g}: give a "
+            "folder as out=, keep a reduction (reduce='minimum'), or sweep a part of the grid"
         )
 
 
-def _dataset(one: Question, answers: Mapping[int, Mapping[str, Array]], key: str) -> xarray.Dataset:
-    import xarray
-
-    first = next(iter(answers.values()), {})
-    dims = tuple(one.axes) if one.grid else ("sample",)
-    data: dict[str, Any] = {}
-    for name, like in first.items():
-        fill: Any = np.nan if like.dtype.kind == "f" else False if like.dtype.kind == "b" else 0
-        whole = np.full((one.count, *like.shape[1:]), fill, like.dtype)
-        for index, answer in answers.items():
-            start = index * one.chunk
-            whole[start : start + len(answer[name])] = answer[name]
-        own = DIMS.get(name) or tuple(f"{name}_{k}" for k in range(like.ndim - 1))
-        unit = {"units": UNITS[name]} if name in UNITS else {}
-        data[name] = ((*dims, *own), whole.reshape(*one.shape, *like.shape[1:]), unit)
-    coords: dict[str, Any] = {}
-    for path, axis in one.axes.items():
-        unit = {"units": _unit(path)} if _unit(path) else {}
-        coords[path] = ((path,) if one.grid else ("sample",), axis, unit)
-    if "omega" in first:
-        coords["mode"] = np.arange(1, first["omega"].shape[1] + 1)
-    told = {
-        k: v if isinstance(v, str) else json.dumps(v, default=str) for k, v in one.told().items()
-    }
-    return xarray.Dataset(data, coords, {**told, "hash": key})
-
-
-def _unit(path: str) -> str:
-    head, _, last = path.rpartition(".")
-    if head == "theta":
-        return "rad or m"
-    lengths = ("length", "depth", "width", "wall", "diameter", "base_radius", "radius")
-    return "m" if head == "position" or last in lengths else "kg" if last == "mass" else ""
+def _values(found: Mapping[str, Array]) -> int:
+    """Number of values of one configuration."""
+    return sum(int(np.prod(np.shape(value)[1:])) for value in found.values())

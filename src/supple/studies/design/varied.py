@@ -144,6 +144,8 @@ def _looked_up(robot: Robot, key: str) -> float:
             raise SuppleError(f"'{key}' has no value in {robot.name}: give one in the robot first")
     if key == "payload.mass" and part is None:
         return 0.0
+    if isinstance(part, tuple) and part and all(value == part[0] for value in part):
+        part = part[0]  # one value for both planes
     if isinstance(part, bool) or not isinstance(part, int | float):
         raise SuppleError(f"'{key}' is {part!r:.60}: only a number can be varied")
     return float(part)

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -121,7 +122,7 @@ def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = 
     """
     if not isinstance(model, Model):
         raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
-    if getattr(model.robot, "architecture", "") != "serial" or model.chain.sprung:
+    if not architecture_of(model.robot).open_chain or model.chain.sprung:
         raise SuppleError("invert is for serial arms whose joints have no springs")
     if not isinstance(path, Trajectory) or path.periodic:
         raise SuppleError("path: give a Trajectory of the chord angles that begins and ends")

@@ -22,6 +22,7 @@ from ...answers.held import Held
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS
 from ...equations.equilibrium import static_state
+from ...equations.functions import need_open
 from ...equations.model import Model
 from ...errors import SuppleError
 
@@ -96,8 +97,9 @@ def plan(  # noqa: PLR0913 - every limit of a move
     """
     if not isinstance(model, Model):
         raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
-    if model.functions.closed or not model.joints:
-        raise SuppleError("plan is for arms without closed loops whose joints move")
+    need_open(model.functions, model.robot.name, "plan is for arms without closed loops")
+    if not model.joints:
+        raise SuppleError(f"no joint of {model.robot.name} moves: plan is for arms whose joints do")
     task = _Task(model, pieces)
     ends = [np.asarray(static_state(model, theta), float) for theta in (start, end)]
     effort = _limit("effort_limit", effort_limit, model, "effort_limit")

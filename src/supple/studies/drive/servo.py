@@ -16,6 +16,7 @@ from ...errors import SuppleError
 if TYPE_CHECKING:
     from ...beams.basis import Basis
     from ...control.controllers import Controller
+    from ...equations.model import Model
     from ...robot import Robot
 
 __all__ = ["closed_loop_poles", "held_modes"]
@@ -28,23 +29,32 @@ def held_modes(
     poses: Array,
     count: int,
     servo: Controller | None = None,
-    basis: Basis | None = None,
+    basis: Basis | Model | None = None,
+    *,
+    platform: bool = False,
 ) -> tuple[Array, Array]:
     """Return circular frequencies and damping ratios, (m, count) each, at joint poses (m, joints).
 
     Without a servo they are the certified modes with locked motors, ratios zero where the robot's
     links name none; with one they are the oscillating poles of its loop at rest, lowest first.
+    `basis`: of the Model for a servo, three assumed modes a link unless given; or the Model.
+    `platform`: the poses are places of a Delta's platform, (m, 3).
     """
     if servo is None:
         from ..vibration.modes import modes
 
-        found = modes(robot, poses, count=count)
+        where: Any = {"position" if platform else "theta": poses}
+        found = modes(robot, **where, count=count)
         ratio = _own_ratio(robot)
         return np.atleast_2d(found.omega), np.full((len(poses), count), ratio)
+    from ...architectures.kinds import architecture_of
     from ...beams.basis import AssumedModes
-    from ...equations.model import build
+    from ...equations.build import build
+    from ...equations.model import Model
 
-    model = build(robot, basis or AssumedModes(3))
+    if platform:
+        poses = architecture_of(robot).resolve(None, poses).theta
+    model = basis if isinstance(basis, Model) else build(robot, basis or AssumedModes(3))
     pairs = []
     for theta, poles in zip(poses, closed_loop_poles(model, servo, poses), strict=True):
         upper = poles[(poles.imag > 1e-9) & (-poles.real < 0.7 * np.abs(poles))]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...arguments import Check, checked, instance, number, one_of, optional, some, whole
+from ...arguments import Check, checked, instance, number, one_of, optional, some, switch, whole
 from ...control.controllers import Controller
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import Samples, residual_amplitude, schedule, shaped
@@ -115,6 +115,7 @@ def sampled(move: JointTrajectory, rate: float | None) -> tuple[JointTrajectory,
     modes=whole(1, 100),
     servo=optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
     damping_ratio=optional(number(0)),
+    platform=switch,
 )
 def scheduled(
     robot: Robot,
@@ -123,32 +124,35 @@ def scheduled(
     modes: int = 1,
     servo: Controller | None = None,
     damping_ratio: float | None = None,
+    *,
+    platform: bool = False,
 ) -> Trajectory:
     """Return a joint trajectory shaped for the lowest modes of a robot, wherever it is on its path.
 
     Frequencies are those of the robot with its motors held: locked (or on the joints' springs), or
     by a `servo` Controller. Each mode is shaped in its own phase, see `control.shaping`.
+    `platform`: the trajectory is that of a Delta's platform, not of its motors.
     """
-    if modes < 1:
-        raise SuppleError(f"modes is {modes!r}: give how many of the lowest modes are shaped for")
     moved = trajectory
     for mode in range(modes):
         end = trajectory(np.array([trajectory.duration]))[0]
-        ratio = held(robot, end, modes, servo)[1][0, mode]
+        ratio = held(robot, end, modes, servo, platform)[1][0, mode]
         design = shaper(kind, 1.0, ratio if damping_ratio is None else damping_ratio)
 
         def omega_at(x: Array, mode: int = mode) -> Array:
-            return held(robot, x, modes, servo)[0][:, mode]
+            return held(robot, x, modes, servo, platform)[0][:, mode]
 
         moved = schedule(moved, design, omega_at)
     return moved
 
 
-def held(robot: Robot, poses: Array, count: int, servo: Controller | None) -> tuple[Array, Array]:
+def held(
+    robot: Robot, poses: Array, count: int, servo: Controller | None, platform: bool = False
+) -> tuple[Array, Array]:
     """Return the frequencies and ratios of `servo.held_modes`, ratios bounded below one."""
     from .servo import held_modes
 
-    omega, ratio = held_modes(robot, poses, count, servo)
+    omega, ratio = held_modes(robot, poses, count, servo, platform=platform)
     if not np.isfinite(omega).all():
         raise SuppleError("the path leaves what the robot can reach: no frequency there")
     return omega, np.clip(ratio, 0.0, 0.6)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.kinds import architecture_of
 from ...beams.invariants import strains
-from ...beams.theory import Beam, beam_of
-from ...equations.chain import Chain, ChainLink
+from ...beams.theory import AnyBeam
+from ...beams.varying import beam_of
+from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.closed.coupled_delta import DeltaTies
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked
 from ...path_dynamics.linearised_model import LedModel
-from ...robot import DeltaRobot, MechanismRobot, Robot
-from ...structure import moving_structure, structure_of
+from ...robot import Robot
+from ...structure import moving_structure
 from ...structure.serial import link_beam
 from .response import Response
 
@@ -68,7 +70,7 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
         names = (*names, "platform")
     else:
         tree, x = model.functions.spread(q)
-        found = _chained(tree or model.chain, _beams(model.robot, run.theta[0]), x, points)
+        found = _chained(tree or model.chain, _beams(model.robot), x, points)
     return Fields(names, run.t[keep], *found)
 
 
@@ -76,10 +78,9 @@ def _chosen(count: int, samples: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
 
 
-def _beams(robot: Robot, theta: Array) -> list[Beam]:
-    if isinstance(robot, MechanismRobot):
-        return [link_beam(robot, link) for link in robot.links]
-    return [segment.beam for segment in structure_of(robot, theta).segments]
+def _beams(robot: Any) -> list[AnyBeam]:
+    """The beam of every link of an arm or a tree."""
+    return [link_beam(robot, link) for link in robot.links]
 
 
 def _legs(
@@ -89,9 +90,8 @@ def _legs(
     platform: tuple[Array, Array],
 ) -> Found:
     """Arms and rods in the order of the model's links, and the platform, base axes."""
-    assert isinstance(robot, DeltaRobot)
-    lower = beam_of(robot, robot.lower)
-    beams = [beam_of(robot, robot.upper), lower, lower]  # the joint between them has no beam
+    upper, lower = (beam_of(robot, part) for part in architecture_of(robot).parts().values())
+    beams = [upper, lower, lower]  # the joint between them has no beam
     sides, out = len(chains) // 3, []
     for k, (axes, chain, x) in enumerate(chains):
         p, R, L, motion, energy = _chained(chain, beams, x, points)
@@ -107,7 +107,7 @@ def _legs(
     return p, R, L, motion, energy
 
 
-def _chained(chain: Chain, beams: list[Beam], q: Array, points: int) -> Found:
+def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found:
     """p, R, L, motion and energy of the links of one chain or tree at states q (T, N)."""
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
@@ -144,7 +144,7 @@ def _joint(chain: Chain, i: int, q: Array) -> Array:
     return R
 
 
-def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
         return _slid(link, beam, own, points)
@@ -158,7 +158,7 @@ def _bent(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, 
     return bent, energy
 
 
-def _slid(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, Array]:
+def _slid(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """The same of a link that slides, own = [l, eta]: slopes and curvatures by differences."""
     assert link.slide is not None
     l, s = own[:, :1], np.linspace(0, 1, points)
@@ -169,8 +169,9 @@ def _slid(link: ChainLink, beam: Beam, own: Array, points: int) -> tuple[Array, 
     h = NEAR * l[..., None]
     slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
     turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
-    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (link.EI, beam.GJ))
-    energy = (curved[..., 1:3] ** 2 @ EI + GJ * slope[..., 3] ** 2) / 2
+    stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
+    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (stiff[..., 2:4], stiff[..., 6]))
+    energy = ((curved[..., 1:3] ** 2 * EI).sum(axis=-1) + GJ * slope[..., 3] ** 2) / 2
     return np.concatenate([here, turned], axis=-1), energy
 
 
@@ -202,7 +203,10 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
         bent = np.einsum("pab,tb->tpa", carry, root) + np.einsum("pak,tk->tpa", mesh.field(x), w)
         force = np.einsum("pak,tk->tpa", mesh.resultants(x), w)
         turned = [bent[..., k : k + 3] @ segment.R_LS.T for k in (0, 3)]
-        motion[:, i], energy[:, i] = np.concatenate(turned, -1), force**2 @ mesh.compliances / 2
+        motion[:, i], energy[:, i] = (
+            np.concatenate(turned, -1),
+            (force**2 * mesh.compliances(x) / 2).sum(axis=-1),
+        )
     axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
     names = tuple(segment.name for segment in structure.segments)
     return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
@@ -210,7 +214,7 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
 
 def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
     """The same of a Model: its bent arm about the straight one."""
-    chain, beams = led.model.chain, _beams(led.model.robot, x[0])
+    chain, beams = led.model.chain, _beams(led.model.robot)
     names = tuple(link.name for link in chain.links)
     rest, bent = (
         Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)

@@ -16,7 +16,9 @@ from ...arguments import Check, checked, counts, instance, number, one_of, optio
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
-from ...equations.model import Model, build
+from ...equations.build import build
+from ...equations.functions import need_open
+from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
@@ -213,11 +215,8 @@ def _small_motion(
             "modes, modal_damping that of the whole robot's; give one of them"
         )
     if isinstance(robot, Model):
-        if robot.functions.closed:
-            raise SuppleError(
-                f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
-                "the Model with supple.Decoupling() on the path"
-            )
+        told = "follow the robot itself, or simulate the Model with supple.Decoupling() on the path"
+        need_open(robot.functions, f"this Model of {robot.robot.name}", told)
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
@@ -392,9 +391,20 @@ class _Run:
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
         assert isinstance(path, Trajectory)
         return PathResponse(
-            model, path, t, x, y, yd, ydd, np.concatenate(tips), torque, rigid,
-            _largest(model, x, y), step, self.along.law,
-        )  # fmt: skip
+            model,
+            path,
+            t,
+            x,
+            y,
+            yd,
+            ydd,
+            np.concatenate(tips),
+            torque,
+            rigid,
+            _largest(model, x, y),
+            step,
+            self.along.law,
+        )
 
 
 def _moved(field: Array, y: Array) -> Array:

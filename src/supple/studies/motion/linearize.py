@@ -3,153 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.answer import Answer
-from ...answers.held import Held
-from ...arguments import checked, instance, listed, number, optional, reals, shown, some
+from ...arguments import checked, listed, optional, reals, shown
+from ...control.controllers import Controller
+from ...equations.equilibrium import static_state
+from ...equations.evaluate import Evaluator, slope
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
-from .simulate import static_state
+from ...outputs.kinds import Tip
+from ...outputs.output import Output, function
+from ...outputs.sensor import Sensor
+from .state_space import StateSpace
 
-if TYPE_CHECKING:
-    import control
-
-__all__ = ["StateSpace", "Strain", "linearize"]
+__all__ = ["StateSpace", "linearize"]
 
 Array = NDArray[np.float64]
-Complex = NDArray[np.complex128]
-
-
-@dataclass(frozen=True)
-class Strain(Held):
-    """An output: the strain along a link at a fraction of its length, at a place of its section.
-
-    Attributes:
-        offset: distance from the axis to the gauge, m, along -y of the link: bending in its x-y
-        plane alone, 1 gives the curvature in 1/m, whatever the section's roll. Or (y, z), where
-        the gauge sits in the section's own axes: u' - y psi_z' + z psi_y', stretch included.
-    """
-
-    link: str
-    fraction: float = 0.0
-    offset: float | tuple[float, float] = 1.0
-
-    checks: ClassVar = {
-        "link": instance(str, "the name of a link"),
-        "fraction": number(0, 1, give="a place from 0 (root) to 1 (end)"),
-        "offset": some(),
-    }
-
-
-Output = str | Strain
-
-
-@dataclass(frozen=True)
-class StateSpace(Answer):
-    """dx/dt = A x + B u, y = C x + D u, for small changes about a state.
-
-    Attributes:
-        A: (2 N, 2 N), x = [q, qd].  B: (2 N, joints).  C: (outputs, 2 N).  D: (outputs, joints).
-        states, inputs, outputs: names.  q, qd, tau: where it was taken.
-    """
-
-    A: Array
-    B: Array
-    C: Array
-    D: Array
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    q: Array
-    qd: Array
-    tau: Array
-
-    dims: ClassVar = {
-        "A": ("state", "from_state"),
-        "B": ("state", "input"),
-        "C": ("output", "from_state"),
-        "D": ("output", "input"),
-        "q": ("coordinate",),
-        "qd": ("coordinate",),
-        "tau": ("input",),
-    }
-    table_rows: ClassVar = ("state",)
-
-    def labels(self) -> dict[str, Any]:
-        """Return the names of states, inputs and outputs."""
-        states = list(self.states)
-        names = {"state": states, "from_state": states, "coordinate": states[: len(self.q)]}
-        return names | {"input": list(self.inputs), "output": list(self.outputs)}
-
-    @property
-    def eigenvalues(self) -> Complex:
-        """(2 N,) eigenvalues of A, by rising magnitude."""
-        values = np.linalg.eigvals(self.A).astype(complex)
-        ordered: Complex = values[np.argsort(np.abs(values), kind="stable")]
-        return ordered
-
-    @property
-    def frequencies(self) -> Array:
-        """(k,) natural frequencies |lambda|, rad/s, of the oscillating pairs, rising."""
-        return np.abs(self._pairs())
-
-    @property
-    def damping_ratios(self) -> Array:
-        """(k,) -Re lambda / |lambda| of the oscillating pairs."""
-        pairs = self._pairs()
-        ratio: Array = -pairs.real / np.abs(pairs)
-        return ratio
-
-    def _pairs(self) -> Complex:
-        """Eigenvalues above the real axis by more than rounding can lift them.
-
-        Rounding of each entry of A moves lambda by eps |y|' |A| |x| / |y' x| at most, x and y its
-        right and left eigenvectors: so a slow pair counts beside however fast ones, and the double
-        zeros of free joints do not.
-        """
-        from scipy.linalg import eig
-
-        if not len(self.A):
-            return np.zeros(0, complex)
-        values, left, right = eig(self.A, left=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            felt = np.einsum("ik,ij,jk->k", np.abs(left), np.abs(self.A), np.abs(right))
-            felt = felt / np.abs(np.einsum("ik,ik->k", left.conj(), right))
-        lifted = 10 * len(self.A) * np.finfo(float).eps * np.nan_to_num(felt, nan=np.inf)
-        pairs: Complex = values[values.imag > lifted]
-        return pairs[np.argsort(np.abs(pairs), kind="stable")]
-
-    def transfer(self, s: complex | ArrayLike) -> Complex:
-        """Return G(s) = C (s I - A)^-1 B + D, (outputs, joints), or one for each s."""
-        points = np.atleast_1d(np.asarray(s, complex))
-        eye = np.eye(len(self.A))
-        G = np.array([self.C @ np.linalg.solve(z * eye - self.A, self.B) + self.D for z in points])
-        return G if np.ndim(s) else G[0]
-
-    def transfer_function(self, output: int = 0, effort: int = 0) -> tuple[Array, Array]:
-        """Return numerator and denominator of one entry of G(s), highest power first."""
-        from scipy.signal import ss2tf
-
-        row = slice(output, output + 1)
-        num, den = ss2tf(self.A, self.B, self.C[row], self.D[row], input=effort)
-        return num[0], den
-
-    def to_control(self) -> control.StateSpace:
-        """Return the same system for python-control."""
-        try:
-            import control
-        except ImportError:
-            raise SuppleError(
-                "python-control is not installed: pip install supple[control]"
-            ) from None
-        names: dict[str, Any] = {word: [name.replace(".", "_") for name in getattr(self, word)]
-                                 for word in ("states", "inputs", "outputs")}  # fmt: skip
-        return control.ss(self.A, self.B, self.C, self.D, **names)
+INPUTS = ("tau", "tip force", "tip moment", "reference")
+WORDS = "joints, rates, tip, state or an output such as supple.Strain('link1', 0.0)"
 
 
 @checked(model=a_model, q=optional(reals), qd=optional(reals), tau=optional(reals))
@@ -158,28 +33,42 @@ def linearize(
     q: ArrayLike | None = None,
     qd: ArrayLike | None = None,
     tau: ArrayLike | None = None,
-    outputs: Sequence[Output] = ("joints",),
+    outputs: Sequence[str | Output] = ("joints",),
+    inputs: Sequence[str] | None = None,
+    controller: Controller | None = None,
 ) -> StateSpace:
-    """Return a model linearised at a state.
+    """Return a model linearised at a state, alone or under a controller.
 
     q None is zero; (joints,) is the static sag at these joint coordinates. tau None is the effort
     that holds the joints' accelerations at zero. Outputs: `joints`, `rates` (of the joints), `tip`
-    (position), `state`, or a Strain.
+    (position), `state`, or any Output; the bandwidth of a Sensor is a state of its own. Inputs:
+    `tau`, `tip force`, `tip moment` (base axes), and under a controller `reference`, the joint
+    coordinates wanted; by default tau, or the reference under a controller. Efforts then come on
+    top of the law's.
     """
     state = _state(model, q)
     speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
     effort = _holding(model, state, speed) if tau is None else np.asarray(tau, float)
-    dq, dqd, dtau = model.derivatives(state, speed, effort)
-    n = model.size
+    asked = _listed("outputs", outputs, str | Output, WORDS)
+    words = _inputs(inputs, controller)
+    loads = ["tau", *(word for word in words if word.startswith("tip"))]
+    n, at = model.size, (state, speed, effort)
+    dq, dqd, dtau = model.derivatives(*at)
+    push = np.hstack([dtau if word == "tau" else _tip_push(model, at, word) for word in loads])
+    rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in asked]
+    C, D = (np.vstack([row[k] for row in rows]) for k in (0, 1))
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
-    B = np.vstack([np.zeros((n, model.joints)), dtau])
-    rows = [_rows(model, state, output) for output in _listed(outputs)]
-    C = np.vstack([block for block, _ in rows])
-    names = tuple(name for _, each in rows for name in each)
+    B = np.vstack([np.zeros_like(push), push])
     states = (*model.coordinates, *(f"d.{name}" for name in model.coordinates))
-    inputs = tuple(f"tau.{name}" for name in model.chain.motors)
-    D = np.zeros((len(C), model.joints))
-    return StateSpace(A, B, C, D, states, inputs, names, state, speed, effort)
+    entries = tuple(name for word in loads for name in _entries(model, word))
+    names = tuple(name for row in rows for name in row[2])
+    found = StateSpace(A, B, C, D, states, entries, names, *at)
+    if controller is not None:
+        found = _closed(found, model, controller)
+    wanted = [found.inputs.index(name) for word in words for name in _entries(model, word)]
+    chosen = tuple(found.inputs[k] for k in wanted)
+    found = replace(found, B=found.B[:, wanted], D=found.D[:, wanted], inputs=chosen)
+    return _filtered(found, asked, [len(row[0]) for row in rows])
 
 
 def _holding(model: Model, q: Array, qd: Array) -> Array:
@@ -202,73 +91,139 @@ def _state(model: Model, q: ArrayLike | None) -> Array:
     return given
 
 
-def _listed(outputs: Any) -> Sequence[Output]:
-    single = isinstance(outputs, str | Strain)
-    given: list[Any] = [outputs] if single else listed("outputs", outputs)
-    if not given:
-        raise SuppleError("outputs is empty: give joints, rates, tip, state or a Strain")
-    return given
+def _listed(name: str, given: Any, one: Any, words: str) -> list[Any]:
+    found = [given] if isinstance(given, one) else listed(name, given)
+    if not found:
+        raise SuppleError(f"{name} is empty: give {words}")
+    return found
 
 
-def _rows(model: Model, q: Array, output: Output) -> tuple[Array, list[str]]:
-    """Rows of C and their names."""
-    n, k = model.size, model.joints
-    unit = np.eye(2 * n)
-    names = model.chain.motors
-    if isinstance(output, Strain):
-        return _strain_row(model, output), [f"strain.{output.link}.{output.fraction:g}"]
-    if not isinstance(output, str):
+def _inputs(given: Any, controller: Any) -> list[str]:
+    """The words of the inputs, checked."""
+    if controller is not None and not isinstance(controller, Controller):
         raise SuppleError(
-            f"output {shown(output)} is not known: give joints, rates, tip, state or a Strain"
+            f"controller is {shown(controller)}: give a Controller, such as supple.JointPD(100, 10)"
         )
-    if output == "joints":
-        return unit[:k], [f"theta.{name}" for name in names]
-    if output == "rates":
-        return unit[n : n + k], [f"d.theta.{name}" for name in names]
-    if output == "state":
-        return unit, [*model.coordinates, *(f"d.{name}" for name in model.coordinates)]
-    if output == "tip":
-        J = _tip_jacobian(model, q)
-        return np.hstack([J, np.zeros_like(J)]), ["tip.x", "tip.y", "tip.z"]
-    raise SuppleError(
-        f"output {shown(output)} is not known: give joints, rates, tip, state or a Strain"
+    if given is None:
+        return ["tau"] if controller is None else ["reference"]
+    allowed = INPUTS if controller is not None else INPUTS[:-1]
+    found = _listed("inputs", given, str, ", ".join(allowed))
+    for word in found:
+        if not isinstance(word, str) or word not in allowed:
+            hint = ": it needs a controller" if word == "reference" else ""
+            raise SuppleError(
+                f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}"
+            )
+    if len(set(found)) < len(found):
+        raise SuppleError(f"inputs {found} name one twice: name each once")
+    return found
+
+
+def _entries(model: Model, word: str) -> list[str]:
+    """Names of the entries of an input."""
+    if word in ("tau", "reference"):
+        return [f"{word}.{name}" for name in model.chain.motors]
+    return [f"{word.removeprefix('tip ')}.{axis}" for axis in "xyz"]
+
+
+def _tip_push(model: Model, at: tuple[Array, Array, Array], word: str) -> Array:
+    """(N, 3): qdd by a force or moment on the tip."""
+    evaluator: Evaluator = model.functions.derived(
+        "qdd by wrench",
+        lambda: Evaluator(slope(model.functions.expression("forward_dynamics_loaded"), 3), True),
+    )
+    by_wrench: Array = evaluator(*at, np.zeros(6))[0]
+    return by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
+
+
+def _rows(
+    model: Model,
+    at: tuple[Array, Array, Array],
+    output: Any,
+    slopes: tuple[Array, Array, Array],
+    loads: list[str],
+) -> tuple[Array, Array, list[str]]:
+    """Rows of C and D of an output, and their names; `slopes` are qdd by q, qd and the loads."""
+    n, k = model.size, model.joints
+    unit, names = np.eye(2 * n), model.chain.motors
+    known = {
+        "joints": (unit[:k], [f"theta.{name}" for name in names]),
+        "rates": (unit[n : n + k], [f"d.theta.{name}" for name in names]),
+        "state": (unit, [*model.coordinates, *(f"d.{name}" for name in model.coordinates)]),
+    }
+    if isinstance(output, str) and output in known:
+        rows, words = known[output]
+        return rows, np.zeros((len(rows), slopes[2].shape[1])), words
+    output = Tip() if isinstance(output, str) and output == "tip" else output
+    if not isinstance(output, Output):
+        raise SuppleError(f"output {shown(output)} is not known: give {WORDS}")
+    if not output.smooth:
+        raise SuppleError(
+            f"{type(output).__name__} has no slope at rest: linearize Strain or Moment instead"
+        )
+    by_q, by_qd, by_qdd, by_wrench = _slopes(model, output, at)
+    dq, dqd, push = slopes
+    direct = by_qdd @ push
+    for place, word in enumerate(loads[1:]):
+        part = by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
+        direct[:, k + 3 * place : k + 3 * place + 3] += part
+    return np.hstack([by_q + by_qdd @ dq, by_qd + by_qdd @ dqd]), direct, output.names(model)
+
+
+def _slopes(model: Model, output: Output, at: tuple[Array, Array, Array]) -> list[Array]:
+    """An output by q, qd, qdd and the wrench on the tip."""
+    made = function(model, output)
+    evaluators: list[Evaluator] = model.functions.derived(
+        ("slopes of output", output), lambda: [Evaluator(slope(made, i), True) for i in range(4)]
+    )
+    motion = (*at[:2], model.forward_dynamics(*at), np.zeros(6))
+    return [evaluator(*motion)[0] for evaluator in evaluators]
+
+
+def _closed(found: StateSpace, model: Model, controller: Controller) -> StateSpace:
+    """The same under a law tau = F [q, qd] + F_r r, efforts and loads on top of it."""
+    k = model.joints
+    law = controller.function(model)
+    evaluators: list[Evaluator] = model.functions.derived(
+        ("slopes of law", controller), lambda: [Evaluator(slope(law, i), True) for i in range(3)]
+    )
+    still = np.zeros(k)
+    at = (found.q, found.qd, found.q[:k], found.qd[:k], still)
+    by_q, by_qd, by_r = (evaluator(*at)[0] for evaluator in evaluators)
+    F, B, D = np.hstack([by_q, by_qd]), found.B[:, :k], found.D[:, :k]
+    return replace(
+        found,
+        A=found.A + B @ F,
+        B=np.hstack([found.B, B @ by_r]),
+        C=found.C + D @ F,
+        D=np.hstack([found.D, D @ by_r]),
+        inputs=(*found.inputs, *_entries(model, "reference")),
     )
 
 
-def _tip_jacobian(model: Model, q: Array) -> Array:
-    def make() -> Any:
-        import casadi as ca
-
-        from ...equations.evaluate import Evaluator, slope
-
-        x = model.functions.symbol("q", model.size)
-        p = model.functions.expression("tip")(x)[0]
-        return Evaluator(slope(ca.Function("tip", [x], [p]), 0), True)
-
-    J: Array = model.functions.derived("tip jacobian", make)(q)[0]
-    return J
-
-
-def _strain_row(model: Model, output: Strain) -> Array:
-    """What a Strain is per unit q: slopes of the section's fields, weighted by where it sits."""
-    i = model.chain.index(output.link)
-    link = model.chain.links[i]
-    if not 0 <= output.fraction <= 1:
-        raise SuppleError(f"fraction is {output.fraction}: give a place from 0 (root) to 1 (end)")
-    if link.slide is not None:
-        raise SuppleError(f"link {output.link} slides: strain at a place of it is not offered")
-    if link.shapes is None:
-        raise SuppleError(f"link {output.link} is rigid: it has no strain")
-    row = np.zeros((1, 2 * model.size))
-    slope = link.shapes.at(output.fraction * link.inv.length, derivative=1)
-    if isinstance(output.offset, int | float):
-        row[0, model.chain.eta[i]] = output.offset * (link.R_SL.T @ slope[0, 3:])[2]
-        return row
-    try:
-        y, z = (float(value) for value in output.offset)
-    except (TypeError, ValueError):
-        raise SuppleError(
-            f"offset of a Strain is {output.offset!r}: give a distance, or (y, z) in the section"
-        ) from None
-    row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
-    return row
+def _filtered(found: StateSpace, outputs: list[Any], counts: list[int]) -> StateSpace:
+    """The same with a state for each value of a Sensor with bandwidth: x' = c (y - x)."""
+    corners, row = np.zeros(len(found.C)), 0
+    for output, count in zip(outputs, counts, strict=True):
+        if isinstance(output, Sensor):
+            if output.delay:
+                raise SuppleError(
+                    "a Sensor with delay is not linearised: leave the delay out, or give it to "
+                    "Sampled, whose sampled model has it exactly"
+                )
+            corners[row : row + count] = 2 * np.pi * (output.bandwidth or 0.0)
+        row += count
+    at = np.flatnonzero(corners)
+    if not len(at):
+        return found
+    c, n, m = corners[at], len(found.A), len(at)
+    C, D = np.hstack([found.C, np.zeros((len(found.C), m))]), found.D.copy()
+    C[at], D[at] = np.hstack([np.zeros((m, n)), np.eye(m)]), 0.0
+    return replace(
+        found,
+        A=np.block([[found.A, np.zeros((n, m))], [c[:, None] * found.C[at], -np.diag(c)]]),
+        B=np.vstack([found.B, c[:, None] * found.D[at]]),
+        C=C,
+        D=D,
+        states=(*found.states, *(f"sensor.{found.outputs[k]}" for k in at)),
+    )

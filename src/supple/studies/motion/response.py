@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,10 +12,13 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...answers.held import kept
+from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
-from ...equations.sliders import newton_beta
+from ...integration.inputs import Input
+from ...integration.plan import SimulationWarning
+from ...outputs.output import Output, readings
 
-__all__ = ["OPEN", "Response"]
+__all__ = ["OPEN", "Response", "with_outputs"]
 
 Array = NDArray[np.float64]
 OPEN = 1e-3  # of the energy exchanged: a power balance more open than this is told
@@ -31,6 +36,7 @@ class Response(Answer):
         beta: (n, b), of links that slide where the model integrates it beside the states.
         near: (n, w), about where the coordinates that loops determine are, so that the branch of
         the run is kept; None: they are followed from the assembled pose.
+        outputs: what was measured, by name, (n,) or (n, k).
     """
 
     model: Model
@@ -44,6 +50,7 @@ class Response(Answer):
     beta: Array | None = None
     step: float | None = None
     near: Array | None = None
+    outputs: dict[str, Array] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -76,7 +83,7 @@ class Response(Answer):
     @kept
     def closure(self) -> Array:
         """(n,) how far loops are open, m or 1; zero for a robot without."""
-        if not self.model.functions.closed:
+        if "closure" not in self.model.functions:
             return np.zeros(len(self.q))
         worst: Array = np.abs(self._found("closure", self.q)[0]).max(axis=1)
         return worst
@@ -136,3 +143,27 @@ class Response(Answer):
         It is relative to the tangent at the link's root, or to its `chord`.
         """
         return self.model.deflection_at(self.q, link, fraction, frame)
+
+
+def with_outputs(
+    found: Response, outputs: Mapping[str, Output], wrench: Input | None = None
+) -> Response:
+    """Return the same run with outputs measured in it, under the wrench that acted on its tip.
+
+    Efforts beyond what the robot's joints can give are told.
+    """
+    for k, motor in enumerate(found.model.motors):
+        most = float(np.abs(found.tau[:, k]).max(initial=0.0))
+        if motor.effort_limit is not None and most > motor.effort_limit * (1 + 1e-12):
+            warnings.warn(
+                f"the effort of joint {found.model.chain.motors[k]} reaches {most:.4g}, its "
+                f"effort_limit is {motor.effort_limit:g}: a controller in supple.Sampled keeps it",
+                SimulationWarning,
+                stacklevel=4,
+            )
+    if not outputs:
+        return found
+    t = found.t
+    load = None if wrench is None else wrench.value(t + 1e-12 * t[-1], 6)
+    values = readings(found.model, outputs, t, (found.q, found.qd), (found.tau, load))
+    return replace(found, outputs=values)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -17,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...budget import afford
 from ...control.controllers import Controller
+from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
@@ -24,13 +23,16 @@ from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, as_input, as_time_function
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
+from ...integration.progress import shown
+from ...integration.sampled import Drive
 from ...integration.spectrum import Spectrum, look
 from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...kernels.threads import one_thread
-from .response import OPEN, Response
+from ...outputs.output import Output, named_outputs
+from .response import OPEN, Response, with_outputs
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
 
@@ -40,7 +42,6 @@ HUGE = 1e9  # a coordinate beyond this has left every meaning
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 TRIES = 5
 TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
-PATIENCE = 2.0  # s after which a run shows how far it is
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -64,7 +65,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     qd0: ArrayLike | None = None,
     duration: float | None = None,
     *,
-    controller: Controller | Callable[..., ArrayLike] | None = None,
+    controller: Controller | Sampled | Callable[..., ArrayLike] | None = None,
     trajectory: Trajectory | ArrayLike | None = None,
     path: Trajectory | None = None,
     position: ArrayLike | None = None,
@@ -78,6 +79,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     limits: bool = True,
     progress: bool | None = None,
     compiled: bool = False,
+    outputs: Mapping[str, Output] | None = None,
 ) -> Response:
     """Return the motion of a model over `duration` seconds (default 1), sampled every `dt` (1 ms).
 
@@ -88,40 +90,43 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
     With a `controller` the joints follow a `trajectory` (or joint coordinates to hold), for its
     duration unless another is given, starting on it. A controller is a Controller or a function
-    f(t, q, qd, (r, rd, rdd)). For a Delta `path` leads the platform instead of the motors, and
-    `position` says where it starts.
+    f(t, q, qd, (r, rd, rdd)), or either of them Sampled. For a Delta `path` leads the platform
+    instead of the motors, and `position` says where it starts.
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
-    Methods are rk4, adams, bdf, generalised-alpha, gauss, magnus. Each chooses its `step` from
-    poles and the rates that the motion excites, or meets a `tolerance` (1e-9). None or `auto` chooses
-    among them. Integration restarts where an input switches. `compiled` steps in generated C.
+    Methods are rk4, adams, bdf, generalised-alpha and magnus, or `auto`. Each takes its `step` from
+    poles and the rates that the motion excites, or meets a `tolerance` (1e-9). Integration restarts
+    where an input switches. `compiled` steps in generated C.
 
-    A power balance that stays open by more than 1e-3 of the energy exchanged warns. A run that ends
-    early, by Ctrl-C too, warns and keeps what it has. `progress`: None, after 2 s on a terminal.
+    `outputs` are measured by name. A power balance that stays open by more than 1e-3 of the energy
+    exchanged warns. A run that ends early, by Ctrl-C too, warns and keeps what it has.
     """
+    measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
-    if duration is None:
-        duration = 1.0 if wanted is None else wanted.duration
-    every = _every(duration, dt, samples)
+    drive = Drive(controller, model, wanted) if isinstance(controller, Sampled) else None
+    duration, every = _every(duration, wanted, dt, samples)
     _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
-        check_path(model, wanted, duration)
-        q0, qd0 = _on_path(model, wanted, q0, qd0, theta0)
+        q0, qd0 = _on_path(model, wanted, duration, (q0, qd0), theta0)
     x0 = _start(model, q0, qd0, theta0)
-    efforts = _efforts(model, tau, controller, wanted, duration)
+    efforts = _efforts(model, tau, drive or controller, wanted, duration)
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
-    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law)
-    return _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
+    plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
+    found = _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
+    return with_outputs(found, measured, load)
 
 
 @one_thread
 def _carried(
-    plan: Plan, x0: Array, asked: tuple[str | None, float | None], limits: bool,
+    plan: Plan,
+    x0: Array,
+    asked: tuple[str | None, float | None],
+    limits: bool,
     progress: bool | None,
-) -> Response:  # fmt: skip
+) -> Response:
     """The run by the method and step asked for, or by its own, halved until its balance closes."""
     method, step = asked
     spectrum = look(plan, x0)
@@ -177,8 +182,11 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
 
 
 def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
-    """The same run, after a warning where its power balance stays open."""
-    if found.openness <= OPEN:
+    """The same run, after a warning where its power balance stays open.
+
+    The printed velocities of [Theodore1997] leave it open at any step, so nothing is told of them.
+    """
+    if found.openness <= OPEN or found.model.reading.velocity == "paper":
         return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:
@@ -192,40 +200,52 @@ def _warned(found: Response, step: float | None, tolerance: float | None) -> Res
     return found
 
 
-def _every(duration: float, dt: float | None, samples: int | None) -> float:
-    """Seconds between two samples."""
+def _every(
+    duration: float | None, wanted: Trajectory | None, dt: float | None, samples: int | None
+) -> tuple[float, float]:
+    """Seconds of the run, and between two samples."""
+    if duration is None:
+        duration = 1.0 if wanted is None else wanted.duration
     if samples is None:
-        return EVERY if dt is None else dt
+        return duration, EVERY if dt is None else dt
     if dt is not None:
-        raise SuppleError("dt and samples are both given: give the time between two samples or "
-                          "their number")  # fmt: skip
+        raise SuppleError(
+            "dt and samples are both given: give the time between two samples or their number"
+        )
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
         raise SuppleError(f"samples is {samples!r}: give a positive whole number")
-    return duration / int(samples)
+    return duration, duration / int(samples)
 
 
 def _efforts(
     model: Model, tau: Any, controller: Any, path: Trajectory | None, duration: float
 ) -> Input | Feedback:
     """Joint efforts as given; under a Controller the motion wanted instead."""
-    if path is None:
-        if controller is None:
-            return as_time_function(as_input(tau, model.joints, duration), duration)
-    elif tau is not None:
+    if controller is None:
+        return as_time_function(as_input(tau, model.joints, duration), duration)
+    if tau is not None:
         raise SuppleError("tau and controller are both given: give one of them")
-    elif isinstance(controller, Controller):
+    if isinstance(controller, Drive):
+        return Feedback(controller.now, model.joints, of_state=False)
+    assert path is not None
+    if isinstance(controller, Controller):
         controller.check(model)
         return Reference(path)
-    elif callable(controller):
+    if callable(controller):
         return as_input(as_feedback(controller, path), model.joints, duration)
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
 
 def _on_path(
-    model: Model, path: Trajectory, q0: Any, qd0: Any, theta0: ArrayLike | None
+    model: Model,
+    path: Trajectory,
+    duration: float,
+    start: tuple[Any, Any],
+    theta0: ArrayLike | None,
 ) -> tuple[Any, Any]:
-    """The start on the path, unbent, unless another one is given."""
-    r, rd, _ = path(0.0)
+    """The start on the path, unbent, unless another one is given; the path is checked."""
+    check_path(model, path, duration)
+    (q0, qd0), (r, rd, _) = start, path(0.0)
     rest = np.zeros(model.size - model.joints)
     if q0 is None and theta0 is None:
         q0 = model.chain.pose(r)
@@ -338,7 +358,7 @@ def _collect(
     kept, applied, message = [x0[None]], [], ""
     last: Array | None = None
     try:
-        for chunk in _shown(chunks, plan.grid, progress):
+        for chunk in shown(chunks, plan.grid, progress):
             good, message = _checked(plan, chunk.place, chunk.states, kept[-1][-1], limits)
             kept.append(good)
             if chunk.tau is not None:
@@ -367,29 +387,6 @@ def _count(kept: list[Array]) -> int:
     return sum(map(len, kept))
 
 
-def _shown(chunks: Iterator[Chunk], grid: Array, progress: bool | None) -> Iterator[Chunk]:
-    """The same chunks, with a progress bar once they take longer than PATIENCE."""
-    wanted = sys.stderr.isatty() if progress is None else progress
-    if not wanted:
-        yield from chunks
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    began = time.monotonic()
-    bar = Progress(transient=True, console=Console(stderr=True))
-    task = bar.add_task("simulating", total=float(grid[-1]))
-    try:
-        for chunk in chunks:
-            if bar.live.is_started:
-                bar.update(task, completed=float(grid[chunk.place - 1 + len(chunk.states)]))
-            elif time.monotonic() - began > PATIENCE:
-                bar.start()
-            yield chunk
-    finally:
-        bar.stop()
-
-
 def _checked(
     plan: Plan, place: int, states: Array, before: Array, limits: bool
 ) -> tuple[Array, str]:
@@ -404,7 +401,7 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
     n = plan.model.size
     with np.errstate(invalid="ignore"):
         bad = np.asarray(~(np.abs(states[:, : 2 * n]) < HUGE).all(axis=1))
-    if plan.model.deflection != "rotation":
+    if plan.model.reading.deflection != "rotation":
         whole = states[~bad]
         lowest = np.linalg.eigvalsh(plan.model.mass_matrix(whole[:, :n]))[:, 0]
         bad[np.flatnonzero(~bad)[lowest <= 0]] = True
@@ -422,10 +419,14 @@ def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array,
 
 def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
     """The first state with a link that has slid off its beam, and which one."""
-    off = [(int(beyond.argmax()), i) for i in model.chain.sliding
-           for low, high in [model.chain.stroke(i)]
-           for free in [states[:, model.chain.length_at(i)]]
-           for beyond in [(free < low) | (free > high)] if beyond.any()]  # fmt: skip
+    off = [
+        (int(beyond.argmax()), i)
+        for i in model.chain.sliding
+        for low, high in [model.chain.stroke(i)]
+        for free in [states[:, model.chain.length_at(i)]]
+        for beyond in [(free < low) | (free > high)]
+        if beyond.any()
+    ]
     if not off:
         return None
     first, i = min(off)
@@ -436,15 +437,17 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
 
 def _reason(model: Model, x: Array) -> str:
     """Why a motion that was at x went wrong right after."""
-    if model.functions.closed:
+    if model.functions.not_finite:
         return "its loops can no longer be closed: they run into a singular pose or out of reach"
     n = model.size
     lowest = np.linalg.eigvalsh(model.mass_matrix(x[:n]))[0]
     if lowest <= 0:
         return "the mass matrix is no longer positive definite"
-    if model.deflection != "rotation":
-        return ("the mass matrix turns indefinite at these deflections, as that of deflection "
-                f"'{model.deflection}' may; use deflection 'rotation'")  # fmt: skip
+    if model.reading.deflection != "rotation":
+        return (
+            "the mass matrix turns indefinite at these deflections, as that of deflection "
+            f"'{model.reading.deflection}' may; use deflection 'rotation'"
+        )
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
 
 
@@ -475,10 +478,20 @@ def _response(
     else:
         assert isinstance(plan.tau, Input)
         tau = plan.tau.value(t + 1e-12 * t[-1], plan.model.joints)
-    beta = states[:, 2 * n + 1 :] if plan.model.beta == "integrated" else None
+    beta = states[:, 2 * n + 1 :] if plan.model.reading.beta == "integrated" else None
     method, step, energy = how
     near = None if beta is not None or states.shape[1] == 2 * n + 1 else states[:, 2 * n + 1 :]
     return Response(
-        plan.model, t, q, qd, tau, states[:, 2 * n], method, message, beta,
-        step=step if math.isfinite(step) else None, near=near, notes={"vibration": energy},
-    )  # fmt: skip
+        plan.model,
+        t,
+        q,
+        qd,
+        tau,
+        states[:, 2 * n],
+        method,
+        message,
+        beta,
+        step=step if math.isfinite(step) else None,
+        near=near,
+        notes={"vibration": energy},
+    )

@@ -19,7 +19,7 @@ from ...beams.sliding.clamped_mass import integrated
 from ...beams.sliding.modes import SlidingModes
 from ...control.controllers import Controller, Decoupling
 from ...control.trajectories import Trajectory, a_trajectory
-from ...equations.link_fields import root_moments
+from ...equations.chains.link_fields import root_moments
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import as_trajectory, check_path
@@ -182,17 +182,33 @@ def stability(
     system = flexible(model)
     check_path(model, path, path.duration)
     samples = _samples(system, path) if samples is None else samples
-    run = simulate(model, controller=law, trajectory=path, dt=path.duration / (samples - 1),
-                   tolerance=tolerance)  # fmt: skip
+    run = simulate(
+        model,
+        controller=law,
+        trajectory=path,
+        dt=path.duration / (samples - 1),
+        tolerance=tolerance,
+    )
     wanted = path(run.t)[2]
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
     energy, action = _vibration(system, run, wanted)
     V, rate, own = _lyapunov(system, run)
     slope = np.gradient(omega[:, 0], run.t)
-    return Stability(run, np.linalg.eigvals(A).astype(complex), V, rate, own, omega, energy, action,
-                     *_end(model, run), np.abs(slope) / (2 * omega[:, 0] ** 2),
-                     _speed_ratio(model, run), _root_drift(model, run, tolerance))  # fmt: skip
+    return Stability(
+        run,
+        np.linalg.eigvals(A).astype(complex),
+        V,
+        rate,
+        own,
+        omega,
+        energy,
+        action,
+        *_end(model, run),
+        np.abs(slope) / (2 * omega[:, 0] ** 2),
+        _speed_ratio(model, run),
+        _root_drift(model, run, tolerance),
+    )
 
 
 def _samples(system: Flexible, path: Trajectory) -> int:
@@ -266,9 +282,9 @@ def _speed_ratio(model: Model, run: Response) -> Array:
     for i in model.chain.sliding:
         slide, k = model.chain.links[i].slide, model.chain.theta[i]
         assert slide is not None
-        EI = min(slide.beam.EI)
-        if math.isfinite(EI):
-            U_g = math.sqrt(EI / slide.beam.m) / run.q[:, k]
+        stiff = min(slide.beam.at([0.0])[0, 2:4])
+        if math.isfinite(stiff):
+            U_g = math.sqrt(stiff / slide.beam.at([0.0])[0, 0]) / run.q[:, k]
             out = np.maximum(out, np.abs(run.qd[:, k]) / U_g)
     return out
 
@@ -298,8 +314,10 @@ class Floquet(Answer):
 def floquet(model: Model, trajectory: Trajectory) -> Floquet:
     """Return the multipliers of small vibration over one period of a periodic joint motion."""
     if not trajectory.periodic:
-        raise SuppleError("Floquet multipliers belong to a periodic motion: wrap the trajectory in "
-                          "Repeated, which goes there and back")  # fmt: skip
+        raise SuppleError(
+            "Floquet multipliers belong to a periodic motion: wrap the trajectory in "
+            "Repeated, which goes there and back"
+        )
     path = as_trajectory(trajectory, model)
     check_path(model, path, path.duration)
     X = flexible(model).transition(path, path.duration)
@@ -334,8 +352,10 @@ def _grown(system: Flexible, path: Trajectory, j: int, phase: float, X: Array) -
     a = before.shapes[:, j]
     x = np.concatenate([a * math.cos(phase), -before.omega[j] * a * math.sin(phase)])
     y = X @ x
-    E0, E1 = (system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
-              for q, v in ((first, x), (last, y)))  # fmt: skip
+    E0, E1 = (
+        system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
+        for q, v in ((first, x), (last, y))
+    )
     w0, w1 = before.omega[j], after.omega[j]
     alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
     ratio = E1[alike].sum() / E0.sum()
@@ -350,6 +370,8 @@ def _read(model: Model, q: Array, shape: Array) -> dict[str, float]:
     """Tip deflection and root moment of the last link that bends, in a shape."""
     link = [link.name for link in model.chain.links if link.inv.count][-1]
     bent = np.concatenate([q[: model.joints], shape])
-    found = {"tip": model.deflection_at(bent, link),
-             "root_moment": root_moments(model.chain, bent, link)}  # fmt: skip
+    found = {
+        "tip": model.deflection_at(bent, link),
+        "root_moment": root_moments(model.chain, bent, link),
+    }
     return {name: float(np.linalg.norm(value)) for name, value in found.items()}

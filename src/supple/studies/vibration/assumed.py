@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -15,8 +15,8 @@ from ...beams.fixed.assumed import assumed_shapes
 from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import ShapesOnBeam
 from ...beams.shapes import EndLoad
-from ...beams.theory import Beam
-from ...equations.chain import distal_loads
+from ...beams.theory import AnyBeam
+from ...equations.chains.chain import distal_loads
 from ...equations.equilibrium import stiffness_at
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
@@ -96,16 +96,18 @@ def modes_of_shapes(structure: Structure, count: int, each: int) -> ElementModes
     The shapes carry the rest of the robot at their ends, see `distal_loads`.
     """
     if each < 1 or each != int(each):
-        raise SuppleError(f"elements is {each}: by assumed modes give a whole number of 1 or more, "
-                          "the modes in every deformation of a link")  # fmt: skip
+        raise SuppleError(
+            f"elements is {each}: by assumed modes give a whole number of 1 or more, "
+            "the modes in every deformation of a link"
+        )
     pairs = zip(structure.segments, structure.L[0], distal_loads(structure), strict=True)
     return modes_on(structure, count, [_shaped(s.beam, float(L), end, each) for s, L, end in pairs])
 
 
 @lru_cache(maxsize=256)
-def _shaped(beam: Beam, L: float, end: EndLoad, each: int) -> Scaled:
+def _shaped(beam: AnyBeam, L: float, end: EndLoad, each: int) -> Scaled:
     """One link with its natural shapes; links alike share their numbers."""
     if beam.rigid:
         return scaled(mesh(beam, 1, "cubic", L))
-    beam = replace(beam, L=L)
+    beam = beam.outside(L)
     return scaled(ShapesOnBeam(beam, L, assumed_shapes(beam, end, each, each, each)))

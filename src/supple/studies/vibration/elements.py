@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...assembly import Coordinates, coordinates
 from ...beams.fixed.elements import mesh
 from ...beams.fixed.on_beam import OnBeam
-from ...beams.theory import Beam
+from ...beams.theory import AnyBeam
 from ...budget import afford
 from ...errors import SuppleError
 from ...kernels.eigen import natural_modes
@@ -64,8 +64,9 @@ class ElementModes:
         its springs included, add up to omega^2 / 2.
         """
         x, weights = self.meshes[i].quadrature()
-        energy: Array = np.einsum("p,pcj->cj", weights / 2, self.resultants(i, x) ** 2)
-        return energy * self.meshes[i].compliances[:, None]
+        yields = weights[:, None] / 2 * self.meshes[i].compliances(x)
+        energy: Array = np.einsum("pc,pcj->cj", yields, self.resultants(i, x) ** 2)
+        return energy
 
     def twists(self, i: int) -> Array:
         """Return the angles of the springs of segment i, (releases, count)."""
@@ -134,7 +135,7 @@ class Scaled:
 
 
 @lru_cache(maxsize=256)
-def _meshed(beam: Beam, n: int, order: str, L: float) -> Scaled:
+def _meshed(beam: AnyBeam, n: int, order: str, L: float) -> Scaled:
     """Mesh one link; links alike, and the same link in other poses, share their numbers."""
     return scaled(mesh(beam, n, order, L))
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ...assembly import Coordinates, coordinates
 from ...beams.pieces import Pieces, cut
-from ...beams.varying import VaryingBeam, cut_varying
 from ...errors import SuppleError
 from ...structure import Structure
 
@@ -76,9 +75,7 @@ def system_of(structure: Structure, top: float) -> FrequencySystem:
     if structure.size != 1:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
     pieces = tuple(
-        cut_varying(segment.beam, top)
-        if isinstance(segment.beam, VaryingBeam)
-        else cut(segment.beam, float(L), top)
+        cut(segment.beam, float(L), top)
         for segment, L in zip(structure.segments, structure.L[0], strict=True)
     )
     z = coordinates(structure, [each.ends for each in pieces], motors=True)

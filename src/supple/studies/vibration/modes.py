@@ -18,7 +18,7 @@ from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
-from ...structure import Joints, Structure, carrying_nothing, structure_of
+from ...structure import Joints, Structure, carrying_nothing, massless, structure_of
 from ..configuration import where
 from .elements import ElementModes, element_modes
 from .kinds import energy_shares, told_kind
@@ -227,7 +227,9 @@ def modes(
     structure = structure_of(robot, asked.at, joints)
     if not _elastic(structure):
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
-    count = min(count, _available(structure))
+    if not (most := _available(structure)):
+        raise SuppleError(f"{robot.name} has springs but nothing they carry has mass: no frequency")
+    count = min(count, most)
     loose = _carrying_nothing(structure, method)
     if asked.single and loose[0]:
         raise SuppleError(loose[0])
@@ -275,15 +277,20 @@ def _exact(structure: Structure, count: int, elements: int, order: str) -> _Foun
     if any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments):
         from .varying_modes import varying_frequencies
 
-        omega, width = varying_frequencies(structure, count)
-        return _Found(omega, width, np.full(structure.size, "", object))
+        omega, width = varying_frequencies(structure, count, _guess(structure))
+        return _Found(omega, width, _uncounted(omega))
     found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
-    reason = np.full(structure.size, "", object)
-    reason[~np.isfinite(found.omega).all(axis=1)] = (
+    return _Found(found.omega, found.width, _uncounted(found.omega))
+
+
+def _uncounted(omega: Array) -> NDArray[np.object_]:
+    """Why a row has no frequencies, empty where it has."""
+    reason = np.full(len(omega), "", object)
+    reason[~np.isfinite(omega).all(axis=1)] = (
         "its lengths, masses and stiffnesses lie too far apart to count natural frequencies; look "
         "for a value in a wrong unit, or ask for fewer"
     )
-    return _Found(found.omega, found.width, reason)
+    return reason
 
 
 def _by_elements(structure: Structure, count: int, elements: int, order: str) -> _Found:
@@ -338,14 +345,16 @@ def _available(structure: Structure) -> int:
     """How many elastic modes there can be: without end, unless nothing but joints is elastic."""
     if any(not s.beam.rigid for s in structure.segments):
         return 10_000
-    return sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
+    sprung = sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
+    return sprung - (0 if structure.closures else massless(structure))
 
 
 def _guess(structure: Structure) -> float:
     """A first frequency to look at, from the robot alone: the softest beam as a cantilever."""
     guesses = [
-        3.5 * math.sqrt(min(s.beam.EI) / (s.beam.m * s.beam.L**4))
+        3.5 * math.sqrt(min(row[2:4]) / (row[0] * s.beam.L**4))
         for s in structure.segments
-        if math.isfinite(min(s.beam.EI))
+        for row in s.beam.at([s.beam.L / 2]).tolist()
+        if math.isfinite(min(row[2:4]))
     ]
     return min(guesses, default=100.0)

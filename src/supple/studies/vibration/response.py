@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...errors import SuppleError
+from ...outputs.kinds import Strain
 from ...robot import Robot
 from ...structure import Joints, structure_of
 from ..configuration import where
-from ..motion.linearize import Strain
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .modal_response import with_modes
 from .modes import Modes, modes
@@ -326,13 +326,14 @@ class Ports:
     ) -> Complex:
         """Rows of a bending strain: offset psi_z', or -y psi_z' + z psi_y' + u' at (y, z)."""
         i = self._segment(system, output.link)
-        beam = system.structure.segments[i].beam
-        f = system.forces(i, output.fraction * float(system.structure.L[0, i]), w2, loss)
-        turn_z, turn_y = f[:, 5] * (1 / beam.EI[0]) / loss, f[:, 4] * (1 / beam.EI[1]) / loss
+        L = float(system.structure.L[0, i])
+        yields = system.structure.segments[i].beam.outside(L).compliances([output.fraction * L])[0]
+        f = system.forces(i, output.fraction * L, w2, loss)
+        turn_z, turn_y = f[:, 5] * yields[5] / loss, f[:, 4] * yields[4] / loss
         if np.ndim(output.offset) == 0:
             return np.asarray(output.offset * turn_z)
         y, z = np.asarray(output.offset, float)
-        return np.asarray(f[:, 0] * (1 / beam.EA) / loss - y * turn_z + z * turn_y)
+        return np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
 
     @staticmethod
     def _segment(system: FrequencySystem, name: str) -> int:
@@ -359,6 +360,6 @@ class Ports:
 
 def _tip(robot: Robot, system: FrequencySystem) -> Array:
     """(6, N): motion of the tip over the unknowns, base axes."""
-    i = int(getattr(robot, "tip_index", -1))
+    i = system.structure.tip
     turn = np.kron(np.eye(2), system.structure.R[0, i])
     return np.asarray(turn @ system.z.end[i])

@@ -7,7 +7,7 @@ and the beam equations carry the motion along every link.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...assembly import Coordinates, assemble, coordinates, exact_ends, kept_shut
-from ...beams.dynamic_stiffness import carry, exact_form, pieces_needed
+from ...beams.dynamic_stiffness import carry, exact_form
 from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
-from ...structure import Release, Segment, Structure
+from ...structure import Release, Structure, cut_structure, short_pieces
 from .elements import ElementModes
 from .kinds import ENERGIES, told_kind
 
@@ -95,52 +95,13 @@ def dynamic_spring(release: Release, omega: float) -> float:
 
 
 def refined(
-    structure: Structure, omega: float, counts: Sequence[int] | None = None
+    structure: Structure, omega: float, fractions: Sequence[Array] | None = None
 ) -> tuple[Structure, list[list[int]]]:
     """Cut every beam into pieces shorter than half a wave; also return each link's pieces.
 
-    counts: how many pieces each link is cut into, where that is known.
+    fractions: where each link is cut, where that is known.
     """
-    segments: list[Segment] = []
-    owners: list[list[int]] = []
-    R, p, L, mass = [], [], [], []
-    for i, segment in enumerate(structure.segments):
-        length = structure.L[0, i]
-        count = counts[i] if counts else pieces_needed(segment.beam, length, omega)
-        first = len(segments)
-        owners.append(list(range(first, first + count)))
-        parent = owners[segment.parent][-1] if segment.parent >= 0 else -1
-        for k in range(count):
-            segments.append(
-                replace(
-                    segment,
-                    parent=parent if k == 0 else first + k - 1,
-                    releases=segment.releases if k == 0 else (),
-                    tip_mass=segment.tip_mass if k == count - 1 else np.zeros((6, 6)),
-                )
-            )
-            R.append(structure.R[0, i])
-            p.append(structure.p[0, i] + structure.R[0, i][:, 0] * length * k / count)
-            L.append(length / count)
-            mass.append(structure.root_mass[0, i] if k == 0 else np.zeros((6, 6)))
-    closures = tuple(
-        replace(c, a=owners[c.a][-1] if c.a >= 0 else -1, b=owners[c.b][-1] if c.b >= 0 else -1)
-        for c in structure.closures
-    )
-    fine = Structure(
-        tuple(segments),
-        *_batched(R, p, L, mass),
-        planar=structure.planar,
-        gravity=structure.gravity,
-        closures=closures,
-    )
-    return fine, owners
-
-
-def _batched(
-    R: list[Array], p: list[Array], L: list[float], mass: list[Array]
-) -> tuple[Array, Array, Array, Array]:
-    return np.array(R)[None], np.array(p)[None], np.array(L)[None], np.array(mass)[None]
+    return cut_structure(structure, fractions or short_pieces(structure, omega))
 
 
 def exact_forms(structure: Structure, omega: float) -> list[Array]:
@@ -250,10 +211,11 @@ class _Carrier:
         stations = np.empty((len(self.owners), self.points, 12))
         for link, pieces in enumerate(self.owners):
             owner, x = self._stations(link)
+            starting = np.concatenate([[0.0], np.cumsum(self.fine.L[0, pieces])])
             for k, i in enumerate(pieces):
                 here, length = owner == k, self.fine.L[0, i]
                 inside = np.append((self.nodes + 1) / 2, 1.0) * length
-                beam, at = self.fine.segments[i].beam, np.append(inside, x[here] - k * length)
+                beam, at = self.fine.segments[i].beam, np.append(inside, x[here] - starting[k])
                 states = carry(beam, self.omega, at, starts[i])
                 gauss.append(states[:GAUSS])
                 misses.append(states[GAUSS] - stops[i])
@@ -262,10 +224,9 @@ class _Carrier:
 
     def _stations(self, link: int) -> tuple[NDArray[np.int_], Array]:
         """Which piece of a link holds each of its stations, and where these are."""
-        length, count = self.whole.L[0, link], len(self.owners[link])
-        x = np.linspace(0, length, self.points)
-        each = length / count
-        return np.minimum((x // each if each else x).astype(int), count - 1), x
+        x = np.linspace(0, self.whole.L[0, link], self.points)
+        cuts = np.cumsum(self.fine.L[0, self.owners[link]])[:-1]
+        return np.searchsorted(cuts, x, "right"), x
 
     def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
         """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
@@ -274,14 +235,12 @@ class _Carrier:
             for i in pieces:
                 segment = self.fine.segments[i]
                 weights = self.weights * self.fine.L[0, i] / 2
-                density = weights @ (a.gauss[i] * b.gauss[i])
-                beam = segment.beam
-                inertia = (beam.m, beam.m, beam.m, beam.rIp, beam.rI[1], beam.rI[0])
-                mass += float(density[:6] @ inertia)
+                density = a.gauss[i] * b.gauss[i]
+                beam, x = segment.beam, (self.nodes + 1) / 2 * self.fine.L[0, i]
+                mass += float(weights @ (density[:, :6] * beam.inertias(x)).sum(axis=1))
                 mass += float(a.root[i] @ self.fine.root_mass[0, i] @ b.root[i])
                 mass += float(a.end[i] @ segment.tip_mass @ b.end[i])
-                soft = (beam.EA, beam.kGA[0], beam.kGA[1], beam.GJ, beam.EI[1], beam.EI[0])
-                N, Qy, Qz, T, My, Mz = density[6:] / np.array(soft)
+                N, Qy, Qz, T, My, Mz = weights @ (density[:, 6:] * beam.compliances(x))
                 strain[link, :6] += (N, Mz, My, Qy, Qz, T)
         return mass, strain
 
@@ -373,10 +332,16 @@ def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int)
 
 
 def strain_density(structure: Structure, forces: Array) -> Array:
-    """Return the strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA, .."""
-    beams = [s.beam for s in structure.segments]
-    soft = [(b.EA, b.kGA[0], b.kGA[1], b.GJ, b.EI[1], b.EI[0]) for b in beams]
-    density: Array = (forces**2 / (2 * np.array(soft)[:, None])).sum(axis=-1)
+    """Return the strain energy per length (n, P) of section forces (n, P, 6): N^2 / 2 EA, ..
+
+    The P sections stand evenly along each link.
+    """
+    places = np.linspace(0, 1, forces.shape[1])
+    soft = [
+        segment.beam.outside(float(L)).compliances(places * L)
+        for segment, L in zip(structure.segments, structure.L[0], strict=True)
+    ]
+    density: Array = (forces**2 * np.array(soft) / 2).sum(axis=-1)
     return density
 
 

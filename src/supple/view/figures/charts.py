@@ -37,15 +37,30 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
     x, y, z, names = _grid(modes, mode)
     with styled():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
-        drawn = ax.pcolormesh(x, y, z, cmap="viridis", shading="gouraud", rasterized=True,
-                              norm=shades(float(z.min()), float(z.max())))  # fmt: skip
+        drawn = ax.pcolormesh(
+            x,
+            y,
+            z,
+            cmap="viridis",
+            shading="gouraud",
+            rasterized=True,
+            norm=shades(float(z.min()), float(z.max())),
+        )
         told = f"{z.min():.4g} Hz everywhere"
         if np.ptp(z) > 1e-9 * z.max():
             lines = ax.contour(x, y, z, levels=_levels(z), colors="white", linewidths=0.8)
             ax.clabel(lines, fmt="%.3g", fontsize=7)
             low = np.unravel_index(int(np.argmin(z)), z.shape)
-            ax.plot(x[low[1]], y[low[0]], "o", color="white", markeredgecolor=COLOURS[1],
-                    markersize=6, clip_on=False, zorder=5)  # fmt: skip
+            ax.plot(
+                x[low[1]],
+                y[low[0]],
+                "o",
+                color="white",
+                markeredgecolor=COLOURS[1],
+                markersize=6,
+                clip_on=False,
+                zorder=5,
+            )
             told = f"lowest {z.min():.4g} Hz at the mark"
         plain_ticks(figure.colorbar(drawn, label=f"natural frequency {mode} (Hz)"))
         ax.set(xlabel=names[0], ylabel=names[1])
@@ -97,9 +112,13 @@ def plot_time(
     times = np.asarray(t, float)
     with styled():
         figure, axes = plt.subplots(
-            len(panels), 1, figsize=(6.4, 1.5 * len(panels) + 0.9), sharex=True, squeeze=False,
+            len(panels),
+            1,
+            figsize=(6.4, 1.5 * len(panels) + 0.9),
+            sharex=True,
+            squeeze=False,
             layout="constrained",
-        )  # fmt: skip
+        )
         for ax, (name, curves) in zip(axes[:, 0], panels.items(), strict=True):
             _panel(ax, times, name, curves)
         axes[-1, 0].set_xlabel("time (s)")

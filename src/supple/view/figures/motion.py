@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...architectures.kinds import architecture_of
 from ...equations.model import Model
 from ...studies.motion.response import Response
 from ..style import COLOURS, QUIET, finish, styled, wrapped
@@ -30,19 +31,34 @@ def plot_response(
     """
     import matplotlib.pyplot as plt
 
-    bent = [i for i, link in enumerate(found.model.chain.links) if link.inv.count]
-    links: list[Any] = [(_draw_link, i) for i in bent[:MOST]]
-    if found.model.functions.closed:  # legs that are alike: side by side, by their ends
-        links = [(_draw_ends, bent[k]) for k in range(len(bent) // 3)]
-    panels: list[Any] = [*links, (_draw_joints, None), (_draw_tip, None),
-              (_draw_efforts, None), (_draw_energy, None)]  # fmt: skip
+    family, alike = architecture_of(found.model.robot), dict[int, list[int]]()
+    for i, link in enumerate(found.model.chain.links):
+        if link.inv.count:  # links of one part, as in the legs of a Delta, share a panel
+            alike.setdefault(id(family.described(link.name)), []).append(i)
+    links: list[Any] = [
+        (_draw_link, same[0]) if len(same) == 1 else (_draw_ends, same)
+        for same in list(alike.values())[:MOST]
+    ]
+    panels: list[Any] = [
+        *links,
+        (_draw_joints, None),
+        (_draw_tip, None),
+        (_draw_efforts, None),
+        (_draw_energy, None),
+    ]
     if not found.model.joints:
         panels = [*links, (_draw_tip, None), (_draw_energy, None)]
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)
     with styled():
-        figure, axes = plt.subplots(rows, columns, figsize=(4.6 * columns, 2.5 * rows + 0.3),
-                                    sharex=True, squeeze=False, layout="constrained")  # fmt: skip
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(4.6 * columns, 2.5 * rows + 0.3),
+            sharex=True,
+            squeeze=False,
+            layout="constrained",
+        )
         for ax, (draw, i) in zip(axes.flat, panels, strict=False):
             draw(ax, found, i)
         for ax in list(axes.flat)[len(panels) :]:
@@ -56,7 +72,7 @@ def plot_response(
 
 def _told(found: Response) -> str:
     model = found.model
-    text = f"{model.robot.name}: {model.size} coordinates, deflection {model.deflection}, "
+    text = f"{model.robot.name}: {model.size} coordinates, deflection {model.reading.deflection}, "
     text += found.method
     return text if found.complete else f"{text}\n{found.message}"
 
@@ -76,10 +92,10 @@ def _draw_link(ax: Axes, found: Response, i: int) -> None:
     _legend(ax)
 
 
-def _draw_ends(ax: Axes, found: Response, i: int) -> None:
-    """How far the ends of one kind of link bend in the three legs."""
-    names = [link.name for link in found.model.chain.links]
-    for k, name in enumerate(names[i :: len(names) // 3]):
+def _draw_ends(ax: Axes, found: Response, alike: list[int]) -> None:
+    """How far the ends of links that are alike bend."""
+    names = [found.model.chain.links[i].name for i in alike]
+    for k, name in enumerate(names):
         size = 1e3 * np.linalg.norm(found.deflection(name), axis=1)
         ax.plot(found.t, size, label=name, color=COLOURS[k], lw=1.1)
     ax.set_ylabel("ends bent by (mm)")
@@ -134,8 +150,9 @@ def plot_link_shapes(
 
     bent = [link for link in model.chain.links if link.shapes is not None]
     with styled():
-        figure, axes = plt.subplots(1, len(bent), figsize=(3.6 * len(bent), 2.8), squeeze=False,
-                                    layout="constrained")  # fmt: skip
+        figure, axes = plt.subplots(
+            1, len(bent), figsize=(3.6 * len(bent), 2.8), squeeze=False, layout="constrained"
+        )
         for ax, link in zip(axes.flat, bent, strict=True):
             assert link.shapes is not None
             x = np.linspace(0, 1, 201)

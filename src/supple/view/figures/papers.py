@@ -55,15 +55,20 @@ def plot_joint_flexibility(
         figure, axes = plt.subplots(
             10, 3, figsize=(8.5, 18), sharex=True, sharey="row", layout="constrained"
         )
+        keep = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
         for mode, row in enumerate(axes):
             for posture, ax in enumerate(row):
                 _draw_cell(ax, found, springs, posture, mode)
+            all_hertz = found.frequency_hz[springs][:, :, keep, mode]
+            row[0].set_ylim(
+                0.7 * all_hertz.min(), 1.4 * max(all_hertz.max(), found.rigid[..., mode].max())
+            )
             row[0].set_ylabel(f"mode {mode + 1} (Hz)")
         for ax, at in zip(axes[0], POSTURES, strict=True):
             ax.set_title(f"$\\theta_2$ = {at}°")
         for ax in axes[-1]:
             ax.set_xlabel(f"{STIFFNESS_NAMES[springs]} (N m/rad)")
-        axes[0][0].invert_xaxis()  # shared by all
+        axes[0][0].set_xlim(2 * STIFFEST, 0.5 * SOFTEST)  # shared by all
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=5)
     return finish(figure, path, mathematics=True)
@@ -72,11 +77,14 @@ def plot_joint_flexibility(
 def _draw_cell(ax: Axes, found: JointFlexibility, springs: str, posture: int, mode: int) -> None:
     """One mode at one posture: five slendernesses, the rigid arm dotted."""
     keep = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
+    ax.set(xscale="log", yscale="log", autoscale_on=False)
+    ax.minorticks_off()
     for i, (table, marker) in enumerate(MARKERS.items()):
         hertz = found.frequency_hz[springs][i, posture, keep, mode]
         style: dict[str, Any] = {"color": COLOURS[i], "marker": marker, "markersize": 3}
-        ax.loglog(found.stiffness[keep], hertz, lw=0.8, label=f"Table {table}", **style)
-        ax.axhline(found.rigid[i, posture, mode], color=QUIET, lw=0.5, ls=":")
+        ax.plot(found.stiffness[keep], hertz, lw=0.8, label=f"Table {table}", **style)
+    rigid = found.rigid[:, posture, mode]
+    ax.hlines(rigid, 0, 1, transform=ax.get_yaxis_transform(), color=QUIET, lw=0.5, ls=":")
 
 
 def draw(found: Reproduction, folder: str | Path) -> list[Path]:

@@ -125,8 +125,14 @@ def plot_workspace(
         for ax in axes.flat[len(heights) :]:
             ax.remove()
         for ax, k in zip(axes.flat, heights, strict=False):
-            filled = ax.contourf(found.x, found.y, values[:, :, k].T, levels=levels, cmap="viridis",
-                                 norm=shades(levels[0], levels[-1]))  # fmt: skip
+            filled = ax.contourf(
+                found.x,
+                found.y,
+                values[:, :, k].T,
+                levels=levels,
+                cmap="viridis",
+                norm=shades(levels[0], levels[-1]),
+            )
             if bound is not None and np.nanmin(values[:, :, k]) < bound / (2 * np.pi):
                 under = (-np.inf, bound / (2 * np.pi))
                 ax.contourf(
@@ -182,8 +188,9 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         else:
             (one, x), (two, y) = named
             levels = _levels(float(np.nanmin(lowest)), float(np.nanmax(lowest)))
-            filled = ax.contourf(x, y, lowest.T, levels=levels, cmap="viridis",
-                                 norm=shades(levels[0], levels[-1]))  # fmt: skip
+            filled = ax.contourf(
+                x, y, lowest.T, levels=levels, cmap="viridis", norm=shades(levels[0], levels[-1])
+            )
             if bound is not None and np.nanmin(lowest) < bound / (2 * np.pi):
                 under = (-np.inf, bound / (2 * np.pi))
                 ax.contourf(x, y, lowest.T, levels=under, colors="none", hatches=["///"])
@@ -260,8 +267,12 @@ def plot_link_deflections(response: PathResponse, path: str | Path | None = None
     import matplotlib.pyplot as plt
 
     names = [name for name in response.model.names if response.model.length(name)]
-    kinds = ((0, 1e6, "stretch (µm)"), (3, 180 / np.pi, "twist (degrees)"),
-             (1, 1e3, "bending along y (mm)"), (2, 1e3, "bending along z (mm)"))  # fmt: skip
+    kinds = (
+        (0, 1e6, "stretch (µm)"),
+        (3, 180 / np.pi, "twist (degrees)"),
+        (1, 1e3, "bending along y (mm)"),
+        (2, 1e3, "bending along z (mm)"),
+    )
     with styled():
         figure, axes = plt.subplots(4, 2, figsize=(9.5, 9), sharex=True, layout="constrained")
         for side, word in enumerate(("upper", "lower")):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
+from ...arguments import vector
 from ...errors import SuppleError
 from ...robot import Robot
 from ...studies.statics import Statics
@@ -29,16 +30,23 @@ __all__ = ["plot_frequencies", "plot_modes", "plot_statics"]
 Array = NDArray[np.float64]
 
 
-def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -> Figure:
+def plot_modes(
+    modes: Modes,
+    path: str | Path | None = None,
+    points: int = 41,
+    x: ArrayLike | None = None,
+    label: str | None = None,
+) -> Figure:
     """Draw every mode of one configuration: undeformed arm, deformed arm, Hz and kind.
 
     As in [DiCastri2011], Figure 5. The deformation is scaled so that the largest displacement is
-    12 % of the arm's extent; only its form has a meaning.
+    12 % of the arm's extent; only its form has a meaning. A batch is drawn as its frequencies,
+    along `x` with its `label` if given (`plot_frequencies`).
     """
     import matplotlib.pyplot as plt
 
-    if modes.omega.ndim > 1:
-        return plot_frequencies(modes, path=path)
+    if modes.omega.ndim > 1 or x is not None or label is not None:
+        return plot_frequencies(modes, x, label, path)
     shapes, count = modes.shape(points), len(modes.omega)
     columns = min(count, 5 if count > 8 else 4 if count in (4, 7, 8) else 3)
     rows = math.ceil(count / columns)
@@ -60,7 +68,7 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
             if mode >= count:
                 ax.remove()
                 continue
-            _draw_shape(ax, shapes, mode)
+            _draw_shape(ax, modes.robot, shapes, mode)
             if spatial:
                 _frame_spatial(ax, box, modes.robot)
             else:
@@ -74,8 +82,10 @@ def plot_modes(modes: Modes, path: str | Path | None = None, points: int = 41) -
 
 def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
     """Number, frequency and kind of every mode, in lines that fit a panel."""
-    told = (f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
-            for mode, hertz in enumerate(modes.frequency_hz))  # fmt: skip
+    told = (
+        f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
+        for mode, hertz in enumerate(modes.frequency_hz)
+    )
     return [wrapped(words, inches - 0.4, 9) for words in told]
 
 
@@ -108,15 +118,16 @@ def _limits(position: Array) -> Array:
     return np.stack([low - room, high + room], axis=1)
 
 
-def _draw_shape(ax: Axes, shapes: Shapes, mode: int) -> None:
+def _draw_shape(ax: Axes, robot: Robot, shapes: Shapes, mode: int) -> None:
     moved = shapes.global_displacement[mode]
     points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
     scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
-    _draw_bent(ax, shapes.names, shapes.position, scale * moved, shapes.planar)
+    _draw_bent(ax, robot, shapes.names, shapes.position, scale * moved)
 
 
-def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, planar: bool) -> None:
-    """Links (n, P, 3) at rest and moved, a Delta's base and platform; in x-y if planar."""
+def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, moved: Array) -> None:
+    """Links (n, P, 3) at rest and moved, and the plates between them; in x-y if planar."""
+    planar = architecture_of(robot).planar
     axes = slice(0, 2) if planar else slice(0, 3)
     bent = position + moved
     for i in range(len(names)):
@@ -127,13 +138,10 @@ def _draw_bent(ax: Any, names: Sequence[str], position: Array, moved: Array, pla
         ax.plot(*line, color=COLOURS[0], linewidth=2.0)
         ax.plot(*line[:, :1], "o", color="white", markeredgecolor=COLOURS[0], markersize=4)
         ax.plot(*line[:, -1:], "o", color=COLOURS[1], markersize=3.5)
-    if {"platform", "upper1"} <= set(names):
-        upper, lower = (
-            [i for i, name in enumerate(names) if name.startswith(word)]
-            for word in ("upper", "lower")
-        )
-        _draw_plate(ax, bent[upper, 0], QUIET)
-        _draw_plate(ax, bent[lower, -1], COLOURS[1])
+    for (links, end), colour in zip(
+        architecture_of(robot).hangs(tuple(names)).plates, (QUIET, COLOURS[1]), strict=False
+    ):
+        _draw_plate(ax, bent[links, end], colour)
 
 
 def _draw_plate(ax: Any, corners: Array, colour: str) -> None:
@@ -202,7 +210,7 @@ def plot_frequencies(
     if x is None:
         x, name, unit = running(modes)
         label = f"{name} ({unit})" if unit else name or "configuration"
-    along, name = np.asarray(x, float), label or "x"
+    along, name = np.array(vector(len(modes.omega))("x", x)), label or "x"
     with styled():
         figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
         for mode, values in enumerate(modes.frequency_hz.T):
@@ -259,7 +267,7 @@ def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:
         tall = min(max(5.2 * high / wide, 1.4), 5.0) + 1.0 if planar else 4.8
         figure = plt.figure(figsize=(5.8, tall), layout="constrained")
         ax: Any = figure.add_subplot(**({} if planar else {"projection": "3d"}))
-        _draw_bent(ax, sag.names, sag.position, scale * sag.displacement, planar)
+        _draw_bent(ax, sag.robot, sag.names, sag.position, scale * sag.displacement)
         if planar:
             _frame_planar(ax, box, first=True, last=True)
         else:

@@ -49,11 +49,17 @@ def plot_paper_motion(found: PaperMotion, title: str, path: str | Path | None = 
     """Draw one of Figs. 4-8: in-plane solid, out-of-plane dashed; retraction dashed in Fig. 8."""
     import matplotlib.pyplot as plt
 
-    draw = {"Fig. 4": _joints, "Fig. 5": _amplitudes, "Fig. 6": _eigenvalues,
-            "Fig. 7": _eigenvalues, "Fig. 8": _roots}[title[:6]]  # fmt: skip
+    draw = {
+        "Fig. 4": _joints,
+        "Fig. 5": _amplitudes,
+        "Fig. 6": _eigenvalues,
+        "Fig. 7": _eigenvalues,
+        "Fig. 8": _roots,
+    }[title[:6]]
     with styled():
-        figure, axes = plt.subplots(*_LAYOUT[title[:6]], figsize=(8, 6), sharex=True,
-                                    squeeze=False, layout="constrained")  # fmt: skip
+        figure, axes = plt.subplots(
+            *_LAYOUT[title[:6]], figsize=(8, 6), sharex=True, squeeze=False, layout="constrained"
+        )
         draw(axes, found, title)
         for ax in axes[-1]:
             ax.set_xlabel("time (s)")

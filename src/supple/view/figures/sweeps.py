@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import SuppleError
-from ..style import COLOURS, finish, plain_ticks, shades, styled
+from ...studies.design.track import Tracks
+from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-__all__ = ["plot_sweep"]
+__all__ = ["plot_sweep", "plot_tracks"]
 
 
 def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
@@ -54,6 +55,44 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             plain_ticks(bar)
             if rest:
                 ax.set_title(f"lowest over {', '.join(map(str, rest))}")
+    return finish(figure, path)
+
+
+def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
+    """Draw every branch in its own colour; rings mark veerings, crosses crossings."""
+    import matplotlib.pyplot as plt
+
+    with styled():
+        figure, ax = plt.subplots(figsize=(8.2, 4.6), layout="constrained")
+        hertz = found.frequency_hz
+        for b, kind in enumerate(found.kinds):
+            ax.plot(found.x, hertz[:, b], color=COLOURS[b % len(COLOURS)], label=f"{b + 1}  {kind}")
+        for crossing, mark, word in ((False, "o", "veering"), (True, "x", "crossing")):
+            spots = [v for v in found.veerings if v.crossing is crossing]
+            order = np.argsort(found.x)
+            height = [
+                np.mean([np.interp(v.at, found.x[order], hertz[order, b - 1]) for b in v.branches])
+                for v in spots
+            ]
+            if spots:
+                ring = "none" if mark == "o" else QUIET
+                ax.scatter(
+                    [v.at for v in spots],
+                    height,
+                    s=90,
+                    marker=mark,
+                    facecolors=ring,
+                    edgecolors=None if mark == "x" else QUIET,
+                    linewidths=1.2,
+                    label=word,
+                    zorder=3,
+                )
+        head = found.key.partition(".")[0]
+        unit = {"theta": " (rad or m)", "position": " (m)"}.get(head, "")
+        ax.set(xlabel=found.key + unit, ylabel="natural frequency (Hz)")
+        ax.set_xlim(found.x.min(), found.x.max())
+        ax.set_ylim(bottom=0)
+        figure.legend(loc="outside right upper", fontsize=8)
     return finish(figure, path)
 
 

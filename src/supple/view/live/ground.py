@@ -40,11 +40,14 @@ class Ground:
         strong = np.tile(np.isclose(at / (5 * cell) % 1, 0), 2)
         self.lines = {
             name: world.add_line_segments(
-                f"/ground/{name}", both[chosen], FLOORS[name][0], thickness=1.0,
+                f"/ground/{name}",
+                both[chosen],
+                FLOORS[name][0],
+                thickness=1.0,
                 thickness_units="screen",
             )
             for name, chosen in (("cells", ~strong), ("sections", strong))
-        }  # fmt: skip
+        }
 
     def darken(self, dark: bool) -> None:
         """Draw it for a dark or a light background."""

@@ -86,8 +86,8 @@ class Player:
             return
         first, last = float(self.t[0]), float(self.t[-1])
         unit = f" ({self.track.unit})" if self.track.unit else ""
-        self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, (last - first) / 1000,
-                                   first)  # fmt: skip
+        fine = (last - first) / 1000
+        self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, fine, first)
         self.time.on_update(self._scrubbed)
         timed = self.track.kind == "time"
         self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
@@ -201,8 +201,9 @@ class Player:
         self.plot.content = curves_plot(
             np.asarray(plot.series[0].x, float),
             np.stack([np.asarray(s.y, float) for s in plot.series], axis=1),
-            [s.name for s in plot.series], (plot.x_label, plot.y_label), here, log=plot.log,
-        )  # fmt: skip
+            [s.name for s in plot.series],
+            *((plot.x_label, plot.y_label), here, -1, plot.log),
+        )
 
     def _run(self) -> None:
         last = time.perf_counter()

@@ -29,17 +29,30 @@ ROLES = {
 }
 # Viridis without its darkest fifth: rises evenly in lightness, safe for colour-blind readers
 MAP = np.array(
-    [[65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112],
-     [122, 209, 81], [189, 223, 38], [253, 231, 37]], float
-)  # fmt: skip
+    [
+        [65, 68, 135],
+        [53, 95, 141],
+        [42, 120, 142],
+        [33, 145, 140],
+        [34, 168, 132],
+        [68, 191, 112],
+        [122, 209, 81],
+        [189, 223, 38],
+        [253, 231, 37],
+    ],
+    float,
+)
 
 
 def dress(gui: Any, dark: bool = False) -> None:
     """Give the panel its look."""
     gui.configure_theme(
-        control_width="large", show_logo=False, show_share_button=False,
-        brand_color=(0, 98, 163), dark_mode=dark,
-    )  # fmt: skip
+        control_width="large",
+        show_logo=False,
+        show_share_button=False,
+        brand_color=(0, 98, 163),
+        dark_mode=dark,
+    )
 
 
 def add_dark(gui: Any, stage: Stage) -> None:
@@ -146,10 +159,15 @@ class Stage:
     def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
         """Copies of one mesh."""
         return self.server.scene.add_batched_meshes_simple(
-            name, *mesh, np.tile([1.0, 0, 0, 0], (count, 1)), np.zeros((count, 3)),
-            batched_scales=np.ones((count, 3)), batched_colors=np.tile(PLAIN, (count, 1)),
-            lod="off", flat_shading=flat,
-        )  # fmt: skip
+            name,
+            *mesh,
+            np.tile([1.0, 0, 0, 0], (count, 1)),
+            np.zeros((count, 3)),
+            batched_scales=np.ones((count, 3)),
+            batched_colors=np.tile(PLAIN, (count, 1)),
+            lod="off",
+            flat_shading=flat,
+        )
 
     def draw(self, swing: float, colouring: str = "plain", v: int = 0, shape: int = 0) -> None:
         """Draw pose v deformed by `swing` times its usual amplitude."""
@@ -216,18 +234,25 @@ class Stage:
         if len(path) > 1:
             pairs = np.stack([path[:-1], path[1:]], axis=1)
             self.server.scene.add_line_segments(
-                "/wanted" if wanted else "/trace", pairs, GHOST if wanted else TRACE,
-                thickness=1.5 if wanted else 2.0, thickness_units="screen",
-            )  # fmt: skip
+                "/wanted" if wanted else "/trace",
+                pairs,
+                GHOST if wanted else TRACE,
+                thickness=1.5 if wanted else 2.0,
+                thickness_units="screen",
+            )
 
     def cloud(self, cloud: Cloud, extent: float) -> None:
         """Draw places with a value as dots in colours."""
         low, high = float(cloud.values.min()), float(cloud.values.max())
         self.server.scene.add_point_cloud(
-            "/cloud", cloud.places, mapped((cloud.values - low) / (high - low or 1.0)),
-            point_size=0.006 * extent, point_shape="circle", point_shading="flat",
+            "/cloud",
+            cloud.places,
+            mapped((cloud.values - low) / (high - low or 1.0)),
+            point_size=0.006 * extent,
+            point_shape="circle",
+            point_shading="flat",
             precision="float32",
-        )  # fmt: skip
+        )
 
     def _colours(self, motion: Array, energy: Array, colouring: str) -> Callable[[int], Any]:
         assert self.scene is not None

@@ -158,9 +158,15 @@ class Studio:
         c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
         names = [f"{m + 1}" for m in range(hertz.shape[1])]
         self.controls.plot.content = curves_plot(
-            x, hertz, names, (f"{c.name} ({c.unit})", "frequency (Hz)"), here, picked, log=True,
+            x,
+            hertz,
+            names,
+            (f"{c.name} ({c.unit})", "frequency (Hz)"),
+            here,
+            picked,
+            log=True,
             at=float(self.found.frequency_hz[picked]),
-        )  # fmt: skip
+        )
 
     # -- drawing --------------------------------------------------------------------------------
 

@@ -178,8 +178,10 @@ def _axes(scales: _Scales, x: Array, labels: tuple[str, str], log: bool) -> str:
         out.append(_words(LEFT - 5, b + 4, "end", f"{value:.4g}"))
     out.append(_words((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, "middle", html.escape(labels[0])))
     turn = f'transform="translate(10 {(TOP + floor) / 2:.0f}) rotate(-90)"'
-    out.append(f'<text {turn} text-anchor="middle" fill="currentColor" opacity=".7">'
-               f"{html.escape(labels[1])}</text>")  # fmt: skip
+    out.append(
+        f'<text {turn} text-anchor="middle" fill="currentColor" opacity=".7">'
+        f"{html.escape(labels[1])}</text>"
+    )
     return "".join(out)
 
 

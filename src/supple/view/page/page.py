@@ -21,6 +21,7 @@ from ..scene.scene import Scene, Track, plain
 __all__ = [
     "LIMIT",
     "Chapter",
+    "Choice",
     "Heat",
     "Plot",
     "Series",
@@ -71,12 +72,21 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A slider beside a map: what it is called, and what it says at each of its stops."""
+
+    name: str
+    words: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Heat:
     """A value over a plane in colours, with its value under the pointer.
 
     Attributes:
-        x: (X,).  y: (Y,).  values: (Y, X), NaN where there is none.  span: lowest and highest
-        colour, shared where several are compared.
+        x: (X,).  y: (Y,).  values: (Y, X), NaN where there is none; with `choices` in front one
+        axis for each.  span: lowest and highest colour, shared where several are compared; `spans`
+        one for each stop of the first choice instead.
     """
 
     title: str
@@ -88,6 +98,8 @@ class Heat:
     values: Array
     span: tuple[float, float]
     note: str = ""
+    choices: Sequence[Choice] = ()
+    spans: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -188,8 +200,10 @@ def _short(values: Array, digits: int) -> list[Any]:
 def _packed_scene(scene: Scene) -> dict[str, Any]:
     tracks = [_packed_track(track) for track in scene.tracks]
     rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
-    plain_rest = {key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
-                  for key, value in rest.items()}  # fmt: skip
+    plain_rest = {
+        key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
+        for key, value in rest.items()
+    }
     cloud = None if scene.cloud is None else asdict(scene.cloud)
     return {**plain_rest, "tracks": tracks, "cloud": cloud}
 

@@ -129,21 +129,30 @@ def statics_report(sag: Statics) -> Report:
     """Return the bent robot and how its tip moves."""
     axes, scene = ("x", "y", "z", "about x", "about y", "about z"), statics_scene(sag)
     moved = [*tidy(sag.tip_displacement, 6), *tidy(sag.tip_rotation, 6)]
-    rows = [(axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3,
-            strict=True)]  # fmt: skip
+    rows = [
+        (axis, u, unit) for axis, u, unit in zip(axes, moved, ["m"] * 3 + ["rad"] * 3, strict=True)
+    ]
     per = tidy(sag.compliance.ravel(), 4)
-    each = (np.linalg.norm(sag.root_force, axis=1), np.linalg.norm(sag.root_moment, axis=1),
-            sag.strain_energy)  # fmt: skip
+    each = (
+        np.linalg.norm(sag.root_force, axis=1),
+        np.linalg.norm(sag.root_moment, axis=1),
+        sag.strain_energy,
+    )
     tables = [
         Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
-        Table("What each link carries",
-              ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
-              list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True)),
-              "Force and moment at the link's root; a sprung joint stores energy of its own."),
-        Table("Compliance of the tip", ("moves", *(f"per {axis}>" for axis in _LOADS)),
-              [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
-              "Motion (m, rad) per unit force (N) and moment (N m) on the tip, base axes."),
-    ]  # fmt: skip
+        Table(
+            "What each link carries",
+            ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
+            list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True)),
+            "Force and moment at the link's root; a sprung joint stores energy of its own.",
+        ),
+        Table(
+            "Compliance of the tip",
+            ("moves", *(f"per {axis}>" for axis in _LOADS)),
+            [(axis, *per[6 * i : 6 * i + 6]) for i, axis in enumerate(axes)],
+            "Motion (m, rad) per unit force (N) and moment (N m) on the tip, base axes.",
+        ),
+    ]
     lead = (
         "How the robot bends under its weight and the load on its tip, motors held. The dashed "
         "robot is at rest. Drag the picture to turn it."
@@ -188,13 +197,22 @@ def stability_report(found: Stability, samples: int = SAMPLES) -> Report:
     plots = [
         _curves(found.t, "Energy of vibration", "J", {"energy": found.energy}),
         _curves(found.t, "Action", "J s", {"action": found.action}, "energy over frequency"),
-        _curves(found.t, "Tip deflection", "mm",
-                dict(zip(planes, 1e3 * found.tip[:, 1:].T, strict=True))),
+        _curves(
+            found.t,
+            "Tip deflection",
+            "mm",
+            dict(zip(planes, 1e3 * found.tip[:, 1:].T, strict=True)),
+        ),
         _curves(found.t, "Root moment", "N m", dict(zip(planes, found.root_moment.T, strict=True))),
         _curves(found.t, "Natural frequencies", "Hz", omega),
-        _curves(found.t, "Frozen eigenvalues, real part", "1/s", real,
-                "they depend on how the shapes are scaled along the length: they decide nothing"),
-    ]  # fmt: skip
+        _curves(
+            found.t,
+            "Frozen eigenvalues, real part",
+            "1/s",
+            real,
+            "they depend on how the shapes are scaled along the length: they decide nothing",
+        ),
+    ]
     robot = found.response.model.robot
     chapters = [
         Chapter("The motion", scene=response_scene(found.response, samples), plots=plots),
@@ -222,11 +240,20 @@ def panels(run: Response) -> list[Plot]:
         *_coordinates(run.t, run.theta, joints, slides),
         _curves(run.t, "Tip", "m", dict(zip("xyz", run.tip.T, strict=True))),
         *([_curves(run.t, "Deflection of the ends", "mm", ends)] if ends else []),
-        _curves(run.t, "Efforts", "N m and N" if any(slides) else "N m",
-                dict(zip(joints, run.tau.T, strict=True))),
-        _curves(run.t, "Energy", "J", energies,
-                "that of gravity from its start" if "gravity" in energies else ""),
-    ]  # fmt: skip
+        _curves(
+            run.t,
+            "Efforts",
+            "N m and N" if any(slides) else "N m",
+            dict(zip(joints, run.tau.T, strict=True)),
+        ),
+        _curves(
+            run.t,
+            "Energy",
+            "J",
+            energies,
+            "that of gravity from its start" if "gravity" in energies else "",
+        ),
+    ]
 
 
 def frequency_plots(scene: Scene) -> list[Plot]:
@@ -256,15 +283,29 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
     moved, turned = 1e3 * run.tip[:, :3].T, np.degrees(run.tip[:, 3:]).T
     plots = [
         *_wanted(run, motors, slides),
-        _curves(run.t, "Position error", "mm", dict(zip("xyz", moved, strict=True)),
-                "displacement of platform or tip from the rigid motion, base axes"),
-        _curves(run.t, "Attitude error", "deg",
-                {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
-                "small rotation from the rigid motion, base axes"),
+        _curves(
+            run.t,
+            "Position error",
+            "mm",
+            dict(zip("xyz", moved, strict=True)),
+            "displacement of platform or tip from the rigid motion, base axes",
+        ),
+        _curves(
+            run.t,
+            "Attitude error",
+            "deg",
+            {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
+            "small rotation from the rigid motion, base axes",
+        ),
         _curves(run.t, "Efforts" if any(slides) else "Torques", push, efforts),
-        _curves(run.t, "Added by bending", push, more,
-                "beyond what the same motion takes with rigid links"),
-    ]  # fmt: skip
+        _curves(
+            run.t,
+            "Added by bending",
+            push,
+            more,
+            "beyond what the same motion takes with rigid links",
+        ),
+    ]
     much = (
         "drawn as it is" if scene.scale == 1 else f"drawn {scene.scale:g} times larger than it is"
     )

@@ -134,9 +134,16 @@ def _joint(link: JointedLink, outline: Outline, i: int, extent: float) -> Solid:
     if link.joint.type == "prismatic":
         thick = max(1.8 * y, 1.8 * z, 0.02 * extent)
         return Solid(
-            f"guide of {link.name}", "cylinder", "joint", i, 0, zero, (1.0, 0.0, 0.0), thick,
+            f"guide of {link.name}",
+            "cylinder",
+            "joint",
+            i,
+            0,
+            zero,
+            (1.0, 0.0, 0.0),
+            thick,
             4 * thick,
-        )  # fmt: skip
+        )
     across = y if along[2] > 0.7 else z if along[1] > 0.7 else max(y, z)
     radius = max(1.3 * across, 0.016 * extent)
     length = max(2.3 * float(along[1:] @ (y, z)), 2 * radius)

@@ -247,7 +247,7 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
     low, high, extent = *poses.box, poses.extent
     links, solids = draw_robot(robot, names)
     centre = (low + high) / 2
-    parents, tip = architecture_of(robot).hangs(names)
+    parents, tip, _ = architecture_of(robot).hangs(names)
     notes = _drawing_notes(links, solids)
     return Scene(
         links=links,
@@ -265,7 +265,7 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
 
 def up_of(robot: Robot) -> tuple[float, ...]:
     """Return which way is up on the screen: against gravity, where there is any."""
-    return architecture_of(robot).up()
+    return architecture_of(robot).up
 
 
 def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[str]:
@@ -321,9 +321,17 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
         return sweep_scene(modes)
     poses, shapes = poses_of(modes.structure), modes.shape(points)
     still = track_of(
-        poses, _motion(shapes)[None], shapes.density[None], kind="pose", name="pose", unit="",
-        at=np.zeros(1), start=0.0, values=np.zeros(1), frequency_hz=modes.frequency_hz[None],
-    )  # fmt: skip
+        poses,
+        _motion(shapes)[None],
+        shapes.density[None],
+        kind="pose",
+        name="pose",
+        unit="",
+        at=np.zeros(1),
+        start=0.0,
+        values=np.zeros(1),
+        frequency_hz=modes.frequency_hz[None],
+    )
     pose = modes.theta if modes.position is None else modes.position
     tracks = tuple(_nearby(part, float(pose[part.index])) for part in nearby)
     inside = "" if modes.plane is None else f" in the {modes.plane} plane"
@@ -404,17 +412,29 @@ def sweep_scene(
     every = poses_of(modes.structure)
     poses, at = Poses(every.p[kept], every.R[kept], every.L[kept]), at[kept]
     track = track_of(
-        poses, _aligned(np.array([_motion(s) for s in each])), np.array([s.density for s in each]),
-        kind="configuration", name=name or "configuration", unit=unit, at=at, start=float(at[0]),
-        values=at, frequency_hz=modes.frequency_hz[kept], kinds=_kinds(each),
+        poses,
+        _aligned(np.array([_motion(s) for s in each])),
+        np.array([s.density for s in each]),
+        kind="configuration",
+        name=name or "configuration",
+        unit=unit,
+        at=at,
+        start=float(at[0]),
+        values=at,
+        frequency_hz=modes.frequency_hz[kept],
+        kinds=_kinds(each),
         note=f"interpolated between {len(at)} computed configurations",
-    )  # fmt: skip
+    )
     told = f"{total}" if len(at) == total else f"{len(at)} of {total}"
     return framed(
-        modes.robot, poses, each[0].names, title=modes.robot.name,
+        modes.robot,
+        poses,
+        each[0].names,
+        title=modes.robot.name,
         subtitle=f"{told} configurations, joints {modes.joints}",
-        tracks=(track,), shapes=_labels(modes.at(0), each[0]),
-    )  # fmt: skip
+        tracks=(track,),
+        shapes=_labels(modes.at(0), each[0]),
+    )
 
 
 def running(modes: Modes) -> tuple[Array, str, str]:
@@ -442,12 +462,24 @@ def statics_scene(sag: Statics) -> Scene:
     moves = ", ".join(tidy(1e3 * sag.tip_displacement, 4))
     size = largest(motion, energy)
     track = track_of(
-        poses, motion, energy, kind="pose", name="pose", unit="", at=np.zeros(1), start=0.0,
+        poses,
+        motion,
+        energy,
+        kind="pose",
+        name="pose",
+        unit="",
+        at=np.zeros(1),
+        start=0.0,
         largest=size,
-    )  # fmt: skip
+    )
     return framed(
-        sag.robot, poses, sag.names, title=sag.robot.name,
+        sag.robot,
+        poses,
+        sag.names,
+        title=sag.robot.name,
         subtitle=f"sag: the tip moves ({moves}) mm",
-        tracks=(track,), shapes=(ModeLabel(1, None, "sag"),), moved="displacement from rest",
+        tracks=(track,),
+        shapes=(ModeLabel(1, None, "sag"),),
+        moved="displacement from rest",
         scale=well_seen(size[0], poses.extent),
-    )  # fmt: skip
+    )

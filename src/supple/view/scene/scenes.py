@@ -76,18 +76,31 @@ def time_scene(robot: Robot, drawn: Fields, subtitle: str = "", **more: Any) -> 
     """
     poses, motion = Poses(drawn.p, drawn.R, drawn.L), drawn.motion[:, None]
     track = track_of(
-        poses, motion, drawn.energy[:, None], kind="time", name="time", unit="s", at=drawn.t,
-        start=float(drawn.t[0]), largest=largest(motion, drawn.energy),
-    )  # fmt: skip
+        poses,
+        motion,
+        drawn.energy[:, None],
+        kind="time",
+        name="time",
+        unit="s",
+        at=drawn.t,
+        start=float(drawn.t[0]),
+        largest=largest(motion, drawn.energy),
+    )
     looks = {
         "true_scale": "scale" not in more,
         "moved": "displacement from the link's root",
         **more,
     }
     return framed(
-        robot, poses, drawn.names, title=robot.name, subtitle=subtitle, tracks=(track,), shapes=(),
+        robot,
+        poses,
+        drawn.names,
+        title=robot.name,
+        subtitle=subtitle,
+        tracks=(track,),
+        shapes=(),
         **looks,
-    )  # fmt: skip
+    )
 
 
 def path_scene(run: PathResponse, samples: int = 400) -> Scene:

@@ -6,6 +6,7 @@ class Heat {
     this.drawing = svg("svg", { role: "img", "aria-label": data.title, "data-role": "heat" });
     this.tip = node("div", { class: "tip", hidden: true });
     const [low, high] = data.span;
+    this.ends = [low, high].map((v) => node("span", {}, `${digits(v, 4)} ${data.label}`));
     this.element = node(
       "figure",
       { class: "plot heat" },
@@ -14,17 +15,46 @@ class Heat {
       node(
         "div",
         { class: "bar" },
-        node("span", {}, `${digits(low, 4)} ${data.label}`),
+        this.ends[0],
         node("i", {}),
-        node("span", {}, `${digits(high, 4)} ${data.label}`),
+        this.ends[1],
       ),
     );
-    const gaps = data.values.some((row) => row.includes(null)) ? "grey: out of reach" : "";
+    if (data.choices.length) this.sliders();
+    const gaps = this.data.values.some((row) => row.includes(null)) ? "grey: out of reach" : "";
     const note = [data.note, scaleWords(low, high).replace(/^, /, ""), gaps].filter(Boolean).join("; ");
     if (note) this.element.append(node("p", { class: "quiet" }, note));
     this.draw();
     this.pointer();
     fitted(this);
+  }
+
+  /** One slider for each axis in front of the plane; `all` keeps every plane. */
+  sliders() {
+    const all = this.data.values,
+      stops = this.data.choices.map(() => 0);
+    this.data = { ...this.data, values: stops.reduce((part, k) => part[k], all) };
+    const labels = this.data.choices.map(({ name, words }, k) => {
+      const out = node("output", { "data-role": "value" }, words[0]);
+      const input = node("input", {
+        type: "range",
+        min: 0,
+        max: words.length - 1,
+        step: 1,
+        value: 0,
+        "aria-label": name,
+        oninput: () => {
+          stops[k] = Number(input.value);
+          out.textContent = words[stops[k]];
+          this.data.values = stops.reduce((part, at) => part[at], all);
+          this.data.span = this.data.spans[stops[0]] ?? this.data.span;
+          this.ends.forEach((end, i) => (end.textContent = `${digits(this.data.span[i], 4)} ${this.data.label}`));
+          this.draw();
+        },
+      });
+      return node("label", {}, node("span", {}, name), out, input);
+    });
+    this.element.append(node("div", { class: "block" }, ...labels));
   }
 
   draw() {

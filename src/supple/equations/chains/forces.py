@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
+from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
 from .chain import Chain
 from .sliders import Slider
 
@@ -87,8 +87,10 @@ def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:
 def slider_forces(laws: HasForces, q: Vector, qd: Vector) -> list[tuple[int, Vector]]:
     """Return stiffness and damping on [l, eta] of every link that slides."""
     rates = [pd for _, _, pd in sliders(laws, qd)]
-    return [(i, vadd(slider.elastic(p), slider.damping(p, pd)))
-            for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True)]  # fmt: skip
+    return [
+        (i, vadd(slider.elastic(p), slider.damping(p, pd)))
+        for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True)
+    ]
 
 
 def elastic(laws: HasForces, q: Vector) -> Vector:

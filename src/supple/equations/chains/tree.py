@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.basis import Basis
-from ..beams.invariants import foreshortening, invariants, rigid_invariants
-from ..beams.shapes import EndLoad
-from ..beams.sliding.shapes import StiffRod
-from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation, turn
-from ..robot import MechanismRobot
-from ..robot.joint import unit
-from ..structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
-from .chain import Chain, ChainLink, check_slide
+from ...beams.basis import Basis
+from ...beams.invariants import fields_at, invariants, rigid_invariants
+from ...beams.shapes import EndLoad
+from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import uniform
+from ...errors import SuppleError
+from ...kernels.spatial import rpy_rotation, turn
+from ...robot import MechanismRobot
+from ...robot.joint import unit
+from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
+from .chain import Chain, ChainLink, check_slide, root_stiffness
 
 __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
 
 Array = NDArray[np.float64]
 Sections = dict[tuple[int, float | None], int]
-ROLL_PITCH_YAW = (np.eye(3)[2], np.eye(3)[1], np.eye(3)[0])  # in the order in which they turn
 
 
 def sections_of(robot: MechanismRobot) -> Sections:
@@ -82,32 +79,28 @@ def _link(
     stiffening: bool,
 ) -> ChainLink:
     link, joint, parent = robot.links[i], robot.links[i].joint, robot.parents[i]
-    R_LS, beam, slide = section_axes(robot, link), link_beam(robot, link), None
+    R_LS, beam = section_axes(robot, link), link_beam(robot, link)
+    slide: SlidingShapes | None = None
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
-    if joint.driven and joint.stiffness is not None and joint.rotor_inertia <= 0:
+    if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
         )
-    rigid = beam.rigid or basis is None
     if joint.type == "prismatic":
         check_slide(link, beam)
-        beam, mass = replace(beam, EA=math.inf), np.zeros((6, 6))
-        slide = StiffRod(beam, load) if rigid or basis is None else basis.sliding(i, beam, load)
-    shapes = None if rigid or basis is None else basis.shapes(i, beam, load)
+        beam, mass = beam.inextensible(), np.zeros((6, 6))
+        if beam.rigid or basis is None:
+            slide = StiffRod(uniform(beam), load)
+        else:
+            slide = basis.sliding(i, beam, load)
+    shapes = None if beam.rigid or basis is None else basis.shapes(i, beam, load)
     inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
-    stations = []
-    for _, at in places:
-        assert at is not None
-        N, Psi = np.zeros((3, 0)), np.zeros((3, 0))
-        if shapes is not None:
-            field = shapes.at(np.array([at]))[0]
-            N, Psi = field[:3], field[3:]
-            if stiffening:
-                N = np.hstack([N, foreshortening(shapes, np.array([at]))[1][0]])
-        stations.append((float(at), N, Psi))
+    stations = [
+        (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
+    ]
     axes, order = _axes(robot, i)
     turned = [R_LS.T @ axis for axis in axes]
     return ChainLink(
@@ -119,11 +112,11 @@ def _link(
         shapes=shapes,
         root_mass=mass,
         tip_mass=turn(_tip_mass(robot, i, sections), R_LS),
-        rotor=joint.rotor_inertia,
+        rotor=joint.reflected_inertia,
         spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
         R_SL=R_LS.T,
         slide=slide,
-        EI=beam.EI,
+        EI=root_stiffness(beam),
         parent=parent,
         carrier=sections[parent, link.at],
         stations=tuple(stations),
@@ -135,15 +128,12 @@ def _link(
 
 def _axes(robot: MechanismRobot, i: int) -> tuple[tuple[Array, ...], tuple[int, ...]]:
     """Axes of a link's joint in the order in which they turn, and the coordinate of each."""
-    link, joint = robot.links[i], robot.links[i].joint
-    if joint.type in ("fixed", "prismatic"):
+    joint = robot.links[i].joint
+    turns = joint.coordinates(robot.planar)
+    if not turns or joint.type == "prismatic":
         return (), (0,)
-    if robot.freedoms(link) == 1:
-        return (np.array([0.0, 0.0, 1.0]) if robot.planar else joint.direction,), (0,)
-    if joint.type == "universal":
-        a, b = joint.axes or ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-        return (unit(a), unit(b)), (0, 1)
-    return ROLL_PITCH_YAW, (2, 1, 0)
+    order = sorted(range(len(turns)), key=lambda k: turns[k].order)
+    return tuple(unit(turns[k].axis) for k in order), tuple(order)
 
 
 def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:

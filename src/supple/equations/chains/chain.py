@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..architectures.serial import place
-from ..beams.basis import Basis
-from ..beams.invariants import Invariants, invariants, rigid_invariants
-from ..beams.shapes import EndLoad, Shapes
-from ..beams.sliding.clamped_mass import SHORTEST
-from ..beams.sliding.shapes import SlidingShapes, StiffRod
-from ..beams.theory import Beam
-from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation
-from ..robot import JointedLink, Link, Robot, SerialRobot, need_robot
-from ..structure import Structure, structure_of
-from ..structure.serial import link_beam
+from ...architectures.kinds import Serial
+from ...architectures.serial import place
+from ...beams.basis import Basis
+from ...beams.invariants import Invariants, invariants, rigid_invariants
+from ...beams.shapes import EndLoad, Shapes
+from ...beams.sliding.clamped_mass import SHORTEST
+from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import AnyBeam, uniform
+from ...errors import SuppleError
+from ...kernels.spatial import rpy_rotation
+from ...robot import JointedLink, Link, SerialRobot
+from ...structure import Structure, structure_of
+from ...structure.serial import link_beam
 
-__all__ = ["Chain", "ChainLink", "chain_of", "check_slide", "denoised", "distal_loads"]
+__all__ = [
+    "Chain",
+    "ChainLink",
+    "chain_of",
+    "check_slide",
+    "denoised",
+    "distal_loads",
+    "root_stiffness",
+]
 
 Array = NDArray[np.float64]
 
@@ -38,7 +47,8 @@ class ChainLink:
         inv: integrals of the beam.  shapes: None for a rigid link.  root_mass, tip_mass: (6, 6),
         bodies at the root and at the end.  rotor, spring: of the joint; spring None: rigid.
         R_SL: (3, 3), link axes seen from segment axes.  slide: shapes of a link that slides; inv
-        and shapes are then those of its whole length, clamped there.  EI: bending stiffness.
+        and shapes are then those of its whole length, clamped there.  EI: bending
+        stiffness at the root.
         parent: place of the link that carries it, -1 for the base, None for the link before.
         carrier: 0 on that link's end, k on its station k - 1.  stations: (x, N (3, kz), Psi (3, k))
         of sections along this link that carry others.  passive: no motor moves its joint.
@@ -266,12 +276,9 @@ def denoised(A: Array) -> Array:
     return np.where(np.abs(A) <= 1e-13 * np.outer(d, d), 0.0, A)
 
 
-def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
+def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chain:
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
-    need_robot(robot)
-    if not isinstance(robot, SerialRobot):
-        raise SuppleError(f"{robot.name} is not a serial arm: build knows serial arms")
-    structure = structure_of(robot, outstretched(robot))
+    structure = structure_of(robot, Serial(robot).outstretched)
     for link, segment in zip(robot.links, structure.segments, strict=True):
         _check_joint(link, segment.beam)
     beams = [segment.beam for segment in structure.segments]
@@ -286,28 +293,21 @@ def chain_of(robot: Robot, basis: Basis, stiffening: bool = False) -> Chain:
     return Chain(tuple(links), robot.gravity, robot.planar)
 
 
-def outstretched(robot: SerialRobot) -> Array:
-    """Return the configuration with joints at zero and links that slide out to their ends."""
-    return np.array(
-        [(link.length or 0.0) * (link.joint.type == "prismatic") for link in robot.moving]
-    )
-
-
-def _check_joint(link: Link, beam: Beam) -> None:
+def _check_joint(link: Link, beam: AnyBeam) -> None:
     joint = link.joint
     if joint.type == "prismatic":
         check_slide(link, beam)
-    if joint.stiffness is not None and joint.rotor_inertia <= 0:
+    if joint.stiffness is not None and joint.reflected_inertia <= 0:
         raise SuppleError(
             f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
             "motor (reflected to the joint), or remove stiffness"
         )
 
 
-def check_slide(link: JointedLink, beam: Beam) -> None:
+def check_slide(link: JointedLink, beam: AnyBeam) -> None:
     """Raise a SuppleError unless a link that slides is one that the equations know."""
     where = f"links.{link.name}"
-    if not beam.rigid and any(math.isfinite(value) for value in beam.kGA):
+    if not beam.rigid and any(beam.deforms.kGA):
         raise SuppleError(
             f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
             "inextensible or rigid; set its theory"
@@ -316,7 +316,7 @@ def check_slide(link: JointedLink, beam: Beam) -> None:
 
 def _placed(robot: SerialRobot, basis: Basis) -> Structure:
     """The robot at the configuration whose distal parts load the shapes."""
-    at = outstretched(robot) if basis.at is None else np.asarray(basis.at, float)
+    at = Serial(robot).outstretched if basis.at is None else np.asarray(basis.at, float)
     return structure_of(robot, place_checked(robot, at))
 
 
@@ -343,11 +343,17 @@ def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:
             continue
         to_end = np.eye(6)
         to_end[:3, 3:] = -np.array([[0, 0, 0], [0, 0, -L], [0, L, 0]])
-        whole = replace(segment.beam, L=L).mass_matrix() + structure.root_mass[0, i]
+        whole = segment.beam.outside(float(L)).mass_matrix() + structure.root_mass[0, i]
         whole = whole + to_end.T @ beyond[i] @ to_end
         T = structure.T[0, i]
         beyond[segment.parent] = beyond[segment.parent] + T.T @ whole @ T
     return tuple(EndLoad(M[0, 0], tuple(np.maximum(np.diag(M)[3:], 0.0))) for M in beyond)
+
+
+def root_stiffness(beam: AnyBeam) -> tuple[float, float]:
+    """Return EI of both bending planes at a beam's root."""
+    xy, xz = beam.at([0.0])[0, 2:4].tolist()
+    return xy, xz
 
 
 def _link(
@@ -358,9 +364,9 @@ def _link(
     beam, slide = segment.beam, None
     root_mass = structure.root_mass[0, i]
     if joint.type == "prismatic":
-        beam = replace(link_beam(robot, robot.links[i]), EA=math.inf)
+        beam = link_beam(robot, robot.links[i]).inextensible()
         root_mass = np.zeros((6, 6))
-        slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
+        slide = StiffRod(uniform(beam), end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
     return ChainLink(
@@ -372,9 +378,9 @@ def _link(
         shapes=shapes,
         root_mass=root_mass,
         tip_mass=segment.tip_mass,
-        rotor=joint.rotor_inertia,
+        rotor=joint.reflected_inertia,
         spring=joint.stiffness,
         R_SL=segment.R_LS.T,
         slide=slide,
-        EI=beam.EI,
+        EI=root_stiffness(beam),
     )

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.shapes import Velocity
-from ..kernels.scalars import (
+from ...beams.sliding.shapes import Velocity
+from ...kernels.scalars import (
     Scalar,
     Vector,
     add,
@@ -35,12 +35,13 @@ from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
 from .forces import joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
-from .recursions import forward, inverse, mass_matrix
+from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
 
 __all__ = [
     "Frames",
     "Laws",
+    "balance_of",
     "first_moment",
     "joint_side",
     "laws_of",
@@ -181,8 +182,10 @@ class Laws:
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
         """The links in end coordinates zeta = B eta, with B and its inverse of every link."""
         found = [end_coordinates(link) for link in self.chain.links]
-        links = [own if isinstance(own, Slider) else numbers(link)
-                 for own, (link, _, _) in zip(self.links, found, strict=True)]  # fmt: skip
+        links = [
+            own if isinstance(own, Slider) else numbers(link)
+            for own, (link, _, _) in zip(self.links, found, strict=True)
+        ]
         return links, [B.tolist() for _, B, _ in found], [_clean(A) for _, _, A in found]
 
     @cached_property
@@ -227,13 +230,7 @@ class Laws:
         `gravity` may be another acceleration (3,) than the robot's.
         """
         chain = self.chain
-        (s, eta), (sd, etad), (sdd, etadd) = (joint_side(chain, x) for x in (q, qd, qdd))
-        own = list(map(float, chain.gravity)) if gravity else [0.0] * 3
-        g = gravity if isinstance(gravity, list) else own
-        links = _bodies(chain, self.links, eta)
-        tip = chain.body[chain.tip]
-        found = inverse(links, (s, sd, sdd), (eta, etad, etadd), g, wrench, tip)
-        out = _gather(chain, *found)
+        out = _gather(chain, *inverse(*_motion(self, (q, qd, qdd), gravity, wrench)))
         for i in chain.sprung:
             place = chain.theta[i]
             out[place] = add(out[place], mul(float(chain.links[i].rotor), qdd[place]))
@@ -352,6 +349,29 @@ class Laws:
             mass = total([link.mass, root[0][0], tip[0][0]])
             out = sub(out, add(mul(mass, dot(g, p)), dot(g, matvec(R, moment))))
         return out
+
+
+def _motion(
+    laws: Laws, x: tuple[Vector, Vector, Vector], gravity: bool | Vector, wrench: Vector | None
+) -> Any:
+    """A motion q, qd, qdd as the recursions take it."""
+    chain = laws.chain
+    (s, eta), (sd, etad), (sdd, etadd) = (joint_side(chain, part) for part in x)
+    own = list(map(float, chain.gravity)) if gravity else [0.0] * 3
+    g = gravity if isinstance(gravity, list) else own
+    links = _bodies(chain, laws.links, eta)
+    return links, (s, sd, sdd), (eta, etad, etadd), g, wrench, chain.body[chain.tip]
+
+
+def balance_of(
+    laws: Laws, x: tuple[Vector, Vector, Vector], gravity: bool, wrench: Vector | None
+) -> tuple[Balance, list[Numbers], tuple[Vector, list[Vector]]]:
+    """Return what every root and section carries in a motion q, qd, qdd, bodies side by side.
+
+    Also the links as the recursions saw them, and the joints' coordinates with etadd.
+    """
+    given = _motion(laws, x, gravity, wrench)
+    return balance(*given), given[0], (given[1][0], given[2][2])
 
 
 def section_frame(chain: Chain, frames: Frames, i: int, k: int = 0) -> tuple[Vector, list[Vector]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..kernels.scalars import (
+from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
@@ -333,8 +333,11 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
     c = vadd([link.first, 0.0, 0.0], matvec(link.P, z))
     J = _rotational(link, z, H)
     v_eta = matmul(link.P, pose.Z) if k else [[], [], []]
-    moment = [vadd(H[1][2], negate(H[2][1])), vadd(H[2][0], negate(H[0][2])),
-              vadd(H[0][1], negate(H[1][0]))]  # fmt: skip
+    moment = [
+        vadd(H[1][2], negate(H[2][1])),
+        vadd(H[2][0], negate(H[0][2])),
+        vadd(H[0][1], negate(H[1][0])),
+    ]
     w_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z)) if k else [[], [], []]
     eta_eta = _elastic_mass(link, pose) if k else []
     C = cross_matrix(negate(c))
@@ -403,8 +406,11 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
     stir = vadd(scale(trace, rate.twice), negate(matvec(transpose(D), rate.twice)))
     N = vadd(cross(w, spin), stir, matvec(link.JPsi, zb[:turning]))
     if link.pairs or link.slides:
-        moment = [sub(dot(H[1][2], zb), dot(H[2][1], zb)), sub(dot(H[2][0], zb), dot(H[0][2], zb)),
-                  sub(dot(H[0][1], zb), dot(H[1][0], zb))]  # fmt: skip
+        moment = [
+            sub(dot(H[1][2], zb), dot(H[2][1], zb)),
+            sub(dot(H[2][0], zb), dot(H[0][2], zb)),
+            sub(dot(H[0][1], zb), dot(H[1][0], zb)),
+        ]
         N = vadd(N, moment)
     return F + N + (_elastic_bias(link, pose, rate, H) if link.count else [])
 

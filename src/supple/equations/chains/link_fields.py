@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.invariants import foreshortening
+from ...beams.invariants import foreshortening
 from .chain import Chain, ChainLink
 
 __all__ = ["link_deflection", "on_chord", "root_moments"]

@@ -19,8 +19,12 @@ __all__ = ["end_coordinates"]
 
 Array = NDArray[np.float64]
 # Rows of the end's displacement and rotation that each kind of shape moves; rotations first.
-_ROWS = {"xy": (("Psi", 2), ("N", 1)), "xz": (("Psi", 1), ("N", 2)), "axial": (("N", 0),),
-         "torsion": (("Psi", 0),)}  # fmt: skip
+_ROWS = {
+    "xy": (("Psi", 2), ("N", 1)),
+    "xz": (("Psi", 1), ("N", 2)),
+    "axial": (("N", 0),),
+    "torsion": (("Psi", 0),),
+}
 
 
 def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels.scalars import (
+from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
@@ -53,7 +53,7 @@ from .link_inertia import (
     tip_terms,
 )
 
-__all__ = ["forward", "inverse", "mass_matrix"]
+__all__ = ["Balance", "balance", "forward", "inverse", "mass_matrix", "moved"]
 
 ZERO = [0.0, 0.0, 0.0]
 
@@ -66,7 +66,7 @@ def _end_map(section: Section) -> Matrix:
     return top + [[0.0, 0.0, 0.0] + unit[a] + list(section.Jw[a]) for a in range(3)]
 
 
-def _moved(F: Vector, offset: Vector) -> Vector:
+def moved(F: Vector, offset: Vector) -> Vector:
     """A force (force, moment) at offset, as one at the origin."""
     return F[:3] + vadd(F[3:], cross(offset, F[:3]))
 
@@ -93,6 +93,26 @@ def _offset_bias(pose: Pose, before: SectionRates) -> Vector:
     return cross(before.w, cross(before.w, pose.offset))
 
 
+@dataclass(frozen=True)
+class Balance:
+    """Forces of a motion, each (6,) in its own link's axes; accelerations have -gravity in them.
+
+    Attributes:
+        poses, rates: of every link.  roots, sections: accelerations of roots and sections.
+        on_sections: what each section carries of all that hangs there, tip bodies among them, as
+        forces that the link must give.  on_roots: the same of each root, the whole link among it.
+        elastic: forces on the elastic coordinates.
+    """
+
+    poses: list[Pose]
+    rates: list[Rates]
+    roots: list[Vector]
+    sections: list[list[Vector]]
+    on_sections: list[list[Vector]]
+    on_roots: list[Vector]
+    elastic: list[Vector]
+
+
 def inverse(
     links: list[Numbers],
     s: tuple[Vector, Vector, Vector],
@@ -105,11 +125,28 @@ def inverse(
 
     `wrench` is a (force, moment) on the end of link `tip`, base axes, that the efforts then carry.
     """
+    found = balance(links, s, eta, gravity, wrench, tip)
+    efforts: Vector = [0.0] * len(links)
+    for i, (link, G) in enumerate(zip(links, found.on_roots, strict=True)):
+        if link.axis is not None:
+            efforts[i] = add(dot(link.axis, G[3:]), mul(link.rotor, s[2][i]))
+    return efforts, found.elastic
+
+
+def balance(
+    links: list[Numbers],
+    s: tuple[Vector, Vector, Vector],
+    eta: tuple[list[Vector], list[Vector], list[Vector]],
+    gravity: Vector,
+    wrench: Vector | None = None,
+    tip: int = -1,
+) -> Balance:
+    """Return what every section and root carries in a motion; arguments as of `inverse`."""
     poses = kinematics(links, s[0], eta[0])
     rate = rates(links, poses, s[1], eta[1])
     roots, ends = _accelerations(links, poses, rate, s[2], eta[2], gravity)
     F = _wrench_on_end(links, poses, wrench, tip)
-    efforts: Vector = [0.0] * len(links)
+    on_roots: list[Vector] = [[] for _ in links]
     elastic: list[Vector] = [[] for _ in links]
     for i in reversed(range(len(links))):
         link, pose = links[i], poses[i]
@@ -122,13 +159,12 @@ def inverse(
             if link.count:
                 J = [section.Jv[a] for a in range(3)] + [section.Jw[a] for a in range(3)]
                 elastic[i] = vadd(elastic[i], matvec(transpose(J), force))
-            G = vadd(G, _moved(force, section.arm))
-        if link.axis is not None:
-            efforts[i] = add(dot(link.axis, G[3:]), mul(link.rotor, s[2][i]))
+            G = vadd(G, moved(force, section.arm))
+        on_roots[i] = G
         p, k = parent(links, i), link.carrier
         if p >= 0:
-            F[p][k] = vadd(F[p][k], _moved(_turned(pose.R, G), pose.offset))
-    return efforts, elastic
+            F[p][k] = vadd(F[p][k], moved(_turned(pose.R, G), pose.offset))
+    return Balance(poses, rate, roots, ends, F, on_roots, elastic)
 
 
 def _wrench_on_end(
@@ -228,7 +264,7 @@ def mass_matrix(
             X = _shift_map(pose.offset)
             here = congruence(X, _rotated(pose, [row[:6] for row in M[:6]]))
             beyond[p][at] = combine(beyond[p][at], here)
-            outer[p][at] += [(l, c, _moved(_turned(pose.R, F), pose.offset)) for l, c, F in carried]
+            outer[p][at] += [(l, c, moved(_turned(pose.R, F), pose.offset)) for l, c, F in carried]
     return entries
 
 
@@ -345,7 +381,7 @@ def _to_previous(
     p = vadd(p, matvec([row[3:] for row in A], rate.root))
     A, p = _rotated(pose, A), _turned(pose.R, p)
     p = vadd(p, matvec([row[:3] for row in A], _offset_bias(pose, before)))
-    return congruence(_shift_map(pose.offset), A), _moved(p, pose.offset)
+    return congruence(_shift_map(pose.offset), A), moved(p, pose.offset)
 
 
 def _joint_acceleration(link: Numbers, part: _Eliminated, root: Vector) -> tuple[Scalar, Vector]:

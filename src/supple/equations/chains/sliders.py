@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..beams.sliding.clamped_mass import SHORTEST, ClampedMass
-from ..beams.sliding.modes import SlidingModes
-from ..beams.sliding.rates import Rate
-from ..beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
-from ..kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd
+from ...beams.sliding.clamped_mass import SHORTEST, ClampedMass
+from ...beams.sliding.modes import SlidingModes
+from ...beams.sliding.rates import Rate
+from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
+from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd
 from .chain import Chain
 from .link_inertia import Numbers
 
@@ -54,13 +54,29 @@ class Slider:
         found = integrals(self.shapes, at, self.velocity, held, self.beta, self.stiffening)
         kept = self.fixed
         return Numbers(
-            R_PM=kept.R_PM, p_PM=kept.p_PM, axis=None, length=l, mass=found.mass,
-            first=found.first, second=found.second, P=found.P, X=found.X, G=found.G, J=found.J,
-            JPsi=found.JPsi, PsiJPsi=found.PsiJPsi,
-            pairs=self.shapes.pairs if self.stiffening else (), N_end=found.N_end,
-            Psi_end=found.Psi_end, root_mass=kept.root_mass, tip_mass=kept.tip_mass,
-            rotor=kept.rotor, slides=True, parent=kept.parent, carrier=kept.carrier,
-        )  # fmt: skip
+            R_PM=kept.R_PM,
+            p_PM=kept.p_PM,
+            axis=None,
+            length=l,
+            mass=found.mass,
+            first=found.first,
+            second=found.second,
+            P=found.P,
+            X=found.X,
+            G=found.G,
+            J=found.J,
+            JPsi=found.JPsi,
+            PsiJPsi=found.PsiJPsi,
+            pairs=self.shapes.pairs if self.stiffening else (),
+            N_end=found.N_end,
+            Psi_end=found.Psi_end,
+            root_mass=kept.root_mass,
+            tip_mass=kept.tip_mass,
+            rotor=kept.rotor,
+            slides=True,
+            parent=kept.parent,
+            carrier=kept.carrier,
+        )
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
         return integrals(self.shapes, self._inside(l), "material", beta=self.beta)
@@ -91,8 +107,9 @@ class Slider:
         if not eta:
             return [0.0]
         K = self.stiffness(l)
-        value, slope = ([[getattr(x, part) for x in row] for row in K]
-                        for part in ("value", "first"))  # fmt: skip
+        value, slope = (
+            [[getattr(x, part) for x in row] for row in K] for part in ("value", "first")
+        )
         row = mul(0.5, dot(eta, matvec(slope, eta))) if self.velocity == "material" else 0.0
         return [row, *matvec(value, eta)]
 
@@ -123,8 +140,10 @@ def resolved(
 
     `held` are coordinates whose lengths the shapes belong to, where they are others.
     """
-    return [link.at(p[0], h[0] if held else None) if isinstance(link, Slider) else link
-            for link, p, h in zip(links, eta, held or eta, strict=True)]  # fmt: skip
+    return [
+        link.at(p[0], h[0] if held else None) if isinstance(link, Slider) else link
+        for link, p, h in zip(links, eta, held or eta, strict=True)
+    ]
 
 
 def _equations(chain: Chain) -> list[tuple[int, ClampedMass]]:
@@ -145,8 +164,9 @@ def beta_count(chain: Chain) -> int:
 def newton_beta(chain: Chain, q: Array) -> Array:
     """Return beta (.., b) of all links that slide at states (.., N), by Newton's method."""
     flat = q.reshape(-1, q.shape[-1])
-    rows = [[b for place, law in _equations(chain) for b in law.roots(float(x[place]))]
-            for x in flat]  # fmt: skip
+    rows = [
+        [b for place, law in _equations(chain) for b in law.roots(float(x[place]))] for x in flat
+    ]
     return np.array(rows).reshape(*q.shape[:-1], -1)
 
 
@@ -156,8 +176,10 @@ def beta_rates(chain: Chain, beta: Vector, q: Vector, qd: Vector) -> Vector:
     Source: [Theodore1997], Eqs. (11)-(13).
     """
     owners = [pair for pair in _equations(chain) for _ in range(pair[1].count)]
-    return [law.rate(b, q[place]).first * qd[place]
-            for b, (place, law) in zip(beta, owners, strict=True)]  # fmt: skip
+    return [
+        law.rate(b, q[place]).first * qd[place]
+        for b, (place, law) in zip(beta, owners, strict=True)
+    ]
 
 
 def given_beta(chain: Chain, links: list[Numbers | Slider], beta: Vector) -> list[Numbers | Slider]:

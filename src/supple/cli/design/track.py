@@ -1,0 +1,76 @@
+"""`supple track`: modes followed as branches."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Plot, Position, angles, numbers
+from ..output import check_places, plain, print_json, print_table, say
+from .sweep import Over, parse_over
+
+__all__ = ["track"]
+
+
+def track(
+    file: File,
+    over: Over,
+    at: At = None,
+    position: Position = None,
+    count: Annotated[int, typer.Option("--count", help="Branches to follow.")] = 6,
+    plot: Plot = None,
+    json: Json = False,
+) -> None:
+    """Follow modes as branches while one thing changes, through crossings and veerings."""
+    from ... import files
+    from ...studies.design.track import track as ask
+
+    check_places(plot, None)
+    if len(over) != 1:
+        raise SuppleError(f"--over is given {len(over)} times: give it once")
+    found = ask(
+        files.load(file),
+        dict([parse_over(over[0])]),
+        count,
+        theta=None if at is None else angles(at, "--at"),
+        position=None if position is None else numbers(position, "--position", 3),
+    )
+    if plot is not None:
+        found.plot(plot)
+    if json:
+        keys = ("x", "omega", "frequency_hz", "number", "kinds", "asked", "certified")
+        document: dict[str, Any] = {"robot": found.robot.name, "over": found.key}
+        document |= {key: getattr(found, key) for key in keys}
+        document["veerings"] = [v._asdict() for v in found.veerings]
+        print_json(document, rows=found.to_pandas().reset_index().to_dict("records"))
+        return
+    say(
+        f"{plain(found.robot.name)}: branches over {found.key}, {found.x[0]:.4g} to "
+        f"{found.x[-1]:.4g}"
+    )
+    hertz = found.frequency_hz
+    rows = [
+        (
+            str(b + 1),
+            kind,
+            f"{hertz[0, b]:.5g}",
+            f"{hertz[:, b].min():.5g}",
+            f"{hertz[:, b].max():.5g}",
+            f"{hertz[-1, b]:.5g}",
+        )
+        for b, kind in enumerate(found.kinds)
+    ]
+    print_table(("branch>", "begins as", "first Hz>", "lowest>", "highest>", "last>"), rows)
+    for v in found.veerings:
+        one, two = v.branches
+        word = "cross" if v.crossing else f"veer, {v.gap_hz:.4g} Hz apart,"
+        say(f"Branches {one} and {two} {word} at {v.at:.6g}")
+    if plot is not None:
+        say(f"Drawn: {plot}")
+    if found.certified:
+        say(
+            "Certified: every frequency is counted, at each of the "
+            f"{found.asked} configurations computed."
+        )

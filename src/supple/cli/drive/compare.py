@@ -1,0 +1,181 @@
+"""`supple compare`: several ways to make one move, tried on a finer robot with a wrong payload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import File, Json, Plot, angles
+from ..output import (
+    check_places,
+    draw_answer,
+    print_json,
+    print_table,
+    save_answer,
+    say,
+    tell_places,
+)
+from .shape import Gains, servo_of
+
+if TYPE_CHECKING:
+    from ...studies.drive.compare import Comparison
+
+__all__ = ["compare"]
+
+From = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        metavar="0,45deg,..",
+        help="Where the move begins: joint coordinates, or x,y,z of a Delta's platform.",
+    ),
+]
+To = Annotated[str, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
+Duration = Annotated[
+    float | None,
+    typer.Option(help="Seconds of the unshaped move. 1.5 periods of the lowest mode without."),
+]
+Methods = Annotated[
+    str,
+    typer.Option(
+        "--methods",
+        metavar="a,b,..",
+        help="unshaped, a shaper (zv, zvd, ei, ..), scheduled, scheduled-ei, .., optimised.",
+    ),
+]
+Error = Annotated[
+    float, typer.Option("--payload-error", help="By which part the payload is wrong.")
+]
+Law = Annotated[
+    str, typer.Option("--law", help="Unshaped move: trapezoid, cubic, quintic or septic.")
+]
+Within = Annotated[
+    float | None, typer.Option("--band", help="Settled means: the tip within so many metres.")
+]
+Damping = Annotated[
+    float | None,
+    typer.Option("--damping", help="Damping ratio of each link, else the robot file's."),
+]
+Elements = Annotated[
+    int, typer.Option("--elements", help="Elements per link of the finer robot without --gains.")
+]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Write a page (.html), or the data (.nc)."),
+]
+
+
+def compare(
+    robot: File,
+    start: From,
+    end: To,
+    duration: Duration = None,
+    methods: Methods = "unshaped,zvd,scheduled,optimised",
+    gains: Gains = None,
+    payload_error: Error = 0.2,
+    law: Law = "trapezoid",
+    band: Within = None,
+    damping: Damping = None,
+    elements: Elements = 3,
+    plot: Plot = None,
+    save: Save = None,
+    json: Json = False,
+) -> None:
+    """Compare ways to make one move: settling, residual, overshoot, effort, energy, tip error."""
+    from ... import files
+    from ...studies.drive.compare import compare as ask
+
+    check_places(plot, save, stored=True)
+    words = [word.strip() for word in methods.split(",") if word.strip()]
+    if len(set(words)) < len(words):
+        raise SuppleError(f"--methods {methods}: a method is named twice")
+    found = ask(
+        files.load(robot),
+        angles(start, "--from"),
+        angles(end, "--to"),
+        duration,
+        words,
+        servo=servo_of(gains),
+        law=law,
+        payload_error=payload_error,
+        band=band,
+        elements=elements,
+        damping=damping,
+    )
+    if plot is not None:
+        draw_answer(found, plot)
+    if save is not None:
+        save_answer(found, save)
+    if json:
+        print_json(_document(found), found)
+        return
+    _print(found)
+    tell_places(plot, save)
+
+
+def _document(found: Comparison) -> dict[str, Any]:
+    late = found.settling
+    return {
+        "robot": found.robot.name,
+        "start": found.start,
+        "end": found.end,
+        "frequency_hz": found.frequency_hz,
+        "band": found.band,
+        "payload": found.payload,
+        "changed": found.changed,
+        "methods": {
+            name: {
+                "duration": found.duration[k],
+                "settling": [float(x) if x < float("inf") else None for x in late[k]],
+                "residual": found.residual[k],
+                "overshoot": found.overshoot[k],
+                "tip_error": found.tip_error[k],
+                "peak_effort": found.peak_effort[k],
+                "energy": found.energy[k],
+            }
+            for k, name in enumerate(found.methods)
+        },
+        "notes": list(found.notes),
+    }
+
+
+def _print(found: Comparison) -> None:
+    told = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
+    say(f"{found.robot.name} rings at {told} Hz where the move ends ({found.servo})")
+    say(
+        f"tried with {found.finer}, payload times {', '.join(f'{x:g}' for x in found.payload)} "
+        f"({found.changed}); worst of them:\n"
+    )
+    late = found.settling.max(axis=1)
+    rows = [
+        (
+            name,
+            f"{found.duration[k]:.4g}",
+            f"{late[k]:.4g}" if late[k] < float("inf") else "not",
+            *(
+                f"{1e3 * x[k].max():.3g}"
+                for x in (found.residual, found.overshoot, found.tip_error)
+            ),
+            f"{found.peak_effort[k].max():.3g}",
+            f"{found.energy[k].max():.3g}",
+        )
+        for k, name in enumerate(found.methods)
+    ]
+    heads = (
+        "method",
+        "command (s)>",
+        "settled (s)>",
+        "left (mm)>",
+        "overshoot (mm)>",
+        "off the path (mm)>",
+        "peak effort>",
+        "energy (J)>",
+    )
+    print_table(heads, rows)
+    say(f"\nsettled: the tip stays within {1e3 * found.band:.3g} mm of its rest")
+    for line in found.text:
+        say(line)
+    for note in found.notes:
+        say(f"Note: {note}.")

@@ -1,0 +1,264 @@
+"""The fastest move that ends calm: a time law found by linear programming.
+
+Along a straight line x(t) = start + s(t) (end - start) the acceleration s'' is piecewise linear on
+N pieces. Speed, acceleration and jerk are bounded, and so is what is left in a mode of phase
+p(t) = int w dt when the move ends,
+
+    |int s'' exp((zeta + i sqrt(1 - zeta^2)) g (p(t) - p(T))) g w dt| <= left max|s''|,
+
+at several g about 1: as much error of the frequency does no harm. All of this is linear in s'' (the
+disc a polygon of sixteen sides), so the least residual of a duration is one linear programme, and
+the least duration is found by bisection. `left` is a part of the bending under the largest
+acceleration; a step of acceleration leaves 1, a bang-bang move up to 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SuppleError
+from .trajectories import LAWS, Trajectory
+
+__all__ = ["CalmMove", "Mode", "calmest", "left_by"]
+
+Array = NDArray[np.float64]
+PIECES = 64
+SIDES = 16
+GAUSS = np.array([-np.sqrt(0.6), 0.0, np.sqrt(0.6)]), np.array([5, 8, 5]) / 18
+
+
+@dataclass(frozen=True, eq=False)
+class CalmMove(Trajectory):
+    """x = start + s(t) (end - start), s'' piecewise linear.
+
+    Attributes:
+        start, end: (n,).  t: (N + 1,) s.  acceleration: (N + 1,) s'' there, zero at both ends.
+        left: the largest residual within the band of frequencies it was made for, a part of the
+        bending under the largest acceleration.
+    """
+
+    start: Array
+    end: Array
+    t: Array
+    acceleration: Array
+    left: float
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        jerk = np.diff(self.acceleration)
+        return tuple(self.t[1:-1][np.abs(np.diff(jerk)) > 1e-6 * np.abs(jerk).max()].tolist())
+
+    @cached_property
+    def law(self) -> tuple[Array, Array]:
+        """s and s' at the knots."""
+        h, a = np.diff(self.t), self.acceleration
+        v = np.concatenate([[0.0], np.cumsum(h * (a[:-1] + a[1:]) / 2)])
+        moved = h * v[:-1] + h**2 * (2 * a[:-1] + a[1:]) / 6
+        return np.concatenate([[0.0], np.cumsum(moved)]), v
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        (s, v), a = self.law, self.acceleration
+        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
+        d = t - self.t[k]
+        jerk = (a[k + 1] - a[k]) / (self.t[k + 1] - self.t[k])
+        each = (
+            s[k] + d * v[k] + d**2 / 2 * a[k] + d**3 / 6 * jerk,
+            v[k] + d * a[k] + d**2 / 2 * jerk,
+            a[k] + d * jerk,
+        )
+        x, xd, xdd = (np.outer(value, self.end - self.start) for value in each)
+        return self.start + x, xd, xdd
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A mode to be left calm: circular frequency over s, (m,) at even s from 0 to 1, and ratio."""
+
+    omega: Array
+    damping_ratio: float = 0.0
+
+
+def calmest(
+    start: Array,
+    end: Array,
+    modes: list[Mode],
+    limits: tuple[float, float, float],
+    *,
+    left: float = 0.02,
+    band: float = 0.1,
+    duration: float | None = None,
+) -> CalmMove:
+    """Return the fastest move within `left`, or the calmest of a given duration.
+
+    Args:
+        start, end: (n,) coordinates.
+        modes: to be left calm; their frequencies are followed along the move.
+        limits: the largest s', s'' and s''', 1/s, 1/s^2 and 1/s^3.
+        left: as in `CalmMove`.
+        band: by which part frequencies may be off, to both sides.
+        duration: s.
+    """
+    V, A, J = limits
+    least = _least_time(V, A, J)
+    if duration is not None:
+        if duration < least:
+            raise SuppleError(
+                f"duration is {duration:.4g} s: the limits allow no move faster than {least:.4g} s"
+            )
+        return _refined(start, end, modes, limits, duration, band)
+    slowest = 2 * np.pi / min(float(mode.omega.min()) for mode in modes)
+    low, high = least, least + 2 * slowest
+    best = _refined(start, end, modes, limits, high, band)
+    while best.left > left:
+        low, high = high, high + slowest
+        if high > least + 12 * slowest:
+            raise SuppleError(
+                f"no move within {low:.4g} s leaves less than {best.left:.2g} of the bending: "
+                "allow more to be left, a narrower band, or higher limits"
+            )
+        best = _refined(start, end, modes, limits, high, band, best)
+    while high - low > 3e-3 * high:
+        middle = (low + high) / 2
+        found = _refined(start, end, modes, limits, middle, band, best)
+        if found.left <= left:
+            high, best = middle, found
+        else:
+            low = middle
+    return best
+
+
+def left_by(
+    trajectory: Trajectory, start: Array, end: Array, modes: list[Mode], band: float
+) -> float:
+    """Return what a straight move leaves of modes, as `CalmMove.left` measures it.
+
+    A part of the bending under a unit of s'': divide it by the largest s'' to compare.
+    """
+    along = (end - start) / float((end - start) @ (end - start))
+    t = np.linspace(0.0, trajectory.duration, 4001)
+    x, _, a = trajectory(t)
+    s = np.clip((x - start) @ along, 0.0, 1.0)
+    rows = _residuals(t, [_phase(mode, t, s) for mode in modes], band)
+    return float(max(abs(row @ (a @ along)) for row in rows))
+
+
+def _least_time(V: float, A: float, J: float) -> float:
+    """The shortest rest to rest move over s = 0..1 under the three limits."""
+    rise = A / J
+    if A * rise >= V:  # full acceleration is not reached on the way to full speed
+        rise, top = np.sqrt(V / J), V
+        ramp = 2 * rise
+    else:
+        ramp, top = V / A + rise, V
+    if top * ramp <= 1:
+        return float(2 * ramp + (1 - top * ramp) / top)
+    # full speed is not reached: half of the way in one ramp of length r with peak speed 1/r
+    low, high = 0.0, float(ramp)
+    for _ in range(80):
+        r = (low + high) / 2
+        peak = J * r**2 / 4 if r <= 2 * A / J else A * (r - A / J)
+        low, high = (r, high) if peak * r < 1 else (low, r)
+    return 2 * high
+
+
+def _refined(
+    start: Array,
+    end: Array,
+    modes: list[Mode],
+    limits: tuple[float, float, float],
+    T: float,
+    band: float,
+    near: CalmMove | None = None,
+) -> CalmMove:
+    """The calmest move of T seconds: frequencies are taken along it, found by repetition."""
+    even = np.linspace(0.0, T, PIECES + 1)
+    s = LAWS["quintic"](even / T) if near is None else near.law[0]
+    changes = any(np.ptp(mode.omega) > 1e-3 * mode.omega.min() for mode in modes)
+    for _ in range((3 if near is None else 2) if changes else 1):
+        a, rest = _programme(even, [_phase(mode, even, s) for mode in modes], limits, band)
+        found = CalmMove(start, end, even, a, rest)
+        s = found.law[0]
+    return found
+
+
+def _phase(mode: Mode, t: Array, s: Array) -> tuple[Callable[[Array], Array], Any, float]:
+    """Phase and frequency of a mode as functions of time, along s(t)."""
+    from scipy.interpolate import CubicSpline
+
+    places = np.linspace(0.0, 1.0, len(mode.omega))
+    w = CubicSpline(t, np.interp(np.clip(s, 0, 1), places, mode.omega))
+    return w.antiderivative(), w, mode.damping_ratio
+
+
+def _programme(
+    t: Array, phases: list[Any], limits: tuple[float, float, float], band: float
+) -> tuple[Array, float]:
+    """s'' at the knots with the least largest residual, and that residual."""
+    from scipy.optimize import linprog
+
+    V, A, J = limits
+    N, h = len(t) - 1, t[1] - t[0]
+    to_v = np.tril(np.ones((N, N)))  # s' at the knots 1..N, from pieces' means
+    mean = (np.eye(N, N + 1) + np.eye(N, N + 1, 1)) / 2
+    v = h * to_v @ mean
+    moved = h * np.vstack([np.zeros(N + 1), v[:-1]]) + h**2 / 6 * (
+        2 * np.eye(N, N + 1) + np.eye(N, N + 1, 1)
+    )
+    rows, bounds = [], []
+    for row in _residuals(t, phases, band):
+        for k in range(SIDES):
+            angle = 2 * np.pi * (k + 0.5) / SIDES
+            side = np.cos(angle) * row.real + np.sin(angle) * row.imag
+            rows.append(np.append(side[1:-1], -A * np.cos(np.pi / SIDES)))
+            bounds.append(0.0)
+    for sign in (1, -1):
+        # s' is a parabola in each piece, below the highest of its control points
+        for speed in (v, v - h / 2 * np.eye(N, N + 1, 1)):
+            rows += list(np.hstack([sign * speed[:, 1:-1], np.zeros((N, 1))]))
+            bounds += [V] * N
+        jumps = sign * np.diff(np.eye(N + 1), axis=0)[:, 1:-1]
+        rows += list(np.hstack([jumps, np.zeros((N, 1))]))
+        bounds += [J * h] * N
+    equal = np.array([np.append(v[-1, 1:-1], 0.0), np.append(moved.sum(axis=0)[1:-1], 0.0)])
+    found = linprog(
+        np.append(np.zeros(N - 1), 1.0),
+        A_ub=np.array(rows),
+        b_ub=np.array(bounds),
+        A_eq=equal,
+        b_eq=[0.0, 1.0],
+        bounds=[(-A, A)] * (N - 1) + [(0, None)],
+        method="highs",
+    )
+    if not found.success:
+        return np.zeros(N + 1), np.inf
+    return np.concatenate([[0.0], found.x[:-1], [0.0]]), float(found.x[-1])
+
+
+def _residuals(t: Array, phases: list[Any], band: float) -> list[NDArray[np.complex128]]:
+    """Rows over s'' at the knots: the vibration left in a mode, over that of a unit of s''."""
+    N, h = len(t) - 1, t[1] - t[0]
+    nodes, weights = GAUSS
+    at = (t[:-1, None] + h / 2 * (1 + nodes)).ravel()
+    share = np.tile((1 + nodes) / 2, N)  # of the knot after
+    piece = np.repeat(np.arange(N), len(nodes))
+    found = []
+    for phase, omega, zeta in phases:
+        p, w, last = phase(at), omega(at), phase(t[-1])
+        for g in np.linspace(1 - band, 1 + band, 5 if band else 1):
+            value = np.exp((zeta + 1j * np.sqrt(1 - zeta**2)) * g * (p - last))
+            value = value * g * w * np.tile(weights, N) * h
+            row = np.zeros(N + 1, complex)
+            np.add.at(row, piece, value * (1 - share))
+            np.add.at(row, piece + 1, value * share)
+            found.append(row)
+    return found

@@ -1,0 +1,203 @@
+"""Line: the tip of a serial arm on straight lines between points, corners rounded, in joints.
+
+The tip moves at one speed along each line; where lines meet, at the start and at the end its
+velocity changes at a constant acceleration. So a corner is cut by a parabola that passes the point
+at the distance a tau^2 / 8, tau = |v_2 - v_1| / a, and the first and last point are met exactly.
+The joints follow by Newton's method, their rates by the Jacobian: J theta' = x' and
+J theta'' = x'' - J' theta'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..architectures.serial import place
+from ..arguments import number, reals, vector
+from ..errors import SuppleError
+from ..kernels.spatial import rotation_vector
+from ..robot import SerialRobot
+from .trajectories import Trajectory
+
+__all__ = ["Line"]
+
+Array = NDArray[np.float64]
+SHORT = 1e-3  # step of the slope of the Jacobian along theta', s
+KNOTS = 10  # poses solved in a row on every stretch between two breaks
+MET = 1e-11  # of the arm's reach: where Newton's method stops
+
+
+@dataclass(frozen=True)
+class Line(Trajectory):
+    """Joint coordinates that lead the tip along straight lines from where it is at `start`.
+
+    Attributes:
+        robot: a serial arm.  start: (joints,), where it begins.  points: (3,) or (K, 3), where the
+        tip goes, base axes, m; (2,) or (K, 2) in the plane of a planar arm.  speed, acceleration:
+        of the tip along the lines and at the corners, m/s and m/s^2; short lines are slower.
+
+    An arm with as many joints as the tip has coordinates (2 in a plane, 3 in space) follows with
+    its tip's place; one with as many as place and attitude together (3, 6) keeps its attitude too.
+    """
+
+    robot: SerialRobot
+    start: Sequence[float]
+    points: Sequence[Any]
+    speed: float
+    acceleration: float
+    smooth = True
+
+    checks: ClassVar = {
+        "start": vector(),
+        "speed": number(0, above=True, unit="of metres per second"),
+        "acceleration": number(0, above=True, unit="of metres per second squared"),
+    }
+
+    def __post_init__(self) -> None:
+        """Check the arm and the points, and follow the line once."""
+        super().__post_init__()
+        if not isinstance(self.robot, SerialRobot):
+            raise SuppleError(f"robot is {self.robot!r}: lines are for serial arms")
+        flat = self.robot.planar
+        words = f"points must be one or more places of the tip, {2 if flat else 3} numbers each"
+        given = np.atleast_2d(reals("points", self.points, words))
+        if given.ndim != 2 or given.shape[1] not in ((2, 3) if flat else (3,)):
+            raise SuppleError(words)
+        if given.shape[1] == 2:
+            given = np.pad(given, ((0, 0), (0, 1)))
+        if not np.isfinite(given).all():
+            raise SuppleError(words)
+        object.__setattr__(self, "points", tuple(map(tuple, given.tolist())))
+        n, place_only = len(self.robot.moving), 2 if flat else 3
+        if n not in (place_only, 2 * place_only - flat):
+            raise SuppleError(
+                f"{self.robot.name} has {n} joints: a line needs {place_only}, or "
+                f"{2 * place_only - flat} to keep the attitude as well"
+            )
+        self._knots  # noqa: B018  a line that cannot be followed is refused here
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        """Which of (place, attitude) are asked for."""
+        n = len(self.robot.moving)
+        if self.robot.planar:
+            return [0, 1, 5][:n]
+        return list(range(n))
+
+    @property
+    def _begin(self) -> Array:
+        return np.asarray(self.start, float)
+
+    @cached_property
+    def _course(self) -> tuple[Array, Array, Array]:
+        """Times (m,) where the tip's acceleration jumps, with its places and velocities, (m, 3)."""
+        first = place(self.robot, self._begin).tip
+        at = np.concatenate([first, np.asarray(self.points, float)])
+        step = np.diff(at, axis=0)
+        length = np.linalg.norm(step, axis=1)
+        if (length == 0).any():
+            raise SuppleError("two points of the line are the same: leave one of them out")
+        along = np.pad(step / length[:, None], ((1, 1), (0, 0)))
+        turn = np.linalg.norm(np.diff(along, axis=0), axis=1)  # at every point, over the speed
+        fits = 2 * self.acceleration * length / (turn[:-1] + turn[1:])
+        v = min(self.speed, float(np.sqrt(fits.min())))
+        blend = v * turn / self.acceleration
+        knot = blend[0] / 2 + np.concatenate([[0.0], np.cumsum(length / v)])
+        times = np.stack([knot - blend / 2, knot + blend / 2], axis=1).ravel()
+        speeds = v * np.repeat(along, 2, axis=0)[1:-1]
+        places = first + np.concatenate(
+            [
+                np.zeros((1, 3)),
+                np.cumsum((speeds[1:] + speeds[:-1]) / 2 * np.diff(times)[:, None], axis=0),
+            ]
+        )
+        return times, places, speeds
+
+    @property
+    def duration(self) -> float:
+        return float(self._course[0][-1])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(sorted({float(t) for t in self._course[0] if 0 < t < self.duration}))
+
+    def tip(self, t: Array) -> tuple[Array, Array, Array]:
+        """Return place, velocity and acceleration of the tip, (N, 3) each."""
+        times, places, speeds = self._course
+        k = np.clip(np.searchsorted(times, t, "right") - 1, 0, len(times) - 2)
+        span = np.diff(times)[k]
+        pull = (speeds[k + 1] - speeds[k]) / np.where(span > 0, span, 1.0)[:, None]
+        after = (t - times[k])[:, None]
+        return places[k] + (speeds[k] + pull * after / 2) * after, speeds[k] + pull * after, pull
+
+    @cached_property
+    def _knots(self) -> tuple[Array, Array]:
+        """Times and joints, one solved after the other from the start on."""
+        times = np.unique(np.concatenate([[0.0], self._course[0], [self.duration]]))
+        t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(times)]))
+        x, found = self.tip(t)[0], [self._begin]
+        for k in range(1, len(t)):
+            found.append(self._solved(x[k : k + 1], found[-1][None], t[k : k + 1])[0])
+        return t, np.array(found)
+
+    def _solved(self, x: Array, theta: Array, t: Array) -> Array:
+        """Joints (N, n) that put the tip at x (N, 3), attitude kept, from a guess."""
+        reach = max(float(np.abs(self._course[1]).max()), 1e-9)
+        for _ in range(20):
+            miss, J = self._miss(x, theta)
+            if not np.isfinite(miss).all() or np.linalg.cond(J).max() > 1e8:
+                break
+            if np.abs(miss).max() <= MET * reach:
+                return theta
+            theta = theta + np.linalg.solve(J, miss[..., None])[..., 0]
+        worst = int(np.argmax(np.abs(self._miss(x, theta)[0]).max(axis=1)))
+        raise SuppleError(
+            f"the line leaves what {self.robot.name} can reach, or meets a singular pose, at "
+            f"{np.round(x[worst], 6).tolist()} after {t[worst]:.4g} s: begin or end it elsewhere"
+        )
+
+    def _miss(self, x: Array, theta: Array) -> tuple[Array, Array]:
+        """How far the tip is from x, in place and attitude, and the Jacobian, on the rows asked."""
+        placed, kept = place(self.robot, theta), place(self.robot, self._begin).R[0, -1]
+        turned = rotation_vector(kept @ placed.R[:, -1].swapaxes(1, 2))
+        miss = np.concatenate([x - placed.tip, turned], axis=1)
+        return miss[:, self._rows], self._jacobian(theta)
+
+    def _jacobian(self, theta: Array) -> Array:
+        """J (N, rows, n): motion of the tip and turning of its axes per joint rate, base axes."""
+        placed = place(self.robot, theta)
+        columns = []
+        for i, link in enumerate(self.robot.links):
+            if link.joint.type == "revolute":
+                z = placed.R[:, i] @ link.joint.direction
+                moved = np.cross(z, placed.tip - placed.p[:, i])
+                columns.append(np.concatenate([moved, z], axis=1))
+            elif link.joint.type == "prismatic":
+                columns.append(np.pad(placed.R[:, i, :, 0], ((0, 0), (0, 3))))
+        return np.stack(columns, axis=2)[:, self._rows]
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = self.tip(t)
+        known, joints = self._knots
+        guess = np.stack([np.interp(t, known, column) for column in joints.T], axis=1)
+        theta = self._solved(x, guess, t)
+        J, still = self._jacobian(theta), np.zeros((len(t), 3))
+
+        def rates(motion: Array) -> Array:
+            asked = np.concatenate([motion, still], axis=1)[:, self._rows]
+            return np.asarray(np.linalg.solve(J, asked[..., None])[..., 0])
+
+        speed = rates(v)
+        near, far = (
+            self._jacobian(theta + s * SHORT * speed) - self._jacobian(theta - s * SHORT * speed)
+            for s in (1, 2)
+        )
+        drift = ((8 * near - far) / (12 * SHORT)) @ speed[..., None]
+        full = np.concatenate([a, still], axis=1)[:, self._rows] - drift[..., 0]
+        return theta, speed, np.asarray(np.linalg.solve(J, full[..., None])[..., 0])

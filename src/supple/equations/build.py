@@ -1,0 +1,259 @@
+"""build: a Robot under a Basis as a Model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..architectures.kinds import architecture_of
+from ..arguments import checked, one_of, optional, shown, switch
+from ..beams.basis import Basis, rigid_basis
+from ..beams.sliding.shapes import Velocity
+from ..errors import SuppleError
+from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
+from .accuracy import ModelWarning, accuracy
+from .chain_functions import AnyLaws, ChainFunctions
+from .chains.chain import Chain, chain_of, denoised
+from .chains.chain_equations import Laws, laws_of
+from .chains.link_inertia import Numbers
+from .chains.sliders import beta_count
+from .chains.supports import check_supports
+from .chains.tree import passive_values
+from .closed.coupled import ClosedFunctions
+from .closed.coupled_delta import DeltaTies
+from .closed.delta_legs import delta_legs
+from .closed.loops import assembled_tree, loops_of
+from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
+from .functions import Functions
+from .locked import locked_pose
+from .locked import modal_damping as whole_damping
+from .model import Model
+from .readings.de_luca import PlanarLaws
+from .readings.reading import BETAS, DEFLECTIONS, VELOCITIES, Beta, Deflection, Reading
+from .readings.theodore import LagrangeLaws
+
+__all__ = ["build"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a Model is built with."""
+
+    basis: Basis
+    reading: Reading
+    stiffening: bool | None
+    damping: Damping
+    compiled: bool
+
+
+@checked(
+    robot=a_robot,
+    deflection=optional(one_of(*DEFLECTIONS)),
+    stiffening=optional(switch),
+    velocity=optional(one_of(*VELOCITIES)),
+    beta=optional(one_of(*BETAS)),
+    compiled=switch,
+)
+def build(  # noqa: PLR0913 - every choice by keyword
+    robot: Robot,
+    basis: Basis | None = None,
+    deflection: Deflection | None = None,
+    stiffening: bool | None = None,
+    damping: Damping | float | None = None,
+    velocity: Velocity | None = None,
+    beta: Beta | None = None,
+    compiled: bool = False,
+    *,
+    reading: Reading | str | None = None,
+    modal_damping: float | None = None,
+) -> Model:
+    """Return the Model of a robot under a basis: an arm, a Delta or a mechanism, its loops closed.
+
+    `reading` says whether the equations are right, or written as a paper prints them: a `Reading`,
+    or `right`, `de-luca`, `theodore`; its `deflection`, `velocity` and `beta` may be given alone
+    instead. `stiffening` adds geometric stiffening (foreshortening of bent links); None: for robots
+    with loops, where it matters most. `damping` is a ratio of each link's own modes, a Damping, or
+    None for the robot file's; `modal_damping` a ratio of the whole robot's modes instead, motors
+    locked at the basis' `at`. `compiled` turns every function into C when first used.
+
+    Warns where statics or the lowest frequency miss those of the exact beams by more than 5 %, and
+    names the basis that mends it (`model.check()`). `basis` may be left out where nothing bends.
+    """
+    if modal_damping is not None:
+        if damping is not None:
+            raise SuppleError(
+                "damping and modal_damping are both given: damping is the ratio of each link's own "
+                "modes, modal_damping that of the whole robot's; give one of them"
+            )
+        damping = RobotDamping(modal_damping)
+    read = Reading.of(reading, deflection=deflection, velocity=velocity, beta=beta)
+    basis = rigid_basis(robot) if basis is None else basis
+    if not isinstance(basis, Basis):
+        raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
+    asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
+    check_supports(robot)
+    made = _FAMILIES[type(robot)](robot, asked)
+    found = accuracy(made.robot, made.basis, made.chain, made.damping)
+    if found is not None and not found.good:
+        warnings.warn(f"{found} (model.check())", ModelWarning, stacklevel=3)
+    return made
+
+
+def _frozen(K: Array, D: Array, friction: Array) -> tuple[Array, Array, Array]:
+    for array in (K, D, friction):
+        array.setflags(write=False)
+    return K, D, friction
+
+
+def _serial(robot: SerialRobot, asked: _Asked) -> Model:
+    """The Model of an arm: one open chain."""
+    basis, reading, stiffening = asked.basis, asked.reading, bool(asked.stiffening)
+    if stiffening and reading.velocity == "paper":
+        raise SuppleError("stiffening goes with velocity 'material', not with 'paper'")
+    chain = chain_of(robot, basis, stiffening)
+    if reading.beta == "integrated" and not beta_count(chain):
+        raise SuppleError(
+            "beta is 'integrated': only links that slide and bend in AssumedModes have a beta; "
+            "leave it out"
+        )
+    if reading.deflection != "rotation":
+        word = f"'{reading.deflection}'"
+        if not robot.planar:
+            raise SuppleError(f"deflection {word} is for planar arms; {robot.name} is spatial")
+        if stiffening:
+            raise SuppleError(f"stiffening goes with deflection 'rotation', not with {word}")
+    D = _damping_matrix(robot, chain, asked)
+    friction = tuple(drive.made.friction for drive in architecture_of(robot).drives)
+    rubbed = friction if any(friction) else ()
+    ratios = slide_ratios(robot, chain, asked.damping)
+    laws = laws_of(chain, D, rubbed, ratios, reading.velocity)
+    _check_mass(chain, laws)
+    K = chain.stiffness()
+    for i in chain.sliding:
+        for array in (K, D):
+            array[chain.eta[i], chain.eta[i]] = np.nan
+    arrays = _frozen(K, D, np.array(friction))
+    functions = ChainFunctions(_read(laws, reading), asked.compiled)
+    return Model(robot, basis, chain, reading, stiffening, *arrays, functions)
+
+
+def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
+    """The Model of a Delta: legs cut at D, closed by what follows from q."""
+    _only_right(robot, asked.reading)
+    stiffening = asked.stiffening is not False
+    legs = delta_legs(robot, asked.basis, stiffening)
+    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, asked)
+    arrays = _frozen(K, D, np.full(3, robot.motor.friction))
+    functions = ClosedFunctions(DeltaTies(legs, *arrays), asked.compiled)
+    return Model(robot, asked.basis, legs.book, asked.reading, stiffening, *arrays, functions)
+
+
+def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
+    """The Model of a mechanism: a tree, its loops closed by coordinates that follow from q."""
+    _only_right(robot, asked.reading)
+    stiffening = bool(robot.closures) if asked.stiffening is None else asked.stiffening
+    tree = assembled_tree(robot, asked.basis, stiffening)
+    chain = tree.chain
+    D = _damping_matrix(robot, chain, asked)
+    motors = [drive.made.friction for drive in architecture_of(robot).drives]
+    friction = np.array([*motors, *[0.0] * len(chain.sprung), *passive_values(robot, "friction")])
+    for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
+        D[k, k] = value
+    ratios = slide_ratios(robot, chain, asked.damping)
+    rubbed = tuple(friction.tolist()) if friction.any() else ()
+    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest))
+    loops = loops_of(robot, laws, tree.z) if robot.closures else None
+    followers = loops.followers if loops is not None else ()
+    kept = [k for k in range(chain.size) if k not in followers]
+    book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
+    K = np.array(laws.K, float)
+    for i in chain.sliding:
+        for array in (K, D):
+            array[chain.eta[i], chain.eta[i]] = np.nan
+    rubs = friction[: len(motors)]
+    functions: Functions = ChainFunctions(laws, asked.compiled)
+    if loops is not None:
+        functions = ClosedFunctions(loops, asked.compiled)
+    elif len(friction) > len(motors):
+        rubs = friction
+    arrays = _frozen(K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
+    model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
+    check_inertia(book.names, model.mass_matrix(book.pose()))
+    return model
+
+
+_FAMILIES: dict[type[Robot], Callable[..., Model]] = {
+    SerialRobot: _serial,
+    DeltaRobot: _delta,
+    MechanismRobot: _mechanism,
+}
+
+
+def _only_right(robot: Robot, reading: Reading) -> None:
+    if not reading.right:
+        raise SuppleError(
+            f"{robot.name} has loops: deflection, velocity and beta have one reading there; leave "
+            "them out"
+        )
+
+
+def _read(laws: Laws, reading: Reading) -> AnyLaws:
+    """The right laws, or a paper's own reading of them."""
+    if reading.deflection != "rotation":
+        links = [link for link in laws.links if isinstance(link, Numbers)]
+        return PlanarLaws(laws.chain, links, laws.K, laws.D, reading.deflection, laws.friction)
+    return LagrangeLaws(laws) if reading.velocity == "paper" else laws
+
+
+def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
+    """(N, N): joint damping on theta, the links' own on eta, or that of the robot's modes."""
+    law, basis = asked.damping, asked.basis
+    D = np.zeros((chain.size, chain.size))
+    if isinstance(law, RobotDamping):
+        pose = locked_pose(robot, basis, chain)
+        if pose is None:
+            raise SuppleError(
+                f"modal_damping of {robot.name}: its modes are not known where it is built; give "
+                "damping, the ratio of each link's own modes, or a basis with at="
+            )
+        D = whole_damping(pose, chain, law.ratio)
+    for k, drive in enumerate(architecture_of(robot).drives):
+        D[k, k] = drive.made.damping
+    for i, (link, part) in enumerate(zip(chain.links, chain.eta, strict=True)):
+        if link.inv.count and link.slide is None:
+            D[part, part] += denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
+    return D
+
+
+def _check_mass(chain: Chain, laws: Laws) -> None:
+    """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
+    if not chain.size:
+        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
+    q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
+    for i in chain.sliding:
+        q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
+    check_inertia(chain.names, np.array(laws.mass(q), float))
+
+
+def check_inertia(names: Sequence[str], M: Array) -> None:
+    """Raise a SuppleError unless a mass matrix is positive definite."""
+    scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+    for k, name in enumerate(names):
+        if scale[k] == 0.0:
+            raise SuppleError(
+                f"{name} moves no mass or inertia: give its links or bodies some, or its joint a "
+                "hub or rotor_inertia"
+            )
+    lowest = np.linalg.eigvalsh(M / np.outer(scale, scale))[0]
+    if lowest < 1e-13:
+        raise SuppleError(
+            "the mass matrix is singular: some motion moves no mass; give joints "
+            "rotor_inertia or a hub, and links that shear or twist their rotary and "
+            "polar inertia"
+        )

@@ -1,0 +1,1 @@
+"""Open chains and trees of links: their numbers, recursions and equations."""

@@ -1,0 +1,57 @@
+"""A Zarr store beside the chunks of a sweep, for answers that do not fit into memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import SuppleError
+from .chunks import Chunks
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["stored"]
+
+
+def stored(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
+    """Write what chunks hold into `atlas.zarr` and return it, read as needed.
+
+    Variables are (configuration, ...); what is not there is NaN, False or zero. One chunk is held
+    in memory at a time.
+    """
+    try:
+        import dask.array as lazy
+        import xarray
+        import zarr
+    except ImportError:
+        raise SuppleError(
+            "an answer of this size needs the extras: pip install 'supple[zarr,dask]'"
+        ) from None
+    place = chunks.folder / "atlas.zarr"
+    read: Any = lazy.from_zarr
+    group: Any = zarr.open_group(store=str(place), mode="a")
+    data: dict[str, Any] = {}
+    for index in chunks:
+        for name, value in chunks[index].items():
+            if name not in data:
+                fill: Any = {"f": np.nan, "b": False}.get(value.dtype.kind, 0)
+                own = value.shape[1:]
+                data[name] = group.require_array(
+                    name,
+                    shape=(count, *own),
+                    chunks=(chunk, *own),
+                    dtype=value.dtype,
+                    fill_value=fill,
+                )
+            start = index * chunk
+            data[name][start : start + len(value)] = value
+    arrays = {
+        name: (
+            ("configuration", *(f"{name}_{k}" for k in range(array.ndim - 1))),
+            read(array),
+        )
+        for name, array in data.items()
+    }
+    return xarray.Dataset(arrays)

@@ -1,0 +1,142 @@
+"""Drive: a Sampled law in one run, from the state at its samples to the efforts applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..control.controllers import Controller
+from ..control.sampled import Sampled
+from ..control.trajectories import Trajectory
+from ..equations.evaluate import Evaluator
+from ..equations.model import Model
+from ..errors import SuppleError
+from .inputs import Feedback
+
+__all__ = ["Drive", "Timetable", "timetable"]
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+HAIR = 1e-9  # of a period: times nearer than this are one
+FEW = 8  # steps within the time constant of a current loop at least
+MOST = 20_000_000  # samples of one run
+
+
+@dataclass(frozen=True, eq=False)
+class Timetable:
+    """Times at which a run stops: samples, efforts that arrive, and what the answer asks for.
+
+    Attributes:
+        t: (m,) rising.  reads, acts: (m,) number of the sample read or of the effort that arrives
+        there, -1: none.  answer: (m,) place in the answer's grid, -1: none.
+    """
+
+    t: Array
+    reads: Places
+    acts: Places
+    answer: Places
+
+    def due(self, k: int) -> tuple[int, int]:
+        """Return the numbers of the sample read and of the effort that arrives at a stop."""
+        return int(self.reads[k]), int(self.acts[k])
+
+    @property
+    def arrivals(self) -> set[int]:
+        """Stops where the effort changes, the first among them."""
+        return {0, *np.flatnonzero(self.acts >= 0).tolist()}
+
+
+def timetable(given: Sampled, grid: Array) -> Timetable:
+    """Return when a law reads and acts during the times of an answer's grid."""
+    T, end = given.period, float(grid[-1])
+    if end / T > MOST:
+        raise SuppleError(
+            f"{end:g} s with a sample every {T:g} s are more than {MOST:g} samples: give a longer "
+            "period"
+        )
+    samples = T * np.arange(int(np.floor(end / T + HAIR)) + 1)
+    arrivals = samples + given.delay
+    arrivals = arrivals[arrivals <= end + HAIR * T]
+    times = np.concatenate([samples, arrivals, grid])
+    order = np.argsort(times, kind="stable")
+    new = np.append(True, np.diff(times[order]) > HAIR * T)
+    place = np.empty(len(times), np.int64)
+    place[order] = np.cumsum(new) - 1
+    t = np.minimum(times[order][new], end)
+    parts = np.split(place, [len(samples), len(samples) + len(arrivals)])
+    reads, acts, answer = np.full((3, len(t)), -1, np.int64)
+    for numbers, at in zip((reads, acts, answer), parts, strict=True):
+        numbers[at] = np.arange(len(at))
+    t[parts[2]] = grid  # the answer's own times, to the last bit
+    return Timetable(t, reads, acts, answer)
+
+
+class Drive:
+    """A Sampled law in one run: what it has answered, and what acts now."""
+
+    def __init__(self, given: Sampled, model: Model, path: Trajectory | None) -> None:
+        given.check(model)
+        self.given, self.joints = given, model.joints
+        self.law = Feedback(_function(given, model, path), model.joints, of_state=True)
+        self.limit = given.by_joint("effort_limit", model)
+        self.step = given.by_joint("quantisation", model)
+        lag = given.by_joint("lag", model)
+        self.lag = lag if lag is not None and lag.any() else None
+        self._answers: dict[int, Array] = {}
+        self._since = 0.0
+        self._command = self._first = np.zeros(model.joints)
+
+    @property
+    def longest(self) -> float:
+        """The longest step that follows the current loops."""
+        return float(self.lag[self.lag > 0].min()) / FEW if self.lag is not None else np.inf
+
+    def begin(self, t: float, read: int, act: int, state: tuple[Array, Array]) -> None:
+        """Read the state where a sample is due, and let an effort act that arrives."""
+        if read >= 0:
+            q, qd = state[0].copy(), state[1].copy()
+            if self.step is not None:
+                k, step = self.joints, np.where(self.step > 0, self.step, 1.0)
+                q[:k] = np.where(self.step > 0, step * np.round(q[:k] / step), q[:k])
+            answer = self.law(read * self.given.period, q, qd)
+            if self.limit is not None:
+                answer = np.clip(answer, -self.limit, self.limit)
+            self._answers[read] = answer
+        if act >= 0:
+            if self.lag is not None:
+                self._first = self.now(t)
+            self._command, self._since = self._answers.pop(act), t
+
+    def now(self, t: float) -> Array:
+        """Return what acts at one time, (joints,)."""
+        return np.asarray(self.efforts(np.array([t]))[0], float)
+
+    def efforts(self, t: Array) -> Array:
+        """Return what acts at times (n,) until the next effort arrives, (n, joints)."""
+        if self.lag is None:
+            return np.broadcast_to(self._command, (len(t), self.joints))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.exp(-(t - self._since)[:, None] / self.lag)
+        left = np.where(self.lag > 0, left, 0.0)
+        return np.asarray(self._command + left * (self._first - self._command))
+
+
+def _function(
+    given: Sampled, model: Model, path: Trajectory | None
+) -> Callable[[float, Array, Array], ArrayLike]:
+    """The law as a function of time and state."""
+    law = given.law
+    if isinstance(law, Controller):
+        assert path is not None
+        controller = law
+        evaluator: Evaluator = model.functions.derived(
+            ("law of one state", controller), lambda: Evaluator(controller.function(model))
+        )
+        return lambda t, q, qd: evaluator(q, qd, *path(t))[0]
+    if path is None or given.follows is False:
+        return law
+    function = law
+    return lambda t, q, qd: function(t, q, qd, path(t))

@@ -1,0 +1,62 @@
+"""Runge-Kutta steps under a sampled law: efforts are known between two of its switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ..plan import Chunk, Plan
+from ..sampled import Drive, timetable
+
+__all__ = ["follow_samples"]
+
+Array = NDArray[np.float64]
+BATCH = 64  # states of the answer handed over at a time
+Steps = Callable[[Array, Array], Array]  # x, rows [u(t), u(t + h/2), u(t + h), h] to states
+
+
+def follow_samples(
+    plan: Plan, drive: Drive, x: Array, step: float, carry: tuple[Steps, Array]
+) -> Iterator[Chunk]:
+    """Yield the states at the answer's times, with the efforts that were applied.
+
+    `carry` are the steps, and the matrix that brings their states to those of the plan.
+    """
+    times, (steps, back), n = timetable(drive.given, plan.grid), carry, plan.model.size
+    step = min(step, drive.longest)
+    wanted = times.answer.tolist()
+    states: list[Array] = []
+    applied: list[Array] = []
+    place = 1
+    for k, t in enumerate(times.t.tolist()):
+        if k:
+            x = steps(x, _rows(plan, drive, float(times.t[k - 1]), t, step))[-1]
+        here = x @ back
+        if wanted[k] > 0:
+            states.append(here)
+        try:
+            drive.begin(t, *times.due(k), (here[:n], here[n : 2 * n]))
+        except SuppleError:
+            if states:  # what was done until then
+                yield Chunk(place, np.array(states), np.array(applied[: len(states)]), applied[-1])
+            raise
+        if wanted[k] >= 0:
+            applied.append(drive.now(t))
+        if states and (len(states) == BATCH or k == len(times.t) - 1):
+            yield Chunk(place, np.array(states), np.array(applied[:-1]), applied[-1])
+            place, states, applied = place + len(states), [], applied[-1:]
+
+
+def _rows(plan: Plan, drive: Drive, a: float, b: float, step: float) -> Array:
+    """Inputs at the three stages of each step from a to b, and its length."""
+    count = max(1, int(np.ceil((b - a) / step - 1e-9)))
+    h = (b - a) / count
+    t = a + h * np.arange(count)
+    at = np.stack([t + 1e-9 * h, t + h / 2, t + (1 - 1e-9) * h], axis=1).ravel()
+    u = drive.efforts(at)
+    if plan.wrench is not None:
+        u = np.concatenate([u, plan.wrench.value(at, 6)], axis=1)
+    return np.concatenate([u.reshape(count, -1), np.full((count, 1), h)], axis=1)

@@ -1,0 +1,1 @@
+"""What is measured of a motion: one family, for runs, paths, linear models and statics."""

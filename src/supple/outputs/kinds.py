@@ -1,0 +1,294 @@
+"""Every kind of output: of the tip, of a section of a link, of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import number, some
+from ..equations.model import Model
+from ..errors import SuppleError
+from ..sections import Shape
+from .output import Motion, Output
+from .sections import LINK, PLACE, carried, check_place, cut, joint_force, open_laws
+from .stress import has_fibre, von_mises
+
+__all__ = [
+    "OUTPUTS",
+    "Acceleration",
+    "Accelerometer",
+    "Encoder",
+    "Gyroscope",
+    "Moment",
+    "Reaction",
+    "Strain",
+    "Stress",
+    "Tip",
+]
+
+Array = NDArray[np.float64]
+Expression = Any
+AXES = ("x", "y", "z")
+
+
+def _column(values: list[Any]) -> Expression:
+    import casadi as ca
+
+    return ca.vertcat(*values)
+
+
+@dataclass(frozen=True)
+class Tip(Output):
+    """Place of the last link's end, or of a platform, (3,), base axes, m."""
+
+    def names(self, model: Model) -> list[str]:
+        return [f"tip.{axis}" for axis in AXES]
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        return model.functions.expression("tip")(motion.q)[0]
+
+
+@dataclass(frozen=True)
+class Strain(Output):
+    """The strain along a link at a fraction of its length, at a place of its section.
+
+    Attributes:
+        offset: distance from the axis to the gauge, m, along -y of the link: bending in its x-y
+        plane alone, 1 gives the curvature in 1/m, whatever the section's roll. Or (y, z), where
+        the gauge sits in the section's own axes: u' - y psi_z' + z psi_y', stretch included.
+    """
+
+    link: str
+    fraction: float = 0.0
+    offset: float | tuple[float, float] = 1.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE, "offset": some()}
+
+    def names(self, model: Model) -> list[str]:
+        return [f"strain.{self.link}.{self.fraction:g}"]
+
+    def check(self, model: Model) -> None:
+        self.row(model)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        import casadi as ca
+
+        return ca.mtimes(ca.DM(self.row(model)), motion.q)
+
+    def row(self, model: Model) -> Array:
+        """Return what it is per unit q, (1, N): slopes of the section's fields, by its place."""
+        i = model.chain.index(self.link)
+        link = model.chain.links[i]
+        if link.slide is not None:
+            raise SuppleError(f"link {self.link} slides: strain at a place of it is not offered")
+        if link.shapes is None:
+            raise SuppleError(f"link {self.link} is rigid: it has no strain")
+        slope = link.shapes.at(self.fraction * link.inv.length, derivative=1)
+        row = np.zeros((1, model.size))
+        if isinstance(self.offset, int | float):
+            row[0, model.chain.eta[i]] = self.offset * (link.R_SL.T @ slope[0, 3:])[2]
+            return row
+        if len(self.offset) != 2:
+            raise SuppleError(
+                f"offset of a Strain is {self.offset!r}: give a distance, or (y, z) in the section"
+            )
+        y, z = self.offset
+        row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
+        return row
+
+
+@dataclass(frozen=True)
+class Moment(Output):
+    """Moment at a section, (3,), section axes, N m: torsion, then bending about y and z.
+
+    What the outer part does to the inner one, by the balance of all that lies outside: inertia,
+    weight and tip wrench. A hub at the link's root is inside.
+    """
+
+    link: str
+    fraction: float = 0.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE}
+
+    def names(self, model: Model) -> list[str]:
+        return [f"moment.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
+
+    def check(self, model: Model) -> None:
+        check_place(model, "Moment", self.link, self.fraction)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        at = cut(model, "Moment", self.link, self.fraction, motion, True)
+        return _column(carried(model, at)[1])
+
+
+@dataclass(frozen=True)
+class Stress(Output):
+    """Largest von Mises stress of a section, Pa, from axial force, bending and torsion there.
+
+    Loads are those of Moment; bending counts at the outer fibre, shear forces do not.
+    """
+
+    link: str
+    fraction: float = 0.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    smooth: ClassVar = False
+
+    def names(self, model: Model) -> list[str]:
+        return [f"stress.{self.link}.{self.fraction:g}"]
+
+    def check(self, model: Model) -> None:
+        check_place(model, "Stress", self.link, self.fraction)
+        self.section(model)
+
+    def section(self, model: Model) -> Shape:
+        """Return the shape of the section, or say that it has no outer fibre."""
+        link = model.robot.links[model.chain.index(self.link)]  # type: ignore[union-attr]
+        shape = model.robot.section(link)
+        if shape is None or not has_fibre(shape):
+            raise SuppleError(
+                f"link {self.link} has no section with an outer fibre: give it a rectangle, box, "
+                "circle or tube, or ask for its Moment"
+            )
+        return shape
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        at = cut(model, "Stress", self.link, self.fraction, motion, True)
+        force, moment = carried(model, at)
+        return von_mises(self.section(model), _column([*force, *moment]))
+
+
+@dataclass(frozen=True)
+class Acceleration(Output):
+    """Second derivative of the place of a section, (3,), base axes, m/s^2."""
+
+    link: str
+    fraction: float = 1.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE}
+
+    def names(self, model: Model) -> list[str]:
+        return [f"acceleration.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
+
+    def check(self, model: Model) -> None:
+        check_place(model, "Acceleration", self.link, self.fraction, end=True)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
+        return _column(at.base(at.acceleration[:3]))
+
+
+@dataclass(frozen=True)
+class Accelerometer(Output):
+    """What an accelerometer on a section reads, (3,), a - g in section axes, m/s^2."""
+
+    link: str
+    fraction: float = 1.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE}
+
+    def names(self, model: Model) -> list[str]:
+        return [f"accelerometer.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
+
+    def check(self, model: Model) -> None:
+        check_place(model, "Accelerometer", self.link, self.fraction, end=True)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
+        return _column(at.axes(at.acceleration[:3]))
+
+
+@dataclass(frozen=True)
+class Gyroscope(Output):
+    """Angular velocity of a section, (3,), section axes, rad/s."""
+
+    link: str
+    fraction: float = 1.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE}
+
+    def names(self, model: Model) -> list[str]:
+        return [f"gyroscope.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
+
+    def check(self, model: Model) -> None:
+        check_place(model, "Gyroscope", self.link, self.fraction, end=True)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
+        return _column(at.axes(at.w))
+
+
+@dataclass(frozen=True)
+class Reaction(Output):
+    """Force and moment on a link at its joint, (6,), mounted axes, N and N m.
+
+    The moment is about the joint's place; about its axis it is what turns the link: the effort
+    less what the rotor takes, or the spring's.
+    """
+
+    joint: str
+
+    checks: ClassVar = {"joint": LINK}
+
+    def names(self, model: Model) -> list[str]:
+        words = [f"{kind}.{axis}" for kind in ("force", "moment") for axis in AXES]
+        return [f"reaction.{self.joint}.{word}" for word in words]
+
+    def check(self, model: Model) -> None:
+        open_laws(model, "Reaction").chain.index(self.joint)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        force, moment = joint_force(model, model.chain.index(self.joint), motion)
+        return _column([*force, *moment])
+
+
+@dataclass(frozen=True)
+class Encoder(Output):
+    """A joint coordinate as an encoder counts it, rad: theta, on the motor's side of a spring.
+
+    Attributes:
+        counts: steps in one turn of the joint; None: not rounded, as for a joint that slides.
+    """
+
+    joint: str
+    counts: float | None = None
+
+    checks: ClassVar = {
+        "joint": LINK,
+        "counts": lambda name, value: (
+            None if value is None else number(0, above=True, unit="of counts per turn")(name, value)
+        ),
+    }
+
+    def names(self, model: Model) -> list[str]:
+        return [f"encoder.{self.joint}"]
+
+    def check(self, model: Model) -> None:
+        if self.joint not in model.chain.motors:
+            known = ", ".join(model.chain.motors)
+            raise SuppleError(f"there is no motor '{self.joint}': the motors are {known}")
+        names = [model.chain.links[i].name for i in model.chain.sliding]
+        if self.counts is not None and self.joint in (*names, *model.chain.lengths):
+            raise SuppleError(
+                f"joint {self.joint} slides: counts are those of one turn, leave them out"
+            )
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        return motion.q[model.chain.motors.index(self.joint)]
+
+    def read(self, values: Array) -> Array:
+        if self.counts is None:
+            return values
+        step = 2 * np.pi / self.counts
+        return np.asarray(step * np.round(values / step))
+
+
+OUTPUTS: dict[str, type[Output]] = {
+    kind.__name__.lower(): kind
+    for kind in (
+        *(Tip, Strain, Moment, Stress, Acceleration, Accelerometer, Gyroscope, Reaction, Encoder),
+    )
+}

@@ -1,0 +1,177 @@
+"""Sections: place, motion and load of a section anywhere along a link, as expressions.
+
+The load on a section is the balance of all that lies outside it: inertia and weight of the rest of
+its beam, of what its end and stations carry, and the wrench on the tip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..arguments import instance, number
+from ..beams.invariants import fields_at, invariants, rigid_invariants
+from ..beams.shapes import EndLoad
+from ..equations.chain_functions import ChainFunctions
+from ..equations.chains.chain_equations import Laws, balance_of, numbers
+from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
+from ..equations.chains.recursions import Balance, moved
+from ..equations.model import Model
+from ..errors import SuppleError
+from ..kernels.scalars import (
+    Matrix,
+    Vector,
+    axis_rotation,
+    cross,
+    matmul,
+    matvec,
+    negate,
+    transpose,
+    vadd,
+    zeros,
+)
+from ..structure.serial import link_beam
+from .output import Motion
+
+__all__ = [
+    "LINK",
+    "PLACE",
+    "Cut",
+    "carried",
+    "check_place",
+    "cut",
+    "joint_force",
+    "open_laws",
+]
+
+LINK = instance(str, "the name of a link")
+PLACE = number(0, 1, give="a place from 0 (root) to 1 (end)")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A section of one link in motion: bodies side by side, and where it stands among them.
+
+    Attributes:
+        balance, links: of the whole robot.  n: place of its link among the bodies, i: among the
+        links.  section: the section itself.  acceleration: (6,), -gravity in it, link axes.
+        w: angular velocity, link axes.
+    """
+
+    balance: Balance
+    links: list[Numbers]
+    n: int
+    i: int
+    x: float
+    section: Section
+    acceleration: Vector
+    w: Vector
+    s: Vector
+    etadd: Vector
+
+    def axes(self, v: Vector) -> Vector:
+        """Return a vector of link axes in those of the section."""
+        return matvec(transpose(self.section.turn), v)
+
+    def base(self, v: Vector) -> Vector:
+        """Return a vector of link axes in those of the base."""
+        n = self.n
+        while n >= 0:
+            v = matvec(self.balance.poses[n].R, v)
+            given = self.links[n].parent
+            n = n - 1 if given is None else given
+        return v
+
+
+def open_laws(model: Model, what: str) -> Laws:
+    """Return the equations of an open chain, or a sentence that says what has none."""
+    functions = model.functions
+    if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
+        return functions.laws
+    if functions.needs:
+        raise SuppleError(
+            f"{what} is for arms and trees: {model.robot.name} has loops, whose forces are not "
+            "told apart; Tip, Encoder and Strain are there"
+        )
+    raise SuppleError(
+        f"{what} is for models of deflection 'rotation' and velocity 'material': this one reads "
+        "its equations as a paper prints them"
+    )
+
+
+def check_place(model: Model, what: str, link: str, fraction: float, end: bool = False) -> int:
+    """Return the place of a link; raise where it slides, unless only its `end` is asked for."""
+    i = open_laws(model, what).chain.index(link)
+    if model.chain.links[i].slide is not None and not (end and fraction == 1):
+        hint = "; at its end, fraction 1, it is" if end else ""
+        raise SuppleError(f"link {link} slides: {what} at a place of it is not offered{hint}")
+    return i
+
+
+def cut(model: Model, what: str, link: str, fraction: float, motion: Motion, gravity: bool) -> Cut:
+    """Return the section at a fraction of a link's length."""
+    import casadi as ca
+
+    laws, i = open_laws(model, what), check_place(model, what, link, fraction, end=True)
+    part, links, k = model.chain.links[i], list(laws.links), 0
+    x = fraction * part.inv.length
+    own = links[i]
+    if fraction < 1 and isinstance(own, Numbers):
+        N, Psi = fields_at(part.shapes, x, bool(part.inv.pairs))
+        k = 1 + len(own.stations)
+        station = Station(x, N.tolist(), Psi.tolist())
+        links[i] = replace(own, stations=(*own.stations, station))
+    wrench = ca.vertsplit(motion.wrench)
+    found, bodies, (s, etadd) = balance_of(
+        replace(laws, links=links), motion.lists(), gravity, wrench
+    )
+    n = model.chain.body[i]
+    section, acceleration = found.poses[n].sections[k], found.sections[n][k]
+    w = found.rates[n].sections[k].w
+    return Cut(found, bodies, n, i, x, section, acceleration, w, s, etadd[n])
+
+
+def carried(model: Model, at: Cut) -> tuple[Vector, Vector]:
+    """Return force and moment of the outer part on the inner one, at the section, its axes."""
+    found, n = at.balance, at.n
+    pose, rate, link = found.poses[n], found.rates[n], at.links[n]
+    outer = _outer_part(model, at)
+    M, H = own_mass(outer, pose)
+    own = vadd(matvec(M, found.roots[n] + at.etadd), own_bias(outer, pose, rate, M, H))[:6]
+    places = [link.length, *(station.x for station in link.stations)]
+    for section, x, force in zip(pose.sections, places, found.on_sections[n], strict=True):
+        if x is link.length or x >= at.x * (1 - 1e-12):
+            own = vadd(own, moved(force, section.arm))
+    moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
+    return at.axes(negate(own[:3])), at.axes(negate(moment))
+
+
+def _outer_part(model: Model, at: Cut) -> Numbers:
+    """The numbers of a link's beam beyond a place of it, without what sits at its root."""
+    part = model.chain.links[at.i]
+    robot: Any = model.robot
+    beam = link_beam(robot, robot.links[at.i])
+    if part.shapes is None:
+        inv = rigid_invariants(beam, at.x)
+    else:
+        inv = invariants(beam, part.shapes, EndLoad(), bool(part.inv.pairs), at.x)
+    return replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
+
+
+def joint_force(model: Model, i: int, motion: Motion) -> tuple[Vector, Vector]:
+    """Return force and moment on a link at its joint, mounted axes."""
+    import casadi as ca
+
+    laws = open_laws(model, "Reaction")
+    wrench = ca.vertsplit(motion.wrench)
+    found, links, (s, _) = balance_of(laws, motion.lists(), True, wrench)
+    n, part = model.chain.body[i], model.chain.links[i]
+    G, back = found.on_roots[n], _listed(part.R_SL.T)
+    axis = links[n].axis
+    turn = back if axis is None else matmul(back, axis_rotation(axis, s[n]))
+    return matvec(turn, G[:3]), matvec(turn, G[3:])
+
+
+def _listed(R: Any) -> Matrix:
+    rows: Matrix = R.tolist()
+    return rows

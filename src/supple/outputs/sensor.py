@@ -1,0 +1,95 @@
+"""Sensor: an output as an instrument shows it, with noise, bandwidth and delay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import instance, number, optional, some, whole
+from ..equations.model import Model
+from ..errors import SuppleError
+from .output import Motion, Output
+
+__all__ = ["Sensor"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sensor(Output):
+    """An output with noise, bandwidth and delay.
+
+    The output passes a first-order low-pass, then comes late, then has noise added at every sample
+    of the run, and is rounded last, as by an encoder.
+
+    Attributes:
+        output: what it measures.  noise: standard deviation of each sample, in units of the output,
+        one or one a value.  seed: of the noise; the same one gives the same noise.
+        bandwidth: Hz, where the amplitude has fallen to 1/sqrt(2); None: no low-pass.
+        delay: s; before it has passed, the sensor shows what was there at the start.
+    """
+
+    output: Output
+    noise: float | tuple[float, ...] = 0.0
+    seed: int = 0
+    bandwidth: float | None = None
+    delay: float = 0.0
+
+    checks: ClassVar = {
+        "output": instance(Output, "an output, such as supple.Strain('link1', 0.0)"),
+        "noise": some(0),
+        "seed": whole(0, 2**63 - 1),
+        "bandwidth": optional(number(0, above=True, unit="of hertz")),
+        "delay": number(0, unit="of seconds"),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.output, Sensor):
+            raise SuppleError("a Sensor of a Sensor: give the output itself")
+
+    def names(self, model: Model) -> list[str]:
+        return self.output.names(model)
+
+    def check(self, model: Model) -> None:
+        self.output.check(model)
+        count = len(self.output.names(model))
+        if np.ndim(self.noise) and np.size(self.noise) != count:
+            raise SuppleError(
+                f"noise has {np.size(self.noise)} entries: give one value, or one for each of the "
+                f"{count} values of {type(self.output).__name__}"
+            )
+
+    def expression(self, model: Model, motion: Motion) -> Any:
+        return self.output.expression(model, motion)
+
+    def read(self, values: Array) -> Array:
+        return self.output.read(values)
+
+    def over_time(self, t: Array, values: Array) -> Array:
+        shown = values
+        if self.bandwidth is not None:
+            shown = low_passed(t, shown, 2 * np.pi * self.bandwidth)
+        if self.delay:
+            then = t - self.delay
+            shown = np.stack([np.interp(then, t, column) for column in shown.T], axis=1)
+        if np.any(self.noise):
+            noise = np.random.default_rng(self.seed).standard_normal(shown.shape)
+            shown = shown + np.asarray(self.noise) * noise
+        return self.output.read(shown)
+
+
+def low_passed(t: Array, values: Array, corner: float) -> Array:
+    """Return y with y'/corner + y = x, x straight between its samples, at rest before them.
+
+    Over a step h of slope b: y1 = x1 - b/c + (y0 - x0 + b/c) exp(-c h).
+    """
+    out = values.copy()
+    for k in range(1, len(t)):
+        h = t[k] - t[k - 1]
+        lag = (values[k] - values[k - 1]) / (h * corner)
+        out[k] = values[k] - lag + (out[k - 1] - values[k - 1] + lag) * np.exp(-corner * h)
+    return out

@@ -1,0 +1,35 @@
+"""What is computed from a robot alone, kept with that robot: it is frozen, so it stays right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+from weakref import ref
+
+from .robot import Robot
+
+__all__ = ["remembered"]
+
+T = TypeVar("T")
+
+
+class _Memory:
+    """Values by key. It belongs to one living object: copies of that begin anew, on disk too."""
+
+    def __init__(self, owner: Robot | None = None) -> None:
+        self.owner = None if owner is None else ref(owner)
+        self.values: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[type[_Memory], tuple[()]]:
+        return _Memory, ()
+
+
+def remembered(robot: Robot, key: Hashable, make: Callable[[], T]) -> T:
+    """Return make(), asked once for a robot and a key; arrays in it must not be changed."""
+    memory = robot.__dict__.get("_memory")
+    if memory is None or memory.owner is None or memory.owner() is not robot:
+        memory = robot.__dict__["_memory"] = _Memory(robot)
+    if key not in memory.values:
+        memory.values[key] = make()
+    found: T = memory.values[key]
+    return found

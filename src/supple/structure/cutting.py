@@ -1,0 +1,87 @@
+"""Links cut into pieces, each a Segment of its own, as fields and counts need them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..beams.dynamic_stiffness import cuts
+from ..beams.theory import AnyBeam
+from ..beams.varying import VaryingBeam
+from ..errors import SuppleError
+from .parts import Segment, Structure
+
+__all__ = ["cut_structure", "short_pieces"]
+
+Array = NDArray[np.float64]
+
+
+def short_pieces(structure: Structure, omega: float, varying: bool = False) -> list[Array]:
+    """Return, as fractions 0 .. 1 of each link, pieces without a clamped frequency up to omega.
+
+    varying: cut only beams that are not uniform. Lengths are those of the first configuration.
+    """
+    out = []
+    for segment, L in zip(structure.segments, structure.L[0], strict=True):
+        whole = (varying and not isinstance(segment.beam, VaryingBeam)) or L == 0
+        at = np.array([0.0, 1.0]) if whole else cuts(segment.beam.outside(float(L)), omega) / L
+        out.append(at)
+    return out
+
+
+def cut_structure(
+    structure: Structure, fractions: Sequence[Array]
+) -> tuple[Structure, list[list[int]]]:
+    """Return the structure with link i cut at fractions[i], and the pieces of each link."""
+    segments: list[Segment] = []
+    owners: list[list[int]] = []
+    R, p, L, mass = [], [], [], []
+    none = np.zeros_like(structure.root_mass[:, 0])
+    for i, (segment, at) in enumerate(zip(structure.segments, fractions, strict=True)):
+        length, first, count = structure.L[:, i], len(segments), len(at) - 1
+        owners.append(list(range(first, first + count)))
+        parent = owners[segment.parent][-1] if segment.parent >= 0 else -1
+        if isinstance(segment.beam, VaryingBeam) and (length != length[0]).any():
+            raise SuppleError(
+                f"{segment.name} has stations and slides: ask for one length of it at a time"
+            )
+        for k, (a, b) in enumerate(pairwise(at)):
+            segments.append(
+                replace(
+                    segment,
+                    parent=parent if k == 0 else first + k - 1,
+                    beam=_between(segment, float(length[0]), a, b) if count > 1 else segment.beam,
+                    releases=segment.releases if k == 0 else (),
+                    tip_mass=segment.tip_mass if k == count - 1 else np.zeros((6, 6)),
+                )
+            )
+            R.append(structure.R[:, i])
+            p.append(structure.p[:, i] + structure.R[:, i, :, 0] * (length * a)[:, None])
+            L.append(length * (b - a))
+            mass.append(structure.root_mass[:, i] if k == 0 else none)
+    closures = tuple(
+        replace(c, a=owners[c.a][-1] if c.a >= 0 else -1, b=owners[c.b][-1] if c.b >= 0 else -1)
+        for c in structure.closures
+    )
+    fine = replace(
+        structure,
+        segments=tuple(segments),
+        R=np.stack(R, axis=1),
+        p=np.stack(p, axis=1),
+        L=np.stack(L, axis=1),
+        root_mass=np.stack(mass, axis=1),
+        closures=closures,
+        tip=owners[structure.tip][-1],
+    )
+    return fine, owners
+
+
+def _between(segment: Segment, length: float, a: float, b: float) -> AnyBeam:
+    """The beam of a piece; of a uniform link the whole one's numbers."""
+    if not isinstance(segment.beam, VaryingBeam):
+        return segment.beam
+    return segment.beam.outside(length).part(a * length, b * length)

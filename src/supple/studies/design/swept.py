@@ -1,0 +1,134 @@
+"""The studies that a sweep knows by name: what each tells of a robot at many configurations.
+
+Each takes the robot, theta or position (m, n) and options, and returns arrays (m, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ...robot import Robot
+
+__all__ = ["DIMS", "STUDIES", "UNITS"]
+
+Array = NDArray[Any]
+
+
+def _modes(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
+    from ..vibration.modes import modes
+
+    found = modes(robot, **place, **options)
+    return {"omega": found.omega, "width": found.width, "valid": found.valid}
+
+
+def _statics(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
+    from ..statics import statics
+
+    found = statics(robot, **place, **options)
+    return {
+        "tip_displacement": found.tip_displacement,
+        "tip_rotation": found.tip_rotation,
+        "compliance": found.compliance,
+    }
+
+
+def _simulate(
+    robot: Robot, place: Mapping[str, Any], *, basis: Any = None, **options: Any
+) -> dict[str, Array]:
+    """Runs from rest at each configuration; a `trajectory` may be a function of it."""
+    from ..motion.simulate import simulate
+
+    model, rows = _model(robot, basis), []
+    path = options.pop("trajectory", None)
+    for k in range(len(next(iter(place.values())))):
+        start = {("theta0" if key == "theta" else key): value[k] for key, value in place.items()}
+        if path is not None:
+            spot = next(iter(start.values()))
+            given = path(spot) if _of_pose(path) else path
+            run = simulate(model, trajectory=given, **options)
+        else:
+            run = simulate(model, **start, **options)
+        rows.append(
+            {
+                "tip": run.tip[-1],
+                "tip_range": np.ptp(run.tip, axis=0),
+                "peak_effort": np.abs(run.tau).max(axis=0),
+                "energy": run.energy[-1],
+                "openness": run.openness,
+                "complete": run.complete,
+            }
+        )
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _stability(
+    robot: Robot, place: Mapping[str, Any], *, trajectory: Any, basis: Any = None, **options: Any
+) -> dict[str, Array]:
+    """What vibration does along a trajectory, which may be a function of the configuration."""
+    from ..motion.stability import stability
+
+    model, rows = _model(robot, basis), []
+    spots = next(iter(place.values()))
+    for spot in spots:
+        path = trajectory(spot) if _of_pose(trajectory) else trajectory
+        found = stability(model, path, **options)
+        rows.append(
+            {
+                "largest_real_part": found.eigenvalues.real.max(),
+                "lowest_omega": found.omega.min(),
+                "peak_energy": found.energy.max(),
+                "action_growth": found.action[-1] / max(found.action[0], 1e-300),
+                "offsetting_ratio": found.offsetting_ratio.max(),
+            }
+        )
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _of_pose(path: Any) -> bool:
+    from ...control.trajectories import Trajectory
+
+    return callable(path) and not isinstance(path, Trajectory)
+
+
+def _model(robot: Robot, basis: Any) -> Any:
+    from ...beams.basis import AssumedModes, Basis
+    from ...equations.build import build
+
+    if basis is not None and not isinstance(basis, Basis):
+        raise SuppleError(f"basis is {basis!r:.60}: give a basis, such as AssumedModes(2)")
+    return build(robot, basis or AssumedModes(2))
+
+
+STUDIES: dict[str, Callable[..., dict[str, Array]]] = {
+    "modes": _modes,
+    "statics": _statics,
+    "simulate": _simulate,
+    "stability": _stability,
+}
+DIMS = {
+    "omega": ("mode",),
+    "width": ("mode",),
+    "tip_displacement": ("axis",),
+    "tip_rotation": ("axis",),
+    "compliance": ("row", "column"),
+    "tip": ("axis",),
+    "tip_range": ("axis",),
+    "peak_effort": ("joint",),
+}
+UNITS = {
+    "omega": "rad/s",
+    "tip_displacement": "m",
+    "tip_rotation": "rad",
+    "tip": "m",
+    "tip_range": "m",
+    "peak_effort": "N m or N",
+    "energy": "J",
+    "peak_energy": "J",
+    "lowest_omega": "rad/s",
+    "largest_real_part": "1/s",
+}

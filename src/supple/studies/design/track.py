@@ -1,0 +1,354 @@
+"""Which mode is which: natural frequencies followed as branches while one thing changes.
+
+A branch is what one gets by going slowly enough: between two samples modes are matched by the
+overlap of their shapes in the mass of the robot (MAC) and of their shares of strain energy, and the
+step is halved until the match is plain. Where two branches change places, halving goes on until
+they either turn away (a veering: frequencies keep a gap, shapes change hands) or meet (a crossing).
+
+Source: [Leissa1974] on veering; the gap and the exchange of shapes are those of two coupled modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...answers.answer import Answer
+from ...arguments import checked, instance, one_of, optional, reals, switch, whole
+from ...errors import SuppleError
+from ...robot import Robot, a_robot
+from ...structure import Joints, Structure
+from ..vibration.modes import Modes, modes
+from ..vibration.shapes import COINCIDENT
+from .varied import Varied
+from .workers import Progress
+
+__all__ = ["Tracks", "Veering", "track"]
+
+Array = NDArray[np.float64]
+POINTS = 13  # stations a link; odd, for Simpson's rule
+ALIKE = 0.8  # a mode is the same one when its shape and energies overlap by more
+HALVINGS = 40
+MEETING = 1e-7  # relative distance of branches that cannot be told from a crossing
+NARROW = 0.2  # relative gap of two neighbours above which nobody speaks of a veering
+
+
+class Veering(NamedTuple):
+    """Where two neighbouring frequencies come closest.
+
+    `at`: the value of what changes.  `gap_hz`: their distance there, zero where they cross.
+    `branches`: the two, counted from one.  `crossing`: whether they pass through each other.
+    """
+
+    at: float
+    gap_hz: float
+    branches: tuple[int, int]
+    crossing: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks(Answer):
+    """Natural frequencies as branches over one thing that changes.
+
+    Attributes:
+        robot: as described.  key: what changes.  x: (n,) its values.
+        omega: (n, branches) rad/s; a branch keeps its column.
+        number: (n, branches) which natural frequency a branch is at each value, counted from one.
+        kinds: (branches,) what each branch is where it begins.
+        veerings: where neighbours come close and exchange their shapes, or cross.
+        asked: how many configurations were computed in all.
+        certified: whether every root behind it is.
+    """
+
+    robot: Robot
+    key: str
+    x: Array
+    omega: Array
+    number: NDArray[np.int64]
+    kinds: tuple[str, ...]
+    veerings: tuple[Veering, ...]
+    asked: int
+    certified: bool
+
+    dims: ClassVar = {
+        "x": ("value",),
+        "omega": ("value", "branch"),
+        "frequency_hz": ("value", "branch"),
+        "number": ("value", "branch"),
+    }
+    table_rows: ClassVar = ("value",)
+    units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
+
+    def labels(self) -> dict[str, Any]:
+        """Return the branches, counted from one."""
+        return {"branch": list(range(1, 1 + self.omega.shape[1]))}
+
+    @property
+    def frequency_hz(self) -> Array:
+        """Natural frequencies in Hz, (n, branches)."""
+        return np.asarray(self.omega / (2 * np.pi))
+
+    def __repr__(self) -> str:
+        close = sum(not v.crossing for v in self.veerings)
+        return (
+            f"<Tracks of {self.robot.name} over {self.key}: {self.omega.shape[1]} branches at "
+            f"{len(self.x)} values, {close} veerings, {len(self.veerings) - close} crossings>"
+        )
+
+
+@dataclass(eq=False)
+class _Sample:
+    """Modes at one value; `vectors` (modes, N) are scaled so that dot products weigh by mass."""
+
+    x: float
+    omega: Array
+    vectors: Array
+    shares: Array
+    kinds: list[str]
+    certified: bool
+
+
+@checked(
+    robot=a_robot,
+    over=instance(Mapping, "what changes and its values, such as {'theta.link2': [0, 1, 2]}"),
+    count=whole(1, 100),
+    theta=optional(reals),
+    position=optional(reals),
+    joints=one_of("locked", "free"),
+    progress=optional(switch),
+)
+def track(
+    robot: Robot,
+    over: Mapping[str, ArrayLike],
+    count: int = 6,
+    *,
+    theta: ArrayLike | None = None,
+    position: ArrayLike | None = None,
+    joints: Joints = "locked",
+    progress: bool | None = None,
+) -> Tracks:
+    """Follow the first `count` modes while one coordinate or parameter changes.
+
+    `over` has one key, as `sweep` names them, and two or more increasing or decreasing values; in
+    between the step is chosen. The rest of the robot stands at `theta` or `position`.
+    """
+    if len(over) != 1:
+        raise SuppleError(f"over has {len(over)} keys: give one, such as theta.link2")
+    ((key, given),) = over.items()
+    try:
+        values = np.asarray(given, float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    steps = np.diff(values) if values.ndim == 1 else np.zeros(0)
+    if not len(steps) or not np.isfinite(values).all() or not (steps * steps[0] > 0).all():
+        raise SuppleError(
+            f"the values of '{key}' must be two or more finite numbers, each above the one before "
+            "(or each below it)"
+        )
+    path = _Path(Varied.of(robot, (key,), theta, position), key, joints, count + 3)
+    meter = Progress(len(values), "values", progress)
+    try:
+        return _followed(path, values, count, meter)
+    finally:
+        meter.end()
+
+
+class _Path:
+    """The robot along what changes: modes at any value, and how to get from one to the next."""
+
+    def __init__(self, varied: Varied, key: str, joints: Joints, count: int) -> None:
+        self.varied, self.key, self.joints, self.count = varied, key, joints, count
+        self.samples: dict[float, _Sample] = {}
+
+    def at(self, x: float) -> _Sample:
+        """The modes at one value, computed once."""
+        if x not in self.samples:
+            place = {k: v[0] for k, v in self.varied.placed({self.key: np.array([x])}, 1).items()}
+            robot = self.varied.changed({self.key: x})
+            found = modes(robot, **place, count=self.count, joints=self.joints)
+            self.samples[x] = _sampled(x, found)
+        return self.samples[x]
+
+    def step(self, a: float, b: float, left: int = HALVINGS) -> NDArray[np.int64]:
+        """Return for every mode at a its number at b; -1 where it has left the list."""
+        here, there = self.at(a), self.at(b)
+        _align(here, there)
+        order, plain = _matched(here, there, len(here.omega) < self.count)
+        if plain or not left:
+            return order
+        middle = 0.5 * (a + b)
+        if middle in (a, b) or self._meet(here, there, order):
+            return order
+        first, then = self.step(a, middle, left - 1), self.step(middle, b, left - 1)
+        return np.where(first >= 0, then[first], -1)
+
+    @staticmethod
+    def _meet(here: _Sample, there: _Sample, order: NDArray[np.int64]) -> bool:
+        """Whether all that changes places within this step is too close to be told apart."""
+        moved = np.flatnonzero(order != np.arange(len(order)))
+        gap = np.diff(here.omega) / here.omega[1:], np.diff(there.omega) / there.omega[1:]
+        return len(moved) > 0 and all(
+            max(gap[0][min(i, len(gap[0]) - 1)], gap[1][min(i, len(gap[1]) - 1)]) < MEETING
+            for i in moved[moved < moved.max()]
+        )
+
+
+def _followed(path: _Path, values: Array, count: int, meter: Progress) -> Tracks:
+    """Walk from value to value; with more modes where a branch leaves the list."""
+    while True:
+        first = path.at(float(values[0]))
+        count = min(count, len(first.omega))
+        number = [np.arange(count)]
+        for a, b in pairwise(values.tolist()):
+            order = path.step(a, b)
+            number.append(np.where(number[-1] >= 0, order[number[-1]], -1))
+            meter.step(1)
+            if number[-1].min() < 0 or number[-1].max() >= path.count - 1:
+                break
+        else:
+            break
+        if path.count > 4 * count + 12:
+            raise SuppleError(
+                f"a branch rises beyond mode {path.count} of {path.varied.robot.name} at "
+                f"{path.key} = {b:.6g}: ask for fewer branches, or a shorter range"
+            )
+        path = _Path(path.varied, path.key, path.joints, 2 * path.count)
+        meter.done = 0
+    table = np.array(number)
+    omega = np.array([path.at(x).omega[row] for x, row in zip(values.tolist(), table, strict=True)])
+    return Tracks(
+        path.varied.robot,
+        path.key,
+        values,
+        omega,
+        table + 1,
+        tuple(first.kinds[:count]),
+        _veerings(path, values, table),
+        len(path.samples),
+        all(sample.certified for sample in path.samples.values()),
+    )
+
+
+def _sampled(x: float, found: Modes) -> _Sample:
+    shapes = found.shape(POINTS)
+    vectors = _weighed(found.structure, shapes.displacement, shapes.rotation)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    shares = shapes.share.reshape(len(found.omega), -1)
+    kinds = [shapes.kind(mode) for mode in range(len(found.omega))]
+    return _Sample(x, found.omega, vectors, shares, kinds, found.certified)
+
+
+def _weighed(structure: Structure, displacement: Array, rotation: Array) -> Array:
+    """Return the shapes as rows whose dot products are masses times motions, (modes, N).
+
+    Beams weigh by Simpson's rule along their stations, bodies by the root of their (6, 6) mass.
+    """
+    simpson = np.ones(POINTS)
+    simpson[1:-1:2], simpson[2:-1:2] = 4, 2
+    rows: list[Array] = []
+    for i, segment in enumerate(structure.segments):
+        u = displacement[:, i] @ segment.R_LS
+        turn = rotation[:, i] @ segment.R_LS
+        L = float(structure.L[0, i])
+        density = segment.beam.outside(L).at(np.linspace(0.0, L, POINTS))[:, 0]
+        weight = density * L / (3 * (POINTS - 1)) * simpson
+        rows.append((np.sqrt(weight)[:, None] * u).reshape(len(u), -1))
+        for mass, spot in ((structure.root_mass[0, i], 0), (segment.tip_mass, -1)):
+            value, vector = np.linalg.eigh(mass)
+            root = vector * np.sqrt(np.maximum(value, 0.0))
+            rows.append(np.concatenate([u[:, spot], turn[:, spot]], axis=1) @ root)
+    return np.concatenate(rows, axis=1)
+
+
+def _align(here: _Sample, there: _Sample) -> None:
+    """Turn shapes that coincide in frequency to those that come near them from the other side."""
+    for sample, other in ((there, here), (here, there)):
+        close = np.diff(sample.omega) < COINCIDENT * sample.omega[1:]
+        for group in np.split(np.arange(len(sample.omega)), 1 + np.flatnonzero(~close)):
+            if len(group) == 1:
+                continue
+            basis = np.linalg.qr(sample.vectors[group].T)[0]
+            seen = other.vectors @ basis
+            best = np.sort(np.argsort(-np.linalg.norm(seen, axis=1))[: len(group)])
+            left, _, right = np.linalg.svd(seen[best])
+            sample.vectors[group] = (left @ right) @ basis.T
+
+
+def _matched(here: _Sample, there: _Sample, all_modes: bool) -> tuple[NDArray[np.int64], bool]:
+    """The number of every mode at the other end, and whether nothing else could be meant.
+
+    Plain is a match in which no mode changes its number and each overlaps by more than ALIKE; the
+    last mode is not asked unless these are `all_modes`: its partner may be beyond the list.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    energies = np.sqrt(here.shares) @ np.sqrt(there.shares).T
+    alike = (here.vectors @ there.vectors.T) ** 2 * np.clip(energies, 0.0, 1.0)
+    _, order = linear_sum_assignment(-alike)
+    own = alike[np.arange(len(order)), order]
+    inner = slice(None)
+    if not all_modes:
+        order = np.where((order == len(order) - 1) & (own < 0.5), -1, order)
+        inner = slice(0, len(order) - 1)
+    plain = (order[inner] == np.arange(len(order))[inner]).all() and own[inner].min() > ALIKE
+    return order, bool(plain)
+
+
+def _veerings(path: _Path, values: Array, table: NDArray[np.int64]) -> tuple[Veering, ...]:
+    """Least distances of neighbouring frequencies at which shapes change hands, and crossings."""
+    low, high = sorted((float(values[0]), float(values[-1])))
+    spots = sorted(x for x in path.samples if low <= x <= high)
+    omega = np.array([path.samples[x].omega for x in spots])
+    found: list[Veering] = []
+    for i in range(int(table.max())):
+        gap = omega[:, i + 1] - omega[:, i]
+        for k in range(1, len(spots) - 1):
+            if not gap[k - 1] > gap[k] <= gap[k + 1] or gap[k] > NARROW * omega[k, i + 1]:
+                continue
+            veering = _closest(path, spots[k - 1], spots[k + 1], i)
+            at = int(np.argmin(np.abs(values - veering.at)))
+            pair = [np.flatnonzero(table[at] == j) for j in (i, i + 1)]
+            if _exchanged(path, veering, i) and all(len(p) for p in pair):
+                names = (int(pair[0][0]) + 1, int(pair[1][0]) + 1)
+                found.append(veering._replace(branches=names))
+    return tuple(sorted(found))
+
+
+def _closest(path: _Path, a: float, b: float, i: int) -> Veering:
+    """The least gap of modes i and i + 1 between two values, by Brent's method."""
+    from scipy.optimize import minimize_scalar
+
+    def gap(x: float) -> float:
+        omega = path.at(float(x)).omega
+        return float(omega[i + 1] - omega[i])
+
+    best = minimize_scalar(gap, bounds=(a, b), method="bounded", options={"xatol": 1e-9 * (b - a)})
+    close = best.fun < 10 * MEETING * path.at(float(best.x)).omega[i]
+    return Veering(float(best.x), 0.0 if close else best.fun / (2 * np.pi), (0, 0), bool(close))
+
+
+def _exchanged(path: _Path, veering: Veering, i: int) -> bool:
+    """Whether the shapes change hands: compared where the gap has doubled, on both sides."""
+    if veering.crossing:
+        return True
+    ends = sorted(path.samples)
+    least = 2 * np.pi * veering.gap_hz
+
+    def beyond(spots: list[float]) -> _Sample | None:
+        for x in spots:
+            omega = path.at(x).omega
+            if omega[i + 1] - omega[i] >= 2 * least:
+                return path.at(x)
+        return None
+
+    before = beyond([x for x in reversed(ends) if x < veering.at])
+    after = beyond([x for x in ends if x > veering.at])
+    if before is None or after is None:
+        return False
+    alike = (before.vectors[i : i + 2] @ after.vectors[i : i + 2].T) ** 2
+    return bool(alike[0, 1] + alike[1, 0] > alike[0, 0] + alike[1, 1])

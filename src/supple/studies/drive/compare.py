@@ -1,0 +1,493 @@
+"""Which way of driving is best: several commands or controllers on one task, on a finer robot.
+
+Every method is made for the robot as it is described, on few modes, and tried on one that is finer
+and whose payload is not quite what was told.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
+from ...arguments import (
+    Check,
+    checked,
+    instance,
+    number,
+    one_of,
+    optional,
+    shown,
+    switch,
+    vector,
+    whole,
+)
+from ...beams.basis import AssumedModes, Basis
+from ...control.controllers import Controller
+from ...control.shapers import SHAPERS, Shaper, shaper
+from ...control.shaping import schedule, shaped
+from ...control.trajectories import LAWS, ParabolicBlends, PointToPoint, Trajectory
+from ...equations.build import build
+from ...equations.model import Model
+from ...errors import SuppleError
+from ...robot import Robot, a_robot
+from ..motion.follow import SMALL
+from .calm import calm_move, lowest_family
+from .invert import Inversion
+from .plan import Plan
+from .servo import held_modes
+from .trials import Trial, driven, led
+
+__all__ = ["METHODS", "Comparison", "compare"]
+
+Array = NDArray[np.float64]
+METHODS = ("unshaped", "zvd", "scheduled", "optimised")
+WATCHED = 3.0  # periods of the lowest mode after the longest command
+TIGHTER = 4  # times that a move is made calmer
+ROWS = 200  # of a run to a period of the lowest mode
+SAMPLES = 20_000  # of a run, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Answer):
+    """Several ways to drive a robot from rest to rest, tried on a finer one.
+
+    Attributes:
+        robot, start, end: the task.  methods: (M,) names.  servo: how the motors are held, words.
+        finer: on what they were tried, words.  changed: what was wrong, words.
+        payload: (P,) the true payload over the one that was told.
+        frequency_hz: (k,) of the lowest modes that ring together, where the move ends.
+        band: m, within which the tip counts as settled.
+        duration: (M,) s, of each command.
+        settling: (M, P) s, from the start of the command; infinite where it did not settle.
+        residual: (M, P) m, half of the tip's peak to peak after the command.
+        overshoot: (M, P) m, past its rest, in the direction of arrival.
+        tip_error: (M, P) m, the largest distance from a rigid robot on the command.
+        peak_effort: (M, P, joints).  energy: (M, P) J, int |effort speed| dt.
+        t: (T,) s.  distance: (M, P, T) m, of the tip from its rest.
+        command: (M, T, joints) what the motors or the platform were told.
+        notes: warnings, each once.
+    """
+
+    robot: Robot
+    start: Array
+    end: Array
+    methods: tuple[str, ...]
+    servo: str
+    finer: str
+    changed: str
+    payload: Array
+    frequency_hz: Array
+    band: float
+    duration: Array
+    settling: Array
+    residual: Array
+    overshoot: Array
+    tip_error: Array
+    peak_effort: Array
+    energy: Array
+    t: Array
+    distance: Array
+    command: Array
+    notes: tuple[str, ...]
+
+    dims: ClassVar = {
+        "payload": ("payload",),
+        "frequency_hz": ("mode",),
+        "duration": ("method",),
+        **dict.fromkeys(
+            ("settling", "residual", "overshoot", "tip_error", "energy"), ("method", "payload")
+        ),
+        "peak_effort": ("method", "payload", "joint"),
+        "t": ("t",),
+        "distance": ("method", "payload", "t"),
+        "command": ("method", "t", "coordinate"),
+    }
+    table_rows: ClassVar = ("method", "payload")
+    columns: ClassVar = (
+        *("duration", "settling", "residual", "overshoot"),
+        *("tip_error", "peak_effort", "energy"),
+    )
+    units: ClassVar = {
+        **dict.fromkeys(("duration", "settling", "t"), "s"),
+        **dict.fromkeys(("residual", "overshoot", "tip_error", "distance"), "m"),
+        "energy": "J",
+    }
+
+    def labels(self) -> dict[str, Any]:
+        """Return methods, payloads, joints and times."""
+        joints = [name for name, _ in architecture_of(self.robot).motors()]
+        return {"method": list(self.methods), "payload": self.payload, "joint": joints, "t": self.t}
+
+    @property
+    def worst(self) -> Array:
+        """(M,) the largest residual over all payloads, m."""
+        return np.asarray(self.residual.max(axis=1))
+
+    @cached_property
+    def text(self) -> tuple[str, ...]:
+        """What came out, as sentences."""
+        late = self.settling.max(axis=1)
+        said = []
+        first = int(np.argmin(late))
+        if np.isfinite(late[first]):
+            said.append(
+                f"{self.methods[first]} settles first: after {late[first]:.3g} s the tip stays "
+                f"within {1e3 * self.band:.3g} mm of its rest, whatever the payload."
+            )
+        else:
+            said.append(f"No method settles within {1e3 * self.band:.3g} mm in the time watched.")
+        calm = int(np.argmin(self.worst))
+        said.append(
+            f"{self.methods[calm]} shakes least: {1e3 * self.worst[calm]:.3g} mm are left after "
+            "its command."
+        )
+        if "unshaped" in self.methods:
+            plain = self.methods.index("unshaped")
+            less = [
+                f"{name} {self.worst[plain] / self.worst[k]:.3g} times less in "
+                f"{self.duration[k] - self.duration[plain]:.3g} s more"
+                for k, name in enumerate(self.methods)
+                if k != plain and 0 < self.worst[k] < self.worst[plain]
+            ]
+            told = f"The unshaped move leaves {1e3 * self.worst[plain]:.3g} mm"
+            said.append(f"{told}; {'; '.join(less)}." if less else f"{told}.")
+        return tuple(said)
+
+    def __repr__(self) -> str:
+        each = ", ".join(
+            f"{name} {duration:.3g} s {1e3 * left:.2g} mm"
+            for name, duration, left in zip(self.methods, self.duration, self.worst, strict=True)
+        )
+        return f"<Comparison on {self.robot.name}: {each}>"
+
+
+def _named(name: str, value: Any) -> dict[str, Any]:
+    """Methods by their names."""
+    if isinstance(value, Mapping):
+        found = dict(value)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        found = {str(word): word for word in value}
+    else:
+        found = {}
+    if not found or not all(isinstance(word, str) for word in found):
+        raise SuppleError(
+            f"{name} is {shown(value)}: give a list of words such as {', '.join(METHODS)}, or a "
+            "mapping from names to what drives"
+        )
+    return found
+
+
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "start": vector(),
+    "end": vector(),
+    "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
+    "law": one_of("trapezoid", *LAWS),
+    "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
+    "payload_error": number(0, 0.9),
+    "band": optional(number(0, above=True, unit="of metres")),
+    "elements": whole(1, 50),
+    "coarse": instance(Basis, "a Basis, such as supple.AssumedModes(1)"),
+    "fine": instance(Basis, "a Basis, such as supple.AssumedModes(2)"),
+    "damping": optional(number(0, 0.9)),
+    "after": optional(number(0, 1e6, above=True, unit="of seconds")),
+    "progress": optional(switch),
+}
+
+
+@checked(**ARGUMENTS)
+def compare(  # noqa: PLR0913 - every choice by keyword
+    robot: Robot,
+    start: ArrayLike,
+    end: ArrayLike,
+    duration: float | None = None,
+    methods: Sequence[str] | Mapping[str, Any] = METHODS,
+    *,
+    servo: Controller | None = None,
+    law: str = "trapezoid",
+    payload_error: float = 0.2,
+    band: float | None = None,
+    elements: int = 3,
+    coarse: Basis = AssumedModes(1),  # noqa: B008 - frozen
+    fine: Basis = AssumedModes(2),  # noqa: B008 - frozen
+    damping: float | None = None,
+    after: float | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Return several ways to move a robot from rest to rest, tried where they were not made.
+
+    Args:
+        robot: as it is known: every method is made for it.
+        start, end: joint coordinates; of a Delta, places of its platform.
+        duration: s, of the unshaped move; 1.5 periods of the lowest mode unless given.
+        methods: names out of unshaped, the shapers (zv, zvd, ei, ..), scheduled (a ZVD over the
+        path; scheduled-ei and the like), optimised (`supple.calm_move` under the unshaped move's
+        speed and acceleration, made to leave no more than zvd does); or a mapping from names to
+        these words, to a Trajectory, a Shaper, a Plan, an Inversion, a Controller for the unshaped
+        move, or a pair (Controller, any of the others).
+        servo: the Controller that holds the motors; without, they do exactly what they are told.
+        law: of the unshaped move: trapezoid (a third of the time each) or a time law.
+        payload_error: by which part the payload is wrong, to both sides.
+        band: m, within which the tip counts as settled; a tenth of the largest residual unless
+        given.
+        elements: to each link of the finer robot without a servo.
+        coarse, fine: the Basis for planning and for trying, with a servo.
+        damping: ratio of each link's own modes, when it is tried; the robot's own unless given.
+        after: s, to watch after the longest command; 3 periods unless given.
+        progress: a bar on the error stream; where somebody looks unless given.
+    """
+    task = _Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse)
+    move = task.unshaped(duration, law)
+    named = _named("methods", methods)
+    commands = {name: task.driving(move, given) for name, given in named.items()}
+    after = WATCHED * task.period if after is None else after
+    total = max(command.duration for command, _ in commands.values()) + after
+    t = np.linspace(0.0, total, 1 + max(400, min(SAMPLES, round(total / task.period * ROWS))))
+    factors, robots, changed = _wrong_payloads(robot, payload_error)
+    trials = []
+    for name, k in _shown([(name, k) for name in commands for k in range(len(robots))], progress):
+        command, controller = commands[name]
+        if controller is None:
+            trials.append(led(robots[k], command, t, task.platform, elements, damping))
+        else:
+            model = task.finer(robots[k], fine, damping)
+            trials.append(driven(model, controller, command, t, task.platform))
+    rows = [trials[k : k + len(robots)] for k in range(0, len(trials), len(robots))]
+    words = f"{elements} elements a link" if servo is None else f"{fine!r} instead of {coarse!r}"
+    return _told(task, tuple(commands), rows, commands, factors, changed, words, band)
+
+
+def _shown(runs: list[tuple[str, int]], progress: bool | None) -> Iterator[tuple[str, int]]:
+    """The runs, with a progress bar on the error stream."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield from runs
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(transient=True, console=Console(stderr=True)) as bar:
+        task = bar.add_task("comparing", total=len(runs))
+        for name, k in runs:
+            bar.update(task, description=f"{name}, payload {k + 1}")
+            yield name, k
+            bar.advance(task)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A move from rest to rest of a robot whose motors are held."""
+
+    robot: Robot
+    start: Array
+    end: Array
+    servo: Controller | None
+    coarse: Basis
+
+    def __post_init__(self) -> None:
+        """Check that there is a move."""
+        size = len(architecture_of(self.robot).coordinates())
+        for name in ("start", "end"):
+            if getattr(self, name).shape != (size,):
+                raise SuppleError(
+                    f"{name} has {getattr(self, name).size} values: {self.robot.name} needs {size}"
+                )
+        if np.array_equal(self.start, self.end):
+            raise SuppleError("start and end are the same: there is no move to compare")
+
+    @property
+    def platform(self) -> bool:
+        """Whether the coordinates are those of a Delta's platform."""
+        return architecture_of(self.robot).asked_by == "position"
+
+    @cached_property
+    def basis(self) -> Any:
+        """What the poles of the loop are found on: with a servo a Model, made once."""
+        return self.coarse if self.servo is None else build(self.robot, self.coarse)
+
+    @cached_property
+    def family(self) -> int:
+        """How many of the lowest modes ring together where the move ends."""
+        for count in (6, 3, 2):
+            try:
+                return lowest_family(self.held(self.end[None], count)[0][0])
+            except SuppleError:
+                continue
+        return 1
+
+    def held(self, poses: Array, count: int) -> tuple[Array, Array]:
+        """Frequencies and ratios as the motors are held, (m, count) each."""
+        omega, ratio = held_modes(
+            self.robot, poses, count, self.servo, self.basis, platform=self.platform
+        )
+        if not np.isfinite(omega).all():
+            raise SuppleError("the move leaves what the robot can reach: no frequency there")
+        return omega, ratio
+
+    def target(self, poses: Array) -> Array:
+        """The frequency to shape for, (m,): the middle of the lowest modes that ring together."""
+        omega = self.held(poses, self.family)[0]
+        return np.asarray((omega[:, 0] + omega[:, -1]) / 2)
+
+    @cached_property
+    def ratio(self) -> float:
+        """The damping ratio to shape for."""
+        return float(min(self.held(self.end[None], 1)[1][0, 0], 0.6))
+
+    @property
+    def period(self) -> float:
+        """Of the lowest mode where the move ends, s."""
+        return float(2 * np.pi / self.held(self.end[None], 1)[0][0, 0])
+
+    @cached_property
+    def _built(self) -> list[tuple[Robot, Model]]:
+        return []
+
+    def finer(self, robot: Robot, fine: Basis, damping: float | None) -> Model:
+        """The finer Model of a robot, built once."""
+        for known, model in self._built:
+            if known is robot:
+                return model
+        self._built.append((robot, build(robot, fine, damping=damping)))
+        return self._built[-1][1]
+
+    def unshaped(self, duration: float | None, law: str) -> Trajectory:
+        """The move as an ordinary controller would make it."""
+        T = 1.5 * self.period if duration is None else duration
+        ends = self.start.tolist(), self.end.tolist()
+        return (
+            ParabolicBlends(*ends, T, T / 3) if law == "trapezoid" else PointToPoint(*ends, T, law)
+        )
+
+    def driving(self, move: Trajectory, given: Any) -> tuple[Trajectory, Controller | None]:
+        """The command and the controller of a method."""
+        if isinstance(given, Controller):
+            return move, given
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Controller):
+            return self.driving(move, given[1])[0], given[0]
+        if isinstance(given, Plan | Inversion):
+            given = given.trajectory
+        if isinstance(given, Trajectory):
+            if given.periodic or given(0.0)[0].shape != self.start.shape:
+                raise SuppleError(
+                    f"method {given!r:.60}: give a Trajectory of {len(self.start)} coordinates "
+                    "that ends"
+                )
+            return given, self.servo
+        if isinstance(given, Shaper):
+            return shaped(move, given), self.servo
+        return self._by_word(move, given), self.servo
+
+    def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
+        if word == "unshaped":
+            return move
+        if word == "optimised":
+            return self._optimised(move)
+        kind = word.removeprefix("scheduled-") if isinstance(word, str) else word
+        kind = "zvd" if kind == "scheduled" else kind
+        if not isinstance(kind, str) or kind not in SHAPERS:
+            raise SuppleError(
+                f"method {word!r:.60}: give unshaped, scheduled, optimised, one of "
+                f"{', '.join(SHAPERS)}, a Trajectory, a Shaper, a Plan or a Controller"
+            )
+        if word == kind:
+            f = float(self.target(self.end[None])[0]) / (2 * np.pi)
+            return shaped(move, shaper(kind, f, self.ratio))
+        return schedule(move, shaper(kind, 1.0, self.ratio), self.target)
+
+    def _optimised(self, move: Trajectory) -> Trajectory:
+        """The fastest move that leaves no more than the ZVD shaper on the robot as it is known."""
+        _, v, a = move(np.linspace(0.0, move.duration, 4001)[1:-1])
+        most: Any = [
+            np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))
+        ]
+        how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
+        like = self._by_word(move, "zvd")
+        allowed = self.tried(like)
+        left: Any = like
+        for _ in range(TIGHTER):
+            found = calm_move(self.robot, self.start, self.end, *most, left=left, **how)
+            if self.tried(found) <= allowed:
+                break
+            left = 0.6 * found.left
+        return found
+
+    def tried(self, command: Trajectory) -> float:
+        """What a command leaves on the robot as it is known, with few modes, m."""
+        total = command.duration + 1.5 * self.period
+        t = np.linspace(0.0, total, 1 + round(total / self.period * ROWS / 4))
+        if self.servo is None:
+            return led(self.robot, command, t, self.platform, 1, None).residual
+        return driven(self.basis, self.servo, command, t, self.platform).residual
+
+
+def _wrong_payloads(robot: Robot, error: float) -> tuple[Array, list[Robot], str]:
+    """Factors, the robot with its payload so many times as heavy, and what was changed."""
+    load = architecture_of(robot).load
+    if load is None:
+        return np.ones(1), [robot], "the robot has no payload, so nothing was changed"
+    path, mass = load
+    factors = np.array([1.0, 1 - error, 1 + error] if error else [1.0])
+    robots = [robot if f == 1 else robot.with_(path, float(f * mass)) for f in factors]
+    return factors, robots, f"{path} {mass:g} kg"
+
+
+def _told(
+    task: _Task,
+    names: tuple[str, ...],
+    trials: list[list[Trial]],
+    commands: dict[str, Any],
+    factors: Array,
+    changed: str,
+    finer: str,
+    band: float | None,
+) -> Comparison:
+    t = trials[0][0].t
+    each = {
+        name: np.array([[getattr(trial, name) for trial in row] for row in trials])
+        for name in ("residual", "overshoot", "tip_error", "energy", "distance")
+    }
+    if band is None:
+        band = _round(0.1 * float(np.nanmax(each["residual"])))
+    bent = max((trial.bent for row in trials for trial in row), default=0.0)
+    notes = dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
+    if bent > SMALL:
+        told = f"links bend by up to {bent:.2g} (deflection over length, or rad): beyond {SMALL:g} "
+        notes[
+            told + "the linear model of a robot without a servo is off by more than a per cent"
+        ] = None
+    omega = task.held(task.end[None], task.family)[0][0]
+    return Comparison(
+        robot=task.robot,
+        start=task.start,
+        end=task.end,
+        methods=names,
+        servo="motors do exactly what they are told" if task.servo is None else repr(task.servo),
+        finer=finer,
+        changed=changed,
+        payload=factors,
+        frequency_hz=omega / (2 * np.pi),
+        band=band,
+        duration=np.array([command.duration for command, _ in commands.values()]),
+        settling=np.array([[trial.settling(band) for trial in row] for row in trials]),
+        peak_effort=np.array([[np.abs(x.effort).max(axis=0) for x in row] for row in trials]),
+        t=t,
+        command=np.array([command(t)[0] for command, _ in commands.values()]),
+        notes=tuple(notes),
+        **each,
+    )
+
+
+def _round(value: float) -> float:
+    """The next of 1, 2, 5 times a power of ten below a value."""
+    if not value > 0:
+        return 1e-9
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(max(m for m in (1, 2, 5) if m * power <= value * (1 + 1e-9)) * power)

@@ -1,0 +1,417 @@
+"""Outputs: balances of the outer part, accelerations, instruments, and their linear models."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import supple
+from supple import SuppleError
+from supple.outputs.kinds import OUTPUTS
+from supple.outputs.output import evaluator
+
+ARM = """
+supple: 1
+name: spatial
+architecture: serial
+gravity: [0.3, -0.4, -9.81]
+materials: {aluminium: {young_modulus: 70e9, poisson_ratio: 0.33, density: 2700}}
+links:
+  - name: base
+    length: 0.4
+    material: aluminium
+    section: {shape: tube, diameter: 0.08, wall: 0.004}
+    joint:
+      {type: revolute, damping: 0.3, rotor_inertia: 0.2,
+       hub: {mass: 2, com: [0, 0.02, 0.1], inertia: [0.02, 0.03, 0.04]}}
+  - name: upper
+    length: 0.7
+    roll: 0.4
+    material: aluminium
+    section: {shape: box, depth: 0.06, width: 0.04, wall: 0.003}
+    joint:
+      {type: revolute, stiffness: 5e4, rotor_inertia: 0.1,
+       mount: {rpy: [1.2, 0.2, 0], xyz: [0, 0.05, 0]}}
+    tip: {mass: 1.5, com: [0.02, 0, 0], inertia: [0.01, 0.01, 0.01]}
+  - name: fore
+    length: 0.6
+    material: aluminium
+    section: {shape: tube, diameter: 0.05, wall: 0.002}
+    joint: {type: revolute, axis: [0.2, 1, 0], rotor_inertia: 0.02}
+payload: {mass: 2.0, com: [0.03, 0, 0], inertia: [0.01, 0.02, 0.02]}
+"""
+NONE = np.zeros(6)
+
+
+@cache
+def spatial(stiffening: bool = False) -> supple.Model:
+    basis = supple.AssumedModes(2, axial=1)
+    return supple.build(supple.loads(ARM), basis, stiffening=stiffening, damping=0.01)
+
+
+@cache
+def thin() -> supple.Model:
+    """A planar arm of beams without rotary inertia, with a point mass at its end."""
+    robot = supple.load("de-luca-two-link").with_({"gravity": [0.2, -9.81, 0.0]})
+    return supple.build(robot.with_("payload.inertia", 0.0), supple.AssumedModes(3))
+
+
+def moving(model: supple.Model, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """A state in motion, its efforts, and the accelerations that it then has."""
+    rng, n, k = np.random.default_rng(seed), model.size, model.joints
+    size = np.r_[np.ones(k), np.full(n - k, 2e-3)]
+    q, qd = rng.normal(size=n) * size, rng.normal(size=n) * size * 3
+    tau = rng.normal(size=k)
+    return q, qd, tau, model.forward_dynamics(q, qd, tau)
+
+
+def value(model: supple.Model, output: supple.Output, q, qd, qdd, wrench=NONE) -> np.ndarray:
+    return evaluator(model, output)(q, qd, qdd, wrench)[0]
+
+
+@pytest.mark.parametrize("stiffening", [False, True])
+def test_reactions_balance_the_equations_of_motion(stiffening):
+    """About its axis a joint carries its effort less damping and rotor, or its spring's."""
+    model = spatial(stiffening)
+    q, qd, tau, qdd = moving(model)
+    assert model.coordinates[3] == "eps.upper"
+    given = [tau[0] - 0.3 * qd[0] - 0.2 * qdd[0], -5e4 * q[3], tau[2] - 0.02 * qdd[2]]
+    for link, wanted in zip(model.robot.links, given, strict=True):
+        found = value(model, supple.Reaction(link.name), q, qd, qdd)
+        scale = np.abs(found).max()
+        assert link.joint.direction @ found[3:] == pytest.approx(wanted, abs=1e-9 * scale)
+
+
+@pytest.mark.parametrize("stiffening", [False, True])
+def test_the_first_reaction_is_the_rate_of_momentum(stiffening):
+    """F = d^2 S / dt^2 - m g, S = sum of m r from the potential of unit gravity."""
+    model = spatial(stiffening)
+    q, qd, _, qdd = moving(model, 1)
+    x, v, a = (ca.SX.sym(word, model.size) for word in "xva")
+    laws = model.functions.laws
+    S = ca.vertcat(*(-laws.height(ca.vertsplit(x), unit) for unit in np.eye(3).tolist()))
+    speed = ca.jtimes(S, x, v)
+    rate = ca.jtimes(speed, x, v) + ca.jtimes(speed, v, a)
+    mass = sum(link.inv.mass + link.root_mass[0, 0] + link.tip_mass[0, 0]
+               for link in model.chain.links)  # fmt: skip
+    F = np.array(ca.Function("F", [x, v, a], [rate])(q, qd, qdd)).ravel()
+    F -= mass * np.array(model.robot.gravity)
+    found = value(model, supple.Reaction("base"), q, qd, qdd)[:3]
+    turn = np.array([[np.cos(q[0]), -np.sin(q[0]), 0], [np.sin(q[0]), np.cos(q[0]), 0], [0, 0, 1]])
+    np.testing.assert_allclose(found, F, atol=1e-9 * np.abs(F).max())
+    # the hub apart, the first section carries the same, turned with the link
+    root = value(model, supple.Moment("base", 0.0), q, qd, qdd)
+    hub = model.chain.links[0].root_mass
+    alpha, w = np.array([0, 0, qdd[0]]), np.array([0, 0, qd[0]])
+    felt = hub[3:, :3] @ (turn.T @ -np.array(model.robot.gravity)) + hub[3:, 3:] @ alpha
+    felt = felt + np.cross(w, hub[3:, 3:] @ w)
+    whole = turn.T @ value(model, supple.Reaction("base"), q, qd, qdd)[3:]
+    np.testing.assert_allclose(-root, whole - felt, atol=1e-9 * np.abs(whole).max())
+
+
+@pytest.mark.slow
+def test_a_moment_is_that_of_all_that_lies_outside():
+    """-int (r - r_f) x m (a - g) over the rest of the beam and the point mass, by quadrature."""
+    model = thin()
+    q, qd, _, qdd = moving(model, 2)
+    s, w = np.polynomial.legendre.leggauss(24)
+    g, L, m = np.array(model.robot.gravity), 0.5, 0.2
+    for link, fraction in (("link2", 0.0), ("link2", 0.35), ("link1", 0.6)):
+        beams = [("link2", 0.0 if link == "link1" else fraction)]
+        if link == "link1":
+            beams.append(("link1", fraction))
+        here = place(model, q, link, fraction)
+        total = np.zeros(3)
+        for name, start in beams:
+            for at, weight in zip(start + (1 - start) * (s + 1) / 2, w, strict=True):
+                felt = value(model, supple.Acceleration(name, at), q, qd, qdd) - g
+                arm = place(model, q, name, at) - here
+                total += weight * (1 - start) / 2 * L * m * np.cross(arm, felt)
+        ends = [("link2", 1.0, 0.1), *([("link2", 0.0, 1.0)] if link == "link1" else [])]
+        for name, at, mass in ends:  # the payload, and the hub of the second link
+            felt = value(model, supple.Acceleration(name, at), q, qd, qdd) - g
+            total += mass * np.cross(place(model, q, name, at) - here, felt)
+        if link == "link1":  # the hub's own inertia turns with the second link
+            spin = turning_rate(model, q, qd, qdd)
+            total[2] += 0.1 * spin
+        found = value(model, supple.Moment(link, fraction), q, qd, qdd)
+        assert found[2] == pytest.approx(-total[2], rel=1e-9)
+
+
+def place(model: supple.Model, q, link: str, fraction: float) -> np.ndarray:
+    """Where a section of the planar arm is, from its deflections."""
+    here, angle = np.zeros(3), 0.0
+    for i, name in enumerate(("link1", "link2")):
+        angle += q[i]
+        c, s = np.cos(angle), np.sin(angle)
+        at = fraction if name == link else 1.0
+        bent = model.deflection_at(q, name, at) + np.array([0.5 * at, 0, 0])
+        here = here + np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ bent
+        if name == link:
+            return here
+        part = model.chain.links[i]
+        angle += float(part.shapes.at(0.5)[0, 5] @ q[model.chain.eta[i]])
+    raise AssertionError(link)
+
+
+def turning_rate(model: supple.Model, q, qd, qdd) -> float:
+    """Angular acceleration of the second link's root."""
+    eta, part = model.chain.eta[0], model.chain.links[0]
+    slope = part.shapes.at(0.5)[0, 5]
+    return float(qdd[0] + qdd[1] + slope @ qdd[eta])
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.4, 1.0])
+def test_acceleration_is_the_second_derivative_of_the_place(fraction):
+    """Fourth-order differences of the place along q + h qd + h^2 qdd / 2."""
+    model = thin()
+    q, qd, _, qdd = moving(model, 3)
+
+    def at(h: float) -> np.ndarray:
+        return place(model, q + h * qd + h * h / 2 * qdd, "link2", fraction)
+
+    h = 2e-3 / np.abs(qd).max()
+    near, far = at(h) - 2 * at(0.0) + at(-h), at(2 * h) - 2 * at(0.0) + at(-2 * h)
+    wanted = (16 * near - far) / (12 * h * h)
+    found = value(model, supple.Acceleration("link2", fraction), q, qd, qdd)
+    np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(found).max())
+
+
+def test_instruments_on_the_tip_of_a_spatial_arm():
+    """a by the chain rule of the tip; a - g and the angular velocity in its axes."""
+    model = spatial()
+    q, qd, _, qdd = moving(model, 4)
+    x, v, a = (ca.SX.sym(word, model.size) for word in "xva")
+    p, R = model.functions.expression("tip")(x)
+    speed = ca.jtimes(p, x, v)
+    second = ca.jtimes(speed, x, v) + ca.jtimes(speed, v, a)
+    rate = ca.reshape(ca.jtimes(ca.vec(R), x, v), 3, 3)
+    found = ca.Function("f", [x, v, a], [second, R, ca.mtimes(R.T, rate)])(q, qd, qdd)
+    second, R, W = (np.array(part) for part in found)
+    second = second.ravel()
+    tol = 1e-10 * np.abs(second).max()
+    np.testing.assert_allclose(
+        value(model, supple.Acceleration("fore"), q, qd, qdd), second, atol=tol
+    )
+    reads = R.T @ (second - np.array(model.robot.gravity))
+    np.testing.assert_allclose(
+        value(model, supple.Accelerometer("fore"), q, qd, qdd), reads, atol=tol
+    )
+    w = [W[2, 1], W[0, 2], W[1, 0]]
+    np.testing.assert_allclose(value(model, supple.Gyroscope("fore"), q, qd, qdd), w, atol=1e-11)
+    np.testing.assert_allclose(value(model, supple.Tip(), q, qd, qdd), model.tip(q), atol=1e-15)
+
+
+STILL = """
+supple: 1
+name: still
+architecture: serial
+planar: true
+gravity: [0, -9.81, 0]
+materials: {stiff: {young_modulus: 70e16, poisson_ratio: 0.33, density: 2700}}
+links:
+  - name: upper
+    length: 0.7
+    theory: euler-bernoulli
+    material: stiff
+    section: {shape: box, depth: 0.06, width: 0.04, wall: 0.003}
+    tip: {mass: 1.5}
+  - name: fore
+    length: 0.6
+    theory: euler-bernoulli
+    material: stiff
+    section: {shape: tube, diameter: 0.05, wall: 0.002}
+payload: {mass: 2.0}
+"""
+
+
+def test_at_rest_they_are_those_of_statics():
+    """Elements of fifth degree hold the moments of uniform weight; the sag is 1e-11 of the length.
+
+    Statics is linear: what is left is as small as the sag.
+    """
+    robot, theta = supple.loads(STILL), [0.3, 0.4]
+    model = supple.build(robot, supple.FiniteElements(1, order="quintic"))
+    still = supple.linearize(model, theta)
+    outputs = {
+        "upper": supple.Reaction("upper"),
+        "fore": supple.Reaction("fore"),
+        "root": supple.Moment("upper"),
+        "middle": supple.Moment("fore", 0.5),
+        "strain": supple.Strain("fore", 0.5, (-0.025, 0.0)),
+        "stress": supple.Stress("fore", 0.5),
+        "accelerometer": supple.Accelerometer("upper", 0.5),
+    }
+    sag = supple.statics(robot, theta, points=3)
+    qdd = model.forward_dynamics(still.q, still.qd, still.tau)
+    found = {name: value(model, o, still.q, still.qd, qdd) for name, o in outputs.items()}
+    for i, name in enumerate(("upper", "fore")):
+        c, s = np.cos(theta[i]), np.sin(theta[i])
+        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        force, moment = turn @ sag.root_force[i], turn @ sag.root_moment[i]
+        np.testing.assert_allclose(found[name][:3], force, atol=1e-9 * np.abs(force).max())
+        assert found[name][5] == pytest.approx(moment[2], rel=1e-9)
+    assert found["root"][2] == pytest.approx(-sag.root_moment[0, 2], rel=1e-9)
+    # the middle of the forearm carries half of its weight and the payload
+    section = robot.section(robot.links[1])
+    A, I_z, *_ = section.constants()
+    weight = 9.81 * (2700 * A * 0.3 * 0.15 + 2.0 * 0.3) * np.cos(0.7)
+    assert found["middle"][2] == pytest.approx(-weight, rel=1e-9)
+    bending = weight * 0.025 / I_z
+    stretch = 9.81 * (2700 * A * 0.3 + 2.0) * np.sin(0.7) / A
+    assert found["strain"][0] == pytest.approx(-(bending + stretch) / 70e16, rel=1e-6)
+    assert found["stress"][0] == pytest.approx(bending + stretch, rel=1e-9)
+    np.testing.assert_allclose(
+        found["accelerometer"], [9.81 * np.sin(0.3), 9.81 * np.cos(0.3), 0], atol=1e-6
+    )
+
+
+def test_a_wrench_on_the_tip_reaches_every_section():
+    model = thin()
+    q, qd, tau, _ = moving(model, 5)
+    wrench = np.array([3.0, -2.0, 0, 0, 0, 0.7])
+    qdd = model.forward_dynamics(q, qd, tau, wrench)
+    for i, name in enumerate(("link1", "link2")):
+        found = value(model, supple.Reaction(name), q, qd, qdd, wrench)
+        assert found[5] == pytest.approx(tau[i], abs=1e-10)
+    end = value(model, supple.Moment("link2", 1.0), q, qd, qdd, wrench)
+    assert end[2] == pytest.approx(0.7, abs=1e-12)  # of a point mass nothing is added
+
+
+@pytest.mark.slow
+def test_slopes_of_outputs_are_those_of_the_motion():
+    model = spatial()
+    outputs = [
+        supple.Tip(),
+        supple.Moment("upper", 0.3),
+        supple.Accelerometer("fore", 0.5),
+        supple.Gyroscope("fore"),
+        supple.Reaction("upper"),
+        supple.Strain("fore", 0.1, (0.02, 0.01)),
+        supple.Encoder("base", 1000),
+    ]
+    found = supple.linearize(
+        model, [0.2, 0.4, -0.3], outputs=outputs, inputs=("tau", "tip force", "tip moment")
+    )
+    n, h = model.size, 1e-6
+
+    def all_of(x, u):
+        tau, wrench = found.tau + u[:3], u[3:]
+        qdd = model.forward_dynamics(x[:n], x[n:], tau, wrench)
+        return np.concatenate([value(model, o, x[:n], x[n:], qdd, wrench) for o in outputs])
+
+    x = np.concatenate([found.q, found.qd])
+    u, rng = np.zeros(9), np.random.default_rng(0)
+    for _ in range(3):
+        dx, du = rng.normal(size=2 * n), rng.normal(size=9)
+        slope = (all_of(x + h * dx, u + h * du) - all_of(x - h * dx, u - h * du)) / (2 * h)
+        wanted = found.C @ dx + found.D @ du
+        np.testing.assert_allclose(wanted, slope, rtol=1e-5, atol=1e-6 * np.abs(wanted).max())
+    assert found.inputs[:4] == ("tau.base", "tau.upper", "tau.fore", "force.x")
+    assert len(found.outputs) == len(found.C) == 20
+
+
+def test_closed_loops_steps_and_bandwidths():
+    """Poles under joint PD from [M, K + Gp, D + Gv]; steps go to 1; a sensor adds its pole."""
+    model = spatial()
+    law = supple.JointPD(800.0, 60.0)
+    outputs = ["joints", supple.Sensor(supple.Strain("fore"), bandwidth=40.0)]
+    found = supple.linearize(model, [0.1, 0.2, 0.3], outputs=outputs, controller=law)
+    assert found.inputs == ("reference.base", "reference.upper", "reference.fore")
+    alone = supple.linearize(model, [0.1, 0.2, 0.3])
+    F = np.zeros((3, 2 * model.size))
+    F[:, :3], F[:, model.size : model.size + 3] = -800 * np.eye(3), -60 * np.eye(3)
+    wanted = np.append(np.linalg.eigvals(alone.A + alone.B @ F), -2 * np.pi * 40.0)
+    np.testing.assert_allclose(
+        np.sort_complex(found.eigenvalues), np.sort_complex(wanted), rtol=1e-6, atol=1e-4
+    )
+    assert found.stable
+    steps = found.step([0.0, 0.1, 400.0])
+    assert steps.shape == (3, 4, 3)
+    np.testing.assert_allclose(steps[0], 0, atol=1e-12)
+    still = -found.C @ np.linalg.solve(found.A, found.B)
+    np.testing.assert_allclose(steps[2], still, atol=1e-6)
+    np.testing.assert_allclose(found.transfer(0.0).real, still, rtol=1e-9, atol=1e-12)
+
+
+def test_sensors_are_late_slow_noisy_and_the_same_again():
+    t = np.linspace(0, 1, 2001)
+    wave = np.sin(2 * np.pi * 5 * t)[:, None]
+    tip = supple.Tip()
+    slow = supple.Sensor(tip, bandwidth=5.0).over_time(t, wave)
+    late = t > 0.6  # the start has died away
+    assert np.abs(slow[late]).max() == pytest.approx(1 / np.sqrt(2), rel=1e-4)
+    shifted = supple.Sensor(tip, delay=0.05).over_time(t, wave)
+    np.testing.assert_allclose(
+        shifted[200:, 0], np.sin(2 * np.pi * 5 * (t[200:] - 0.05)), atol=1e-4
+    )
+    noisy = supple.Sensor(tip, noise=0.1, seed=3)
+    first = noisy.over_time(t, 0 * wave)
+    assert first.std() == pytest.approx(0.1, rel=0.05)
+    np.testing.assert_array_equal(first, noisy.over_time(t, 0 * wave))
+    assert (first != supple.Sensor(tip, noise=0.1, seed=4).over_time(t, 0 * wave)).any()
+    counts = supple.Sensor(supple.Encoder("a", 100), noise=0.01).over_time(t, wave)
+    np.testing.assert_allclose(counts / (2 * np.pi / 100) % 1 % 1, 0, atol=1e-9)
+
+
+def test_outputs_of_a_run_by_name():
+    model = thin()
+    outputs = {
+        "tip": supple.Tip(),
+        "root": supple.Strain("link1"),
+        "angle": supple.Encoder("link2", 4096),
+    }
+    run = supple.simulate(model, [0.1, 0.0], duration=0.05, outputs=outputs)
+    np.testing.assert_allclose(run.outputs["tip"], run.tip, atol=1e-14)
+    assert run.outputs["root"].shape == run.t.shape
+    step = 2 * np.pi / 4096
+    np.testing.assert_allclose(
+        run.outputs["angle"], step * np.round(run.q[:, 1] / step), atol=1e-12
+    )
+    assert "output_root" in run.to_xarray()
+    assert "output.tip.3" in run.to_pandas()
+
+
+@pytest.mark.slow
+def test_outputs_that_are_not_there():
+    model = thin()
+    cases = [
+        (supple.Moment("link9"), "no link 'link9'"),
+        (supple.Encoder("nothing"), "no motor 'nothing'"),
+        (supple.Stress("link1"), "no section with an outer fibre"),
+        (supple.Strain("link1", 0.0, (1.0, 2.0, 3.0)), "give a distance"),
+        (supple.Sensor(supple.Tip(), noise=(0.1, 0.2)), "noise has 2 entries"),
+        ("tip", "output 'a' is 'tip'"),
+    ]
+    for output, sentence in cases:
+        with pytest.raises(SuppleError, match=sentence):
+            supple.simulate(model, duration=0.001, outputs={"a": output})
+    with pytest.raises(SuppleError, match="give a dict of outputs"):
+        supple.simulate(model, duration=0.001, outputs=[supple.Tip()])
+    with pytest.raises(SuppleError, match="fraction is 2"):
+        supple.Moment("link1", 2)
+    five = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    arm = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
+    with pytest.raises(SuppleError, match="has loops"):
+        supple.simulate(five, duration=0.001, outputs={"a": supple.Reaction(five.chain.motors[0])})
+    with pytest.raises(SuppleError, match="slides"):
+        supple.linearize(arm, arm.chain.pose([0, 0, 0.5]), outputs=[supple.Moment("link3", 0.5)])
+    with pytest.raises(SuppleError, match="no slope at rest"):
+        supple.linearize(spatial(), outputs=[supple.Stress("fore")])
+    with pytest.raises(SuppleError, match="it needs a controller"):
+        supple.linearize(model, inputs=["reference"])
+    with pytest.raises(SuppleError, match="'wind' is not known"):
+        supple.linearize(model, inputs=["wind"])
+    with pytest.raises(SuppleError, match="delay is not linearised"):
+        supple.linearize(model, outputs=[supple.Sensor(supple.Tip(), delay=0.1)])
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_kind_says_its_names_and_runs(name):
+    model, made = spatial(), {"tip": supple.Tip(), "encoder": supple.Encoder("fore", 100)}
+    output = made.get(name) or OUTPUTS[name]("fore")
+    q, qd, _, qdd = moving(model, 6)
+    assert len(value(model, output, q, qd, qdd)) == len(output.names(model))
