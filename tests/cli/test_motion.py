@@ -163,3 +163,35 @@ def test_beta_beside_the_states_and_a_slide_off_its_beam(console: Console) -> No
                   "--modes", "1", "--method", "adams")  # fmt: skip
     assert off.code == 1
     assert "slid off its beam" in off.err
+
+
+def test_modal_damping_is_a_ratio_of_the_whole_robots_modes(console: Console) -> None:
+    ran = console("simulate", ARM, "--modal-damping", "0.03", "--duration", "0.01")
+    assert ran.code == 0
+    assert "joints held: 0.03, 0.03, 0.03, 0.03" in ran.out
+    led = console("simulate", ARM, "--path", "0,0:0.1,0", "--modal-damping", "0.03")
+    assert "damping ratios of its lowest modes 0.03, 0.03" in led.out
+    both = console("simulate", ARM, "--modal-damping", "0.03", "--damping", "0.02")
+    assert both.code == 2
+    assert "give one of them" in both.err
+
+
+ELL = """
+name: ell
+materials: {al: {young_modulus: 70e9, shear_modulus: 26e9, density: 2700}}
+links:
+  - {name: a, length: 0.5, material: al, section: {shape: tube, diameter: 0.04, wall: 0.003}}
+  - {name: b, length: 0.5, material: al, section: {shape: tube, diameter: 0.04, wall: 0.003}}
+payload: {mass: 2}
+"""
+
+
+def test_links_of_a_spatial_arm_twist_without_being_asked(console: Console, tmp_path: Path) -> None:
+    """As in Python: without a torsion shape two links at right angles sag by a third too little."""
+    file = tmp_path / "ell.yaml"
+    file.write_text(ELL)
+    at = ("--at", "0,90deg", "--json")
+    states = json.loads(console("linearize", file, *at).out)["A"]
+    assert len(states) == 2 * supple.build(supple.load(file), supple.AssumedModes(2)).size
+    ran = console("simulate", file, *at, "--duration", "0.002")
+    assert "eta.a.torsion1" in json.loads(ran.out)["coordinates"]

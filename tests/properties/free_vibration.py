@@ -11,7 +11,10 @@ from properties.random_arms import random_arm
 from supple.architectures import delta
 from supple.equations.equilibrium import stiffness_at
 
-LIBRARY = ("de-luca-two-link", "di-castri-two-link", "industrial-3", "theodore-rrp", "kuo-delta")
+LIBRARY = (
+    *("de-luca-two-link", "di-castri-two-link", "industrial-3", "theodore-rrp", "kuo-delta"),
+    *("two-arms", "four-bar", "five-bar", "scara-parallel", "hexapod"),
+)
 DELTA = (0.02, 0.01, 0.5)
 
 
@@ -35,6 +38,8 @@ def library_model(name: str, modes: int = 1) -> tuple[supple.Model, np.ndarray]:
     model = supple.build(robot, supple.AssumedModes(modes), damping=0.0)
     if name == "kuo-delta":
         return model, delta.inverse(robot, DELTA)[0, :, 0]
+    if isinstance(robot, supple.MechanismRobot):
+        return model, model.chain.pose()[: model.joints]
     theta = 0.3 * np.arange(1, model.joints + 1)
     for i in model.chain.sliding:
         theta[model.chain.theta[i]] = 0.6

@@ -72,7 +72,11 @@ def compared(value: Any) -> list[Field[Any]]:
 def short(value: Any) -> str:
     """Return a value in at most one short line: arrays by their shape and range."""
     if isinstance(value, np.ndarray):
-        return _array(value)
+        if value.size <= 6 and value.ndim == 1 and value.dtype.kind in "fiub":
+            return "[" + ", ".join(f"{x:.6g}" for x in value) + "]"
+        if value.dtype.kind not in "fiu" or not np.isfinite(value).any():
+            return f"array {value.shape}"
+        return f"array {value.shape}, {np.nanmin(value):.6g} to {np.nanmax(value):.6g}"
     if isinstance(value, str):
         text = value if value.isprintable() else repr(value)
     elif isinstance(value, float):
@@ -88,14 +92,6 @@ def short(value: Any) -> str:
     else:
         text = " ".join(repr(value).split())
     return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
-
-
-def _array(value: Any) -> str:
-    if value.size <= 6 and value.ndim == 1 and value.dtype.kind in "fiub":
-        return "[" + ", ".join(f"{x:.6g}" for x in value) + "]"
-    if value.dtype.kind not in "fiu" or not np.isfinite(value).any():
-        return f"array {value.shape}"
-    return f"array {value.shape}, {np.nanmin(value):.6g} to {np.nanmax(value):.6g}"
 
 
 class Held:

@@ -144,7 +144,11 @@ def loops_of(robot: MechanismRobot) -> tuple[Loop, ...]:
 
 def _loop(robot: MechanismRobot, i: int, closure: Closure) -> Loop:
     a, b, axis = *closure.directions, closure.direction
-    across = _across(axis)
+    # (3, 2) directions square to an axis and to one another; of one in the plane, z is one
+    seed = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+    first = np.cross(seed, axis)
+    first /= np.linalg.norm(first)
+    across = np.stack([first, np.cross(axis, first)], axis=-1)
     E, turn, T = np.eye(3), "none", np.zeros((3, 0))
     if closure.type in ("fixed", "prismatic"):
         turn, T = "fixed", np.eye(3)
@@ -177,11 +181,3 @@ def _loop(robot: MechanismRobot, i: int, closure: Closure) -> Loop:
         closure.length,
         closure.motor,
     )
-
-
-def _across(axis: Array) -> Array:
-    """(3, 2) directions square to an axis and to one another; of one in the plane, z is one."""
-    seed = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    first = np.cross(seed, axis)
-    first /= np.linalg.norm(first)
-    return np.stack([first, np.cross(axis, first)], axis=-1)

@@ -167,7 +167,14 @@ def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] =
     (larger z) is usual; "all" returns (B, 2, 3), the usual one first.
     Source: [Kuo2016], Eqs. (5), (6); their intersection is derived here.
     """
-    both, reason = _assembled(robot, _motor_angles(theta))
+    try:
+        given = np.atleast_2d(np.asarray(theta, float))
+    except (TypeError, ValueError):
+        given = np.full((1, 3), np.nan)
+    if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
+        raise SuppleError("theta of a Delta must be three finite motor angles, or an array (B, 3)")
+    motor_angles = given
+    both, reason = _assembled(robot, motor_angles)
     for sentence in reason[reason != ""][:1]:
         raise SuppleError(sentence)
     return both[:, 0] if which == "usual" else both
@@ -250,16 +257,6 @@ def _not_finite(table: Array, word: str) -> Reasons:
     for b in np.flatnonzero(~np.isfinite(table).all(axis=1)):
         reason[b] = f"{word} {table[b].tolist()} holds a value that is not finite: give numbers"
     return reason
-
-
-def _motor_angles(theta: ArrayLike) -> Array:
-    try:
-        given = np.atleast_2d(np.asarray(theta, float))
-    except (TypeError, ValueError):
-        given = np.full((1, 3), np.nan)
-    if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
-        raise SuppleError("theta of a Delta must be three finite motor angles, or an array (B, 3)")
-    return given
 
 
 def _sphere_centres(robot: DeltaRobot, phi1: Array) -> Array:

@@ -69,18 +69,7 @@ def motion(
     l1 = d1 - e1 * phi1d[..., None]
     phi1dd = (_dot(l, d2) - _dot(l, e2) * phi1d**2 + _dot(l1, l1)) / lever
     l2 = d2 - e1 * phi1dd[..., None] - e2 * (phi1d**2)[..., None]
-    rates = _rod_rates(l, l1, l2)
-    return DeltaMotion(
-        at,
-        Pd,
-        Pdd,
-        np.stack([phi1d, rates[0] - phi1d, rates[1]], axis=-1),
-        np.stack([phi1dd, rates[2] - phi1dd, rates[3]], axis=-1),
-    )
-
-
-def _rod_rates(l: Array, l1: Array, l2: Array) -> tuple[Array, Array, Array, Array]:
-    """phi12', phi3', phi12'', phi3'' from the rod's vector and its derivatives, leg axes."""
+    # phi12', phi3', phi12'', phi3'' from the rod's vector and its derivatives, leg axes
     rho2 = l[..., 0] ** 2 + l[..., 2] ** 2
     turn = l[..., 2] * l1[..., 0] - l[..., 0] * l1[..., 2]
     grow = l[..., 0] * l1[..., 0] + l[..., 2] * l1[..., 2]
@@ -88,7 +77,14 @@ def _rod_rates(l: Array, l1: Array, l2: Array) -> tuple[Array, Array, Array, Arr
     phi12dd = (l[..., 2] * l2[..., 0] - l[..., 0] * l2[..., 2]) / rho2 - 2 * turn * grow / rho2**2
     phi3d = l1[..., 1] / np.sqrt(rho2)
     phi3dd = (l2[..., 1] + l[..., 1] * phi3d**2) / np.sqrt(rho2)
-    return phi12d, phi3d, phi12dd, phi3dd
+    rates = phi12d, phi3d, phi12dd, phi3dd
+    return DeltaMotion(
+        at,
+        Pd,
+        Pdd,
+        np.stack([phi1d, rates[0] - phi1d, rates[1]], axis=-1),
+        np.stack([phi1dd, rates[2] - phi1dd, rates[3]], axis=-1),
+    )
 
 
 def _dot(a: Array, b: Array) -> Array:

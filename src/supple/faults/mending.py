@@ -77,7 +77,11 @@ def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
     key = place[-1]
     if place in (("materials",), ("sections",)):
         kind = str(key)[:-1]
-        return dict.fromkeys(_references(data, kind), _PARTS[kind])
+        links = data.get("links")
+        parts = [*(links if isinstance(links, list) else ()), data.get("upper"), data.get("lower")]
+        names = [part.get(kind) for part in parts if isinstance(part, dict)]
+        references = [name for name in names if isinstance(name, str)]
+        return dict.fromkeys(references, _PARTS[kind])
     if place[0] in ("materials", "sections") and len(place) == 2:
         return _PARTS[place[0][:-1]]
     if place in (("upper",), ("lower",)) or (place[0] == "links" and len(place) == 2):
@@ -87,13 +91,6 @@ def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
     if place[0] == "closures":
         return _sound_closure(data, place)
     return 1.0 if key in _ONES else _SOUND.get(str(key))
-
-
-def _references(data: dict[str, Any], kind: str) -> list[str]:
-    links = data.get("links")
-    parts = [*(links if isinstance(links, list) else ()), data.get("upper"), data.get("lower")]
-    names = [part.get(kind) for part in parts if isinstance(part, dict)]
-    return [name for name in names if isinstance(name, str)]
 
 
 def _sound_link(given: Any, place: Place) -> dict[str, Any]:

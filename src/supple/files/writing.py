@@ -64,19 +64,15 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, float):
-        return _number(value)
+        # A float with every digit: whole ones short, exponents with a dot for readers of YAML 1.1
+        text = repr(value)
+        if text.endswith(".0") and text != "-0.0":
+            return text[:-2]
+        mantissa, e, exponent = text.partition("e")
+        return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
     if isinstance(value, int) or (_PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN):
         return str(value)
     return '"' + "".join(map(_escaped, value)) + '"'
-
-
-def _number(value: float) -> str:
-    """A float with every digit: whole ones short, exponents with a dot for readers of YAML 1.1."""
-    text = repr(value)
-    if text.endswith(".0") and text != "-0.0":
-        return text[:-2]
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
 
 
 def _escaped(c: str) -> str:

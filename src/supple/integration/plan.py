@@ -48,9 +48,10 @@ class Plan:
         grid: (n + 1,) times of the answer, switches among them: samples, not steps.  starts:
         places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
         None: there is none.  tolerance: relative, of adams and bdf.  compiled: step in generated
-        C.  controller: then tau holds the motion wanted, a Reference.  fastest: largest |pole|,
-        rad/s, where it is known.  drive: a sampled law in this run; then tau is a Feedback that
-        stands for it.
+        C.  controller: then tau holds the motion wanted, a Reference.  drive: a sampled law in this
+        run; then tau is a Feedback that stands for it.  fastest: largest |pole|, rad/s, and
+        energy: put into vibration, J, where they are known.  course: times, and the part of the
+        largest rate that the motion has there, where steps may follow it.
     """
 
     model: Model
@@ -63,6 +64,8 @@ class Plan:
     controller: Controller | None = None
     drive: Drive | None = None
     fastest: float = 0.0
+    energy: float = 0.0
+    course: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
         if self.controller is not None and self.wrench is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,23 +45,35 @@ class Spectrum:
     Attributes:
         poles: (m,), of all poses looked at.  excited: fastest mode or input that the motion has.
         ratio: damping ratio of that mode.  energy: what the start or a switch puts into
-        vibration at most, J.
+        vibration at most, J.  swings: (m, 3), rate, damping ratio and share of the energy of each
+        mode excited; empty: not known.  course: times, and the rates there over the largest, of
+        arms whose links slide along a path.
     """
 
     poles: Complex
     excited: float
     ratio: float = 0.0
     energy: float = 0.0
+    swings: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    course: tuple[Array, Array] | None = None
 
     @property
     def fastest(self) -> float:
         """Largest |pole|."""
         return float(np.abs(self.poles).max(initial=0.0))
 
-    def turned(self, duration: float) -> float:
-        """Return the rad of the excited mode in a run, as far as its damping lets it live."""
-        turned = self.excited * duration
-        return turned / (1 + self.ratio * turned / 3)
+    def turned(self, duration: float) -> Array:
+        """Return rate, rad in a run as far as damping lets it live, and share of each mode (m, 3).
+
+        What is faster than every mode, such as an input, counts as all of the energy.
+        """
+        modes = self.swings
+        if not len(modes) or modes[:, 0].max() < self.excited * (1 - 1e-9):
+            modes = np.vstack([modes, [self.excited, self.ratio, 1.0]])
+        whole = modes[:, 0] * duration
+        if self.course is not None:
+            whole = whole * float(np.trapezoid(self.course[1], self.course[0]) / duration)
+        return np.stack([modes[:, 0], whole / (1 + modes[:, 1] * whole / 3), modes[:, 2]], axis=1)
 
 
 def look(plan: Plan, x0: Array) -> Spectrum:
@@ -72,12 +84,32 @@ def look(plan: Plan, x0: Array) -> Spectrum:
         _modes(plan.model, None if _open(plan) else law, plan.controller, state) for state in states
     ]
     rates = [_rates(values) for values, _ in found]
-    excited, ratio, energy = _excited(plan, law, states, found[0], rates)
+    swings, energy = _excited(plan, law, states, found[0], rates)
+    excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
     smooth, driven = _input_rates(plan)
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate([values for values, _ in found])
     fastest = max(excited, driven, slow, _turning(plan, law, states))
-    return Spectrum(poles, float(fastest), ratio, energy)
+    course = _course(plan, states, [values for values, _ in found], rates, float(excited))
+    return Spectrum(poles, float(fastest), float(ratio), energy, swings, course)
+
+
+def _course(
+    plan: Plan, states: list[State], poles: list[Complex], rates: list[Array], excited: float
+) -> tuple[Array, Array] | None:
+    """Times and rates over the largest, where links slide along a path; 1.05 times what is seen.
+
+    The excited mode is followed by its number, the fastest pole for the sake of stability.
+    """
+    if not plan.model.chain.sliding or not isinstance(plan.tau, Reference):
+        return None
+    place = int((rates[0] < excited).sum())
+    each = np.array(
+        [[np.sort(rate)[min(place, len(rate) - 1)], np.abs(values).max()]
+         for rate, values in zip(rates, poles, strict=True)]
+    )  # fmt: skip
+    share = (each / np.maximum(each.max(axis=0), 1e-300)).max(axis=1)
+    return np.array([t for t, _, _ in states]), np.minimum(1.05 * share, 1.0)
 
 
 def _turning(plan: Plan, law: Law, states: list[State]) -> float:
@@ -177,9 +209,10 @@ def _excited(
     states: list[State],
     found: tuple[Complex, Complex],
     rates: list[Array],
-) -> tuple[float, float, float]:
-    """Fastest rate that the start and the switches of the input excite, its damping ratio, energy.
+) -> tuple[Array, float]:
+    """Modes that the start and the switches of the input excite, (m, 3), and their energy.
 
+    Rate at its fastest pose, damping ratio, share of the energy of the drive that gives it most.
     What a Python function will do is not known: an effort that jumps at any joint counts as well.
     """
     model, n, (_, q, qd), (values, vectors) = plan.model, plan.model.size, states[0], found
@@ -191,27 +224,28 @@ def _excited(
     ]
     masses = np.einsum("ij,ik,kj->j", shapes.conj(), M, shapes).real
     # amplitude times |lambda|: the kinetic energy of a mode that is driven from rest
-    swings = rates[0] > 0
-    energy = _energies(vectors, drives, masses) * swings[:, None]
+    moving = rates[0] > 0
+    energy = _energies(vectors, drives, masses) * moving[:, None]
     floor = 1e-12 * float(np.abs(list(model.energies(q, qd).values())).sum())
     slow = _carried_along(plan, states)
-    carried = _energies(vectors, slow, masses) * swings[:, None] if slow else energy
+    carried = _energies(vectors, slow, masses) * moving[:, None] if slow else energy
     most = max(float(part.sum(axis=0).max()) for part in (energy, carried))
     mine = (energy > max(SHARE * most, floor)).any(axis=1)
+    share = (energy / np.maximum(energy.sum(axis=0), 1e-300)).max(axis=1)
     if isinstance(plan.tau, Feedback):
         unit = np.linalg.solve(M, np.eye(n)[:, : model.joints]).T
         drives = [*drives, *(np.concatenate([0 * q, a]) for a in unit)]
-        jumps = _energies(vectors, drives, masses) * swings[:, None]
+        jumps = _energies(vectors, drives, masses) * moving[:, None]
         mine |= (jumps > np.maximum(SHARE * jumps.sum(axis=0), floor)).any(axis=1)
+        share = np.ones_like(share)  # what it does is not known beforehand
     if energy.sum() > floor or isinstance(plan.tau, Feedback):
-        mine |= _seen(model, q, found, drives, slow, swings)
-    if not mine.any():
-        return 0.0, 0.0, 0.0
-    j = int(np.argmax(np.where(mine, rates[0], 0.0)))
-    place = int((rates[0] < rates[0][j]).sum())  # the same mode elsewhere, by its number
-    fastest = max(float(np.sort(rate)[place]) for rate in rates)
-    ratio = float(max(0.0, -values[j].real / np.abs(values[j])))
-    return fastest, ratio, float(energy.sum(axis=0).max())
+        mine |= _seen(model, q, found, drives, slow, moving)
+    swings = []
+    for j in np.flatnonzero(mine & moving):
+        place = int((rates[0] < rates[0][j]).sum())  # the same mode elsewhere, by its number
+        fastest = max(float(np.sort(rate)[place]) for rate in rates)
+        swings.append([fastest, max(0.0, -values[j].real / np.abs(values[j])), share[j]])
+    return np.array(swings).reshape(-1, 3), float(energy.sum(axis=0).max())
 
 
 def _energies(vectors: Complex, drives: list[Array], masses: Array) -> Array:

@@ -45,7 +45,16 @@ def natural_modes(K: Array, B: Array, count: int, closure: Array | None = None) 
     ones: their relative error is about eps (omega_k / omega_1)^2.
     """
     floating = np.diag(K) == 0
-    elastic, rigid = _closed(np.eye(len(K))[:, floating], _stiff_motions(K, floating), closure)
+    # (N, r) motions on which K is the identity: z = D^-1 U^-1 y, K = D U' U D
+    from scipy.linalg import cholesky, solve_triangular
+
+    index = np.flatnonzero(~floating)
+    stiff = np.zeros((len(K), len(index)))
+    if len(index):
+        d = np.sqrt(np.diag(K)[index])
+        U = cholesky(K[np.ix_(index, index)] / np.outer(d, d))
+        stiff[index] = solve_triangular(U, np.eye(len(index))) / d[:, None]
+    elastic, rigid = _closed(np.eye(len(K))[:, floating], stiff, closure)
     elastic = _without_rigid(B, elastic, rigid)
     F = B @ elastic
     if count > F.shape[1]:
@@ -54,19 +63,6 @@ def natural_modes(K: Array, B: Array, count: int, closure: Array | None = None) 
     if sigma[-1] <= np.finfo(float).tiny:
         raise ArithmeticError(f"the model has fewer than {count} modes: the rest has no mass")
     return NaturalModes(1 / sigma, (elastic @ Y) / sigma, rigid.shape[1])
-
-
-def _stiff_motions(K: Array, floating: NDArray[np.bool_]) -> Array:
-    """(N, r) motions on which K is the identity: z = D^-1 U^-1 y, K = D U' U D."""
-    from scipy.linalg import cholesky, solve_triangular
-
-    index = np.flatnonzero(~floating)
-    out = np.zeros((len(K), len(index)))
-    if len(index):
-        d = np.sqrt(np.diag(K)[index])
-        U = cholesky(K[np.ix_(index, index)] / np.outer(d, d))
-        out[index] = solve_triangular(U, np.eye(len(index))) / d[:, None]
-    return out
 
 
 def _closed(loose: Array, held: Array, closure: Array | None) -> tuple[Array, Array]:

@@ -194,7 +194,14 @@ def reproduction() -> Reproduction:
     """Return the paper recomputed: 20 numbers, all coefficients, the six scenarios, its claims."""
     cells = (*_number_cells(), *_coefficient_cells(), *_scenario_cells())
     runs: dict[str, Any] = {figure: scenario(figure) for figure in printed("de-luca")["scenarios"]}
-    return Reproduction("de-luca", SOURCE, cells, _claims(), NOTES, _shapes() | runs)
+    return Reproduction(
+        "de-luca",
+        SOURCE,
+        cells,
+        (_closed_form_claim(), _energy_claim(), _printed_energy_claim(), _node_claim()),
+        NOTES,
+        _shapes() | runs,
+    )
 
 
 def _shapes() -> dict[str, Any]:
@@ -253,10 +260,6 @@ def _scenario_cells() -> Iterator[Cell]:
         for j, text in enumerate(case["theta"]):
             place = (figure, "end of 2 s", "theta", j + 1)
             yield Cell(*place, text, float(end[j]), (as_printed(text),))
-
-
-def _claims() -> tuple[Claim, ...]:
-    return (_closed_form_claim(), _energy_claim(), _printed_energy_claim(), _node_claim())
 
 
 def _closed_form_claim() -> Claim:

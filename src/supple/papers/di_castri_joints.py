@@ -142,8 +142,13 @@ def _worst(found: JointFlexibility, k: float) -> Array:
     return worst
 
 
-def _element_drop(found: JointFlexibility, k: float) -> Array:
-    """(5,) largest drop at the stiffness next to k, by finite elements with springs."""
+def _plateau_claims(found: JointFlexibility) -> list[Claim]:
+    """'Almost constant up to 1e6 N m/rad' but for Table 6. Read: a loss below 2 %, a line's width.
+
+    Finite elements must find the same loss, to 1e-6 of the frequency.
+    """
+    # (5,) largest drop at the stiffness next to k, by finite elements with springs
+    k = 1e6
     stiffness, drops = found.stiffness[_nearest(found, k)], []
     for f in THICKENING.values():
         arms = (two_links(f), _sprung(two_links(f), (1, 2), float(stiffness)))
@@ -155,15 +160,7 @@ def _element_drop(found: JointFlexibility, k: float) -> Array:
             for a in arms
         )
         drops.append(1 - np.min(np.array(soft) / np.array(rigid)))
-    return np.array(drops)
-
-
-def _plateau_claims(found: JointFlexibility) -> list[Claim]:
-    """'Almost constant up to 1e6 N m/rad' but for Table 6. Read: a loss below 2 %, a line's width.
-
-    Finite elements must find the same loss, to 1e-6 of the frequency.
-    """
-    answers, others = [], _element_drop(found, 1e6)
+    answers, others = [], np.array(drops)
     for table, drop, other, before in zip(
         THICKENING, _worst(found, 1e6), others, _worst(found, 1e7), strict=True
     ):

@@ -104,7 +104,8 @@ def roots(count: int = 4) -> ClampedMass:
     return ClampedMass(0.0828 / 0.331, 0.0, 1.3, count)
 
 
-def _figures() -> PaperMotion:
+def reproduction() -> Reproduction:
+    """Return the paper recomputed: printed numbers, claims, Figs. 4-8."""
     names = ("extension", "retraction")
     runs = {name: run(name, "paper") for name in names}
     t = runs["extension"].t
@@ -112,12 +113,7 @@ def _figures() -> PaperMotion:
     wanted = {name: NAMED[name](t)[:2] for name in names}
     beta = {name: np.array([law.roots(float(l)) for l in wanted[name][0][:, 2]]) for name in names}
     values = {name: frozen(arm_model("paper"), name, t + 1e-9) for name in names}
-    return PaperMotion(t, wanted, {name: runs[name].q[:, 3:] for name in names}, values, beta)
-
-
-def reproduction() -> Reproduction:
-    """Return the paper recomputed: printed numbers, claims, Figs. 4-8."""
-    figures = _figures()
+    figures = PaperMotion(t, wanted, {name: runs[name].q[:, 3:] for name in names}, values, beta)
     results = {
         "Fig. 4 desired joint motion": figures,
         "Fig. 5 mode amplitudes": figures,

@@ -22,6 +22,7 @@ from .simulate import (
     Damping,
     Deflection,
     Elements,
+    Modal,
     Modes,
     Stiffening,
     Torsion,
@@ -48,11 +49,12 @@ def linearize(
     position: Position = None,
     modes: Modes = None,
     axial: Axial = 0,
-    torsion: Torsion = 0,
+    torsion: Torsion = None,
     elements: Elements = None,
     deflection: Deflection = "rotation",
     stiffening: Stiffening = False,
     damping: Damping = None,
+    modal_damping: Modal = None,
     outputs: Outputs = "joints",
     json: Json = False,
 ) -> None:
@@ -63,6 +65,7 @@ def linearize(
 
     robot = files.load(file)
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
+    options |= {"modal_damping": modal_damping}
     if elements is not None:
         refuse(context, NOT_ELEMENTS, "with --elements")
     model = model_of(robot, (modes, axial, torsion), elements, options)
@@ -72,7 +75,24 @@ def linearize(
         theta = [0.0] * model.joints
     found = ask(model, theta, outputs=[_output(word) for word in outputs.split(",")])
     if json:
-        print_json(_document(robot.name, found), found)
+        name = robot.name
+        values = found.eigenvalues
+        document = {
+            "robot": name,
+            "q": found.q,
+            "tau": found.tau,
+            "states": found.states,
+            "inputs": found.inputs,
+            "outputs": found.outputs,
+            "A": found.A,
+            "B": found.B,
+            "C": found.C,
+            "D": found.D,
+            "eigenvalues": [[value.real, value.imag] for value in values.tolist()],
+            "frequencies": found.frequencies,
+            "damping_ratios": found.damping_ratios,
+        }
+        print_json(document, found)
     else:
         _print(plain(robot.name), found)
 
@@ -87,25 +107,6 @@ def _output(word: str) -> Any:
         return Strain(link, float(place[0]) if place else 0.0)
     except ValueError:
         raise SuppleError(f"--outputs {word}: write strain:LINK:0.1") from None
-
-
-def _document(name: str, found: StateSpace) -> dict[str, Any]:
-    values = found.eigenvalues
-    return {
-        "robot": name,
-        "q": found.q,
-        "tau": found.tau,
-        "states": found.states,
-        "inputs": found.inputs,
-        "outputs": found.outputs,
-        "A": found.A,
-        "B": found.B,
-        "C": found.C,
-        "D": found.D,
-        "eigenvalues": [[value.real, value.imag] for value in values.tolist()],
-        "frequencies": found.frequencies,
-        "damping_ratios": found.damping_ratios,
-    }
 
 
 def _print(name: str, found: StateSpace) -> None:

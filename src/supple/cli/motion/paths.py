@@ -49,7 +49,24 @@ def along_path(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, name), found)
+        out = {
+            "robot": found.robot.name,
+            "path": name,
+            "unknowns": found.model.size,
+            "t": found.t,
+            "position": found.position,
+            "displacement": found.tip[:, :3],
+            "rotation": found.tip[:, 3:],
+            "torque": found.torque,
+            "rigid_torque": found.rigid_torque,
+            "largest_deflection": found.largest,
+            "small": found.small,
+            "step": found.step,
+        }
+        if found.stopped:
+            out["residual"] = found.residual()
+        document = out
+        print_json(document, found)
         return
     _print(found, name)
     for warning in seen:
@@ -80,26 +97,6 @@ def path_of(robot: Robot, name: str, limits: str) -> Trajectory:
     if architecture_of(robot).asked_by != "position":
         raise SuppleError(f"--path {name} leads a Delta's platform: {robot.name} is no Delta")
     return PATHS[name]()
-
-
-def _document(found: PathResponse, name: str) -> dict[str, Any]:
-    out = {
-        "robot": found.robot.name,
-        "path": name,
-        "unknowns": found.model.size,
-        "t": found.t,
-        "position": found.position,
-        "displacement": found.tip[:, :3],
-        "rotation": found.tip[:, 3:],
-        "torque": found.torque,
-        "rigid_torque": found.rigid_torque,
-        "largest_deflection": found.largest,
-        "small": found.small,
-        "step": found.step,
-    }
-    if found.stopped:
-        out["residual"] = found.residual()
-    return out
 
 
 def _print(found: PathResponse, name: str) -> None:

@@ -33,7 +33,10 @@ Modes = Annotated[
     typer.Option("--modes", help="Assumed modes a bending plane and link; 2.", min=0),
 ]
 Axial = Annotated[int, typer.Option("--axial", help="Assumed modes in stretch a link.")]
-Torsion = Annotated[int, typer.Option("--torsion", help="Assumed modes in twist a link.")]
+Torsion = Annotated[
+    int | None,
+    typer.Option("--torsion", help="Assumed modes in twist a link; 1 where a spatial arm twists."),
+]
 Elements = Annotated[
     int | None, typer.Option("--elements", help="Finite elements a link instead of assumed modes.")
 ]
@@ -53,7 +56,11 @@ Beta = Annotated[
     ),
 ]
 Damping = Annotated[
-    float | None, typer.Option("--damping", help="Damping ratio of every link mode.")
+    float | None, typer.Option("--damping", help="Damping ratio of each link's own modes.")
+]
+Modal = Annotated[
+    float | None,
+    typer.Option("--modal-damping", help="Damping ratio of the whole robot's modes, instead."),
 ]
 Input = Annotated[
     str,
@@ -161,11 +168,12 @@ def simulate(
     half: Half = 0.5,
     modes: Modes = None,
     axial: Axial = 0,
-    torsion: Torsion = 0,
+    torsion: Torsion = None,
     elements: Elements = None,
     deflection: Deflection = "rotation",
     stiffening: Stiffening = False,
     damping: Damping = None,
+    modal_damping: Modal = None,
     beta: Beta = "newton",
     dt: Every = None,
     step: Step = None,
@@ -186,17 +194,16 @@ def simulate(
     robot = files.load(file)
     placed = any(given is not None for given in (at, position, trajectory, start))
     led = path or (architecture_of(robot).asked_by == "position" and not placed)
+    told: dict[str, Any] = {"damping": damping, "modal_damping": modal_damping}
     if controller is None and led:
-        told: dict[str, Any] = {"elements": elements, "damping": damping, "dt": dt, "after": after}
-        told |= {"start": "periodic" if steady else "static"}
-        _follow(context, robot, path, limits, told, plot, json, save)
+        told |= {"elements": elements, "start": "periodic" if steady else "static"}
+        _follow(context, robot, path, limits, told | {"dt": dt, "after": after}, plot, json, save)
         return
-    options: dict[str, Any] = {"deflection": deflection, "stiffening": stiffening or None}
-    options |= {"damping": damping, "beta": beta}
-    model = model_of(robot, (modes, axial, torsion), elements, options)
+    told |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
+    model = model_of(robot, (modes, axial, torsion), elements, told)
     begin = _begin(model, at, start, static, position)
     wrench = None if force is None else numbers(force, "--force", 3)
-    along = None if path is None else (path, limits)
+    along = path if path is None else (path, limits)
     drive = _drive(model, controller, trajectory, gains, along)
     _refuse_idle(context, elements, drive)
     drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
@@ -267,7 +274,7 @@ def _follow(
 
 def model_of(
     robot: Robot,
-    counts: tuple[int | None, int, int],
+    counts: tuple[int | None, int, int | None],
     elements: int | None,
     options: dict[str, Any],
 ) -> Model:
@@ -432,6 +439,13 @@ def _print(found: Response) -> None:
         f"energy, J: {told}; power balance closes to {found.openness:.1e} of "
         f"{found.exchanged:.3g} J exchanged"
     )
+    if model.damping.any():
+        from ...equations.accuracy import accuracy
+
+        known = accuracy(model.robot, model.basis, model.chain, model.damping, found.theta[0])
+        if known is not None and known.damping_ratios:
+            ratios = ", ".join(f"{x:.3g}" for x in known.damping_ratios)
+            say(f"damping ratios of its lowest modes at the start, joints held: {ratios}")
     if found.beta is not None:
         say(f"beta by (11) drifts by {found.beta_drift:.1e} from Newton's roots")
     if not found.complete:

@@ -146,11 +146,8 @@ def _print(found: Modes, where: dict[str, Any]) -> None:
         ("mode>", "Hz>", "rad/s>", "kind"),
         [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
     )
-    say("\n" + _verdict(found))
-
-
-def _verdict(found: Modes) -> str:
-    """What is proven about the frequencies printed."""
+    # what is proven about the frequencies printed
     zero = found.rigid_modes
     rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
-    return found.proof + rigid
+    verdict = found.proof + rigid
+    say("\n" + verdict)

@@ -48,6 +48,7 @@ class _Multistep(Stepper):
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield block after block."""
         scale = np.abs(plan.inputs(plan.grid)).max(axis=0, initial=0.0)
+        unit = _units(plan, x)
         ends = [*plan.starts[1:], len(plan.grid) - 1]
         for first, last in zip(plan.starts, ends, strict=True):
             a = first
@@ -55,20 +56,26 @@ class _Multistep(Stepper):
                 for size in BLOCKS:
                     if size > last - a:
                         continue
-                    states = self._block(plan, x, (plan.grid[a], plan.grid[a + size]), size, scale)
+                    times = (plan.grid[a], plan.grid[a + size])
+                    states = self._block(plan, x, times, size, (scale, unit))
                     if states is not None:
                         yield Chunk(a + 1, states)
                         a, x = a + size, states[-1]
                         break
 
     def _block(
-        self, plan: Plan, x: Array, times: tuple[float, float], size: int, scale: Array
+        self,
+        plan: Plan,
+        x: Array,
+        times: tuple[float, float],
+        size: int,
+        sizes: tuple[Array, Array],
     ) -> Array | None:
         """States (size, .) at equal parts of a stretch; None: no polynomial meets its inputs.
 
         A single sample is cut in halves until one does, or a jump has no room left.
         """
-        (start, end), middle = times, (times[0] + times[1]) / 2
+        (start, end), middle, (scale, unit) = times, (times[0] + times[1]) / 2, sizes
         half = (end - start) / 2 * (1 - 1e-9)  # a hair inside: a switch acts from its own side
         u = plan.inputs(middle + half * np.concatenate([NODES, BETWEEN]))
         series = np.linalg.solve(VALUES, u[: DEGREE + 1])
@@ -77,18 +84,19 @@ class _Multistep(Stepper):
             if size > 1:
                 return None
             if end - start > SHORTEST * plan.grid[-1]:
-                first = self._block(plan, x, (start, middle), 1, scale)
+                first = self._block(plan, x, (start, middle), 1, sizes)
                 assert first is not None
-                return self._block(plan, first[-1], (middle, end), 1, scale)
+                return self._block(plan, first[-1], (middle, end), 1, sizes)
         solver = self._solver(plan, size)
         with _heard() as pressed:
             try:
-                found = solver(x0=x, p=np.concatenate([series.ravel("F"), [end - start]]))
+                given = np.concatenate([series.ravel("F"), [end - start], unit])
+                found = solver(x0=x / unit, p=given)
             except RuntimeError as problem:
                 if pressed:
                     raise KeyboardInterrupt from None
                 raise StoppedError(str(problem)) from None
-        return np.array(found["xf"]).T
+        return np.array(found["xf"]).T * unit
 
     def _solver(self, plan: Plan, size: int) -> Any:
         """CVODES from 0 to 1 with `size` equal parts, made once for a model and a law."""
@@ -100,9 +108,10 @@ class _Multistep(Stepper):
 
         f, symbol, width = plan.rate(), plan.model.functions.symbol, plan.width
         x, s = symbol("x", f.numel_in(0)), symbol("s", 1)
-        p = symbol("p", (DEGREE + 1) * width + 1)
-        z, length = 2 * s - 1, p[(DEGREE + 1) * width]
-        columns = ca.vertsplit(p[:-1], DEGREE + 1) if width else []
+        inputs = (DEGREE + 1) * width
+        p = symbol("p", inputs + 1 + f.numel_in(0))
+        z, length, unit = 2 * s - 1, p[inputs], p[inputs + 1 :]
+        columns = ca.vertsplit(p[:inputs], DEGREE + 1) if width else []
         u = [_clenshaw(ca.vertsplit(column), z) for column in columns]
         options: Any = {
             "linear_multistep_method": self.name,
@@ -112,7 +121,7 @@ class _Multistep(Stepper):
             "max_num_steps": 20_000 if plan.model.functions.iterates else 10_000_000,
             "disable_internal_warnings": True,
         }
-        problem = {"x": x, "t": s, "p": p, "ode": length * f(x, ca.vertcat(*u))}
+        problem = {"x": x, "t": s, "p": p, "ode": length * f(unit * x, ca.vertcat(*u)) / unit}
         parts = (np.arange(1, size + 1) / size).tolist()
         return ca.integrator("run", "cvodes", problem, 0.0, parts, options)
 
@@ -127,6 +136,25 @@ class BackwardDifferences(_Multistep):
     """Backward differences to order 5 with Newton's iteration: for stiff motions."""
 
     name, iteration = "bdf", "newton"
+
+
+def _units(plan: Plan, x: Array) -> Array:
+    """(len(x),) what counts as one of each state: an absolute tolerance is a part of it.
+
+    Elastic coordinates and rates are measured by what the energy put into vibration could make of
+    them alone, 2 E = k q^2 = m qd^2, and by their start; joints and what is added up by one.
+    """
+    model, n, k = plan.model, plan.model.size, plan.model.joints
+    unit = np.ones(len(x))
+    if not plan.energy > 0 or n == k:
+        return unit
+    stiff = np.abs(np.diag(model.stiffness))[k:]
+    heavy = np.diag(model.mass_matrix(x[:n]))[k:]
+    with np.errstate(divide="ignore"):
+        unit[k:n] = np.sqrt(2 * plan.energy / stiff)
+    unit[n + k : 2 * n] = np.sqrt(2 * plan.energy / heavy)
+    least = np.maximum(np.abs(x), 1e-9)
+    return np.where(np.isfinite(unit), np.clip(unit, least, 1.0), 1.0)
 
 
 def _clenshaw(series: list[Any], z: Any) -> Any:

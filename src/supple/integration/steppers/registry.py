@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,7 +48,7 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     if plan.model.functions.iterates and not STEPPERS["gauss"].refusal(plan, x):
         return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
-    calm = Spectrum(np.zeros(0, complex), spectrum.excited, spectrum.ratio)
+    calm = replace(spectrum, poles=np.zeros(0, complex))
     accurate = min(rk4.own_step(plan, calm), float(plan.grid[-1] - plan.grid[0]) / 50)
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 CHUNK = 1000  # steps between two looks at what came out
 DEAR = 32  # the same where one step solves closures
 LOST = 1e-4  # of the energy of the fastest mode excited, in a run
-LONGEST = 0.25  # rad of it in a step
+LONGEST = 0.2  # rad of it in a step
 PIECE = 16  # steps between two switches of a motion wanted
 
 
@@ -43,12 +43,16 @@ class RungeKutta4(Stepper):
     takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops"})
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
-        """Return phi / omega with N phi^5 / 72 = LOST in N rad, or what stability allows."""
+        """Return h with sum of share_j N_j (omega_j h)^5 / 72 = LOST, or what stability allows.
+
+        Mode j turns by N_j rad in the run and has a share of the energy.
+        """
         duration = float(plan.grid[-1] - plan.grid[0])
         step = stable_step(spectrum.poles) * 0.8
         if spectrum.excited:
-            turned = max(spectrum.turned(duration), 1.0)
-            step = min(step, min(LONGEST, (72 * LOST / turned) ** 0.2) / spectrum.excited)
+            rate, turned, share = spectrum.turned(duration).T
+            lost = float((share * np.maximum(turned, 1.0) * rate**5).sum()) / 72
+            step = min(step, LONGEST / spectrum.excited, (LOST / lost) ** 0.2)
         if plan.controller is not None:
             edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
             step = min(step, float(np.diff(edges).min()) / PIECE)
@@ -70,7 +74,11 @@ class RungeKutta4(Stepper):
         if plan.drive is not None:
             yield from follow_samples(plan, plan.drive, x, step, (one.run, back))
             return
-        counts = np.maximum(1, np.ceil(np.diff(grid) / step - 1e-9)).astype(np.int64)
+        each = np.full(len(grid), step)
+        if plan.course is not None:  # longer where the rates are lower
+            each = step / np.interp(grid, *plan.course)
+        longest = np.minimum(each[1:], each[:-1])
+        counts = np.maximum(1, np.ceil(np.diff(grid) / longest - 1e-9)).astype(np.int64)
         last = np.cumsum(counts)
         size = int(min(CHUNK if one.cheap else DEAR, last[-1]))
         done = 0

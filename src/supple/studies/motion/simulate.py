@@ -115,31 +115,33 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
-    found = _warned(_carried(plan, x0, (method, step), limits, progress), step, tolerance)
-    return with_outputs(found, measured, load)
+    found = _carried(plan, x0, (method, step, tolerance), limits, progress)
+    return with_outputs(_warned(found, step, tolerance), measured, load)
 
 
 @one_thread
 def _carried(
     plan: Plan,
     x0: Array,
-    asked: tuple[str | None, float | None],
+    asked: tuple[str | None, float | None, float | None],
     limits: bool,
     progress: bool | None,
 ) -> Response:
-    """The run by the method and step asked for, or by its own, halved until its balance closes."""
-    method, step = asked
+    """The run as asked for, or by a step of its own, halved until its balance closes."""
+    method, step, tolerance = asked
     spectrum = look(plan, x0)
     stepper = _stepper(plan, x0, spectrum, method)
     if step is not None:
         if stepper.name == "rk4":
             _check_step(spectrum, step)
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    step, plan = stepper.own_step(plan, spectrum), replace(plan, fastest=spectrum.fastest)
-    if isinstance(plan.tau, Feedback) or not math.isfinite(step):
-        # a law may remember: never twice
+    step = stepper.own_step(plan, spectrum)
+    plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
+    given = tolerance is not None and not math.isfinite(step)
+    if isinstance(plan.tau, Feedback) or given or plan.model.reading.velocity == "paper":
+        # a law may remember: never twice; velocities as printed leave the balance open anyway
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    step = min(step, float(np.diff(plan.grid).max()))
+    step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     for left in reversed(range(TRIES)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -150,6 +152,7 @@ def _carried(
         if blew and left == TRIES - 2:
             break  # a quarter of the step did not help
         step /= 4 if blew else 2
+        plan = replace(plan, tolerance=plan.tolerance / 10)  # of those without a step
     for item in caught:
         warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
     return found
@@ -182,11 +185,8 @@ def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> S
 
 
 def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
-    """The same run, after a warning where its power balance stays open.
-
-    The printed velocities of [Theodore1997] leave it open at any step, so nothing is told of them.
-    """
-    if found.openness <= OPEN or found.model.reading.velocity == "paper":
+    """The same run, after a warning where its power balance stays open."""
+    if found.openness <= OPEN or found.model.reading.velocity == "paper":  # open at any step
         return found
     remedy = "give a smaller step, or leave it out: it is then chosen from the motion"
     if step is None:

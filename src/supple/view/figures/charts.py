@@ -48,7 +48,10 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
         )
         told = f"{z.min():.4g} Hz everywhere"
         if np.ptp(z) > 1e-9 * z.max():
-            lines = ax.contour(x, y, z, levels=_levels(z), colors="white", linewidths=0.8)
+            # eight contours, in equal ratios where the values differ much
+            spread = np.geomspace if z.max() > 10 * z.min() > 0 else np.linspace
+            levels: Array = spread(z.min(), z.max(), 10)[1:-1]
+            lines = ax.contour(x, y, z, levels=levels, colors="white", linewidths=0.8)
             ax.clabel(lines, fmt="%.3g", fontsize=7)
             low = np.unravel_index(int(np.argmin(z)), z.shape)
             ax.plot(
@@ -67,13 +70,6 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
         ax.set_title(wrapped(f"{modes.robot.name}: {told}", 4.6, 9))
         ax.grid(visible=False)
         return finish(figure, path)
-
-
-def _levels(z: Array) -> Array:
-    """Eight contours, in equal ratios where the values differ much."""
-    spread = np.geomspace if z.max() > 10 * z.min() > 0 else np.linspace
-    inner: Array = spread(z.min(), z.max(), 10)[1:-1]
-    return inner
 
 
 def _grid(modes: Modes, mode: int) -> tuple[Array, Array, Array, list[str]]:
@@ -120,24 +116,20 @@ def plot_time(
             layout="constrained",
         )
         for ax, (name, curves) in zip(axes[:, 0], panels.items(), strict=True):
-            _panel(ax, times, name, curves)
+            for k, (label, values) in enumerate(curves.items()):
+                y = np.asarray(values, float)
+                if y.shape != times.shape:
+                    raise SuppleError(f"{name}, {label}: {y.shape} values for {times.shape} times")
+                ax.plot(times, y, label=label, linestyle=STYLES[k % 4])
+            ax.set_ylabel(name)
+            if len(curves) > 1:
+                ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
         axes[-1, 0].set_xlabel("time (s)")
         figure.suptitle(title, fontsize=10)
         return finish(figure, path)
 
 
 STYLES = ("-", "--", ":", "-.")
-
-
-def _panel(ax: Axes, t: Array, name: str, curves: Mapping[str, ArrayLike]) -> None:
-    for k, (label, values) in enumerate(curves.items()):
-        y = np.asarray(values, float)
-        if y.shape != t.shape:
-            raise SuppleError(f"{name}, {label}: {y.shape} values for {t.shape} times")
-        ax.plot(t, y, label=label, linestyle=STYLES[k % 4])
-    ax.set_ylabel(name)
-    if len(curves) > 1:
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
 
 
 def plot_root_locus(
@@ -165,7 +157,25 @@ def plot_root_locus(
         ax.scatter(roots[0].real, roots[0].imag, marker="x", s=34, color=COLOURS[1], zorder=4)
         if len(roots) > 1:
             figure.colorbar(dots, label=label)
-        _rays(ax, roots)
+        # lines of equal damping ratio that fall into the picture
+        height = float(np.abs(roots.imag).max()) or 1.0
+        left = float(roots.real.min())
+        ax.margins(0.08)
+        limits = ax.get_xlim(), ax.get_ylim()
+        for ratio in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
+            end = -height * ratio / math.sqrt(1 - ratio**2)
+            if end < left * 1.02 or end > 0.04 * left:
+                continue
+            for side in (1, -1) if roots.imag.min() < 0 else (1,):
+                ax.plot([0, end], [0, side * height], color=QUIET, linewidth=0.6, linestyle=":")
+            place: dict[str, Any] = {
+                "xytext": (0, 7),
+                "textcoords": "offset points",
+                "ha": "center",
+            }
+            ax.annotate(f"{ratio:g}", (end, height), fontsize=7, color="#5f6368", **place)
+        left, right = limits[0]
+        ax.set(xlim=(left, max(right, 0.04 * (right - left))), ylim=limits[1])
         ax.axvline(0, color="#5f6368", linewidth=0.9)
         ax.set(xlabel="real part (1/s)", ylabel="imaginary part (rad/s)")
         return finish(figure, path)
@@ -180,24 +190,6 @@ def _followed(roots: NDArray[np.complex128]) -> NDArray[np.complex128]:
         cost = np.abs(out[k - 1][:, None] - out[k][None])
         out[k] = out[k][linear_sum_assignment(cost)[1]]
     return out
-
-
-def _rays(ax: Axes, roots: NDArray[np.complex128]) -> None:
-    """Lines of equal damping ratio that fall into the picture."""
-    height = float(np.abs(roots.imag).max()) or 1.0
-    left = float(roots.real.min())
-    ax.margins(0.08)
-    limits = ax.get_xlim(), ax.get_ylim()
-    for ratio in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
-        end = -height * ratio / math.sqrt(1 - ratio**2)
-        if end < left * 1.02 or end > 0.04 * left:
-            continue
-        for side in (1, -1) if roots.imag.min() < 0 else (1,):
-            ax.plot([0, end], [0, side * height], color=QUIET, linewidth=0.6, linestyle=":")
-        place: dict[str, Any] = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center"}
-        ax.annotate(f"{ratio:g}", (end, height), fontsize=7, color="#5f6368", **place)
-    left, right = limits[0]
-    ax.set(xlim=(left, max(right, 0.04 * (right - left))), ylim=limits[1])
 
 
 def plot_bode(

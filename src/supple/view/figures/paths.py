@@ -44,7 +44,8 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
         axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time (s)")
         _draw_torques(axes[1, 0], response)
         for ax in axes.flat:
-            _mark_stop(ax, response)
+            if not response.path.periodic and response.t[-1] > response.path.duration:
+                ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
         note = "" if response.small else "\nbends more than a linear model can be trusted with"
         figure.suptitle(wrapped(f"{response.robot.name} along its path{note}", 9.0), fontsize=10)
         return finish(figure, path)
@@ -87,11 +88,6 @@ def _draw_torques(ax: Axes, response: PathResponse) -> None:
     unit = "N m, N where it slides" if any(slides) else "N m"
     ax.set(title="motor efforts (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
     _legend(ax)
-
-
-def _mark_stop(ax: Axes, response: PathResponse) -> None:
-    if not response.path.periodic and response.t[-1] > response.path.duration:
-        ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
 
 
 def plot_workspace(

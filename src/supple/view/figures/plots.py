@@ -54,7 +54,10 @@ def plot_modes(
     wide = max(2.8 * columns, 4.2)
     heading, titles = wrapped(_heading(modes), 0.95 * wide), _titles(modes, shapes, wide / columns)
     lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
-    tall = (_row_height(box, spatial) + 0.14 * lines[0]) * rows + 0.4 + 0.16 * lines[1]
+    # inches a row of panels needs so that nothing overlaps and little is left empty
+    width, height, _ = np.ptp(box, axis=1)
+    row_height = 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
+    tall = (row_height + 0.14 * lines[0]) * rows + 0.4 + 0.16 * lines[1]
     with styled():
         figure, axes = plt.subplots(
             rows,
@@ -104,12 +107,6 @@ def _heading(modes: Modes) -> str:
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
 
 
-def _row_height(box: Array, spatial: bool) -> float:
-    """Inches a row of panels needs so that nothing overlaps and little is left empty."""
-    width, height, _ = np.ptp(box, axis=1)
-    return 3.0 if spatial else 2.4 * min(max(height / width, 0.4), 2.0) + 0.95
-
-
 def _limits(position: Array) -> Array:
     """Return (3, 2) limits that hold the arm, its base and any drawn deformation."""
     points = np.concatenate([position.reshape(-1, 3), np.zeros((1, 3))])
@@ -141,15 +138,12 @@ def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, mov
     for (links, end), colour in zip(
         architecture_of(robot).hangs(tuple(names)).plates, (QUIET, COLOURS[1]), strict=False
     ):
-        _draw_plate(ax, bent[links, end], colour)
+        # A rigid body through the points that hold it, (k, 3)
+        corners = bent[links, end]
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
-
-def _draw_plate(ax: Any, corners: Array, colour: str) -> None:
-    """A rigid body through the points that hold it, (k, 3)."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
-
-    plate = Poly3DCollection([corners], facecolor=colour, edgecolor=colour, alpha=0.35)
-    ax.add_collection3d(plate)
+        plate = Poly3DCollection([corners], facecolor=colour, edgecolor=colour, alpha=0.35)
+        ax.add_collection3d(plate)
 
 
 def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
@@ -226,7 +220,13 @@ def plot_frequencies(
         ax.set_ylabel("natural frequency (Hz)")
         told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
         ax.set_title(wrapped(told, 5.6, 9))
-        _plain_log(ax)
+        from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+        low, high = ax.get_ylim()
+        subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
+        ax.yaxis.set_major_locator(LogLocator(subs=subs))
+        ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
         return finish(figure, path)
 
 
@@ -239,16 +239,6 @@ def _number_lines(ax: Axes, x: float, values: Array) -> None:
         colour = COLOURS[mode % len(COLOURS)]
         place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
         ax.annotate(f"{mode + 1}", (x, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
-
-
-def _plain_log(ax: Axes) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    low, high = ax.get_ylim()
-    subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
-    ax.yaxis.set_major_locator(LogLocator(subs=subs))
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:

@@ -12,7 +12,6 @@ from ...studies.motion.stability import Stability
 from ..style import COLOURS, QUIET, finish, styled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot_paper_motion", "plot_stability"]
@@ -119,12 +118,8 @@ def _eigenvalues(axes: Any, found: PaperMotion, title: str) -> None:
 def _roots(axes: Any, found: PaperMotion, _: str) -> None:
     """beta_1..beta_4 over time, extension solid and retraction dashed."""
     for k, (ax,) in enumerate(axes):
-        _root(ax, found, k)
-
-
-def _root(ax: Axes, found: PaperMotion, k: int) -> None:
-    for name, ls in (("extension", "-"), ("retraction", "--")):
-        ax.plot(found.t, found.roots[name][:, k], ls, lw=1.1, label=name)
-    ax.set_ylabel(f"beta_{k + 1}")
-    if k == 0:
-        ax.legend(loc="center right")
+        for name, ls in (("extension", "-"), ("retraction", "--")):
+            ax.plot(found.t, found.roots[name][:, k], ls, lw=1.1, label=name)
+        ax.set_ylabel(f"beta_{k + 1}")
+        if k == 0:
+            ax.legend(loc="center right")

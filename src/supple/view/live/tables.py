@@ -169,7 +169,10 @@ def _axes(scales: _Scales, x: Array, labels: tuple[str, str], log: bool) -> str:
         out.append(_rule(a, a, TOP, floor))
         out.append(_words(a, floor + 13, "middle", f"{value:.4g}"))
     if log:
-        ticks = _round_values(math.exp(scales.low), math.exp(scales.high))
+        low, high = math.exp(scales.low), math.exp(scales.high)
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        steps = (1.0, 2.0, 5.0) if high / low < 1000 else (1.0,)
+        ticks = [s * 10.0**e for e in powers for s in steps if low <= s * 10.0**e <= high]
     else:
         ticks = round_ticks(scales.low, scales.high)
     for value in ticks:
@@ -203,9 +206,3 @@ def _rule(x1: float, x2: float, y1: float, y2: float) -> str:
 def _words(x: float, y: float, anchor: str, words: str) -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
     return f'<text {place} fill="currentColor" opacity=".7">{words}</text>'
-
-
-def _round_values(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1.0, 2.0, 5.0) if high / low < 1000 else (1.0,)
-    return [s * 10.0**e for e in powers for s in steps if low <= s * 10.0**e <= high]

@@ -48,7 +48,16 @@ def exaggeration(scene: Scene, motion: Array) -> float:
 
 def bend(track: Track, v: int, motion: Array, scale: float) -> Bent:
     """Return the sections at pose v of a track, moved by scale times motion (n, P, 6)."""
-    local, R = bend_in_place(track.L[v], motion, scale), _rotations(track.quaternion[v])
+    # (n, 3, 3) rotations of unit quaternions (n, 4)
+    q = track.quaternion[v]
+    w, x, y, z = q.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    rotations = np.moveaxis(np.array(rows), -1, 0)
+    local, R = bend_in_place(track.L[v], motion, scale), rotations
     centre = track.p[v][:, None] + np.einsum("nij,npj->npi", R, local.centre)
     return Bent(centre, R[:, None] @ local.R)
 
@@ -92,7 +101,12 @@ class Riders:
         self._end = np.array([-1 if solid.end else 0 for solid in solids], int)
         self._offset = np.array([solid.offset for solid in solids]).reshape(-1, 3)
         self._turn = np.array([towards(np.asarray(s.axis)) for s in solids]).reshape(-1, 3, 3)
-        self.sizes = np.array([_sizes(solid) for solid in solids]).reshape(-1, 3)
+        self.sizes = np.array(
+            [
+                [solid.radius if solid.kind == "ball" else solid.height, solid.radius, solid.radius]
+                for solid in solids
+            ]
+        ).reshape(-1, 3)
 
     def places(self, bent: Bent) -> tuple[Array, Array]:
         """Return centres (N, 3) and quaternions (N, 4) of solids whose x is their axis."""
@@ -102,28 +116,12 @@ class Riders:
         return origin + np.einsum("nij,nj->ni", R, self._offset), quaternions(R @ self._turn)
 
 
-def _sizes(solid: Solid) -> list[float]:
-    """Half length or length along its axis, and radius across it, of a unit solid's scales."""
-    return [solid.radius if solid.kind == "ball" else solid.height, solid.radius, solid.radius]
-
-
 def towards(axis: Array) -> Array:
     """Return a rotation whose x is along an axis."""
     a = axis / np.linalg.norm(axis)
     y = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
     y /= np.linalg.norm(y)
     return np.stack([a, y, np.cross(a, y)], axis=1)
-
-
-def _rotations(q: Array) -> Array:
-    """(n, 3, 3) rotations of unit quaternions (n, 4)."""
-    w, x, y, z = q.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def _turns(phi: Array) -> Array:
