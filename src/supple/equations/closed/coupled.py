@@ -126,7 +126,7 @@ class ClosedFunctions(LoopFunctions):
         """Forces, mass or energies of the tree over z as an SX function."""
         return self.derived(("tree", name), lambda: self.loops.tree(name))
 
-    def motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> Moving:
+    def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> Moving:
         """The motion of the tree under one of q; qd or qdd None: zero."""
         ca, part = casadi(), self.solved.closures
         w, there = self.solved.followed(q, near)
@@ -141,13 +141,13 @@ class ClosedFunctions(LoopFunctions):
         z, zd, zdd = (ca.vertcat(*pair)[self.loops.order] for pair in pairs)
         return Moving(z, zd, zdd, q, w, there)
 
-    def down(self, at: Moving, force: Any) -> Any:
+    def _down(self, at: Moving, force: Any) -> Any:
         """N' f on q of forces f on z."""
         part = self.solved.closures
         felt = part["turned"](at.factors, force[list(self.loops.followers)])
         return force[list(self.loops.kept)] - part["pull"](at.q, at.w, felt)
 
-    def onto(self, at: Moving, M: Any) -> Any:
+    def _onto(self, at: Moving, M: Any) -> Any:
         """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
         ca, part = casadi(), self.solved.closures
         U = ca.densify(part["U"](at.q, at.w))
@@ -156,9 +156,9 @@ class ClosedFunctions(LoopFunctions):
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
 
-    def accelerated(self, at: Moving, push: Any) -> Any:
+    def _accelerated(self, at: Moving, push: Any) -> Any:
         """q'' under forces `push` on z that are all but M z'' at q'' = 0."""
-        return _solved(self.onto(at, self.tree("mass")(at.z)), self.down(at, push))
+        return _solved(self._onto(at, self.tree("mass")(at.z)), self._down(at, push))
 
 
 def _solved(M: Any, b: Any) -> Any:
@@ -177,35 +177,35 @@ Given = dict[str, Any]
 
 
 def _mass(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], None, None, near)
-    return [f.onto(at, f.tree("mass")(at.z))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._onto(at, f.tree("mass")(at.z))]
 
 
 def _bias(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], x["qd"], None, near)
-    return [f.down(at, f.tree("inverse")(at.z, at.zd, at.zdd, np.zeros(3)))]
+    at = f._motion(x["q"], x["qd"], None, near)
+    return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, np.zeros(3)))]
 
 
 def _gravity(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], None, None, near)
-    return [f.down(at, f.tree("inverse")(at.z, at.zd, at.zdd, f.loops.gravity))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, f.loops.gravity))]
 
 
 def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Moving, Any]:
     """The motion, and all forces but the efforts on z."""
-    at = f.motion(x["q"], x["qd"], qdd, near)
+    at = f._motion(x["q"], x["qd"], qdd, near)
     moved = (at.z, at.zd, at.zdd, f.loops.gravity)
     force = f.tree("loaded")(*moved, x["wrench"]) if "wrench" in x else f.tree("inverse")(*moved)
     return at, force + f.tree("elastic")(at.z) + f.tree("lost")(at.z, at.zd)
 
 
 def _inverse_dynamics(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [f.down(*_all_forces(f, x, x["qdd"], near))]
+    return [f._down(*_all_forces(f, x, x["qdd"], near))]
 
 
 def _forward(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     at, force = _all_forces(f, x, None, near)
-    return [f.accelerated(at, _pushed(f, x["tau"], force))]
+    return [f._accelerated(at, _pushed(f, x["tau"], force))]
 
 
 def _pushed(f: ClosedFunctions, tau: Any, force: Any) -> Any:
@@ -219,38 +219,38 @@ def _residual(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     """All forces, the power that is lost, and the followers: what an implicit step asks for."""
     at, force = _all_forces(f, x, x["qdd"], near)
     power = casadi().dot(at.zd, f.tree("lost")(at.z, at.zd))
-    return [f.down(at, force), power, at.w]
+    return [f._down(at, force), power, at.w]
 
 
 def _rates(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     """Accelerations, the power that is lost, rates of the followers: for an explicit step."""
     at, force = _all_forces(f, x, None, near)
     power = casadi().dot(at.zd, f.tree("lost")(at.z, at.zd))
-    return [f.accelerated(at, _pushed(f, x["tau"], force)), power, at.zd[list(f.loops.followers)]]
+    return [f._accelerated(at, _pushed(f, x["tau"], force)), power, at.zd[list(f.loops.followers)]]
 
 
 def _elastic(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], None, None, near)
-    return [f.down(at, f.tree("elastic")(at.z))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._down(at, f.tree("elastic")(at.z))]
 
 
 def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], x["qd"], None, near)
-    return [f.down(at, f.tree("lost")(at.z, at.zd))]
+    at = f._motion(x["q"], x["qd"], None, near)
+    return [f._down(at, f.tree("lost")(at.z, at.zd))]
 
 
 def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], None, None, near)
-    return [f.onto(at, casadi().DM(f.loops.stiffness))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._onto(at, casadi().DM(f.loops.stiffness))]
 
 
 def _energies(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], x["qd"], None, near)
+    at = f._motion(x["q"], x["qd"], None, near)
     return [f.tree("energies")(at.z, at.zd)]
 
 
 def _tip(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return list(f.tree("tip")(f.motion(x["q"], None, None, near).z))
+    return list(f.tree("tip")(f._motion(x["q"], None, None, near).z))
 
 
 def _closure(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
@@ -262,7 +262,7 @@ def _followers(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
 
 
 def _drift(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f.motion(x["q"], x["qd"], None, near)
+    at = f._motion(x["q"], x["qd"], None, near)
     return [at.zd[list(f.loops.followers)]]
 
 
