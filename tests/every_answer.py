@@ -57,6 +57,11 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Inversion": lambda: supple.invert(
         damped_model(), supple.PointToPoint((0, 0), (0.1, 0), 0.2), window=(-0.1, 0.3)
     ),
+    "Compensation": lambda: supple.compensate(
+        supple.load("de-luca-two-link"),
+        supple.PointToPoint((0.2, 0.8), (0.21, 0.81), 0.2),
+        rounds=1,
+    ),
     "Comparison": lambda: supple.compare(
         supple.load("de-luca-two-link"),
         [0, 0],

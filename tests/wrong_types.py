@@ -283,6 +283,10 @@ CALLS: dict[str, dict[str, Any]] = {
         "band": 0.0,
         "platform": False,
     },
+    "compensate": {
+        "robot": supple.load("de-luca-two-link"),
+        "path": supple.PointToPoint((0.2, 0.8), (0.21, 0.81), 0.2),
+    },
     "compare": {
         "robot": supple.load("de-luca-two-link"),
         "start": [0, 0],

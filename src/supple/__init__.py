@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from .studies.design.track import Tracks, Veering, track
     from .studies.drive.calm import calm_move
     from .studies.drive.compare import Comparison, compare
+    from .studies.drive.compensate import Compensation, compensate
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
@@ -138,6 +139,7 @@ __all__ = [
     "Closure",
     "ClosureEnd",
     "Comparison",
+    "Compensation",
     "ComputedTorque",
     "Constant",
     "Controller",
@@ -235,6 +237,7 @@ __all__ = [
     "check",
     "closed_form",
     "compare",
+    "compensate",
     "dump",
     "floquet",
     "follow",
@@ -324,6 +327,7 @@ _MOTION = {
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
     "studies.drive.compare": ("Comparison", "compare"),
+    "studies.drive.compensate": ("Compensation", "compensate"),
     "studies.design.sweep": ("SweepWarning", "sweep"),
     "studies.design.tolerances": ("Tolerances", "tolerances"),
     "studies.design.track": ("Tracks", "Veering", "track"),

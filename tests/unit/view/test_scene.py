@@ -248,3 +248,21 @@ def test_rails_stand_where_the_legs_do() -> None:
         c, s = np.cos(angle), np.sin(angle)
         assert rail.offset == pytest.approx((0.05 * c, 0.05 * s, 0.0))
         assert rail.axis == pytest.approx((-s, c, 0.0))
+
+
+def test_a_link_with_stations_is_drawn_as_it_tapers():
+    from supple.view.scene.drawing import draw_robot
+
+    shape = {"shape": "box", "wall": 0.006}
+    stations = [
+        {"at": 0, "section": shape | {"depth": 0.8, "width": 0.6}},
+        {"at": 6, "section": shape | {"depth": 0.2, "width": 0.3}},
+    ]
+    steel = {"young_modulus": 210e9, "poisson_ratio": 0.3, "density": 7850}
+    link = {"name": "boom", "length": 6, "material": steel, "stations": stations}
+    (outline,), _ = draw_robot(supple.SerialRobot(name="boom", links=[link]), ("boom",))
+    assert outline.real
+    assert np.abs(outline.corners).max(axis=0) == pytest.approx([0.4, 0.3])
+    assert outline.taper[0] == pytest.approx([1, 1])
+    assert outline.taper[-1] == pytest.approx([0.25, 0.5])
+    assert outline.taper[12] == pytest.approx([0.625, 0.75])

@@ -45,6 +45,9 @@ Methods = Annotated[
         help="unshaped, a shaper (zv, zvd, ei, ..), scheduled, scheduled-ei, .., optimised.",
     ),
 ]
+Groups = Annotated[
+    int, typer.Option("--groups", help="Groups of modes to shape for, from the lowest.")
+]
 Error = Annotated[
     float, typer.Option("--payload-error", help="By which part the payload is wrong.")
 ]
@@ -73,6 +76,7 @@ def compare(
     end: To,
     duration: Duration = None,
     methods: Methods = "unshaped,zvd,scheduled,optimised",
+    groups: Groups = 1,
     gains: Gains = None,
     payload_error: Error = 0.2,
     law: Law = "trapezoid",
@@ -97,6 +101,7 @@ def compare(
         angles(end, "--to"),
         duration,
         words,
+        groups=groups,
         servo=servo_of(gains),
         law=law,
         payload_error=payload_error,

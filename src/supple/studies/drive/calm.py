@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arguments import Check, checked, instance, number, optional, some, switch, vector
+from ...arguments import Check, checked, instance, number, optional, some, switch, vector, whole
 from ...beams.basis import Basis
 from ...control.calm import CalmMove, Mode, calmest, left_by
 from ...control.controllers import Controller
@@ -18,7 +18,7 @@ from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from .servo import held_modes
 
-__all__ = ["calm_move", "lowest_family"]
+__all__ = ["calm_move", "families"]
 
 Array = NDArray[np.float64]
 CLOSE = 1.25  # modes up to so many times the lowest ring together with it
@@ -46,6 +46,7 @@ ARGUMENTS: dict[str, Check] = {
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
     "left": _left,
     "band": number(0, 0.5),
+    "groups": whole(1, 3),
     "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
     "platform": switch,
 }
@@ -63,6 +64,7 @@ def calm_move(  # noqa: PLR0913 - every limit of a move
     duration: float | None = None,
     left: float | Trajectory = 0.02,
     band: float = 0.05,
+    groups: int = 1,
     servo: Controller | None = None,
     basis: Basis | Model | None = None,
     platform: bool = False,
@@ -78,10 +80,10 @@ def calm_move(  # noqa: PLR0913 - every limit of a move
         left: what may be left, a part of the bending under the largest acceleration (a step of
         acceleration leaves 1); or a Trajectory, such as the same move shaped: as much as it leaves.
         band: by which part the frequencies may be off, to both sides.
+        groups: how many groups of modes are looked after; modes within 25 % of another are one.
         basis: of the Model on which the poles with a servo are found, or that Model.
 
-    The modes within 25 % of the lowest are looked after, and the one that follows. The time law is
-    found by linear programmes, see `supple.control.calm`.
+    The mode that follows is looked after too. Linear programmes, see `supple.control.calm`.
     """
     a, b = np.asarray(start, float), np.asarray(end, float)
     if a.shape != b.shape:
@@ -91,7 +93,8 @@ def calm_move(  # noqa: PLR0913 - every limit of a move
         raise SuppleError("start and end are the same: there is no move")
     poses = a + np.linspace(0.0, 1.0, POINTS)[:, None] * (b - a)
     omega, ratio = _followed(robot, poses, servo, basis, platform)
-    count = lowest_family(omega[-1]) + 1
+    rings = families(omega[-1])
+    count = rings[min(groups, len(rings)) - 1].stop + 1
     modes = [Mode(w, float(min(z, 0.6))) for w, z in zip(omega.T[:count], ratio[-1], strict=False)]
     V = _slowest("speed_limit", speed_limit, move)
     A = _slowest("acceleration_limit", acceleration_limit, move)
@@ -132,6 +135,11 @@ def _followed(
     raise SuppleError("the move leaves what the robot can reach: no frequency there")
 
 
-def lowest_family(omega: Array) -> int:
-    """Return how many modes (k,) ring together with the lowest: those within 25 % of it."""
-    return int((np.asarray(omega) <= CLOSE * omega[0]).sum())
+def families(omega: Array) -> list[slice]:
+    """Return the modes (k,) that ring together: each group within 25 % of its lowest."""
+    found, first = [], 0
+    for k in range(1, len(omega) + 1):
+        if k == len(omega) or omega[k] > CLOSE * omega[first]:
+            found.append(slice(first, k))
+            first = k
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +39,7 @@ from ...equations.model import Model
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ..motion.follow import SMALL
-from .calm import calm_move, lowest_family
+from .calm import calm_move, families
 from .invert import Inversion
 from .plan import Plan
 from .servo import held_modes
@@ -63,7 +63,7 @@ class Comparison(Answer):
         robot, start, end: the task.  methods: (M,) names.  servo: how the motors are held, words.
         finer: on what they were tried, words.  changed: what was wrong, words.
         payload: (P,) the true payload over the one that was told.
-        frequency_hz: (k,) of the lowest modes that ring together, where the move ends.
+        frequency_hz: (k,) of the modes that were shaped for, where the move ends.
         band: m, within which the tip counts as settled.
         duration: (M,) s, of each command.
         settling: (M, P) s, from the start of the command; infinite where it did not settle.
@@ -190,6 +190,7 @@ ARGUMENTS: dict[str, Check] = {
     "start": vector(),
     "end": vector(),
     "duration": optional(number(0, 1e6, above=True, unit="of seconds")),
+    "groups": whole(1, 3),
     "law": one_of("trapezoid", *LAWS),
     "servo": optional(instance(Controller, "a Controller, such as supple.JointPD(100, 20)")),
     "payload_error": number(0, 0.9),
@@ -211,6 +212,7 @@ def compare(  # noqa: PLR0913 - every choice by keyword
     duration: float | None = None,
     methods: Sequence[str] | Mapping[str, Any] = METHODS,
     *,
+    groups: int = 1,
     servo: Controller | None = None,
     law: str = "trapezoid",
     payload_error: float = 0.2,
@@ -229,22 +231,21 @@ def compare(  # noqa: PLR0913 - every choice by keyword
         start, end: joint coordinates; of a Delta, places of its platform.
         duration: s, of the unshaped move; 1.5 periods of the lowest mode unless given.
         methods: names out of unshaped, the shapers (zv, zvd, ei, ..), scheduled (a ZVD over the
-        path; scheduled-ei and the like), optimised (`supple.calm_move` under the unshaped move's
-        speed and acceleration, made to leave no more than zvd does); or a mapping from names to
-        these words, to a Trajectory, a Shaper, a Plan, an Inversion, a Controller for the unshaped
-        move, or a pair (Controller, any of the others).
+        path; scheduled-ei and the like), optimised (`calm_move` under the unshaped move's limits,
+        leaving no more than zvd); or a mapping from names to these words, to a Trajectory, Shaper,
+        Plan, Inversion, Controller, or a pair (Controller, any of the others).
+        groups: of modes that are shaped for, from the lowest; modes within 25 % are one group.
         servo: the Controller that holds the motors; without, they do exactly what they are told.
         law: of the unshaped move: trapezoid (a third of the time each) or a time law.
         payload_error: by which part the payload is wrong, to both sides.
-        band: m, within which the tip counts as settled; a tenth of the largest residual unless
-        given.
+        band: m, within which the tip counts as settled; else a tenth of the largest residual.
         elements: to each link of the finer robot without a servo.
         coarse, fine: the Basis for planning and for trying, with a servo.
         damping: ratio of each link's own modes, when it is tried; the robot's own unless given.
         after: s, to watch after the longest command; 3 periods unless given.
         progress: a bar on the error stream; where somebody looks unless given.
     """
-    task = _Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse)
+    task = _Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse, groups)
     move = task.unshaped(duration, law)
     named = _named("methods", methods)
     commands = {name: task.driving(move, given) for name, given in named.items()}
@@ -290,6 +291,7 @@ class _Task:
     end: Array
     servo: Controller | None
     coarse: Basis
+    groups: int
 
     def __post_init__(self) -> None:
         """Check that there is a move."""
@@ -313,14 +315,14 @@ class _Task:
         return self.coarse if self.servo is None else build(self.robot, self.coarse)
 
     @cached_property
-    def family(self) -> int:
-        """How many of the lowest modes ring together where the move ends."""
-        for count in (6, 3, 2):
+    def rings(self) -> list[slice]:
+        """The groups of modes to shape for: those that ring together where the move ends."""
+        for count in (8, 6, 3, 2):
             try:
-                return lowest_family(self.held(self.end[None], count)[0][0])
+                return families(self.held(self.end[None], count)[0][0])[: self.groups]
             except SuppleError:
                 continue
-        return 1
+        return [slice(0, 1)]
 
     def held(self, poses: Array, count: int) -> tuple[Array, Array]:
         """Frequencies and ratios as the motors are held, (m, count) each."""
@@ -331,9 +333,9 @@ class _Task:
             raise SuppleError("the move leaves what the robot can reach: no frequency there")
         return omega, ratio
 
-    def target(self, poses: Array) -> Array:
-        """The frequency to shape for, (m,): the middle of the lowest modes that ring together."""
-        omega = self.held(poses, self.family)[0]
+    def target(self, poses: Array, ring: slice) -> Array:
+        """The frequency to shape for, (m,): the middle of modes that ring together."""
+        omega = self.held(poses, ring.stop)[0][:, ring]
         return np.asarray((omega[:, 0] + omega[:, -1]) / 2)
 
     @cached_property
@@ -398,9 +400,11 @@ class _Task:
                 f"{', '.join(SHAPERS)}, a Trajectory, a Shaper, a Plan or a Controller"
             )
         if word == kind:
-            f = float(self.target(self.end[None])[0]) / (2 * np.pi)
+            f = [float(self.target(self.end[None], k)[0]) / (2 * np.pi) for k in self.rings]
             return shaped(move, shaper(kind, f, self.ratio))
-        return schedule(move, shaper(kind, 1.0, self.ratio), self.target)
+        for ring in self.rings:
+            move = schedule(move, shaper(kind, 1.0, self.ratio), partial(self.target, ring=ring))
+        return move
 
     def _optimised(self, move: Trajectory) -> Trajectory:
         """The fastest move that leaves no more than the ZVD shaper on the robot as it is known."""
@@ -409,6 +413,7 @@ class _Task:
             np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))
         ]
         how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
+        how["groups"] = self.groups
         like = self._by_word(move, "zvd")
         allowed = self.tried(like)
         left: Any = like
@@ -463,7 +468,7 @@ def _told(
         notes[
             told + "the linear model of a robot without a servo is off by more than a per cent"
         ] = None
-    omega = task.held(task.end[None], task.family)[0][0]
+    omega = task.held(task.end[None], task.rings[-1].stop)[0][0]
     return Comparison(
         robot=task.robot,
         start=task.start,

@@ -205,8 +205,13 @@ class Stage:
         centres, turns, lengths = strips(bent)
         scales = np.ones((*lengths.shape, 3), np.float32)
         scales[..., 0] = 1.02 * lengths
+        assert self.scene is not None
+        middles = (np.arange(lengths.shape[1]) + 0.5) / lengths.shape[1]
         for i, handle in self._strips:
             _place(handle, centres[i], turns[i])
+            taper = self.scene.links[i].taper
+            for k in range(2 if len(taper) else 0):
+                scales[i, :, 1 + k] = np.interp(middles, np.linspace(0, 1, len(taper)), taper[:, k])
             handle.batched_scales = scales[i]
             handle.batched_colors = _linear(np.asarray(colour(i), float))
 
@@ -286,7 +291,9 @@ def _linear(colours: Array) -> NDArray[np.uint8]:
 
 def _makeup(scene: Scene) -> tuple[Any, ...]:
     """What must be rebuilt when it changes."""
-    outlines = tuple((link.name, link.corners.tobytes()) for link in scene.links)
+    outlines = tuple(
+        (link.name, link.corners.tobytes(), link.taper.tobytes()) for link in scene.links
+    )
     return outlines, scene.solids, scene.tracks[0].motion.shape[3]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...architectures.assembling import mechanism_of, placed, resolve
 from ...architectures.kinds import architecture_of
+from ...beams.varying import VaryingBeam, beam_of
 from ...robot import (
     Body,
     DeltaRobot,
@@ -27,6 +28,7 @@ __all__ = ["Outline", "Solid", "draw_robot"]
 
 Array = NDArray[np.float64]
 STEEL = 7800.0  # a body is drawn as a steel ball of its mass
+PLACES = 25  # along a link with stations
 NOMINAL = 0.012  # half thickness of a link whose section is not given, over the robot's size
 THINNEST = 0.004  # half thickness below which a link is drawn thicker than it is, over the size
 
@@ -35,7 +37,8 @@ THINNEST = 0.004  # half thickness below which a link is drawn thicker than it i
 class Outline:
     """A link's cross-section: (K, 2) corners y, z in link axes, m.
 
-    `real` says whether the size is that of the section; `rigid` whether the link bends.
+    `real` says whether the size is that of the section; `rigid` whether the link bends. `taper`,
+    (M, 2): what multiplies y and z at even places along a link with stations, none otherwise.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Outline:
     real: bool
     rigid: bool
     round: bool
+    taper: Array = field(default_factory=lambda: np.ones((0, 2)))
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ def draw_robot(
 
 
 def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
-    section = robot.section(link)
+    section, sizes = robot.section(link), _sizes_along(robot, link)
+    if sizes is not None:
+        section = sizes[0]
     half, is_round = _half_sizes(section) if section else ((NOMINAL * extent,) * 2, True)
     y, z = (max(value, THINNEST * extent) for value in half)
     real = section is not None and (y, z) == half
@@ -87,7 +93,20 @@ def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
     corners = np.stack([np.cos(angles), np.sin(angles)], axis=1) if is_round else square
     c, s = math.cos(link.roll), math.sin(link.roll)
     turned = (corners * (y, z)) @ np.array([[c, s], [-s, c]])
-    return Outline(name, turned, real, link.rigid, is_round)
+    taper = np.ones((0, 2))
+    if sizes is not None:
+        taper = np.array([_half_sizes(each)[0] for each in sizes]) / half
+    return Outline(name, turned, real, link.rigid, is_round, taper)
+
+
+def _sizes_along(robot: Robot, link: Elastic) -> list[Shape] | None:
+    """Sections at even places along a link with stations; None where sizes are not given."""
+    beam = beam_of(robot, link) if link.stations is not None else None
+    if not isinstance(beam, VaryingBeam):
+        return None
+    every = [beam.section(float(x)) for x in np.linspace(0, beam.L, PLACES)]
+    known = [section for section in every if section is not None]
+    return known if len(known) == len(every) else None
 
 
 def _half_sizes(section: Shape) -> tuple[tuple[float, float], bool]:

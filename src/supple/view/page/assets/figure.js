@@ -75,9 +75,19 @@ class Figure {
   }
 
   link(i, stations, link, tint, look) {
-    const outline = this.scene.links[i].corners;
+    const { corners: outline, taper = [] } = this.scene.links[i];
     if (!outline.length || link.L <= 0) return;
-    const rings = stations.map((s) => outline.map(([y, z]) => add(s.centre, s.turn([0, y, z]))));
+    const last = Math.max(stations.length - 1, 1);
+    const wide = (k) => {
+      if (!taper.length) return [1, 1];
+      const at = (k / last) * (taper.length - 1),
+        j = Math.min(Math.floor(at), taper.length - 2);
+      return [0, 1].map((c) => taper[j][c] + (taper[j + 1][c] - taper[j][c]) * (at - j));
+    };
+    const rings = stations.map((s, k) => {
+      const [a, b] = wide(k);
+      return outline.map(([y, z]) => add(s.centre, s.turn([0, a * y, b * z])));
+    });
     const colours = stations.map((_, k) =>
       this.scene.links[i].rigid ? look.solid.joint : tint(i, k / (stations.length - 1)),
     );
