@@ -23,7 +23,10 @@ if TYPE_CHECKING:
         JointPD,
         lqr,
     )
+    from .control.dampers import StrainFeedback, h_infinity, resonant_damping, strain_feedback
+    from .control.linear import LinearController
     from .control.lines import Line
+    from .control.observers import Observer, lqg, observer
     from .control.platform import PlatformPath
     from .control.sampled import Sampled
     from .control.shapers import Shaper, shaper
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from .equations.model import Model
     from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
+    from .export.c_code import c_code
     from .files import dump, load, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
         Reaction,
         Strain,
         Stress,
+        Tachometer,
         Tip,
     )
     from .outputs.output import Output
@@ -164,6 +169,7 @@ __all__ = [
     "JointSolutions",
     "Ked",
     "Line",
+    "LinearController",
     "Link",
     "Loads",
     "LowerLink",
@@ -178,6 +184,7 @@ __all__ = [
     "Moment",
     "Motor",
     "Mount",
+    "Observer",
     "Optimum",
     "Output",
     "ParabolicBlends",
@@ -217,10 +224,12 @@ __all__ = [
     "StepWarning",
     "StiffnessRoot",
     "Strain",
+    "StrainFeedback",
     "Stress",
     "SuppleError",
     "SweepWarning",
     "Table",
+    "Tachometer",
     "Tip",
     "Tolerances",
     "Tracks",
@@ -233,6 +242,7 @@ __all__ = [
     "__version__",
     "assumed_modes",
     "build",
+    "c_code",
     "calm_move",
     "check",
     "closed_form",
@@ -243,6 +253,7 @@ __all__ = [
     "follow",
     "forward",
     "free_growth",
+    "h_infinity",
     "inverse",
     "invert",
     "ked",
@@ -250,13 +261,16 @@ __all__ = [
     "load",
     "load_response",
     "loads",
+    "lqg",
     "lqr",
     "material",
     "modes",
+    "observer",
     "optimise",
     "plan",
     "regressor",
     "reproduce",
+    "resonant_damping",
     "response",
     "scaled_to",
     "scheduled",
@@ -269,6 +283,7 @@ __all__ = [
     "stability",
     "statics",
     "stopband",
+    "strain_feedback",
     "sweep",
     "tolerances",
     "track",
@@ -308,7 +323,7 @@ _PATHS = {
 _MOTION = {
     "outputs.kinds": (
         *("Acceleration", "Accelerometer", "Encoder", "Gyroscope", "Moment", "Reaction"),
-        *("Strain", "Stress", "Tip"),
+        *("Strain", "Stress", "Tachometer", "Tip"),
     ),
     "outputs.output": ("Output",),
     "outputs.sensor": ("Sensor",),
@@ -318,6 +333,10 @@ _MOTION = {
         *("ComputedTorque", "Controller", "Decoupling", "GravityPD", "JointPD", "LQR", "lqr"),
     ),
     "control.sampled": ("Sampled",),
+    "control.dampers": (*("StrainFeedback", "h_infinity", "resonant_damping", "strain_feedback"),),
+    "control.linear": ("LinearController",),
+    "control.observers": ("Observer", "lqg", "observer"),
+    "export.c_code": ("c_code",),
     "control.trajectories": ("ParabolicBlends", "Repeated", "Trajectory", "scaled_to"),
     "control.shapers": ("Shaper", "shaper"),
     "control.shaping": ("shaped",),

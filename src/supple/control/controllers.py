@@ -21,6 +21,7 @@ from ..beams.basis import AssumedModes
 from ..equations.build import build
 from ..equations.model import Model, a_model
 from ..errors import SuppleError
+from .plant import weight
 
 __all__ = [
     "CONTROLLERS",
@@ -243,9 +244,13 @@ class ComputedTorque(Controller):
 
 
 def rigid_model(model: Model) -> Model:
-    """Return the Model of the same robot with every link rigid."""
+    """Return the Model of the same robot with every link, bearing and foundation rigid."""
     parts = architecture_of(model.robot).parts()
-    return build(model.robot.with_({f"{part}.theory": "rigid" for part in parts}), AssumedModes(1))
+    changes: dict[str, Any] = {f"{part}.theory": "rigid" for part in parts}
+    if model.chain.supports:
+        joints = [f"{part}.joint" if part.startswith("links.") else "motor" for part in parts]
+        changes |= {"foundation": None} | {f"{joint}.bearing": None for joint in joints}
+    return build(model.robot.with_(changes), AssumedModes(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,20 +306,13 @@ def lqr(
     dq, dqd, dtau = model.derivatives(q, zero, tau)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
     B = np.vstack([np.zeros((n, model.joints)), dtau])
-    Q = _weight("state_weight", state_weight, 2 * n)
-    R = _weight("effort_weight", effort_weight, model.joints)
+    Q = weight("state_weight", state_weight, 2 * n)
+    R = weight("effort_weight", effort_weight, model.joints)
     try:
         X = solve_continuous_are(A, B, Q, R)
     except (np.linalg.LinAlgError, ValueError) as problem:
         raise SuppleError(f"no LQR with these weights: {problem}") from None
     return LQR(np.linalg.solve(R, B.T @ X), q, tau)
-
-
-def _weight(name: str, given: ArrayLike, size: int) -> Array:
-    value = reals(name, given)
-    if value.shape not in ((), (size,), (size, size)) or not np.isfinite(value).all():
-        raise SuppleError(f"{name} has shape {value.shape}: give one value, {size}, or a matrix")
-    return np.diag(np.broadcast_to(value, (size,))) if value.ndim < 2 else value
 
 
 CONTROLLERS: dict[str, type[Controller]] = {

@@ -21,7 +21,6 @@ from .chains.chain import Chain, chain_of, denoised
 from .chains.chain_equations import Laws, laws_of
 from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
-from .chains.supports import check_supports
 from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaTies
@@ -97,7 +96,6 @@ def build(  # noqa: PLR0913 - every choice by keyword
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
-    check_supports(robot)
     made = _FAMILIES[type(robot)](robot, asked)
     found = accuracy(made.robot, made.basis, made.chain, made.damping)
     if found is not None and not found.good:
@@ -128,6 +126,11 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
             raise SuppleError(f"deflection {word} is for planar arms; {robot.name} is spatial")
         if stiffening:
             raise SuppleError(f"stiffening goes with deflection 'rotation', not with {word}")
+    if chain.supports and not reading.right:
+        raise SuppleError(
+            f"{robot.name} has bearings or a foundation: no paper's reading knows them; leave out "
+            "deflection, velocity and beta"
+        )
     D = _damping_matrix(robot, chain, asked)
     friction = tuple(drive.made.friction for drive in architecture_of(robot).drives)
     rubbed = friction if any(friction) else ()
@@ -162,7 +165,9 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     chain = tree.chain
     D = _damping_matrix(robot, chain, asked)
     motors = [drive.made.friction for drive in architecture_of(robot).drives]
-    friction = np.array([*motors, *[0.0] * len(chain.sprung), *passive_values(robot, "friction")])
+    friction = np.zeros(chain.stiff)
+    friction[: len(motors)] = motors
+    friction[list(tree.places)] = passive_values(robot, "friction")
     for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
         D[k, k] = value
     ratios = slide_ratios(robot, chain, asked.damping)

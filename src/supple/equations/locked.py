@@ -19,7 +19,7 @@ from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
 from ..robot import Robot
-from ..structure import Segment, Structure, structure_of
+from ..structure import FOUNDATION, Segment, Structure, structure_of
 from .chains.chain import Chain
 from .damping import modal_matrix
 
@@ -101,21 +101,57 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, NDArray[np.intp]]:
     parts = own_parts(pose, chain)
     z, M, K = forms(pose.structure, parts)
     names = [link.name for link in chain.links]
-    kept, places = [], []
+    names += [""] if chain.foundation is None else [FOUNDATION]  # as link -1
+    T, kept = np.zeros((z.size, chain.size)), np.zeros(z.size, bool)
     for i, segment in enumerate(pose.structure.segments):
-        k = names.index(segment.name) if segment.name in names else -1
-        if k in chain.eps:
-            kept.append(z.releases[i].start)
-            places.append(chain.eps[k])
+        if segment.name not in names:
+            continue
+        k = names.index(segment.name)
+        k = -1 if k == len(chain.links) else k
+        own = [chain.eps[k]] if k in chain.eps else []
+        own += list(chain.supports[k][1]) if k in chain.supports else []
+        turns = len(chain.links[k].order) if k >= 0 and chain.links[k].passive else 0
+        columns = range(z.releases[i].start + turns, z.releases[i].stop)
+        if own:
+            T[np.ix_(columns, own)] = _given_way(chain, pose.structure, i, k, turns)
+            kept[columns] = True
         if k >= 0:
-            kept += range(z.inner[i].start, z.inner[i].stop)
-            places += range(chain.eta[k].start, chain.eta[k].stop)
-    rest = np.setdiff1d(np.arange(z.size), kept)
-    T = np.zeros((z.size, len(kept)))
-    T[kept, np.arange(len(kept))] = 1.0
-    if len(rest):
-        T[rest] = -np.linalg.pinv(z.closure[:, rest]) @ z.closure[:, kept]
-    return T.T @ M @ T, T.T @ K @ T, np.array(places, np.intp)
+            T[range(z.inner[i].start, z.inner[i].stop), chain.eta[k]] = np.eye(
+                chain.links[k].inv.count
+            )
+            kept[z.inner[i]] = True
+    if not kept.all():
+        rest = z.closure[:, ~kept]
+        T[~kept] = -np.linalg.pinv(rest) @ (z.closure[:, kept] @ T[kept])
+    places = np.flatnonzero(T.any(axis=0))
+    T = T[:, places]
+    return T.T @ M @ T, T.T @ K @ T, places
+
+
+def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -> Array:
+    """(r, m) releases of segment i, passive ones left out, per unit of spring and support in q.
+
+    Where springs are in series the releases share a motion so that their energy is least:
+    D z = E w with z = C D' (D C D')^+ E w, C their compliances.
+    """
+    if k not in chain.supports:
+        return np.eye(1)
+    segment, support = structure.segments[i], chain.supports[k][0]
+    D = np.array([r.toward(0) for r in segment.releases[first:]]).T
+    compliance = np.array([1 / r.stiffness for r in segment.releases[first:]])
+    E = support.columns
+    if k >= 0:
+        before = structure.R[0, segment.parent] if segment.parent >= 0 else np.eye(3)
+        mounted = before @ chain.links[k].R_PM @ support.R_MS.T
+        E = np.kron(np.eye(2), structure.R[0, i].T @ mounted) @ E
+    if k in chain.eps:
+        about = np.concatenate([np.zeros(3), np.asarray(chain.links[k].axis)])
+        E = np.column_stack([about, E])
+    size = np.sqrt(np.einsum("ij,j,ij->i", D, compliance, D))
+    size = np.where(size > 0, size, 1.0)[:, None]
+    soft = np.linalg.pinv((D * compliance) @ D.T / (size * size.T), rcond=1e-12)
+    shared: Array = compliance[:, None] * ((D / size).T @ (soft @ (E / size)))
+    return shared
 
 
 def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import reals
 from ..control.controllers import Controller, Wanted
+from ..control.linear import LinearController
 from ..control.platform import PlatformPath, leads_platform
 from ..control.sampled import Sampled
 from ..control.trajectories import Hold, Trajectory
@@ -140,13 +141,20 @@ def closed_rate(model: Model, controller: Controller) -> Any:
     u = model.functions.symbol("u", 3 * k)
     q, qd = x[:n], x[n : 2 * n]
     wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
-    both = controller.acceleration(model, q, qd, wanted)
+    own, z = ca.DM(0, 1), ca.DM(0, 1)
+    both: Any
+    if isinstance(controller, LinearController):
+        z = model.functions.symbol("z", len(controller.A))
+        *both, own = controller.loop(model, (q, qd, z), wanted)
+    else:
+        both = controller.acceleration(model, q, qd, wanted)
     if both is None:
         tau = controller.effort(model, q, qd, wanted)
         both = model.functions.expression("forward_dynamics")(q, qd, tau), tau
     lost = model.functions.expression("dissipation")(q, qd)
     power = ca.dot(both[1], qd[:k, 0]) - ca.dot(qd, lost)
-    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, both[0], power, drift)]))
+    rates = ca.vertcat(qd, both[0], power, drift, own)
+    return ca.Function("rate", [ca.vertcat(x, z), u], ca.cse([rates]))
 
 
 def as_feedback(law: Callable[..., ArrayLike], trajectory: Trajectory) -> Callable[..., ArrayLike]:

@@ -30,6 +30,7 @@ __all__ = [
     "TimeFunction",
     "as_input",
     "as_time_function",
+    "as_wrench",
     "located_jumps",
 ]
 
@@ -347,3 +348,18 @@ def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
         f"{word} has shape {array.shape}: give ({width},) for constant efforts, (n, "
         f"{width}) for n equal intervals, or (times, values)"
     )
+
+
+def as_wrench(wrench: Any, duration: float) -> Input | None:
+    """Return the tip wrench as an Input, None where there is none."""
+    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
+    if isinstance(load, Feedback):
+        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
+    return load
+
+
+def _six(wrench: Any) -> Any:
+    """A constant force as a wrench without moment."""
+    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
+        return np.concatenate([np.asarray(wrench, float), np.zeros(3)])
+    return wrench

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
+from ..control.linear import LinearController
 from ..equations.chains.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -70,6 +71,12 @@ class Plan:
     def __post_init__(self) -> None:
         if self.controller is not None and self.wrench is not None:
             raise SuppleError("a tip wrench under a Controller is not offered: use a function")
+
+    @property
+    def memory(self) -> int:
+        """Number of states of its controller, the last ones of x."""
+        law = self.controller
+        return len(law.A) if isinstance(law, LinearController) else 0
 
     @property
     def driven(self) -> int:

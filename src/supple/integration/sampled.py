@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..control.controllers import Controller
+from ..control.linear import LinearController
 from ..control.sampled import Sampled
 from ..control.trajectories import Trajectory
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model
 from ..errors import SuppleError
-from .inputs import Feedback
+from ..outputs.output import evaluator
+from ..outputs.sensor import Sensor
+from .inputs import Feedback, Input
 
 __all__ = ["Drive", "Timetable", "timetable"]
 
@@ -77,10 +81,18 @@ def timetable(given: Sampled, grid: Array) -> Timetable:
 class Drive:
     """A Sampled law in one run: what it has answered, and what acts now."""
 
-    def __init__(self, given: Sampled, model: Model, path: Trajectory | None) -> None:
+    def __init__(
+        self, given: Sampled, model: Model, path: Trajectory | None, wrench: Input | None = None
+    ) -> None:
         given.check(model)
         self.given, self.joints = given, model.joints
-        self.law = Feedback(_function(given, model, path), model.joints, of_state=True)
+        law: Any = given.law
+        if isinstance(law, LinearController):
+            assert path is not None
+            law = Measuring(law.sampled(given.period), model, (path, wrench), self.now)
+        else:
+            law = _function(given, model, path)
+        self.law = Feedback(law, model.joints, of_state=True)
         self.limit = given.by_joint("effort_limit", model)
         self.step = given.by_joint("quantisation", model)
         lag = given.by_joint("lag", model)
@@ -122,6 +134,54 @@ class Drive:
             left = np.exp(-(t - self._since)[:, None] / self.lag)
         left = np.where(self.lag > 0, left, 0.0)
         return np.asarray(self._command + left * (self._first - self._command))
+
+
+class Measuring:
+    """A LinearController from sample to sample: its states, and what its sensors have shown."""
+
+    def __init__(
+        self,
+        law: LinearController,
+        model: Model,
+        led: tuple[Trajectory, Input | None],
+        acting: Callable[[float], Array],
+    ) -> None:
+        self.law, self.model, (self.path, self.wrench), self.acting = law, model, led, acting
+        self.z = np.zeros(len(law.A))
+        self.reads = [evaluator(model, output) for output in law.measures]
+        self.noise = [
+            np.random.default_rng(output.seed) if isinstance(output, Sensor) else None
+            for output in law.measures
+        ]
+        self.shown: list[Array] = []
+
+    def __call__(self, t: float, q: Array, qd: Array) -> Array:
+        """Return the efforts of a sample, and step on."""
+        law = self.law
+        tau, load = self.acting(t), np.zeros(6)
+        wrench = None if self.wrench is None else self.wrench.value(np.array([t]), 6)[0]
+        load = load if wrench is None else wrench
+        motion = (q, qd, self.model.forward_dynamics(q, qd, tau, wrench), load)
+        y = np.concatenate(self._shown([read(*motion)[0] for read in self.reads]))
+        u = np.concatenate([y - law.y0, self.path(t)[0] - law.r0])
+        effort = law.tau0 + law.C @ self.z + law.D @ u
+        self.z = law.A @ self.z + law.B @ u
+        return np.asarray(effort)
+
+    def _shown(self, values: list[Array]) -> list[Array]:
+        """What the sensors show: low-passed since the last sample, noisy, rounded."""
+        out, before = [], self.shown
+        for k, output in enumerate(self.law.measures):
+            value, noise = values[k], self.noise[k]
+            if isinstance(output, Sensor) and output.bandwidth is not None and before:
+                left = np.exp(-2 * np.pi * output.bandwidth * float(self.law.period or 0.0))
+                value = value + left * (before[k] - value)
+            values[k] = value
+            if isinstance(output, Sensor) and noise is not None:
+                value = value + np.asarray(output.noise) * noise.standard_normal(len(value))
+            out.append(output.read(value))
+        self.shown = values
+        return out
 
 
 def _function(

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..control.controllers import Controller, Decoupling
+from ..control.linear import LinearController
+from ..control.plant import plant
 from ..equations.equilibrium import stiffness_at
 from ..equations.model import Model
 from .closed_loop import Reference
@@ -89,6 +91,10 @@ def look(plan: Plan, x0: Array) -> Spectrum:
     smooth, driven = _input_rates(plan)
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate([values for values, _ in found])
+    if isinstance(plan.controller, LinearController):
+        at = plant(plan.model, plan.controller.r0, plan.controller.measures)
+        poles = np.append(poles, np.linalg.eigvals(plan.controller.closed(at)))
+        excited = max(excited, float(np.abs(poles.imag).max()))
     fastest = max(excited, driven, slow, _turning(plan, law, states))
     course = _course(plan, states, [values for values, _ in found], rates, float(excited))
     return Spectrum(poles, float(fastest), float(ratio), energy, swings, course)
@@ -105,9 +111,11 @@ def _course(
         return None
     place = int((rates[0] < excited).sum())
     each = np.array(
-        [[np.sort(rate)[min(place, len(rate) - 1)], np.abs(values).max()]
-         for rate, values in zip(rates, poles, strict=True)]
-    )  # fmt: skip
+        [
+            [np.sort(rate)[min(place, len(rate) - 1)], np.abs(values).max()]
+            for rate, values in zip(rates, poles, strict=True)
+        ]
+    )
     share = (each / np.maximum(each.max(axis=0), 1e-300)).max(axis=1)
     return np.array([t for t, _, _ in states]), np.minimum(1.05 * share, 1.0)
 
@@ -124,7 +132,7 @@ def _open(plan: Plan) -> bool:
     """Whether the efforts do not answer to the state."""
     if isinstance(plan.tau, Feedback):
         return not plan.tau.of_state
-    return plan.controller is None
+    return plan.controller is None or plan.memory > 0
 
 
 def _law(plan: Plan) -> Law:
@@ -137,6 +145,9 @@ def _law(plan: Plan) -> Law:
             return given
     if controller is None:
         return lambda t, q, qd: given.value(np.array([t]), k)[0]
+    if isinstance(controller, LinearController):  # as it answers at rest
+        D, r0 = controller.D[:, -k:], controller.r0
+        return lambda t, q, qd: controller.tau0 + D @ (given.value(np.array([t]), k)[0, :k] - r0)
     function = controller.function(plan.model)
     wanted: dict[float, list[Array]] = {}  # a path of a platform is dear to ask
 

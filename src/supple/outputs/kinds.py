@@ -26,6 +26,7 @@ __all__ = [
     "Reaction",
     "Strain",
     "Stress",
+    "Tachometer",
     "Tip",
 ]
 
@@ -286,9 +287,28 @@ class Encoder(Output):
         return np.asarray(step * np.round(values / step))
 
 
+@dataclass(frozen=True)
+class Tachometer(Output):
+    """Rate of a joint coordinate, rad/s (m/s of a slide), on the motor's side of a spring."""
+
+    joint: str
+
+    checks: ClassVar = {"joint": LINK}
+
+    def names(self, model: Model) -> list[str]:
+        return [f"tachometer.{self.joint}"]
+
+    def check(self, model: Model) -> None:
+        Encoder(self.joint).check(model)
+
+    def expression(self, model: Model, motion: Motion) -> Expression:
+        return motion.qd[model.chain.motors.index(self.joint)]
+
+
 OUTPUTS: dict[str, type[Output]] = {
     kind.__name__.lower(): kind
     for kind in (
         *(Tip, Strain, Moment, Stress, Acceleration, Accelerometer, Gyroscope, Reaction, Encoder),
+        Tachometer,
     )
 }

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ..answers.held import Held
 from ..arguments import shown
-from ..equations.evaluate import Evaluator
+from ..equations.evaluate import Evaluator, slope
 from ..equations.model import Model
 from ..errors import SuppleError
 
-__all__ = ["Motion", "Output", "evaluator", "function", "named_outputs", "readings"]
+__all__ = ["Motion", "Output", "evaluator", "function", "named_outputs", "readings", "slopes"]
 
 Array = NDArray[np.float64]
 Expression = Any
@@ -24,18 +24,24 @@ Expression = Any
 
 @dataclass(frozen=True)
 class Motion:
-    """A state in motion, expressions: q, qd, qdd (N,) each, and the wrench (6,) on the tip."""
+    """A state in motion, expressions: q, qd, qdd (N,) each; a wrench (6,) on the tip, or None."""
 
     q: Expression
     qd: Expression
     qdd: Expression
-    wrench: Expression
+    wrench: Expression = None
 
     def lists(self) -> tuple[list[Any], list[Any], list[Any]]:
         """Return q, qd and qdd entry by entry."""
         import casadi as ca
 
         return ca.vertsplit(self.q), ca.vertsplit(self.qd), ca.vertsplit(self.qdd)
+
+    def load(self) -> list[Any] | None:
+        """Return the wrench entry by entry."""
+        import casadi as ca
+
+        return None if self.wrench is None else ca.vertsplit(self.wrench)
 
 
 class Output(Held, ABC):
@@ -91,6 +97,16 @@ def evaluator(model: Model, output: Output) -> Evaluator:
         ("output of arrays", output), lambda: Evaluator(function(model, output))
     )
     return made
+
+
+def slopes(model: Model, output: Output, at: tuple[Array, Array, Array]) -> list[Array]:
+    """Return an output's slopes by q, qd, qdd and the wrench on the tip, at a state under tau."""
+    made: list[Evaluator] = model.functions.derived(
+        ("slopes of output", output),
+        lambda: [Evaluator(slope(function(model, output), i), True) for i in range(4)],
+    )
+    motion = (*at[:2], model.forward_dynamics(*at), np.zeros(6))
+    return [each(*motion)[0] for each in made]
 
 
 def readings(

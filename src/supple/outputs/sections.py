@@ -110,8 +110,6 @@ def check_place(model: Model, what: str, link: str, fraction: float, end: bool =
 
 def cut(model: Model, what: str, link: str, fraction: float, motion: Motion, gravity: bool) -> Cut:
     """Return the section at a fraction of a link's length."""
-    import casadi as ca
-
     laws, i = open_laws(model, what), check_place(model, what, link, fraction, end=True)
     part, links, k = model.chain.links[i], list(laws.links), 0
     x = fraction * part.inv.length
@@ -121,7 +119,7 @@ def cut(model: Model, what: str, link: str, fraction: float, motion: Motion, gra
         k = 1 + len(own.stations)
         station = Station(x, N.tolist(), Psi.tolist())
         links[i] = replace(own, stations=(*own.stations, station))
-    wrench = ca.vertsplit(motion.wrench)
+    wrench = motion.load()
     found, bodies, (s, etadd) = balance_of(
         replace(laws, links=links), motion.lists(), gravity, wrench
     )
@@ -160,10 +158,8 @@ def _outer_part(model: Model, at: Cut) -> Numbers:
 
 def joint_force(model: Model, i: int, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment on a link at its joint, mounted axes."""
-    import casadi as ca
-
     laws = open_laws(model, "Reaction")
-    wrench = ca.vertsplit(motion.wrench)
+    wrench = motion.load()
     found, links, (s, _) = balance_of(laws, motion.lists(), True, wrench)
     n, part = model.chain.body[i], model.chain.links[i]
     G, back = found.on_roots[n], _listed(part.R_SL.T)

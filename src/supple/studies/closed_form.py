@@ -79,6 +79,10 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         raise SuppleError(
             "a closed form needs constants, but the integrals of a sliding link are not"
         )
+    if model.chain.supports:
+        raise SuppleError(
+            "a closed form is for robots without bearings and foundation: leave them out"
+        )
     n = model.size
     if n > LARGEST:
         raise SuppleError(

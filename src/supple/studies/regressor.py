@@ -74,6 +74,10 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"
         )
+    if model.chain.supports:
+        raise SuppleError(
+            "a regressor is for robots without bearings and foundation: leave them out"
+        )
     import casadi as ca
 
     table = Named(ca.SX.sym)

@@ -21,8 +21,9 @@ from ...beams.theory import AnyBeam, uniform
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
 from ...robot import JointedLink, Link, SerialRobot
-from ...structure import Structure, structure_of
-from ...structure.serial import link_beam
+from ...structure import Structure
+from ...structure.serial import link_beam, serial_structure
+from .supports import Support, bearing_of, foundation_of
 
 __all__ = [
     "Chain",
@@ -53,7 +54,8 @@ class ChainLink:
         carrier: 0 on that link's end, k on its station k - 1.  stations: (x, N (3, kz), Psi (3, k))
         of sections along this link that carry others.  passive: no motor moves its joint.
         leading: axes of a universal or spherical joint that turn before `axis`.  order: which
-        coordinate of the joint turns about each axis, leading ones first.
+        coordinate of the joint turns about each axis, leading ones first.  bearing: the springs
+        before its joint.
     """
 
     name: str
@@ -75,6 +77,7 @@ class ChainLink:
     passive: bool = False
     leading: tuple[Array, ...] = ()
     order: tuple[int, ...] = (0,)
+    bearing: Support | None = None
 
     @property
     def moves(self) -> bool:
@@ -86,13 +89,14 @@ class ChainLink:
 class Chain:
     """The links of an open chain or tree, and where their coordinates stand in q.
 
-    q = [theta, eps, passive, eta].
+    q = [theta, eps, bearings by joint, foundation, passive, eta].
 
     Attributes:
         tip: the link whose end is the tip.  lengths: names of motors that move no joint but the
         length of a closure; theta has them after the joints'.  followers: places, among the
         coordinates of the whole tree, of those that loops determine: they are left out of q.
-        start: (N,), q of the assembled pose, unbent; empty: zero.
+        start: (N,), q of the assembled pose, unbent; empty: zero.  foundation: springs that
+        all of it stands on.
     """
 
     links: tuple[ChainLink, ...]
@@ -102,6 +106,7 @@ class Chain:
     lengths: tuple[str, ...] = ()
     followers: tuple[int, ...] = ()
     start: tuple[float, ...] = ()
+    foundation: Support | None = None
 
     @cached_property
     def joints(self) -> tuple[int, ...]:
@@ -129,9 +134,21 @@ class Chain:
         return {link: len(self.motors) + k for k, link in enumerate(self.sprung)}
 
     @cached_property
+    def supports(self) -> dict[int, tuple[Support, range]]:
+        """Bearings by their link, then the foundation as -1, with their places in q."""
+        each = {i: link.bearing for i, link in enumerate(self.links)} | {-1: self.foundation}
+        out, at = {}, len(self.motors) + len(self.sprung)
+        for i, support in each.items():
+            if support is not None:
+                out[i] = support, range(at, at + support.count)
+                at += support.count
+        return out
+
+    @cached_property
     def _left(self) -> tuple[tuple[tuple[int, ...], ...], tuple[slice, ...]]:
         """Places in q of every link's passive and elastic coordinates, followers left out."""
-        whole = start = len(self.motors) + len(self.sprung)
+        held = sum(support.count for support, _ in self.supports.values())
+        whole = start = len(self.motors) + len(self.sprung) + held
         parts: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
         counts = [
             [len(link.order) * link.passive for link in self.links],
@@ -158,29 +175,40 @@ class Chain:
 
     @property
     def stiff(self) -> int:
-        """Number of coordinates before the elastic ones: theta, eps and passive."""
+        """Number of coordinates before the elastic ones of the links."""
         return int(self.eta[0].start)
 
     @cached_property
     def bodies(self) -> tuple[tuple[int, int], ...]:
-        """(link, turn) of all that the recursions run over: a link, after its leading turns."""
-        return tuple(
-            (i, k) for i, link in enumerate(self.links) for k in range(1 + len(link.leading))
-        )
+        """(link, turn) of all that the recursions run over: a link, after its leading turns.
+
+        A bearing comes before these as turn -1 of its link, the foundation first, as (-1, -1).
+        """
+        first = ((-1, -1),) if self.foundation is not None else ()
+        starts = [-1 if link.bearing is not None else 0 for link in self.links]
+        ends = [1 + len(link.leading) for link in self.links]
+        return first + tuple((i, k) for i, a in enumerate(starts) for k in range(a, ends[i]))
 
     @cached_property
     def body(self) -> tuple[int, ...]:
         """Place among the bodies of every link."""
-        return tuple(n for n, (i, k) in enumerate(self.bodies) if k == len(self.links[i].leading))
+        last = [(i, len(link.leading)) for i, link in enumerate(self.links)]
+        return tuple(self.bodies.index(each) for each in last)
 
     def felt(self, i: int, turn: int = 0) -> list[int]:
         """Places in q of what turns link i about one of its axes: theta and eps, or a passive."""
-        link = self.links[i]
-        if link.axis is None:
+        if turn < 0 or self.links[i].axis is None:
             return []
-        if link.passive:
-            return [self.passive[i][link.order[turn]]]
+        if self.links[i].passive:
+            return [self.passive[i][self.links[i].order[turn]]]
         return [table[i] for table in (self.theta, self.eps) if i in table]
+
+    def within(self, n: int) -> list[int]:
+        """Places in q of the elastic coordinates of body n: of a support, or a link's own."""
+        i, turn = self.bodies[n]
+        if turn < 0:
+            return list(self.supports[i][1])
+        return self.own(i) if n == self.body[i] else []
 
     @cached_property
     def sliding(self) -> tuple[int, ...]:
@@ -233,20 +261,7 @@ class Chain:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
-        out = [f"theta.{name}" for name in self.motors]
-        out += [f"eps.{self.links[i].name}" for i in self.sprung]
-        for link in self.links:
-            if link.passive:
-                several = len(link.order) > 1
-                out += [
-                    f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(len(link.order))
-                ]
-        for link in self.links:
-            seen: dict[str, int] = {}
-            for kind in link.shapes.kinds if link.shapes is not None else ():
-                seen[kind] = seen.get(kind, 0) + 1
-                out.append(f"eta.{link.name}.{kind}{seen[kind]}")
-        return tuple(name for k, name in enumerate(out) if k not in self.followers)
+        return _names(self)
 
     def index(self, name: str) -> int:
         """Return the place of the link of this name."""
@@ -264,10 +279,31 @@ class Chain:
         K = np.zeros((self.size, self.size))
         for i, place_ in self.eps.items():
             K[place_, place_] = self.links[i].spring or 0.0
+        for support, places in self.supports.values():
+            K[places.start : places.stop, places.start : places.stop] = support.K
         for link, part in zip(self.links, self.eta, strict=True):
             if link.slide is None:
                 K[part, part] = denoised(link.inv.K)
         return K
+
+
+def _names(chain: Chain) -> tuple[str, ...]:
+    """Names of the coordinates of q."""
+    out = [f"theta.{name}" for name in chain.motors]
+    out += [f"eps.{chain.links[i].name}" for i in chain.sprung]
+    for i, (support, _) in chain.supports.items():
+        word = f"bearing.{chain.links[i].name}" if i >= 0 else "foundation"
+        out += [f"{word}.{name}" for name in support.names]
+    for link in chain.links:
+        if link.passive:
+            several = len(link.order) > 1
+            out += [f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(len(link.order))]
+    for link in chain.links:
+        seen: dict[str, int] = {}
+        for kind in link.shapes.kinds if link.shapes is not None else ():
+            seen[kind] = seen.get(kind, 0) + 1
+            out.append(f"eta.{link.name}.{kind}{seen[kind]}")
+    return tuple(name for k, name in enumerate(out) if k not in chain.followers)
 
 
 def denoised(A: Array) -> Array:
@@ -278,7 +314,7 @@ def denoised(A: Array) -> Array:
 
 def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chain:
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
-    structure = structure_of(robot, Serial(robot).outstretched)
+    structure = serial_structure(robot, Serial(robot).outstretched, "locked")
     for link, segment in zip(robot.links, structure.segments, strict=True):
         _check_joint(link, segment.beam)
     beams = [segment.beam for segment in structure.segments]
@@ -290,7 +326,8 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
         end = given[i]
         load = distal[i] if end is None else end
         links.append(_link(robot, structure, i, basis, load, stiffening))
-    return Chain(tuple(links), robot.gravity, robot.planar)
+    foundation = foundation_of(robot.foundation, robot.planar)
+    return Chain(tuple(links), robot.gravity, robot.planar, foundation=foundation)
 
 
 def _check_joint(link: Link, beam: AnyBeam) -> None:
@@ -317,7 +354,7 @@ def check_slide(link: JointedLink, beam: AnyBeam) -> None:
 def _placed(robot: SerialRobot, basis: Basis) -> Structure:
     """The robot at the configuration whose distal parts load the shapes."""
     at = Serial(robot).outstretched if basis.at is None else np.asarray(basis.at, float)
-    return structure_of(robot, place_checked(robot, at))
+    return serial_structure(robot, place_checked(robot, at), "locked")
 
 
 def place_checked(robot: SerialRobot, theta: Array) -> Array:
@@ -369,6 +406,7 @@ def _link(
         slide = StiffRod(uniform(beam), end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
+    bearing, spring = bearing_of(robot.links[i], robot.planar, segment.R_LS, joint.stiffness)
     return ChainLink(
         name=segment.name,
         R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ segment.R_LS,
@@ -379,8 +417,9 @@ def _link(
         root_mass=root_mass,
         tip_mass=segment.tip_mass,
         rotor=joint.reflected_inertia,
-        spring=joint.stiffness,
+        spring=spring,
         R_SL=segment.R_LS.T,
         slide=slide,
         EI=root_stiffness(beam),
+        bearing=bearing,
     )

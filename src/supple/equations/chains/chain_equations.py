@@ -37,6 +37,7 @@ from .forces import joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
+from .supports import support_numbers
 
 __all__ = [
     "Frames",
@@ -94,15 +95,14 @@ def _gather(chain: Chain, efforts: Vector, elastic: list[Vector]) -> Vector:
     for n, (i, turn) in enumerate(chain.bodies):
         for place in chain.felt(i, turn):
             out[place] = efforts[n]
-        for place, value in zip(chain.own(i) if elastic[n] else [], elastic[n], strict=True):
+        for place, value in zip(chain.within(n) if elastic[n] else [], elastic[n], strict=True):
             out[place] = value
     return out
 
 
 def _places(chain: Chain, body: int, row: int) -> list[int]:
     """Where entry `row` of a body (0 its joint, then its elastic coordinates) stands in q."""
-    i, turn = chain.bodies[body]
-    return [chain.own(i)[row - 1]] if row else chain.felt(i, turn)
+    return [chain.within(body)[row - 1]] if row else chain.felt(*chain.bodies[body])
 
 
 def _bodies(
@@ -111,16 +111,30 @@ def _bodies(
     eta: list[Vector],
     held: list[Vector] | None = None,
 ) -> list[Numbers]:
-    """The links as the recursions run over them, leading turns as bodies without mass."""
+    """The links as the recursions run over them, supports and leading turns as bodies, too."""
     own = [[part[n] for n in chain.body] for part in (eta, held or eta)]
     found = resolved(links, own[0], own[1] if held else None)
     if len(chain.body) == len(chain.bodies):
         return found
     out: list[Numbers] = []
+    if chain.foundation is not None:
+        out.append(support_numbers(chain.foundation, replace(_TURN, parent=-1)))
+    ground = len(out) - 1
     for i, (link, part) in enumerate(zip(found, chain.links, strict=True)):
         up = i - 1 if link.parent is None else link.parent
-        carrying = (chain.body[up] if up >= 0 else -1, link.carrier)
+        carrying = (chain.body[up], link.carrier) if up >= 0 else (ground, 0)
         R_PM, p_PM = link.R_PM, link.p_PM
+        if part.bearing is not None:
+            R_MS = part.bearing.R_MS
+            mounted = replace(
+                _TURN,
+                R_PM=_clean(np.array(R_PM) @ R_MS.T),
+                p_PM=p_PM,
+                parent=carrying[0],
+                carrier=carrying[1],
+            )
+            out.append(support_numbers(part.bearing, mounted))
+            R_PM, p_PM, carrying = _clean(R_MS), [0.0] * 3, (len(out) - 1, 0)
         for axis in part.leading:
             out.append(
                 replace(
@@ -284,7 +298,10 @@ class Laws:
             applied[places[-1]] if places else 0.0
             for places in (chain.felt(i, turn) for i, turn in chain.bodies)
         ]
-        elastic: list[Vector] = [[] for _ in chain.bodies]
+        elastic: list[Vector] = [
+            [applied[place] for place in chain.within(n)] if turn < 0 else []
+            for n, (_, turn) in enumerate(chain.bodies)
+        ]
         for i, (n, link, (K, D)) in enumerate(
             zip(chain.body, self.links, self.turned_forces, strict=True)
         ):
@@ -341,6 +358,9 @@ class Laws:
             return out
         own = [[q[place] for place in self.chain.own(i)] for i in range(len(self.links))]
         links = resolved(self.links, own)
+        if self.chain.foundation is not None:  # its body sits on the base frame's origin
+            mass = float(self.chain.foundation.mass[0, 0])
+            out = sub(out, mul(mass, dot(g, base_frame(self.chain, q)[0])))
         for link, (p, R, pose) in zip(links, self.frames(q), strict=True):
             beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
             root, tip = link.root_mass, link.tip_mass
@@ -372,6 +392,16 @@ def balance_of(
     """
     given = _motion(laws, x, gravity, wrench)
     return balance(*given), given[0], (given[1][0], given[2][2])
+
+
+def base_frame(chain: Chain, q: Vector) -> tuple[Vector, list[Vector]]:
+    """Return place (3,) and axes (3, 3) of the base frame, which a foundation lets move."""
+    if chain.foundation is None:
+        return [0.0] * 3, identity(3)
+    support, places = chain.supports[-1]
+    body = support_numbers(support, replace(_TURN, parent=-1))
+    pose = kinematics([body], [0.0], [[q[place] for place in places]])[0]
+    return pose.arm, pose.turn
 
 
 def section_frame(chain: Chain, frames: Frames, i: int, k: int = 0) -> tuple[Vector, list[Vector]]:

@@ -65,14 +65,14 @@ def rubbing(friction: tuple[float, ...], qd: Vector, chain: Chain | None = None)
 def joint_side(chain: Chain, x: Vector) -> tuple[Vector, list[Vector]]:
     """Return the joints' own coordinates, theta + eps or a passive one, and eta, one a body.
 
-    Bodies are the links, and before one with a universal or spherical joint its leading turns. A
-    link that slides has no joint to the recursions: its length comes first in its own eta.
+    Bodies are the links, and before one with a universal or spherical joint its leading turns,
+    before one on a bearing that. A link that slides has no joint to the recursions: its length
+    comes first in its own eta.
     """
     s: Vector = []
     for i, turn in chain.bodies:
         s.append(total([x[place] for place in chain.felt(i, turn)]))
-    own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
-    return s, [own[i] if n == chain.body[i] else [] for n, (i, _) in enumerate(chain.bodies)]
+    return s, [[x[place] for place in chain.within(n)] for n in range(len(chain.bodies))]
 
 
 def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:

@@ -16,6 +16,7 @@ from ...robot import MechanismRobot
 from ...robot.joint import unit
 from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
 from .chain import Chain, ChainLink, check_slide, root_stiffness
+from .supports import bearing_of, foundation_of
 
 __all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
 
@@ -67,7 +68,10 @@ def _tree(
         for i in range(len(robot.links))
     ]
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
-    return Chain(tuple(links), robot.gravity, robot.planar, robot.tip_index, rods)
+    foundation = foundation_of(robot.foundation, robot.planar)
+    return Chain(
+        tuple(links), robot.gravity, robot.planar, robot.tip_index, rods, foundation=foundation
+    )
 
 
 def _link(
@@ -101,6 +105,8 @@ def _link(
     stations = [
         (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
     ]
+    stiffness = joint.stiffness[0] if joint.stiffness is not None else None
+    bearing, spring = bearing_of(link, robot.planar, R_LS, stiffness)
     axes, order = _axes(robot, i)
     turned = [R_LS.T @ axis for axis in axes]
     return ChainLink(
@@ -113,7 +119,7 @@ def _link(
         root_mass=mass,
         tip_mass=turn(_tip_mass(robot, i, sections), R_LS),
         rotor=joint.reflected_inertia,
-        spring=joint.stiffness[0] if joint.driven and joint.stiffness is not None else None,
+        spring=spring,
         R_SL=R_LS.T,
         slide=slide,
         EI=root_stiffness(beam),
@@ -123,6 +129,7 @@ def _link(
         passive=not joint.driven and joint.type != "fixed",
         leading=tuple(turned[:-1]),
         order=order,
+        bearing=bearing,
     )
 
 

@@ -21,7 +21,7 @@ from ...kernels.scalars import (
 )
 from ...kernels.spatial import rpy_rotation
 from ...robot import Closure, ClosureEnd, MechanismRobot
-from ..chains.chain_equations import Frames, Laws, section_frame
+from ..chains.chain_equations import Frames, Laws, base_frame, section_frame
 from ..chains.tree import Sections, sections_of
 from ..evaluate import casadi
 
@@ -38,11 +38,11 @@ def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scal
     R_a' R_b (fixed, prismatic), t . R_a' R_b axis for t across `axis` (revolute, cylindrical),
     R_a a . R_b b (universal). A distance is |p_b - p_a| - length.
     """
-    frames, sections = laws.frames(z), sections_of(robot)
+    frames, sections, base = laws.frames(z), sections_of(robot), base_frame(laws.chain, z)
     names = laws.chain.motors
     out = []
     for i, closure in enumerate(robot.closures):
-        a, b = (_end(robot, laws, frames, sections, end) for end in closure.ends)
+        a, b = (_end(robot, laws, (frames, base), sections, end) for end in closure.ends)
         length: Scalar = closure.length
         if closure.motor:
             length = z[names.index(robot.closure_name(i))]
@@ -51,14 +51,17 @@ def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scal
 
 
 def _end(
-    robot: MechanismRobot, laws: Laws, frames: Frames, sections: Sections, end: ClosureEnd
+    robot: MechanismRobot,
+    laws: Laws,
+    frames: tuple[Frames, Frame],
+    sections: Sections,
+    end: ClosureEnd,
 ) -> Frame:
-    """Place and axes of one end of a closure in base axes."""
+    """Place and axes of one end of a closure, seen from the ground."""
     i = robot.end_index(end)
-    p: Vector = [0.0] * 3
-    R: Matrix = np.eye(3).tolist()
+    p, R = frames[1]
     if i >= 0:
-        p, R = section_frame(laws.chain, frames, i, sections[i, end.at])
+        p, R = section_frame(laws.chain, frames[0], i, sections[i, end.at])
     mount = _listed(rpy_rotation(end.mount.rpy))
     return vadd(p, matvec(R, [float(x) for x in end.mount.xyz])), matmul(R, mount)
 

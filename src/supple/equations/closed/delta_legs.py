@@ -40,6 +40,7 @@ def leg_robot(robot: DeltaRobot) -> SerialRobot:
         mount=Mount(xyz=(robot.base_radius, 0.0, 0.0)),
         stiffness=motor.stiffness,
         rotor_inertia=motor.reflected_inertia,
+        bearing=motor.bearing,
     )
     nothing: dict[str, Any] = {"length": 0.0, "theory": "rigid", "body": Body(mass=0.0)}
     axes: list[Any] = [("elbow", (0.0, 1.0, 0.0)), ("lower", (0.0, 0.0, 1.0))]
@@ -101,6 +102,7 @@ class DeltaLegs:
         for leg in range(3):
             first = leg * (1 + sides)
             lead = [self.book.theta[first]] + [self.book.eps[i] for i in [first] if self.book.eps]
+            lead += list(self.book.supports[first][1]) if self.book.supports else []
             for side in range(sides):
                 parts = [self.book.eta[i] for i in (first, first + 1 + side)]
                 out.append([*lead, *(x for p in parts for x in range(p.start, p.stop))])
@@ -126,6 +128,12 @@ class DeltaLegs:
 
 def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
     """Return the legs of a Delta under a basis; lists in it are for upper arms and rods."""
+    if robot.foundation is not None:
+        raise SuppleError(
+            f"{robot.name} is a Delta on a foundation: build knows a Delta on the ground, modes, "
+            "statics and responses know its foundation; leave it out, or describe the robot as a "
+            "mechanism"
+        )
     described = leg_robot(robot)
     if robot.motor.stiffness is not None and not robot.motor.reflected_inertia:
         raise SuppleError(

@@ -237,7 +237,9 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
     if stiff.lengths:
         starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
-    z = np.array([*starts, *[0.0] * len(stiff.sprung), *passive_values(robot, "start")])
+    z = np.zeros(stiff.size)
+    z[: len(starts)] = starts
+    z[[k for part in stiff.passive for k in part]] = passive_values(robot, "start")
     z = closed_at(robot, laws, z)
     loads = _end_loads(robot, laws, basis, z)
     chain = tree_chain(robot, basis, loads, stiffening)
@@ -245,14 +247,15 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     places = tuple(k for part in chain.passive for k in part)
     K, rest = np.zeros((chain.size,) * 2), z.copy()
     k = 0
-    for link in robot.links:
+    for link, part in zip(robot.links, chain.links, strict=True):
         joint, count = link.joint, robot.freedoms(link)
         if joint.driven or joint.type == "fixed":
             continue
         for j in range(count):
             place = places[k + j]
             if joint.stiffness is not None:
-                K[place, place] = joint.stiffness[j if len(joint.stiffness) > 1 else 0]
+                one = part.spring if count == 1 else joint.stiffness[0]
+                K[place, place] = joint.stiffness[j] if len(joint.stiffness) > 1 else one
             if joint.rest is not None:
                 rest[place] = joint.rest[j if len(joint.rest) > 1 else 0]
         if joint.type == "spherical" and count > 1 and len(joint.stiffness or ()) == 1:
@@ -347,6 +350,12 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
         S[rest] -= gain @ S[here]
         rows += here
         followers += chosen
+    springs = [k for _, at in chain.supports.values() for k in at]
+    if rest and np.abs(S[np.ix_(rest, springs)]).max(initial=0.0) > 1e-7:
+        raise SuppleError(
+            f"{robot.name}: its loops tie bearings to each other, and no passive joint gives way; "
+            "make those springs null, or let links bend"
+        )
     tied = [name for k, name in enumerate(chain.motors) if rest and np.abs(S[rest, k]).max() > 1e-7]
     if tied:
         raise SuppleError(

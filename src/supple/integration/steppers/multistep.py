@@ -38,7 +38,7 @@ class _Multistep(Stepper):
     """CVODES by one of its two families, restarted at every switch of the input."""
 
     order = None
-    takes = frozenset({"data", "controller", "wrench", "beta", "loops"})
+    takes = frozenset({"data", "controller", "wrench", "beta", "loops", "memory"})
     iteration: ClassVar[str]
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:

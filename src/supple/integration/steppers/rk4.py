@@ -40,7 +40,7 @@ class RungeKutta4(Stepper):
 
     name = "rk4"
     order = 4
-    takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops"})
+    takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops", "memory"})
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return h with sum of share_j N_j (omega_j h)^5 / 72 = LOST, or what stability allows.

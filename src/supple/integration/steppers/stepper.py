@@ -16,7 +16,7 @@ from ..spectrum import Spectrum
 __all__ = ["Stepper", "Takes"]
 
 Array = NDArray[np.float64]
-Takes = Literal["data", "function", "controller", "wrench", "beta", "loops"]
+Takes = Literal["data", "function", "controller", "wrench", "beta", "loops", "memory"]
 
 
 class Stepper(ABC):
@@ -53,6 +53,7 @@ class Stepper(ABC):
             "controller": plan.controller is not None,
             "data": not function and plan.controller is None,
             "wrench": plan.wrench is not None,
+            "memory": plan.memory > 0,
             "beta": plan.model.reading.beta == "integrated",
             **dict.fromkeys(plan.model.functions.needs, True),
         }
@@ -67,6 +68,7 @@ _SENTENCES: dict[Takes, str] = {
     "controller": "takes no Controller",
     "data": "needs a Controller and a trajectory",
     "wrench": "takes no tip wrench",
+    "memory": "takes no law with states of its own",
     "beta": "does not integrate beta",
     "loops": "is not for robots with loops",
 }

@@ -122,8 +122,9 @@ def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = 
     """
     if not isinstance(model, Model):
         raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
-    if not architecture_of(model.robot).open_chain or model.chain.sprung:
-        raise SuppleError("invert is for serial arms whose joints have no springs")
+    chain = model.chain
+    if not architecture_of(model.robot).open_chain or chain.sprung or chain.supports:
+        raise SuppleError("invert is for serial arms whose joints have no springs and no bearings")
     if not isinstance(path, Trajectory) or path.periodic:
         raise SuppleError("path: give a Trajectory of the chord angles that begins and ends")
     first = path(np.zeros(1))[0][0]

@@ -112,13 +112,18 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
     T, n = len(q), len(chain.links)
     p, R, L = np.empty((T, n, 3)), np.empty((T, n, 3, 3)), np.empty((T, n))
     motion, energy = np.zeros((T, n, points, 6)), np.zeros((T, n, points))
-    ground = (np.zeros((T, 3)), np.broadcast_to(np.eye(3), (T, 3, 3)))
+    ground = _supported(chain, -1, q)
     sections: list[list[tuple[Array, Array]]] = []
     for i, link in enumerate(chain.links):
         up = i - 1 if link.parent is None else link.parent
         end, turn = sections[up][link.carrier] if up >= 0 else ground
-        root = end + turn @ link.p_PM
-        axes = turn @ link.R_PM @ _joint(chain, i, q)
+        root, axes = end + turn @ link.p_PM, turn @ link.R_PM
+        if link.bearing is not None:
+            moved, tilted = _supported(chain, i, q)
+            mounted = axes @ link.bearing.R_MS.T
+            root = root + np.einsum("tij,tj->ti", mounted, moved)
+            axes = mounted @ tilted @ link.bearing.R_MS
+        axes = axes @ _joint(chain, i, q)
         L[:, i] = link.inv.length if link.slide is None else q[:, chain.length_at(i)]
         bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
         reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
@@ -133,6 +138,15 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
         p[:, i], R[:, i] = root, axes @ link.R_SL
         motion[:, i] = np.concatenate([bent[..., :3] @ link.R_SL, bent[..., 3:] @ link.R_SL], -1)
     return p, R, L, motion, energy
+
+
+def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
+    """(T, 3) and (T, 3, 3): how the bearing of link i, or the foundation (-1), gives way."""
+    if i not in chain.supports:
+        return np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
+    support, places = chain.supports[i]
+    x = q[:, list(places)] @ support.columns.T
+    return x[:, :3], _turned(x[:, 3:])
 
 
 def _joint(chain: Chain, i: int, q: Array) -> Array:

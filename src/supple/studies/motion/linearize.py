@@ -16,7 +16,8 @@ from ...equations.evaluate import Evaluator, slope
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...outputs.kinds import Tip
-from ...outputs.output import Output, function
+from ...outputs.output import Output
+from ...outputs.output import slopes as slopes_of
 from ...outputs.sensor import Sensor
 from .state_space import StateSpace
 
@@ -110,7 +111,8 @@ def _inputs(given: Any, controller: Any) -> list[str]:
     found = _listed("inputs", given, str, ", ".join(allowed))
     for word in found:
         if not isinstance(word, str) or word not in allowed:
-            hint = ": it needs a controller" if word == "reference" else ""
+            led = isinstance(word, str) and word == "reference"
+            hint = ": it needs a controller" if led else ""
             raise SuppleError(
                 f"input {shown(word)} is not known{hint}: give some of {', '.join(allowed)}"
             )
@@ -161,23 +163,13 @@ def _rows(
         raise SuppleError(
             f"{type(output).__name__} has no slope at rest: linearize Strain or Moment instead"
         )
-    by_q, by_qd, by_qdd, by_wrench = _slopes(model, output, at)
+    by_q, by_qd, by_qdd, by_wrench = slopes_of(model, output, at)
     dq, dqd, push = slopes
     direct = by_qdd @ push
     for place, word in enumerate(loads[1:]):
         part = by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
         direct[:, k + 3 * place : k + 3 * place + 3] += part
     return np.hstack([by_q + by_qdd @ dq, by_qd + by_qdd @ dqd]), direct, output.names(model)
-
-
-def _slopes(model: Model, output: Output, at: tuple[Array, Array, Array]) -> list[Array]:
-    """An output by q, qd, qdd and the wrench on the tip."""
-    made = function(model, output)
-    evaluators: list[Evaluator] = model.functions.derived(
-        ("slopes of output", output), lambda: [Evaluator(slope(made, i), True) for i in range(4)]
-    )
-    motion = (*at[:2], model.forward_dynamics(*at), np.zeros(6))
-    return [evaluator(*motion)[0] for evaluator in evaluators]
 
 
 def _closed(found: StateSpace, model: Model, controller: Controller) -> StateSpace:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -15,7 +14,6 @@ from ...answers.held import kept
 from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
 from ...integration.inputs import Input
-from ...integration.plan import SimulationWarning
 from ...outputs.output import Output, readings
 
 __all__ = ["OPEN", "Response", "with_outputs"]
@@ -148,19 +146,7 @@ class Response(Answer):
 def with_outputs(
     found: Response, outputs: Mapping[str, Output], wrench: Input | None = None
 ) -> Response:
-    """Return the same run with outputs measured in it, under the wrench that acted on its tip.
-
-    Efforts beyond what the robot's joints can give are told.
-    """
-    for k, motor in enumerate(found.model.motors):
-        most = float(np.abs(found.tau[:, k]).max(initial=0.0))
-        if motor.effort_limit is not None and most > motor.effort_limit * (1 + 1e-12):
-            warnings.warn(
-                f"the effort of joint {found.model.chain.motors[k]} reaches {most:.4g}, its "
-                f"effort_limit is {motor.effort_limit:g}: a controller in supple.Sampled keeps it",
-                SimulationWarning,
-                stacklevel=4,
-            )
+    """Return the same run with outputs measured in it, under the wrench that acted on its tip."""
     if not outputs:
         return found
     t = found.t

@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from ...arguments import Check, checked, instance, number, optional, reals, switch
 from ...budget import afford
 from ...control.controllers import Controller
+from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
-from ...integration.inputs import Feedback, Input, as_input, as_time_function
+from ...integration.inputs import Feedback, Input, as_input, as_time_function, as_wrench
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
 from ...integration.sampled import Drive
@@ -32,6 +33,7 @@ from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...kernels.threads import one_thread
 from ...outputs.output import Output, named_outputs
+from .past_limits import limits_told
 from .response import OPEN, Response, with_outputs
 
 __all__ = ["SimulationWarning", "simulate", "static_state"]
@@ -98,25 +100,25 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     poles and the rates that the motion excites, or meets a `tolerance` (1e-9). Integration restarts
     where an input switches. `compiled` steps in generated C.
 
-    `outputs` are measured by name. A power balance that stays open by more than 1e-3 of the energy
-    exchanged warns. A run that ends early, by Ctrl-C too, warns and keeps what it has.
+    `outputs` are measured by name. A power balance that stays open by 1e-3 of the energy exchanged
+    warns, and so do efforts and speeds beyond limits (told, not kept) and a run that ends early.
     """
     measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
-    drive = Drive(controller, model, wanted) if isinstance(controller, Sampled) else None
     duration, every = _every(duration, wanted, dt, samples)
+    load = as_wrench(wrench, duration)
+    drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
     _check(model, duration, every, method, tolerance, step)
     if wanted is not None:
         q0, qd0 = _on_path(model, wanted, duration, (q0, qd0), theta0)
     x0 = _start(model, q0, qd0, theta0)
     efforts = _efforts(model, tau, drive or controller, wanted, duration)
-    load = _load(wrench, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     found = _carried(plan, x0, (method, step, tolerance), limits, progress)
-    return with_outputs(_warned(found, step, tolerance), measured, load)
+    return with_outputs(limits_told(_warned(found, step, tolerance)), measured, load)
 
 
 @one_thread
@@ -129,6 +131,7 @@ def _carried(
 ) -> Response:
     """The run as asked for, or by a step of its own, halved until its balance closes."""
     method, step, tolerance = asked
+    x0 = np.append(x0, np.zeros(plan.memory))
     spectrum = look(plan, x0)
     stepper = _stepper(plan, x0, spectrum, method)
     if step is not None:
@@ -274,21 +277,6 @@ def _check(
     afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
     if method not in (None, "auto", *STEPPERS):
         raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
-
-
-def _load(wrench: Any, duration: float) -> Input | None:
-    """The tip wrench as an Input."""
-    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
-    if isinstance(load, Feedback):
-        raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
-    return load
-
-
-def _six(wrench: Any) -> Any:
-    """A constant force as a wrench without moment."""
-    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
-        return np.concatenate([np.asarray(wrench, float), np.zeros(3)])
-    return wrench
 
 
 def _check_step(spectrum: Spectrum, step: float) -> None:
@@ -469,9 +457,13 @@ def _response(
     plan: Plan, states: Array, applied: Array | None, how: tuple[str, float, float], message: str
 ) -> Response:
     n, t = plan.model.size, plan.grid[: len(states)]
+    states, z = np.split(states, [states.shape[1] - plan.memory], axis=1)
     q, qd = states[:, :n], states[:, n : 2 * n]
     if applied is not None:
         tau = applied
+    elif isinstance(plan.controller, LinearController):
+        r = plan.tau.value(t + 1e-12 * t[-1], 0)[:, : plan.model.joints]  # type: ignore[union-attr]
+        tau = plan.controller.efforts_along(plan.model, (q, qd, z), r)
     elif plan.controller is not None:
         wanted = np.split(plan.tau.value(t + 1e-12 * t[-1], 0), 3, axis=1)  # type: ignore[union-attr]
         tau = plan.controller.efforts(plan.model, (q, qd), wanted)

@@ -1,0 +1,49 @@
+"""Linear systems from sample to sample: what a held effort does in a period, and Tustin's rule."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["held", "tustin"]
+
+Array = NDArray[np.float64]
+
+
+def held(A: Array, B: Array, period: float, delay: float = 0.0) -> tuple[Array, Array, int]:
+    """Return x+ = Phi x + Gamma u of x' = A x + B u under efforts that are held, and their depth.
+
+    u_k acts from k T + delay until u_(k+1) does. The state is [x, u_(k-1), .., u_(k-depth)], with
+    depth = floor(delay / T) + 1: efforts that are under way. At the sample itself the last of them
+    acts. Exact, by exponentials of [[A, B], [0, 0]].
+    """
+    from scipy.linalg import expm
+
+    n, m = B.shape
+    whole = int(np.floor(delay / period + 1e-9))
+    rest = max(delay - whole * period, 0.0)
+    joined = np.block([[A, B], [np.zeros((m, n + m))]])
+    first, second = (np.asarray(expm(h * joined)) for h in (rest, period - rest))
+    depth = whole + 1
+    Phi, Gamma = np.zeros((n + depth * m, n + depth * m)), np.zeros((n + depth * m, m))
+    Phi[:n, :n] = second[:n, :n] @ first[:n, :n]
+    old = slice(n + whole * m, n + (whole + 1) * m)
+    Phi[:n, old] += second[:n, :n] @ first[:n, n:]
+    if whole:
+        Phi[:n, n + (whole - 1) * m : n + whole * m] += second[:n, n:]
+    else:
+        Gamma[:n] = second[:n, n:]
+    Gamma[n : n + m] = np.eye(m)
+    Phi[n + m :, n:-m] = np.eye((depth - 1) * m)
+    return Phi, Gamma, depth
+
+
+def tustin(A: Array, B: Array, C: Array, D: Array, period: float) -> tuple[Array, ...]:
+    """Return the matrices from sample to sample of x' = A x + B u, y = C x + D u.
+
+    By the trapezoidal rule, s = 2 (z - 1) / (T (z + 1)): stable systems stay stable.
+    """
+    half = period / 2
+    back = np.linalg.inv(np.eye(len(A)) - half * A)
+    Ad = back @ (np.eye(len(A)) + half * A)
+    return Ad, period * back @ B, C @ back, D + half * C @ back @ B

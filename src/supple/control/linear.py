@@ -1,0 +1,178 @@
+"""LinearController: a law with states of its own, from measured outputs to efforts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import number, optional, reals
+from ..equations.evaluate import Evaluator
+from ..equations.model import Model
+from ..errors import SuppleError
+from ..outputs.output import Motion, Output
+from ..outputs.sensor import Sensor
+from .controllers import Controller, Wanted
+from .discrete import tustin
+from .plant import Plant, as_measures
+
+__all__ = ["LinearController"]
+
+Array = NDArray[np.float64]
+Expression = Any
+
+
+@dataclass(frozen=True, eq=False)
+class LinearController(Controller):
+    """z' = A z + B [y - y0, r - r0], tau = tau0 + C z + D [y - y0, r - r0].
+
+    y is what is measured, r the joint coordinates wanted. With a `period` the first equation gives
+    z at the next sample, and the law runs in `Sampled` of that period.
+
+    Attributes:
+        A: (s, s).  B: (s, outputs + joints).  C: (joints, s).  D: (joints, outputs + joints).
+        measures: the outputs, in order.  y0, r0, tau0: where it was designed.
+        period: s, or None in continuous time.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    measures: tuple[Output, ...]
+    y0: Array
+    r0: Array
+    tau0: Array
+    period: float | None = None
+
+    checks: ClassVar = {
+        **dict.fromkeys(("A", "B", "C", "D", "y0", "r0", "tau0"), reals),
+        "measures": lambda name, value: tuple(value) if isinstance(value, tuple | list) else value,
+        "period": optional(number(1e-7, give="seconds between two samples, 1e-7 at least")),
+    }
+
+    @classmethod
+    def about(
+        cls, at: Plant, A: Array, B: Array, C: Array, D: Array, period: float | None = None
+    ) -> Self:
+        """Return a law with these matrices about the rest of a plant."""
+        r0 = at.q[: len(at.tau)]
+        return cls(A, B, C, D, at.measures, at.y, r0, at.tau, period)
+
+    def check(self, model: Model) -> None:
+        measures = as_measures(self.measures, model)
+        if any(isinstance(output, Sensor) and output.delay for output in measures):
+            raise SuppleError("a measured Sensor has a delay: give the delay to Sampled instead")
+        count = sum(len(output.names(model)) for output in measures)
+        s, k = len(self.A), model.joints
+        shapes = {
+            "A": (s, s),
+            "B": (s, count + k),
+            "C": (k, s),
+            "D": (k, count + k),
+            "y0": (count,),
+            "r0": (k,),
+            "tau0": (k,),
+        }
+        for name, wanted in shapes.items():
+            if getattr(self, name).shape != wanted:
+                raise SuppleError(
+                    f"{name} of this LinearController has shape {getattr(self, name).shape}, not "
+                    f"{wanted}: it was made for another model, or for other measures"
+                )
+
+    def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
+        """Refuse: efforts depend on states of its own."""
+        raise SuppleError(
+            "a LinearController has states of its own: simulate runs it, alone or in Sampled"
+        )
+
+    def loop(
+        self, model: Model, state: tuple[Expression, Expression, Expression], wanted: Wanted
+    ) -> tuple[Expression, Expression, Expression]:
+        """Return qdd, the efforts and z' at a state q, qd, z, in continuous time."""
+        import casadi as ca
+
+        (q, qd, z), k = state, model.joints
+        exact = [
+            not isinstance(o, Sensor) and getattr(o, "counts", None) is None for o in self.measures
+        ]
+        if self.period is not None or not all(exact):
+            why = (
+                "is designed from sample to sample"
+                if all(exact)
+                else ("measures with noise, bandwidth or counts")
+            )
+            raise SuppleError(f"this law {why}: run it in supple.Sampled(law, period)")
+        r, felt = wanted.r - ca.DM(self.r0), self.D[:, :-k]
+        dynamics = model.functions.expression("forward_dynamics")
+        tau = ca.DM(self.tau0) + ca.mtimes(ca.DM(self.C), z) + ca.mtimes(ca.DM(self.D[:, -k:]), r)
+        if felt.any():
+            push = model.functions.symbol("push", model.size)
+            share = ca.mtimes(ca.DM(felt), self._measured(model, q, qd, push) - ca.DM(self.y0))
+            if ca.depends_on(ca.densify(share), push):
+                raise SuppleError(
+                    "this law answers to a measured acceleration at once, and the acceleration to "
+                    "the effort: run it in supple.Sampled, or filter the acceleration"
+                )
+            tau = tau + share
+        qdd = dynamics(q, qd, tau)
+        y = self._measured(model, q, qd, qdd) - ca.DM(self.y0)
+        u = ca.vertcat(y, r)
+        return qdd, tau, ca.mtimes(ca.DM(self.A), z) + ca.mtimes(ca.DM(self.B), u)
+
+    def efforts_along(self, model: Model, state: tuple[Array, Array, Array], r: Array) -> Array:
+        """Return the efforts (n, joints) at states q, qd, z (n, .) for references (n, joints)."""
+
+        def make() -> Evaluator:
+            import casadi as ca
+
+            symbol, n = model.functions.symbol, model.size
+            x = [symbol(w, s) for w, s in zip("qvz", (n, n, len(self.A)), strict=True)]
+            want = symbol("r", model.joints)
+            tau = self.loop(model, (x[0], x[1], x[2]), Wanted(want, want, want))[1]
+            return Evaluator(ca.Function("efforts", [*x, want], [ca.densify(tau)]))
+
+        found: Evaluator = model.functions.derived(("efforts of law", self), make)
+        return found(*state, r)[0]
+
+    def _measured(self, model: Model, q: Expression, qd: Expression, qdd: Expression) -> Expression:
+        import casadi as ca
+
+        motion = Motion(q, qd, qdd)
+        return ca.vertcat(*(output.expression(model, motion) for output in self.measures))
+
+    def sampled(self, period: float) -> LinearController:
+        """Return the same law from sample to sample, by Tustin's rule unless it is one already."""
+        if self.period is not None:
+            if abs(self.period - period) > 1e-9 * period:
+                raise SuppleError(
+                    f"this law was designed for a period of {self.period:g} s: it cannot run with "
+                    f"{period:g} s"
+                )
+            return self
+        A, B, C, D = tustin(self.A, self.B, self.C, self.D, period)
+        return replace(self, A=A, B=B, C=C, D=D, period=period)
+
+    def closed(self, at: Plant, period: float | None = None, delay: float = 0.0) -> Array:
+        """Return the matrix of the loop with a plant: of rates, or from sample to sample.
+
+        Its eigenvalues are the poles that the linear model predicts; with a period it is the exact
+        sampled model, with efforts that arrive late.
+        """
+        from .discrete import held
+
+        m, count = at.B.shape[1], len(at.C)
+        Bk, Dk = self.B[:, :count], self.D[:, :count]
+        if period is None:
+            if np.abs(Dk @ at.D).max(initial=0.0) > 0:
+                raise SuppleError("the law answers to accelerations at once: ask with a period")
+            own = self.A + Bk @ at.D @ self.C
+            return np.block([[at.A + at.B @ Dk @ at.C, at.B @ self.C], [Bk @ at.C, own]])
+        law = self.sampled(period)
+        Bk, Dk = law.B[:, :count], law.D[:, :count]
+        Phi, Gamma, depth = held(at.A, at.B, period, delay)
+        C = np.hstack([at.C, np.zeros((count, (depth - 1) * m)), at.D])
+        return np.block([[Phi + Gamma @ Dk @ C, Gamma @ law.C], [Bk @ C, law.A]])

@@ -1,0 +1,247 @@
+"""Observers and the regulators that use them: Kalman's filter, LQG, integral action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..answers.held import Held
+from ..arguments import checked, number, optional, reals
+from ..equations.model import Model, a_model
+from ..errors import SuppleError
+from ..outputs.output import Output
+from .discrete import held
+from .linear import LinearController
+from .plant import Plant, as_measures, plant, weight
+
+__all__ = ["Observer", "lqg", "observer"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Observer(Held):
+    """Kalman's filter of a model about rest, in steady state.
+
+    In continuous time xh' = A xh + B tau + gain (y - C xh - D tau). From sample to sample
+    xh_(k|k) = xh_(k|k-1) + gain (y_k - C xh_(k|k-1)), xh_(k+1|k) = A xh_(k|k) + B tau_k, with the
+    efforts under way among the states, see `held`. All are deviations from rest.
+
+    Attributes:
+        gain: (states, outputs).  covariance: (2 N, 2 N), of the error of [q, qd] after a sample.
+        states: 2 N, those of [q, qd].  plant: what it was designed on.  period, delay: s, or None.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    gain: Array
+    covariance: Array
+    plant: Plant
+    period: float | None = None
+    delay: float = 0.0
+
+    checks: ClassVar = dict.fromkeys(("A", "B", "C", "D", "gain", "covariance"), reals)
+
+    def estimate(self, tau: ArrayLike, y: ArrayLike) -> Array:
+        """Return [q, qd] (n, 2 N) from efforts commanded (n, joints) and outputs (n, outputs).
+
+        Rows are samples, one period apart; the filter starts at rest.
+        """
+        if self.period is None:
+            raise SuppleError("this Observer is continuous: give observer(.., period=) to estimate")
+        commands, measured = reals("tau", tau), reals("y", y)
+        if measured.ndim != 2 or measured.shape[1] != len(self.C):
+            raise SuppleError(f"y has shape {measured.shape}: give a row of {len(self.C)} a sample")
+        if commands.shape != (len(measured), self.B.shape[1]):
+            raise SuppleError(
+                f"tau has shape {commands.shape}: give ({len(measured)}, {self.B.shape[1]})"
+            )
+        z, rows, at = np.zeros(len(self.A)), [], self.plant
+        for u, seen in zip(commands - at.tau, measured - at.y, strict=True):
+            z = z + self.gain @ (seen - self.C @ z)
+            rows.append(z[: len(at.A)])
+            z = self.A @ z + self.B @ u
+        found: Array = np.array(rows) + np.concatenate([at.q, np.zeros_like(at.q)])
+        return found
+
+
+ARGUMENTS: Any = {
+    "model": a_model,
+    "theta": reals,
+    "period": optional(number(1e-7, 10.0, give="seconds between two samples, 1e-7 to 10")),
+    "delay": number(0, 100.0, give="seconds of delay, 0 to 100"),
+}
+
+
+@checked(**ARGUMENTS)
+def observer(
+    model: Model,
+    theta: ArrayLike,
+    measures: Sequence[Output] | None = None,
+    effort_noise: ArrayLike = 1.0,
+    measurement_noise: ArrayLike = 1e-3,
+    period: float | None = None,
+    delay: float = 0.0,
+) -> Observer:
+    """Return Kalman's filter of a model at rest at theta, from what is measured.
+
+    `measures` are outputs; None: an encoder on every joint. `effort_noise` and `measurement_noise`
+    are standard deviations, one or one each, of disturbances that come with the efforts and of the
+    outputs: of every sample with a `period`, else of white noise per root of a second. `delay`: of
+    the efforts, as in Sampled.
+    """
+    at = plant(model, theta, as_measures(measures, model))
+    W = weight("effort_noise", effort_noise, model.joints) ** 2
+    V = weight("measurement_noise", measurement_noise, len(at.C)) ** 2
+    _regular("measurement_noise", V)
+    if period is None:
+        if delay:
+            raise SuppleError("delay goes with period: a continuous observer has none")
+        S = at.B @ W @ at.D.T
+        P = _riccati(at.A.T, at.C.T, at.B @ W @ at.B.T, at.D @ W @ at.D.T + V, S, "observer")
+        L = np.linalg.solve(at.D @ W @ at.D.T + V, (P @ at.C.T + S).T).T
+        return Observer(at.A, at.B, at.C, at.D, np.asarray(L, float), P, at)
+    if delay > 100 * period:
+        raise SuppleError(f"delay is {delay:g} s, more than 100 periods of {period:g} s: give less")
+    Phi, Gamma, depth = held(at.A, at.B, period, delay)
+    n, m = at.B.shape
+    C = np.hstack([at.C, np.zeros((len(at.C), (depth - 1) * m)), at.D])
+    Q = Gamma @ W @ Gamma.T
+    P = _riccati(Phi.T, C.T, Q, V, None, "observer", True)
+    M = np.linalg.solve(C @ P @ C.T + V, C @ P).T
+    after = (P - M @ C @ P)[:n, :n]
+    return Observer(Phi, Gamma, C, np.zeros((len(C), m)), M, after, at, period, delay)
+
+
+@checked(**ARGUMENTS, integral=number(0, 1e9, give="a weight from 0 to 1e9"))
+def lqg(  # noqa: PLR0913 - every choice by keyword
+    model: Model,
+    theta: ArrayLike,
+    measures: Sequence[Output] | None = None,
+    *,
+    state_weight: ArrayLike = 1.0,
+    effort_weight: ArrayLike = 1.0,
+    effort_noise: ArrayLike = 1.0,
+    measurement_noise: ArrayLike = 1e-3,
+    integral: float = 0.0,
+    period: float | None = None,
+    delay: float = 0.0,
+) -> LinearController:
+    """Return the linear-quadratic regulator on a Kalman filter's estimate, about rest at theta.
+
+    Weights are one value, the diagonal or the matrix, of [q, qd] and of tau; noise is as for
+    `observer`. `integral` weighs the integral of each joint's error: above zero the joints reach
+    their reference whatever constant effort disturbs them. With a `period` the design is exact for
+    efforts that are held and come `delay` late: run it in Sampled with both.
+    """
+    outputs = as_measures(measures, model)
+    joints = _encoders(model, outputs) if integral else None
+    seen = observer(
+        model, theta, outputs, effort_noise, measurement_noise, period=period, delay=delay
+    )
+    n, k = 2 * model.size, model.joints
+    A, B, s = seen.A, seen.B, len(seen.A)
+    Q = np.zeros((s + k, s + k))
+    Q[:n, :n] = weight("state_weight", state_weight, n)
+    R = weight("effort_weight", effort_weight, k)
+    _regular("effort_weight", R)
+    Q[s:, s:] = integral**2 * np.eye(k)
+    E = np.eye(k, s)  # the joints' part of the state
+    more = k if integral else 0
+    if period is None:
+        Aw = np.block([[A, np.zeros((s, k))], [E, np.zeros((k, k))]])
+    else:
+        Aw = np.block([[A, np.zeros((s, k))], [period * E, np.eye(k)]])
+    Bw, used = np.vstack([B, np.zeros((k, k))]), s + more
+    Aw, Bw, Q = Aw[:used, :used], Bw[:used], Q[:used, :used]
+    if period is None:
+        X = _riccati(Aw, Bw, Q, R, None, "regulator")
+        K = np.linalg.solve(R, Bw.T @ X)
+    else:
+        X = _riccati(Aw, Bw, Q, R, None, "regulator", True)
+        K = np.linalg.solve(R + Bw.T @ X @ Bw, Bw.T @ X @ Aw)
+    joints = np.zeros((0, len(seen.C))) if joints is None else joints
+    return _joined(seen, np.asarray(K[:, :s]), np.asarray(K[:, s:]), joints, period)
+
+
+def _encoders(model: Model, measures: tuple[Output, ...]) -> Array:
+    """(joints, outputs): which outputs are the joints themselves."""
+    names = [name for output in measures for name in output.names(model)]
+    wanted = [f"encoder.{name}" for name in model.chain.motors]
+    for name in wanted:
+        if name not in names:
+            raise SuppleError(
+                f"integral action needs an Encoder on every joint: {name} is not among measures"
+            )
+    return np.array([[float(name == given) for given in names] for name in wanted])
+
+
+def _joined(
+    seen: Observer, K: Array, Ki: Array, joints: Array, period: float | None
+) -> LinearController:
+    """The law u = F r - K xh - Ki xi on an observer; xi' = theta - r as encoders show it."""
+    at, s, k, more = seen.plant, len(seen.A), seen.B.shape[1], Ki.shape[1]
+    rest = np.vstack([at.X, np.tile(at.U, ((s - len(at.X)) // k, 1))])  # efforts under way at rest
+    F, L = at.U + K @ rest, seen.gain
+    if period is None:
+        look, direct = np.eye(s), np.zeros_like(L)
+        inner, own, feed = seen.A - L @ seen.C, seen.B - L @ seen.D, L
+    else:
+        look, direct = np.eye(s) - L @ seen.C, L
+        inner, own, feed = seen.A @ look, seen.B, seen.A @ L
+    rate, kept = (1.0, 0.0) if period is None else (period, 1.0)
+    C, D = np.hstack([-K @ look, -Ki]), np.hstack([-K @ direct, F])
+    A = np.block([[inner, np.zeros((s, more))], [np.zeros((more, s)), kept * np.eye(more)]])
+    B = np.block([[feed, np.zeros((s, k))], [rate * joints, -rate * np.eye(k)[:more]]])
+    A[:s] += own @ C
+    B[:s] += own @ D
+    return LinearController.about(at, A, B, C, D, period)
+
+
+def _regular(name: str, matrix: Array) -> None:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise SuppleError(f"{name} must be positive: every entry counts") from None
+
+
+def _riccati(
+    A: Array, B: Array, Q: Array, R: Array, S: Array | None, what: str, sampled: bool = False
+) -> Array:
+    """Solution of Riccati's equation, or a sentence."""
+    from scipy.linalg import solve_continuous_are
+
+    try:
+        found = doubled(A, B, Q, R) if sampled else solve_continuous_are(A, B, Q, R, s=S)
+    except (np.linalg.LinAlgError, ValueError) as problem:
+        raise SuppleError(
+            f"no {what} with these weights: {problem}; measure every joint, and weigh what moves"
+        ) from None
+    return np.asarray(found, float)
+
+
+def doubled(A: Array, B: Array, Q: Array, R: Array) -> Array:
+    """Return X = A' X (1 + B R^-1 B' X)^-1 A + Q, by doubling the number of samples.
+
+    It does not mind a singular A, as that of efforts under way is.
+
+    A(2m) = A (1 + G H)^-1 A and so on carry m samples to 2 m: the structure-preserving doubling
+    algorithm.
+    """
+    G, H, eye = B @ np.linalg.solve(R, B.T), Q, np.eye(len(A))
+    for _ in range(60):
+        W = np.linalg.solve(eye + G @ H, A)
+        V = np.linalg.solve(eye + G @ H, G)
+        A, G, more = A @ W, G + A @ V @ A.T, A.T @ H @ W
+        H = H + (more + more.T) / 2
+        if not np.isfinite(H).all():
+            break
+        if np.abs(more).max() <= 1e-15 * np.abs(H).max():
+            return H
+    raise ValueError("what is seen or driven does not settle")

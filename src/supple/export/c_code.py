@@ -1,0 +1,121 @@
+"""Controllers as C: one file without dependencies, for the computer that runs them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import checked, shown
+from ..control.controllers import Controller
+from ..control.linear import LinearController
+from ..control.sampled import Sampled
+from ..equations.model import Model, a_model
+from ..errors import SuppleError
+
+__all__ = ["c_code"]
+
+Array = NDArray[np.float64]
+
+
+def _a_name(word: str, value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,60}", value):
+        return value
+    raise SuppleError(f"{word} is {shown(value)}: give a name that C allows, such as 'law'")
+
+
+@checked(model=a_model, name=_a_name)
+def c_code(controller: Controller | Sampled, model: Model, name: str = "law") -> str:
+    """Return a controller as C99 text.
+
+    A law with states of its own becomes `NAME_reset()` and `NAME_step(y, r, tau)`, called once a
+    sample with outputs y and joint coordinates r wanted; it needs a period, its own or that of
+    Sampled, whose effort_limit is kept. Any other law becomes CasADi's function
+    `NAME(arg, res, iw, w, mem)` of q, qd, r, rd, rdd.
+    """
+    limit: Array | None = None
+    law: Any = controller
+    if isinstance(controller, Sampled):
+        controller.check(model)
+        law, limit = controller.law, controller.by_joint("effort_limit", model)
+    if not isinstance(law, Controller):
+        raise SuppleError(f"controller is {shown(law)}: give a Controller, alone or in Sampled")
+    law.check(model)
+    if not isinstance(law, LinearController):
+        return _by_casadi(law, model, name)
+    if isinstance(controller, Sampled):
+        law = law.sampled(controller.period)
+    if law.period is None:
+        raise SuppleError("this law is continuous: give supple.Sampled(law, period)")
+    return _linear(law, model, name, limit)
+
+
+def _by_casadi(law: Controller, model: Model, name: str) -> str:
+    import casadi as ca
+
+    function = law.function(model)
+    inputs = [ca.MX.sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
+    renamed = ca.Function(name, inputs, [function(*inputs)])
+    generator = ca.CodeGenerator(f"{name}.c")
+    generator.add(renamed.expand() if function.is_a("SXFunction") else renamed)
+    text: str = generator.dump()
+    return text
+
+
+def _linear(law: LinearController, model: Model, name: str, limit: Array | None) -> str:
+    """A, B, C and D as tables, and the step."""
+    s, w, k = len(law.A), law.B.shape[1], len(law.tau0)
+    names = [word for output in law.measures for word in output.names(model)]
+    offset = np.concatenate([law.y0, law.r0])
+    most = np.full(k, 1e308) if limit is None else np.where(np.isfinite(limit), limit, 1e308)
+    tables = {
+        "A": law.A,
+        "B": law.B,
+        "C": law.C,
+        "D": law.D,
+        "offset": offset,
+        "tau0": law.tau0,
+        "limit": most,
+    }
+    listed = "\n".join(_table(f"{name}_{key}", value) for key, value in tables.items())
+    return f"""/* {type(law).__name__} of {model.robot.name}: one step every {law.period!r} s.
+   y: {", ".join(names)}
+   r: {", ".join(model.chain.motors)} */
+{listed}
+static double {name}_z[{max(s, 1)}];
+
+void {name}_reset(void)
+{{
+    for (int i = 0; i < {s}; i++) {name}_z[i] = 0.0;
+}}
+
+void {name}_step(const double *y, const double *r, double *tau)
+{{
+    double u[{w}], next[{max(s, 1)}];
+    for (int j = 0; j < {w}; j++)
+        u[j] = (j < {w - k} ? y[j] : r[j - {w - k}]) - {name}_offset[j];
+    for (int i = 0; i < {k}; i++) {{
+        double sum = {name}_tau0[i];
+        for (int j = 0; j < {s}; j++) sum += {name}_C[i * {s} + j] * {name}_z[j];
+        for (int j = 0; j < {w}; j++) sum += {name}_D[i * {w} + j] * u[j];
+        if (sum > {name}_limit[i]) sum = {name}_limit[i];
+        if (sum < -{name}_limit[i]) sum = -{name}_limit[i];
+        tau[i] = sum;
+    }}
+    for (int i = 0; i < {s}; i++) {{
+        next[i] = 0.0;
+        for (int j = 0; j < {s}; j++) next[i] += {name}_A[i * {s} + j] * {name}_z[j];
+        for (int j = 0; j < {w}; j++) next[i] += {name}_B[i * {w} + j] * u[j];
+    }}
+    for (int i = 0; i < {s}; i++) {name}_z[i] = next[i];
+}}
+"""
+
+
+def _table(name: str, values: Array) -> str:
+    """An array as a constant of C, row by row, with every digit."""
+    flat = [repr(float(x)) for x in values.ravel()] or ["0.0"]
+    lines = [", ".join(flat[i : i + 6]) for i in range(0, len(flat), 6)]
+    return f"static const double {name}[{len(flat)}] = {{\n    " + ",\n    ".join(lines) + "};"

@@ -1,0 +1,53 @@
+"""Where a run passes what its motors can do: effort and speed limits, told and not enforced."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...architectures.kinds import architecture_of
+from ...integration.plan import SimulationWarning
+from ...robot import Robot
+from .response import Response
+
+__all__ = ["limits_told", "past_limits"]
+
+ROUNDING = 1e-9  # relative, by which a limit may be passed without a word
+
+
+def limits_told(found: Response) -> Response:
+    """Return the same run, after a warning for each limit that its motors pass."""
+    joints = found.model.joints
+    for sentence in past_limits(found.model.robot, found.t, found.tau, found.qd[:, :joints]):
+        warnings.warn(sentence, SimulationWarning, stacklevel=4)
+    return found
+
+
+def past_limits(
+    robot: Robot, t: NDArray[np.float64], tau: NDArray[np.float64], thetad: NDArray[np.float64]
+) -> list[str]:
+    """Return a sentence for each limit that is passed: which motor, when first, and by how much.
+
+    t (T,), tau and thetad (T, motors); limits are on the joint side.
+    """
+    told = []
+    for k, drive in enumerate(architecture_of(robot).drives):
+        units = ("N", "m/s") if drive.slides else ("N m", "rad/s")
+        cases = (
+            ("effort", drive.made.effort_limit, tau, units[0]),
+            ("speed", drive.made.speed_limit, thetad, units[1]),
+        )
+        for word, limit, values, unit in cases:
+            size = np.abs(values[:, k])
+            if limit is None or not (over := size > limit * (1 + ROUNDING)).any():
+                continue
+            most, first = float(size.max()), float(t[over.argmax()])
+            keeps = "; a controller in supple.Sampled keeps it" if word == "effort" else ""
+            told.append(
+                f"the {word} of joint {drive.name} reaches {most:.4g}, its {word}_limit is "
+                f"{limit:g} {unit}: passed from t = {first:.4g} s, by up to {most - limit:.3g} "
+                f"{unit} ({most / limit - 1:.1%}){keeps}"
+            )
+    return told

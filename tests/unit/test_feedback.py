@@ -1,0 +1,302 @@
+"""Observers, LQG, integral action, strain feedback, resonant filters, H-infinity, and their C."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_are
+
+import supple
+from supple import Encoder, Sampled, Sensor, Strain, SuppleError, simulate
+from supple.control.discrete import held
+from supple.control.observers import doubled
+from supple.control.plant import plant
+
+THETA = [0.0, 0.5]
+ENCODERS = [Encoder("link1"), Encoder("link2")]
+STRAINS = [Strain("link1"), Strain("link2")]
+RATIO = 0.01  # of the arm's own modes, open loop
+SERVO = ([4.0, 1.0], [1.0, 0.3])
+
+
+@cache
+def coarse() -> supple.Model:
+    robot = supple.load("de-luca-two-link")
+    return supple.build(robot, supple.AssumedModes(2), damping=RATIO)
+
+
+@cache
+def fine() -> supple.Model:
+    robot = supple.load("de-luca-two-link")
+    return supple.build(robot, supple.AssumedModes(4), damping=RATIO)
+
+
+def weights(n: int) -> np.ndarray:
+    return np.concatenate([np.full(n, 10.0), np.ones(n)])
+
+
+@cache
+def regulator(kind: str) -> supple.Controller:
+    """Every law, designed on the coarse model."""
+    model, n = coarse(), coarse().size
+    given = {"state_weight": weights(n), "effort_weight": 10.0, "effort_noise": 0.3}
+    strains = {"measurement_noise": [1e-2, 1e-2, 0.1, 0.1]}
+    made = {
+        "strain": lambda: supple.strain_feedback(model, THETA, *SERVO),
+        "resonant": lambda: supple.resonant_damping(model, THETA, *SERVO),
+        "h-infinity": lambda: supple.h_infinity(model, THETA, *SERVO),
+        "lqg": lambda: supple.lqg(model, THETA, [*ENCODERS, *STRAINS], **given, **strains),
+        "lqg integral": lambda: supple.lqg(
+            model, THETA, [*ENCODERS, *STRAINS], **given, **strains, integral=1.0
+        ),
+        "lqg acceleration": lambda: supple.lqg(
+            model, THETA, [*ENCODERS, supple.Accelerometer("link2")], **given,
+            measurement_noise=[1e-3, 1e-3, 0.02, 0.02, 0.02],
+        ),
+        "lqg sampled": lambda: supple.lqg(
+            model, THETA, [*ENCODERS, *STRAINS], **given, **strains, integral=1.0,
+            period=1e-3, delay=5e-4,
+        ),
+    }  # fmt: skip
+    return made[kind]()
+
+
+def loop(law: supple.Controller, model: supple.Model) -> np.ndarray:
+    """Poles of the closed loop, 1/s, as the linear model of this Model predicts them."""
+    if not isinstance(law, supple.LinearController):
+        return supple.linearize(model, THETA, controller=law).eigenvalues
+    at = plant(model, THETA, law.measures)
+    if law.period is None:
+        return np.linalg.eigvals(law.closed(at))
+    values = np.linalg.eigvals(law.closed(at, law.period, 5e-4))
+    return np.log(values[np.abs(values) > 1e-6].astype(complex)) / law.period
+
+
+KINDS = [
+    *("strain", "resonant", "h-infinity", "lqg", "lqg integral", "lqg acceleration"),
+    "lqg sampled",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_feedback_damps_the_first_mode_of_the_finer_model(kind):
+    """At least three times its open-loop ratio, for every pole up to twice the locked frequency."""
+    first = supple.modes(fine().robot, THETA, count=1).omega[0]
+    values = loop(regulator(kind), fine())
+    assert values.real.max() < 0
+    near = values[np.abs(values) < 2 * first]
+    assert len(near)
+    assert (-near.real / np.abs(near)).min() > 3 * RATIO
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["strain", "resonant", "lqg acceleration", "lqg sampled"])
+def test_a_run_on_the_finer_model_dies_away_as_its_poles_say(kind):
+    """From the same small start with the same law: the slowest pole bounds what is left."""
+    law, model = regulator(kind), fine()
+    period = getattr(law, "period", None)
+    run = simulate(
+        model, controller=law if period is None else Sampled(law, period, delay=5e-4),
+        trajectory=THETA, q0=[0.02, 0.48, *np.full(model.size - 2, 1e-3)], duration=2.5, dt=5e-3,
+    )  # fmt: skip
+    assert run.complete
+    slowest = -loop(law, model).real.max()
+    error = np.abs(run.theta - THETA).max(axis=1)
+    early, late = error[run.t < 0.25].max(), error[run.t > 2.25].max()
+    assert late < 2 * np.exp(-2 * slowest) * early
+
+
+def test_doubling_solves_riccatis_equation():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(5, 5)), rng.normal(size=(5, 2))
+    Q, R = np.eye(5), np.diag([1.0, 2.0])
+    np.testing.assert_allclose(doubled(A, B, Q, R), solve_discrete_are(A, B, Q, R), rtol=1e-9)
+
+
+def test_held_efforts_are_those_of_a_run():
+    """A rigid link: x+ of the delayed double integrator against simulate, delays up to 2.5 T."""
+    robot = supple.load("de-luca-two-link")
+    model = supple.build(robot.with_({f"links.{x}.theory": "rigid" for x in ("link1", "link2")}))
+    at = plant(model, [0.0, 0.3], tuple(ENCODERS))
+    T, efforts = 0.01, np.random.default_rng(1).normal(size=(8, 2)) * 1e-6
+    for delay in (0.0, 0.004, 0.01, 0.025):
+        law = Sampled(lambda t, q, qd: efforts[round(t / T) % 8], T, delay)
+        run = simulate(model, controller=law, q0=[0.0, 0.3], duration=0.06, dt=T)
+        Phi, Gamma, _ = held(at.A, at.B, T, delay)
+        x = np.zeros(len(Phi))
+        for k in range(6):
+            x = Phi @ x + Gamma @ efforts[k]
+        found = np.concatenate([run.q[-1] - at.q, run.qd[-1]])
+        np.testing.assert_allclose(found, x[:4], rtol=1e-5, atol=1e-14)
+
+
+ONE_LINK = """
+supple: 1
+name: one-link
+architecture: serial
+planar: true
+links:
+  - name: link1
+    length: 1.0
+    theory: euler-bernoulli
+    mass_per_length: 1.0
+    bending_stiffness: 10.0
+    joint: {type: revolute, damping: 0.5, hub: {inertia: 0.1}}
+    tip: {mass: 0.2}
+"""
+
+
+@pytest.mark.slow
+def test_errors_of_an_observer_are_those_it_predicts():
+    """200 seeded runs, disturbed at every sample; variances of all states within 10 %."""
+    model = supple.build(supple.loads(ONE_LINK), supple.AssumedModes(1), damping=0.05)
+    T, disturbance, noise = 0.02, 1e-4, [2e-6, 1e-5]
+    measures = [Encoder("link1"), Strain("link1")]
+    seen = supple.observer(model, [0.0], measures, disturbance, noise, period=T)
+    count, warm = 120, 40
+    errors = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        w = disturbance * rng.standard_normal((count + 1, 1))
+        sensors = {
+            str(k): Sensor(output, noise=noise[k], seed=10_000 + 2 * seed + k)
+            for k, output in enumerate(measures)
+        }
+        law = Sampled(lambda t, q, qd, w=w: w[round(t / T)], T)
+        run = simulate(
+            model, controller=law, duration=count * T, dt=T, outputs=sensors, method="rk4",
+            step=T / 4,
+        )  # fmt: skip
+        y = np.stack([run.outputs["0"], run.outputs["1"]], axis=1)
+        found = seen.estimate(np.zeros((len(y), 1)), y)  # it knows no disturbance
+        errors.append((np.hstack([run.q, run.qd]) - found)[warm::8])
+    variance = np.mean(np.concatenate(errors) ** 2, axis=0)
+    np.testing.assert_allclose(variance, np.diag(seen.covariance), rtol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_a_delayed_sampled_lqg_is_stable_where_the_sampled_model_says_so(factor):
+    """An LQG designed without delay, run with delay: it loses stability where predicted."""
+    model = supple.build(supple.loads(ONE_LINK), supple.AssumedModes(2), damping=0.01)
+    T = 5e-3
+    law = supple.lqg(
+        model, [0.0], [Encoder("link1"), Strain("link1")],
+        state_weight=100.0, effort_weight=1.0, effort_noise=1.0,
+        measurement_noise=[1e-3, 1e-2], period=T,
+    )  # fmt: skip
+    at = plant(model, [0.0], law.measures)
+
+    def radius(delay: float) -> float:
+        return float(np.abs(np.linalg.eigvals(law.closed(at, T, delay))).max())
+
+    low, high = 0.0, 0.5
+    assert radius(low) < 1
+    grid = np.linspace(0, high, 400)
+    high = float(grid[np.argmax([radius(d) > 1 for d in grid])])
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        low, high = (middle, high) if radius(middle) < 1 else (low, middle)
+    run = simulate(
+        model, controller=Sampled(law, T, delay=factor * low), trajectory=[0.0],
+        q0=[1e-5, 1e-6, 0], duration=4.0, dt=T,
+    )  # fmt: skip
+    size = np.abs(run.q).max(axis=1)
+    rate = np.log(size[-200:].max() / size[200:400].max()) / (run.t[-100] - run.t[300])
+    assert np.sign(rate) == np.sign(np.log(radius(factor * low))) == np.sign(factor - 1)
+
+
+def test_integral_action_leaves_no_error_under_a_constant_disturbance():
+    """Joints come to their reference; without it they stay off by the disturbance."""
+    model = coarse()
+    off = {}
+    for kind in ("lqg", "lqg integral"):
+        law = regulator(kind)
+        A = law.closed(plant(model, THETA, law.measures))
+        at = plant(model, THETA, law.measures)
+        push = np.concatenate([at.B @ [0.1, 0.05], np.zeros(len(law.A))])
+        off[kind] = np.abs(np.linalg.solve(A, -push)[:2]).max()
+    assert off["lqg integral"] < 1e-9
+    assert off["lqg"] > 1e-3
+
+
+@pytest.mark.slow
+def test_sampled_laws_converge_to_the_continuous_one():
+    """With half the period half the difference: a held effort is half a period late."""
+    law, model = regulator("lqg"), coarse()
+    given = {"trajectory": THETA, "q0": [0.05, 0.45, 0, 0, 0, 0], "duration": 0.5}
+    a = simulate(model, controller=law, **given)
+    runs = [simulate(model, controller=Sampled(law, T), **given) for T in (1e-3, 5e-4)]
+    off = [np.abs(run.theta - a.theta).max() for run in runs]
+    assert off[0] / off[1] == pytest.approx(2.0, rel=0.1)
+    assert off[1] < 5e-4 * np.abs(a.qd[:, :2]).max()
+    assert a.openness < 1e-3
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+@pytest.mark.parametrize("kind", ["lqg sampled", "resonant"])
+def test_a_law_as_c_gives_the_same_efforts(kind, tmp_path):
+    law, model, T = regulator(kind), coarse(), 1e-3
+    drive = Sampled(law, T, effort_limit=0.05)
+    source = tmp_path / "law.c"
+    source.write_text(supple.c_code(drive, model))
+    library = tmp_path / "law.so"
+    flags = ["-std=c99", "-Wall", "-Werror", "-O2", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)
+    compiled = ctypes.CDLL(str(library))
+    sampled = law.sampled(T)
+    z, k = np.zeros(len(sampled.A)), 2
+    rng = np.random.default_rng(0)
+    compiled.law_reset()
+    for _ in range(20):
+        y, r = sampled.y0 + 0.01 * rng.normal(size=len(sampled.y0)), np.array(THETA) + 0.01
+        u = np.concatenate([y - sampled.y0, r - sampled.r0])
+        tau = np.clip(sampled.tau0 + sampled.C @ z + sampled.D @ u, -0.05, 0.05)
+        z = sampled.A @ z + sampled.B @ u
+        out = np.zeros(k)
+        pointers = [x.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for x in (y, r, out)]
+        compiled.law_step(*pointers)
+        np.testing.assert_allclose(out, tau, rtol=1e-9, atol=1e-13)
+    assert "casadi_int law(" in supple.c_code(supple.JointPD(1, 1), model) or "int law(" in (
+        supple.c_code(supple.JointPD(1, 1), model)
+    )
+
+
+def test_what_feedback_cannot_be():
+    model = coarse()
+    law = regulator("lqg sampled")
+    cases = [
+        (lambda: supple.lqg(model, THETA, STRAINS, integral=1.0), "Encoder on every joint"),
+        (lambda: supple.lqg(model, THETA, []), "measures is empty"),
+        (lambda: supple.lqg(model, THETA, ["tip"]), "measures holds 'tip'"),
+        (lambda: supple.lqg(model, THETA, measurement_noise=0.0), "measurement_noise must be"),
+        (lambda: supple.lqg(model, THETA, effort_weight=0.0), "effort_weight must be positive"),
+        (lambda: supple.observer(model, THETA, delay=0.1), "delay goes with period"),
+        (lambda: simulate(model, controller=law, trajectory=THETA), "from sample to sample"),
+        (
+            lambda: simulate(model, controller=Sampled(law, 2e-3), trajectory=THETA),
+            "designed for a period",
+        ),
+        (
+            lambda: simulate(fine(), controller=supple.lqr(model, THETA), trajectory=THETA),
+            "another model",
+        ),
+        (lambda: supple.strain_feedback(model, THETA, 1, 1, [Strain("link1")]), "gauges are 1"),
+        (lambda: supple.c_code(regulator("lqg"), model), "continuous"),
+        (lambda: supple.c_code(regulator("lqg"), model, "a-b"), "a name that C allows"),
+        (
+            lambda: simulate(
+                model, controller=regulator("lqg"), trajectory=THETA, method="generalised-alpha"
+            ),
+            "states of its own",
+        ),
+    ]
+    for call, sentence in cases:
+        with pytest.raises(SuppleError, match=sentence):
+            call()
