@@ -34,7 +34,7 @@ PIECE = 4  # steps between two switches of the input
 HALVINGS = 8
 MOST = 14  # iterations of a step
 QUICK = 5  # iterations after which the matrix is made anew for the next step
-CLOSE = 1e-7  # of the largest displacement and speed in a step: the error left by its iteration
+CLOSE = 1e-9  # of the largest displacement and speed in a step: the error left by its iteration
 
 
 def _coefficients(stages: int) -> tuple[Array, Array, Array]:
