@@ -134,16 +134,17 @@ def rate(model: Model, width: int) -> Any:
 
     n, joints = model.size, model.joints
     x, model, drift = symbols(model)
-    u = model.functions.symbol("u", width)
-    q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
-    lost = model.functions.expression("dissipation")(q, qd)
-    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, lost)
-    if width > joints:
-        loaded = model.functions.expression("forward_dynamics_loaded")
-        qdd = loaded(q, qd, tau, u[joints:])
-        power += wrench_power(model, q, qd, u[joints:])
+    part, u = model.functions.expression, model.functions.symbol("u", width)
+    q, qd, tau, load = x[:n], x[n : 2 * n], u[:joints], [u[joints:]] if width > joints else []
+    ending = "_loaded" if load else ""
+    if "rates" in model.functions.names:
+        qdd, lost, drift = part(f"rates{ending}")(q, qd, tau, *load)
     else:
-        qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
+        qdd = part(f"forward_dynamics{ending}")(q, qd, tau, *load)
+        lost = ca.dot(qd, part("dissipation")(q, qd))
+    power = ca.dot(tau, qd[:joints, 0]) - lost
+    if load:
+        power += wrench_power(model, q, qd, load[0])
     return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
 
 
