@@ -48,11 +48,11 @@ class Plan:
     Attributes:
         grid: (n + 1,) times of the answer, switches among them: samples, not steps.  starts:
         places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
-        None: there is none.  tolerance: relative, of adams and bdf.  compiled: step in generated
-        C.  controller: then tau holds the motion wanted, a Reference.  drive: a sampled law in this
-        run; then tau is a Feedback that stands for it.  fastest: largest |pole|, rad/s, and
-        energy: put into vibration, J, where they are known.  course: times, and the part of the
-        largest rate that the motion has there, where steps may follow it.
+        None: there is none.  tolerance: relative, of methods that meet one.  compiled: step in
+        generated C.  controller: then tau holds the motion wanted, a Reference.  drive: a sampled
+        law in this run; then tau is a Feedback that stands for it.  fastest: largest |pole|, rad/s,
+        and energy: put into vibration, J, where they are known.  course: times, and the part of
+        the largest rate that the motion has there, where steps may follow it.
     """
 
     model: Model

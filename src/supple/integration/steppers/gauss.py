@@ -29,12 +29,12 @@ __all__ = ["Gauss"]
 Array = NDArray[np.float64]
 STAGES = 3
 PHASE = 0.9  # rad of the fastest rate excited in a step: 5e-6 of a rad is lost in one
+USUAL = 1e-9  # tolerance that goes with it
 BLOCK = 64  # samples whose inputs are read at once
 PIECE = 4  # steps between two switches of the input
 HALVINGS = 8
 MOST = 14  # iterations of a step
 QUICK = 5  # iterations after which the matrix is made anew for the next step
-CLOSE = 1e-9  # of the largest displacement and speed in a step: the error left by its iteration
 
 
 def _coefficients(stages: int) -> tuple[Array, Array, Array]:
@@ -61,10 +61,11 @@ class Gauss(Stepper):
     takes = frozenset({"data", "controller", "wrench", "loops"})
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
-        """Return PHASE rad of the fastest rate excited."""
+        """Return PHASE rad of the fastest rate excited, less where a finer tolerance is asked."""
         edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
         step = float(np.diff(edges).min()) / PIECE
-        return min(step, PHASE / spectrum.excited) if spectrum.excited else step
+        phase = PHASE * min(1.0, plan.tolerance / USUAL) ** (1 / self.order)
+        return min(step, phase / spectrum.excited) if spectrum.excited else step
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield state after state."""
@@ -164,7 +165,9 @@ class _Steps(System):
             left = size * shrink / (1 - shrink) if shrink < 1 else size
             reach = 1e-3 + max(np.abs(q).max(initial=0.0), h * np.abs(qd).max(initial=0.0))
             moved = 1e-3 + np.abs(qd).max(initial=0.0)
-            if count and h**2 * left <= CLOSE * reach and h * left <= 10 * CLOSE * moved:
+            # tolerance: of the largest displacement and speed, what the iteration may leave
+            close = min(USUAL, self.plan.tolerance)
+            if count and h**2 * left <= close * reach and h * left <= 10 * close * moved:
                 if count > QUICK:
                     self._inverse = None
                 return self._end(h, q, qd, acc, u[-1], nears, powers)
