@@ -148,7 +148,11 @@ class Stress(Output):
     def section(self, model: Model) -> Shape:
         """Return the shape of the section, or say that it has no outer fibre."""
         link = model.robot.links[model.chain.index(self.link)]  # type: ignore[union-attr]
-        shape = model.robot.section(link)
+        shape, material = model.robot.section(link), model.robot.material(link)
+        if material is not None and material.layup is not None:
+            raise SuppleError(
+                f"link {self.link} is a laminate: its plies differ in stress, ask for its Moment"
+            )
         if shape is None or not has_fibre(shape):
             raise SuppleError(
                 f"link {self.link} has no section with an outer fibre: give it a rectangle, box, "
