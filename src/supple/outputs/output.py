@@ -15,6 +15,7 @@ from ..arguments import shown
 from ..equations.evaluate import Evaluator, slope
 from ..equations.model import Model
 from ..errors import SuppleError
+from .rest import Rest
 
 __all__ = ["Motion", "Output", "evaluator", "function", "named_outputs", "readings", "slopes"]
 
@@ -53,6 +54,7 @@ class Output(Held, ABC):
     4. `read(values)` returns what an instrument shows of values (.., k): rounded ones.
     5. `over_time(t, values)` returns what it shows in a run, (n, k) at times t (n,).
     6. `smooth`: whether it has slopes, so that it can be linearised.
+    7. `at_rest(rest)` returns its values (k,) at rest, from the exact beams: no model is needed.
     """
 
     smooth: ClassVar[bool] = True
@@ -67,6 +69,10 @@ class Output(Held, ABC):
     @abstractmethod
     def expression(self, model: Model, motion: Motion) -> Expression:
         """Return the values, a column."""
+
+    @abstractmethod
+    def at_rest(self, rest: Rest) -> Array:
+        """Return the values at rest."""
 
     def read(self, values: Array) -> Array:
         """Return what an instrument shows."""
@@ -131,8 +137,8 @@ def readings(
     return found
 
 
-def named_outputs(given: Any, model: Model) -> dict[str, Output]:
-    """Return outputs by name, checked against the model; None: none."""
+def named_outputs(given: Any, model: Model | None = None) -> dict[str, Output]:
+    """Return outputs by name, checked against the model if there is one; None: none."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -148,5 +154,6 @@ def named_outputs(given: Any, model: Model) -> dict[str, Output]:
                 f"output '{name}' is {shown(output)}: give an output, such as supple.Tip() or "
                 'supple.Strain("link1", 0.0)'
             )
-        output.check(model)
+        if model is not None:
+            output.check(model)
     return dict(given)

@@ -12,6 +12,7 @@ from ..arguments import instance, number, optional, some, whole
 from ..equations.model import Model
 from ..errors import SuppleError
 from .output import Motion, Output
+from .rest import Rest
 
 __all__ = ["Sensor"]
 
@@ -65,6 +66,11 @@ class Sensor(Output):
 
     def expression(self, model: Model, motion: Motion) -> Any:
         return self.output.expression(model, motion)
+
+    def at_rest(self, rest: Rest) -> Array:
+        values = self.output.at_rest(rest)
+        noise = np.random.default_rng(self.seed).standard_normal(values.shape)
+        return values + np.asarray(self.noise) * noise if np.any(self.noise) else values
 
     def read(self, values: Array) -> Array:
         return self.output.read(values)

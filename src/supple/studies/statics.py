@@ -6,7 +6,8 @@ weight of a beam enters by the work it does on the beam's static shapes, which i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,8 @@ from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..kernels.threads import one_thread
+from ..outputs.output import Output, named_outputs
+from ..outputs.rest import Rest
 from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where
@@ -45,8 +48,9 @@ class Statics(Answer):
         displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
         energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
         (n, 3), what each link's root carries, link axes: force on the link and moment about its
-        root.  valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why
-        not, (B,) words; its rows are NaN. One that is asked alone raises instead.
+        root.  outputs: what was measured, by name, (k,) or one value.
+        valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why not,
+        (B,) words; its rows are NaN. One that is asked alone raises instead.
     """
 
     robot: Robot
@@ -65,6 +69,7 @@ class Statics(Answer):
     root_moment: Array
     valid: Any
     reason: Any
+    outputs: dict[str, Any] = field(default_factory=dict)
 
     dims: ClassVar = {
         "theta": ("joint",),
@@ -126,17 +131,20 @@ def statics(
     *,
     position: ArrayLike | None = None,
     points: int = 21,
+    outputs: Mapping[str, Output] | None = None,
 ) -> Statics:
     """Return the sag under gravity and a tip load (base axes), motors held, springs at work.
 
     gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
     theta, a Delta at the position of its platform, which is its tip, a mechanism at theta. What
-    nothing holds is refused, unless the load does no work on it.
+    nothing holds is refused, unless the load does no work on it. `outputs` are measured by name, as
+    in a run: {"root": supple.Moment("link1", 0.0)}.
     """
+    measured = named_outputs(outputs)
     load = np.concatenate([np.asarray(force), np.asarray(moment)])
     g = np.asarray(robot.gravity if gravity is None else gravity, float)
     asked = where(robot, theta, position)
-    reason, each = asked.reason.copy(), []
+    reason, each, read = asked.reason.copy(), [], []
     structure = structure_of(robot, asked.at)
     size = len(structure.segments)  # full matrices: 400 links took 0.1 GB and 2 s
     told = f"the sag of {size:,} links at {points:,} points each"
@@ -144,6 +152,8 @@ def statics(
     for row, b in enumerate(np.flatnonzero(reason == "")):
         try:
             each.append(_sagged(structure.at(row), load, g, points))
+            rest = _rest(structure.at(row), robot, asked.theta[b], each[-1], g)
+            read.append({name: o.read(o.at_rest(rest)) for name, o in measured.items()})
         except SuppleError as problem:
             if asked.single:
                 raise
@@ -161,7 +171,32 @@ def statics(
         **{key: asked.take(value) for key, value in found.items()},
         valid=asked.take(reason == ""),
         reason=asked.take(reason),
+        outputs={name: asked.take(_gathered(name, read, good, B)) for name in measured},
     )
+
+
+def _gathered(name: str, read: list[dict[str, Array]], good: Array, B: int) -> Array:
+    """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
+    k = len(read[0][name]) if read else 1
+    out = np.full((B, k), np.nan)
+    for b, row in zip(good, read, strict=True):
+        out[b] = row[name]
+    return out[:, 0] if k == 1 else out
+
+
+def _rest(structure: Structure, robot: Robot, theta: Array, sag: Any, g: Array) -> Rest:
+    """What outputs read of a sagged robot."""
+
+    def state(i: int, x: float) -> Array:
+        beam = structure.segments[i].beam.outside(float(structure.L[0, i]))
+        return carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0]
+
+    tip = np.concatenate([sag["tip_displacement"], sag["tip_rotation"]])
+    root = np.concatenate([sag["root_force"], sag["root_moment"]], axis=1)
+    turned = [
+        np.kron(np.eye(2), s.R_LS.T) @ r for s, r in zip(structure.segments, root, strict=True)
+    ]
+    return Rest(robot, structure, g, theta, tip, state, np.array(turned))
 
 
 def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
@@ -288,7 +323,7 @@ def _fields(
 ) -> dict[str, Array]:
     """Stations, undeformed positions, motions in base axes, and strain energy per length."""
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
-    states, energy = [], []
+    states, energy, roots = [], [], []
     for i, segment in enumerate(structure.segments):
         beam = segment.beam.outside(float(structure.L[0, i]))
         inside, weights = beam_points(beam, 3)  # exact where uniform: moments are quadratic in x
@@ -298,6 +333,7 @@ def _fields(
         state = np.concatenate([z.root[i] @ moved, carried[i] - hub])
         along = carry(beam, 0.0, np.append(x[i], inside), state, weight)
         stored = along[points:, 6:] ** 2 * beam.compliances(inside) / 2
+        roots.append(state)
         states.append(along[:points])
         energy.append(float(weights @ stored.sum(axis=1)))
     found = np.array(states)
@@ -309,4 +345,5 @@ def _fields(
         "rotation": turned,
         "energy": strain_density(structure, found[..., 6:]),
         "strain_energy": np.array(energy),
+        "roots": np.array(roots),
     }
