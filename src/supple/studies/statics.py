@@ -175,7 +175,7 @@ def statics(
     )
 
 
-def _gathered(name: str, read: list[dict[str, Array]], good: Array, B: int) -> Array:
+def _gathered(name: str, read: list[dict[str, Array]], good: Any, B: int) -> Array:
     """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
     k = len(read[0][name]) if read else 1
     out = np.full((B, k), np.nan)
@@ -189,7 +189,7 @@ def _rest(structure: Structure, robot: Robot, theta: Array, sag: Any, g: Array) 
 
     def state(i: int, x: float) -> Array:
         beam = structure.segments[i].beam.outside(float(structure.L[0, i]))
-        return carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0]
+        return np.asarray(carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0])
 
     tip = np.concatenate([sag["tip_displacement"], sag["tip_rotation"]])
     root = np.concatenate([sag["root_force"], sag["root_moment"]], axis=1)

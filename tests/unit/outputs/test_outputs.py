@@ -418,7 +418,7 @@ def test_every_kind_says_its_names_and_runs(name):
 
 
 def test_statics_measures_what_a_model_at_rest_does():
-    """The same outputs of the exact sag and of a stiff model at rest: as near as the sag is small."""
+    """Outputs of the exact sag and of a stiff model at rest: as near as the sag is small."""
     robot, theta = supple.loads(STILL), [0.3, 0.4]
     model = supple.build(robot, supple.FiniteElements(1, order="quintic"))
     still = supple.linearize(model, theta)
