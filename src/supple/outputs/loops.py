@@ -14,6 +14,7 @@ from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws
 from ..equations.closed.closures import closure_ends, rows_between
 from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.loops import Loops
 from ..equations.evaluate import casadi
 from ..kernels.scalars import Vector, cross, negate, transpose, vadd
 from ..robot import MechanismRobot
@@ -37,28 +38,23 @@ class Tree:
         return self.chain.size
 
 
-def closed_function(robot: Any, functions: ClosedFunctions, output: Output) -> Any:
+def closed_function(functions: ClosedFunctions, loops: Loops, output: Output) -> Any:
     """Return an output of a robot with loops as a CasADi function (q, qd, qdd, wrench) -> (k,)."""
     ca = casadi()
-    loops = functions.loops
-    tree = Tree(robot, loops.laws.chain, loops.laws, loops.rows)
-    n, m = len(loops.kept), len(loops.followers)
-    z = [ca.SX.sym(word, tree.size) for word in "zva"]
+    tree = Tree(loops.robot, loops.laws.chain, loops.laws, loops.rows)
+    z, v, a = (ca.SX.sym(word, tree.size) for word in "zva")
     load, pull = ca.SX.sym("F", 6), ca.SX.sym("l", len(loops.rows))
-    values = ca.densify(output.expression(tree, Motion(z[0], z[1], z[2], load, pull)))  # type: ignore[arg-type]
-    inner = ca.Function("tree", [*z, load, pull], ca.cse([values]))
-
-    kind = ca.SX if loops.small else ca.MX
-    q, qd, qdd = (kind.sym(word, n) for word in ("q", "v", "a"))
-    wrench, near = kind.sym("w", 6), kind.sym("near", m)
-    moved = functions.motion(q, qd, qdd, near)[:3]
-    force = functions.tree("loaded")(*moved, functions.gravity, wrench)
-    force = force + functions.tree("elastic")(moved[0]) + functions.tree("lost")(*moved[:2])
-    inverse = functions.solved.followed(q, near)[2]
-    found = inner(*moved, wrench, ca.mtimes(inverse.T, force[list(loops.followers)]))
-    core = ca.Function("core", [q, qd, qdd, wrench, near], [found])
-    x = [ca.MX.sym(word, size) for word, size in zip("qvaw", (n, n, n, 6), strict=True)]
-    return ca.Function("output", x, [core(*x, ca.stop_diff(functions.solved.follow(x[0]), 1))])
+    values = ca.densify(output.expression(tree, Motion(z, v, a, load, pull)))  # type: ignore[arg-type]
+    inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([values]))
+    sizes = [len(loops.kept)] * 3 + [6, len(loops.followers)]
+    q, qd, qdd, wrench, near = (loops.symbol(w, k) for w, k in zip("qvawn", sizes, strict=True))
+    at, pulls = functions.closing((q, qd, qdd), wrench, near)
+    core = ca.Function(
+        "core", [q, qd, qdd, wrench, near], [inner(at.z, at.zd, at.zdd, wrench, pulls)]
+    )
+    x = [ca.MX.sym(word, size) for word, size in zip("qvaw", sizes[:4], strict=True)]
+    start = functions.derived("start", loops.start)
+    return ca.Function("output", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
 
 
 def pull_beyond(

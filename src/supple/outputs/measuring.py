@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arguments import shown
 from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.loops import Loops
 from ..equations.evaluate import Evaluator, slope
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -27,8 +28,13 @@ def function(model: Model, output: Output) -> Any:
     def make() -> Any:
         import casadi as ca
 
-        if output.of_tree and isinstance(model.functions, ClosedFunctions):
-            return closed_function(model.robot, model.functions, output)
+        functions = model.functions
+        if (
+            output.of_tree
+            and isinstance(functions, ClosedFunctions)
+            and isinstance(functions.loops, Loops)
+        ):
+            return closed_function(functions, functions.loops, output)
         n, symbol = model.size, model.functions.symbol
         x = [symbol(word, size) for word, size in zip("qvaw", (n, n, n, 6), strict=True)]
         return ca.Function("output", x, ca.cse([ca.densify(output.expression(model, Motion(*x)))]))

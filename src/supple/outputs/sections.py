@@ -17,6 +17,7 @@ from ..equations.chains.chain_equations import Laws, balance_of, numbers
 from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
 from ..equations.chains.recursions import Balance, moved
 from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.scalars import (
@@ -90,7 +91,7 @@ def open_laws(model: Model | Tree, what: str) -> Laws:
     if isinstance(model, Tree):
         return model.laws
     functions = model.functions
-    if isinstance(functions, ClosedFunctions):
+    if isinstance(functions, ClosedFunctions) and isinstance(functions.loops, Loops):
         return functions.loops.laws
     if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
         return functions.laws
