@@ -132,6 +132,7 @@ class Moment(Output):
     fraction: float = 0.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"moment.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -141,7 +142,7 @@ class Moment(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Moment", self.link, self.fraction, motion, True)
-        return _column(carried(model, at)[1])
+        return _column(carried(model, at, motion)[1])
 
     def at_rest(self, rest: Rest) -> Array:
         return rest.place(self.link, self.fraction).carried[3:]
@@ -158,6 +159,7 @@ class Stress(Output):
     fraction: float = 0.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
     smooth: ClassVar = False
 
     def names(self, model: Model) -> list[str]:
@@ -193,7 +195,7 @@ class Stress(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Stress", self.link, self.fraction, motion, True)
-        force, moment = carried(model, at)
+        force, moment = carried(model, at, motion)
         return von_mises(self.section(model.robot), _column([*force, *moment]))
 
     def at_rest(self, rest: Rest) -> Array:
@@ -210,6 +212,7 @@ class Acceleration(Output):
     fraction: float = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"acceleration.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -234,6 +237,7 @@ class Accelerometer(Output):
     fraction: float = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"accelerometer.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -257,6 +261,7 @@ class Gyroscope(Output):
     fraction: float = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"gyroscope.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -284,6 +289,7 @@ class Reaction(Output):
     joint: str
 
     checks: ClassVar = {"joint": LINK}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         words = [f"{kind}.{axis}" for kind in ("force", "moment") for axis in AXES]

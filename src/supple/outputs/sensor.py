@@ -52,6 +52,11 @@ class Sensor(Output):
         if isinstance(self.output, Sensor):
             raise SuppleError("a Sensor of a Sensor: give the output itself")
 
+    @property
+    def of_tree(self) -> bool:  # type: ignore[override]
+        """Whether robots with loops are asked by their tree."""
+        return self.output.of_tree
+
     def names(self, model: Model) -> list[str]:
         return self.output.names(model)
 

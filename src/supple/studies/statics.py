@@ -22,7 +22,8 @@ from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..kernels.threads import one_thread
-from ..outputs.output import Output, named_outputs
+from ..outputs.measuring import named_outputs
+from ..outputs.output import Output
 from ..outputs.rest import Rest
 from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
@@ -137,23 +138,22 @@ def statics(
 
     gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
     theta, a Delta at the position of its platform, which is its tip, a mechanism at theta. What
-    nothing holds is refused, unless the load does no work on it. `outputs` are measured by name, as
-    in a run: {"root": supple.Moment("link1", 0.0)}.
+    nothing holds is refused, unless the load does no work on it. `outputs` are measured by name.
     """
     measured = named_outputs(outputs)
     load = np.concatenate([np.asarray(force), np.asarray(moment)])
     g = np.asarray(robot.gravity if gravity is None else gravity, float)
     asked = where(robot, theta, position)
-    reason, each, read = asked.reason.copy(), [], []
+    reason, each = asked.reason.copy(), []
     structure = structure_of(robot, asked.at)
     size = len(structure.segments)  # full matrices: 400 links took 0.1 GB and 2 s
     told = f"the sag of {size:,} links at {points:,} points each"
     afford(told, 7e-7 * size**2 + 4e-7 * size * points, 1.4e-5 * size**2, "give fewer")
     for row, b in enumerate(np.flatnonzero(reason == "")):
         try:
-            each.append(_sagged(structure.at(row), load, g, points))
-            rest = _rest(structure.at(row), robot, asked.theta[b], each[-1], g)
-            read.append({name: o.read(o.at_rest(rest)) for name, o in measured.items()})
+            sag = _sagged(structure.at(row), load, g, points)
+            rest = _rest(structure.at(row), robot, asked.theta[b], sag, g)
+            each.append((sag, {name: o.read(o.at_rest(rest)) for name, o in measured.items()}))
         except SuppleError as problem:
             if asked.single:
                 raise
@@ -162,7 +162,7 @@ def statics(
     found: dict[str, Array] = {}
     for key, shape in _shapes(len(structure.segments), points).items():
         found[key] = np.full((B, *shape), np.nan)
-        for b, sag in zip(good, each, strict=True):
+        for b, (sag, _) in zip(good, each, strict=True):
             found[key][b] = sag[key]
     return Statics(
         robot,
@@ -171,16 +171,16 @@ def statics(
         **{key: asked.take(value) for key, value in found.items()},
         valid=asked.take(reason == ""),
         reason=asked.take(reason),
-        outputs={name: asked.take(_gathered(name, read, good, B)) for name in measured},
+        outputs={name: asked.take(_gathered(name, each, good, B)) for name in measured},
     )
 
 
-def _gathered(name: str, read: list[dict[str, Array]], good: Any, B: int) -> Array:
+def _gathered(name: str, each: list[Any], good: Any, B: int) -> Array:
     """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
-    k = len(read[0][name]) if read else 1
+    k = len(each[0][1][name]) if each else 1
     out = np.full((B, k), np.nan)
-    for b, row in zip(good, read, strict=True):
-        out[b] = row[name]
+    for b, (_, read) in zip(good, each, strict=True):
+        out[b] = read[name]
     return out[:, 0] if k == 1 else out
 
 

@@ -11,7 +11,7 @@ import pytest
 import supple
 from supple import SuppleError
 from supple.outputs.kinds import OUTPUTS
-from supple.outputs.output import evaluator
+from supple.outputs.measuring import evaluator
 
 ARM = """
 supple: 1
@@ -393,10 +393,10 @@ def test_outputs_that_are_not_there():
         supple.simulate(model, duration=0.001, outputs=[supple.Tip()])
     with pytest.raises(SuppleError, match="fraction is 2"):
         supple.Moment("link1", 2)
-    five = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    delta = supple.build(supple.load("kuo-delta"), supple.AssumedModes(1))
     arm = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
-    with pytest.raises(SuppleError, match="has loops"):
-        supple.simulate(five, duration=0.001, outputs={"a": supple.Reaction(five.chain.motors[0])})
+    with pytest.raises(SuppleError, match="is for arms and mechanisms"):
+        supple.simulate(delta, duration=0.001, outputs={"a": supple.Moment("upper1")})
     with pytest.raises(SuppleError, match="slides"):
         supple.linearize(arm, arm.chain.pose([0, 0, 0.5]), outputs=[supple.Moment("link3", 0.5)])
     with pytest.raises(SuppleError, match="no slope at rest"):
@@ -497,3 +497,44 @@ def test_loops_and_stations_and_slides_at_rest():
     out = supple.statics(slide, [0.0, 0.0, 1.0], outputs=at)
     assert np.isfinite(out.outputs["m"]).all()
     assert np.isfinite(out.outputs["s"])
+
+
+def test_outputs_along_a_path_balance_what_leads_it():
+    """Reaction, moment and acceleration along a path, by the torque and the tip of the answer.
+
+    The answer is linear in y, the outputs are not: they agree as far as the links bend little.
+    """
+    soft = supple.load("de-luca-two-link")
+    robot = soft.with_({"links.link1.bending_stiffness": 5e3, "links.link2.bending_stiffness": 5e3})
+    path = supple.PointToPoint([0.0, 0.0], [0.3, -0.2], 0.5)
+    model = supple.build(robot, supple.AssumedModes(1))
+    outputs = {
+        "tip": supple.Tip(),
+        "root": supple.Reaction("link1"),
+        "m": supple.Moment("link1"),
+        "a": supple.Acceleration("link2", 1.0),
+        "e": supple.Encoder("link2"),
+    }
+    found = supple.follow(model, path, dt=0.002, outputs=outputs)
+    rotor = model.robot.links[0].joint.reflected_inertia
+    want = found.torque[:, 0] - rotor * path(found.t)[2][:, 0]
+    root = found.outputs["root"][:, 5]
+    np.testing.assert_allclose(root, want, atol=1e-4 * np.abs(want).max())
+    a = np.diff(found.outputs["tip"], 2, axis=0) / 0.002**2
+    np.testing.assert_allclose(found.outputs["a"][1:-1], a, atol=2e-2 * np.abs(a).max())
+    np.testing.assert_allclose(found.outputs["e"], path(found.t)[0][:, 1], atol=1e-14)
+    assert "output.m.3" in found.to_pandas().columns
+    assert found.to_xarray()["output_m"].shape == (len(found.t), 3)
+    with pytest.raises(SuppleError, match="no link 'hand'"):
+        supple.follow(robot, path, outputs={"m": supple.Moment("hand")})
+    alone = supple.follow(robot, path, dt=0.05, elements=1, outputs={"tip": supple.Tip()})
+    np.testing.assert_allclose(alone.outputs["tip"][-1], found.outputs["tip"][-1], atol=1e-4)
+
+
+def test_outputs_along_a_path_of_a_robot_with_loops_are_refused():
+    with pytest.raises(SuppleError, match="has loops"):
+        supple.follow(
+            supple.load("four-bar"),
+            supple.PointToPoint([0.0], [0.1], 0.2),
+            outputs={"m": supple.Moment("crank")},
+        )

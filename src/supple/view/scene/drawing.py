@@ -78,6 +78,9 @@ def draw_robot(
     """
     drawn: Any = _DRAWN[type(robot)]
     outlines, solids = drawn(robot, names)
+    if robot.foundation is not None and not any(s.role == "base" for s in solids):
+        wide = 3 * max((s.radius for s in solids if s.role == "joint"), default=0.05)
+        solids = (*solids, _disc("foundation", "base", -1, wide, 0.3 * wide))
     return outlines, solids
 
 
