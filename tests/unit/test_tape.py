@@ -22,7 +22,8 @@ links:
      torsional_stiffness: 70}
   - {name: b, joint: {axis: [0, 1, 0]}, length: 0.3, mass_per_length: 0.8, bending_stiffness: 40,
      torsional_stiffness: 30, tip: {mass: 0.3, com: [0.02, 0.01, 0]}}
-  - {name: c, joint: {axis: [0.6, 0, 0.8]}, length: 0.2, mass_per_length: 0.5, bending_stiffness: 20}
+  - {name: c, joint: {axis: [0.6, 0, 0.8]}, length: 0.2, mass_per_length: 0.5,
+     bending_stiffness: 20}
 """
 
 

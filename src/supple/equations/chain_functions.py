@@ -21,7 +21,7 @@ from .functions import Functions
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws, with_beta
 
-__all__ = ["AnyLaws", "ChainFunctions"]
+__all__ = ["MANY", "AnyLaws", "ChainFunctions"]
 
 Array = NDArray[np.float64]
 AnyLaws = Laws | PlanarLaws | LagrangeLaws
