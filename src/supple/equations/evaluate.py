@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import subprocess
 import tempfile
@@ -214,15 +215,16 @@ def compiled(function: Any, optimisation: str = "-O2") -> Any:
 
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
-        raise SuppleError(
-            "compiling needs a C compiler: install gcc, or build without compile=True"
-        )
-    with tempfile.TemporaryDirectory() as folder:
+        raise SuppleError("compiling needs a C compiler: install gcc, or leave compiled=True out")
+    windows = os.name == "nt"
+    # Windows keeps a library that is in use: the folder then stays, as temporary ones do there
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=windows) as folder:
         generator = ca.CodeGenerator("generated.c")
         generator.add(function)
         generator.generate(folder + "/")
-        library = Path(folder) / "generated.so"
-        command = [compiler, optimisation, "-fPIC", "-shared", f"{folder}/generated.c"]
+        library = Path(folder) / ("generated.dll" if windows else "generated.so")
+        place = [] if windows else ["-fPIC"]  # code on Windows can stand anywhere as it is
+        command = [compiler, optimisation, *place, "-shared", f"{folder}/generated.c"]
         done = subprocess.run(
             [*command, "-o", str(library), "-lm"], capture_output=True, text=True, check=False
         )
