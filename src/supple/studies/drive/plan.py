@@ -129,9 +129,8 @@ def _limit(name: str, given: Any, model: Model, own: str) -> Array:
         return np.array([np.inf if value is None else float(value) for value in found])
     limit = np.asarray(given, float)
     if limit.shape not in ((), (k,)) or not (limit > 0).all():
-        raise SuppleError(
-            f"{name} is {shown(given)}: give a positive value, or one for each of {k}"
-        )
+        told = f"{name} is {shown(given)}"
+        raise SuppleError(f"{told}: give a positive value, or one for each of {k}")
     return np.broadcast_to(limit, (k,)).astype(float)
 
 
