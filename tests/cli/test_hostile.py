@@ -190,7 +190,7 @@ def test_ctrl_c_before_the_first_answer_of_a_sweep(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("supple.studies.design.sweep.computed", stopped)
     with pytest.warns(supple.SweepWarning, match="stopped by the user: 0 of 5"):
         found = supple.sweep(
-            supple.load("industrial-3"), over={"theta.link2": np.linspace(0, 1, 5)}
+            supple.load("industrial-3"), over={"theta.link2": [0.0, 0.25, 0.5, 0.75, 1.0]}
         )
     assert "stopped by the user" in found.attrs["message"]
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
+from .data import read_bytes
 from .disk import make_folder, writing
 
 __all__ = ["Chunks"]
@@ -33,7 +34,7 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         page = self.folder / "question.json"
         if page.exists():
             try:
-                known = json.loads(page.read_text(encoding="utf-8"))["key"]
+                known = json.loads(read_bytes(page, 1 << 24))["key"]
             except (OSError, ValueError, KeyError, TypeError):
                 raise SuppleError(
                     f"{page} cannot be read: remove the folder, or give another"

@@ -35,6 +35,13 @@ def computed(
         for task in tasks:
             yield task, compute(task)
         return
+    yield from _pooled(compute, tasks, scheduler, count)
+
+
+def _pooled(
+    compute: Callable[[int], Any], tasks: Sequence[int], scheduler: str, count: int
+) -> Iterator[tuple[int, Any]]:
+    """The same by threads or processes."""
     from concurrent.futures import (
         BrokenExecutor,
         Executor,
