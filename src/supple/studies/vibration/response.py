@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
-from ...arguments import checked, listed, number, one_of, optional, reals, shown
+from ...arguments import Check, checked, listed, number, one_of, optional, reals, shown
 from ...errors import SuppleError
 from ...outputs.kinds import Strain
 from ...robot import Robot, a_robot
@@ -96,17 +96,20 @@ def _ports(name: str, value: Any) -> tuple[Output, ...]:
     return tuple(value)
 
 
-@checked(
-    robot=a_robot,
-    theta=optional(reals),
-    frequency_hz=reals,
-    inputs=_ports,
-    outputs=_ports,
-    position=optional(reals),
-    joints=one_of("free", "locked"),
-    structural_damping=number(0),
-    modal_damping=number(0),
-)
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "theta": optional(reals),
+    "frequency_hz": reals,
+    "inputs": _ports,
+    "outputs": _ports,
+    "position": optional(reals),
+    "joints": one_of("free", "locked"),
+    "structural_damping": number(0),
+    "modal_damping": number(0),
+}
+
+
+@checked(**ARGUMENTS)
 def response(  # noqa: PLR0913 - a question with two kinds of damping
     robot: Robot,
     theta: ArrayLike | None = None,
