@@ -81,6 +81,8 @@ def check(
     yield, and notes on what looks wrong.
     """
     asked = _pose(robot, theta, position)
+    if not asked.single:
+        raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
     notes = _units(robot) + _thick_walls(robot) + _limits(robot, asked)
     first = sag = None
