@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .equations.readings.reading import Reading
     from .errors import RobotError, RobotWarning, SuppleError
     from .export.c_code import c_code
-    from .files import dump, load, loads, schema
+    from .files import dump, load, load_profile, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
     from .outputs.kinds import (
@@ -89,11 +89,12 @@ if TYPE_CHECKING:
         Motor,
         Mount,
         Platform,
+        Ply,
         Robot,
         SerialRobot,
         UpperLink,
     )
-    from .sections import Box, Circle, General, Rectangle, Tube
+    from .sections import Box, Circle, General, Profile, Rectangle, Tube
     from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
@@ -197,8 +198,10 @@ __all__ = [
     "Plan",
     "Platform",
     "PlatformPath",
+    "Ply",
     "PointToPoint",
     "Pose",
+    "Profile",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -268,6 +271,7 @@ __all__ = [
     "ked",
     "linearize",
     "load",
+    "load_profile",
     "load_response",
     "loads",
     "lqg",
@@ -307,11 +311,11 @@ _CORE = {
         *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
         *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
-        *("Platform", "Robot", "SerialRobot", "UpperLink"),
+        *("Platform", "Ply", "Robot", "SerialRobot", "UpperLink"),
     ),
-    "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
-    "files": ("dump", "load", "loads", "schema"),
+    "files": ("dump", "load", "load_profile", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
     "studies.check": ("Check", "check"),
