@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 Output = str | Strain
 TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
-MODES = 4.0  # modes up to this many times the band carry modal damping one by one
+MODES = 4.0  # modes up to this many times the band, and eight at least, carry modal damping
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     omega = 2 * math.pi * f
     if modal_damping and found is not None:
-        wide = system_of(structure, 1.001 * MODES * top + 1e-9)
+        wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
         values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
