@@ -349,7 +349,8 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
     wide = np.zeros((len(x), len(z)))
     wide[:, : values.shape[1]] = values
     loose = wide <= RANK * np.maximum(wide[:, :1], 1e-300)
-    loose &= (m.holds(x) <= RANK).any(axis=1)[:, None]  # and not two axes of a ball joint in line
+    # and not two axes of a ball joint in line
+    loose &= (m.holds(x).min(axis=1, initial=1.0) <= RANK)[:, None]
     for k in range(len(z)):
         rows = np.flatnonzero(loose[:, k] & (reason == ""))
         if not len(rows):
