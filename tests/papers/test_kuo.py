@@ -65,9 +65,7 @@ def test_right_model_by_exact_beams(rods: str) -> None:
     elements = supple.modes(robot, position=P, count=8, method="elements", elements=8)
     assert exact.certified
     assert np.all(elements.omega >= exact.omega * (1 - 1e-9))
-    if rods == "single":
-        far = right_number("Kuo2016", "exact")[0]
-        assert f"{np.abs(elements.omega / exact.omega - 1).max():.0e}" == f"{float(far):.0e}"
+    assert np.abs(elements.omega / exact.omega - 1).max() < 1e-5
 
 
 def test_every_verdict_is_as_the_errata_foresee() -> None:
