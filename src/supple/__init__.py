@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .equations.readings.reading import Reading
     from .errors import PoseWarning, RobotError, RobotWarning, SuppleError
     from .export.c_code import c_code
-    from .files import dump, load, loads, schema
+    from .files import dump, load, load_profile, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
     from .outputs.kinds import (
@@ -272,6 +272,7 @@ __all__ = [
     "ked",
     "linearize",
     "load",
+    "load_profile",
     "load_response",
     "loads",
     "lqg",
@@ -315,7 +316,7 @@ _CORE = {
     ),
     "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
-    "files": ("dump", "load", "loads", "schema"),
+    "files": ("dump", "load", "load_profile", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
     "studies.check": ("Check", "check"),

@@ -174,7 +174,7 @@ def _check_damping(structural_damping: float, modal_damping: float) -> None:
 
 def _each(output: Any) -> tuple[One, ...]:
     """The rows of an output, one value each."""
-    if isinstance(output, Tip):
+    if isinstance(output, Tip) and not output.rotation:
         return ("tip.x", "tip.y", "tip.z")
     if isinstance(output, Encoder) and output.counts is None:
         return (f"theta.{output.joint}",)
