@@ -44,7 +44,7 @@ class Entry:
 
 One = str | Strain | Entry
 TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
-MODES = 4.0  # modes up to this many times the band carry modal damping one by one
+MODES = 4.0  # modes up to this many times the band, and eight at least, carry modal damping
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
-        wide = system_of(structure, 1.001 * MODES * top + 1e-9)
+        wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
         values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
