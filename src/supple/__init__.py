@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model
     from .equations.readings.reading import Reading
-    from .errors import RobotError, RobotWarning, SuppleError
+    from .errors import PoseWarning, RobotError, RobotWarning, SuppleError
     from .export.c_code import c_code
     from .files import dump, load, load_profile, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
@@ -201,6 +201,7 @@ __all__ = [
     "Ply",
     "PointToPoint",
     "Pose",
+    "PoseWarning",
     "Profile",
     "Proportional",
     "Ratio",
@@ -305,7 +306,7 @@ __all__ = [
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "errors": ("PoseWarning", "RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
         *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
