@@ -20,6 +20,7 @@ from .loose import carrying_nothing, massless
 from .mechanism import mechanism_motors, mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
+from .rows import alike
 from .serial import moving_serial, serial_motors, serial_structure
 from .supports import FOUNDATION, founded, founded_in_motion
 
@@ -32,6 +33,7 @@ __all__ = [
     "Release",
     "Segment",
     "Structure",
+    "alike",
     "carrying_nothing",
     "cut_structure",
     "massless",

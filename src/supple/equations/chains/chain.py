@@ -218,11 +218,13 @@ class Chain:
     def own(self, i: int) -> list[int]:
         """Places in q of a link's own coordinates: eta, after the length of one that slides."""
         bent = list(range(self.eta[i].start, self.eta[i].stop))
-        return [self.length_at(i), *bent] if self.links[i].slide is not None else bent
+        return [self.lengths_at[i], *bent] if self.links[i].slide is not None else bent
 
-    def length_at(self, i: int) -> int:
-        """Return the place in q of the free length of a link that slides."""
-        return self.passive[i][0] if self.links[i].passive else self.theta[i]
+    @cached_property
+    def lengths_at(self) -> dict[int, int]:
+        """Place in q of the free length of every link that slides; one that follows has none."""
+        passive = {i: self.passive[i][0] for i in self.sliding if self.passive[i]}
+        return passive | {i: self.theta[i] for i in self.sliding if i in self.theta}
 
     def pose(self, theta: Array | None = None) -> Array:
         """Return q unbent with the motors at theta; None: where the robot is assembled."""
@@ -233,8 +235,8 @@ class Chain:
 
     def check_lengths(self, q: Array) -> None:
         """Raise a SuppleError unless every free length in q lies on its beam."""
-        for i in self.sliding:
-            free, (least, most) = q[..., self.length_at(i)], self.stroke(i)
+        for i, at in self.lengths_at.items():
+            free, (least, most) = q[..., at], self.stroke(i)
             low, high = float(free.min(initial=most)), float(free.max(initial=least))
             if low < least or high > most:
                 bad = low if low < least else high

@@ -117,7 +117,7 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
             root = root + np.einsum("tij,tj->ti", mounted, moved)
             axes = mounted @ tilted @ link.bearing.R_MS
         axes = axes @ _joint(chain, i, q)
-        L[:, i] = link.inv.length if link.slide is None else q[:, chain.length_at(i)]
+        L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
         bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
         reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
         places = [(reach, bent[:, -1, 3:])]
