@@ -36,6 +36,7 @@ __all__ = [
     "alike",
     "carrying_nothing",
     "cut_structure",
+    "has_motion",
     "massless",
     "motor_axes",
     "moving_structure",
@@ -70,6 +71,11 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     return founded(robot, family(robot, at, joints))
 
 
+def has_motion(robot: Robot) -> bool:
+    """Return whether `moving_structure` knows a robot of this family."""
+    return _FAMILIES[type(robot)].moving is not None
+
+
 def moving_structure(
     robot: Robot, x: ArrayLike, v: ArrayLike, a: ArrayLike, joints: Joints = "locked"
 ) -> MovingStructure:
@@ -81,7 +87,8 @@ def moving_structure(
     family: Any = _FAMILIES[type(robot)].moving
     if family is None:
         raise SuppleError(
-            f"{robot.name} is a mechanism: elements on moving frames are for arms and Deltas"
+            f"{robot.name} is a mechanism: its equations along a motion are those of a Model; ask "
+            "supple.follow(robot, path)"
         )
     return founded_in_motion(robot, family(robot, x, v, a, joints))
 

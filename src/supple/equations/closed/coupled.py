@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
-from ..chains.forces import dissipation, elastic, strain
+from ..chains.forces import dissipation, elastic, held_together, strain
 from ..evaluate import casadi, slope
 from ..functions import Functions, LoopFunctions
 from .followers import Followers
@@ -247,7 +247,7 @@ def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
 def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     ca = casadi()
     B = f.motion(x["q"], _still(x), _still(x), near)[3]
-    K = ca.DM(np.array(f.loops.laws.K, float))
+    K = ca.DM(np.array(held_together(f.loops.laws), float))
     a, b = list(f.loops.kept), list(f.loops.followers)
     mixed = ca.mtimes(K[a, b], B)
     return [K[a, a] + mixed + mixed.T + ca.mtimes(B.T, ca.mtimes(K[b, b], B))]

@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
-from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
-from ...equations.build import build
-from ...equations.functions import need_open
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
@@ -25,7 +22,7 @@ from ...kernels.threads import one_thread
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.ked import Ked, Loads, ked
-from ...path_dynamics.linearised_model import LedModel
+from ...path_dynamics.linearised_model import LedModel, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot
 
@@ -166,9 +163,10 @@ def follow(  # noqa: PLR0913 - every choice by keyword
 ) -> PathResponse:
     """Return the elastic motion of a robot whose motors follow a path, sampled every `dt` (1 ms).
 
-    The path leads a Delta's platform or a serial arm's joints, as if the robot were rigid. A Model
-    may be given instead: its own equations, basis and damping are then linearised about the
-    motion; so they are for an arm with links that slide, with elements. `start`: `static`, from
+    The path leads a Delta's platform, or the joints of an arm or the motors of a mechanism, as if
+    the robot were rigid. A Model may be given instead: its own equations, basis and damping are
+    then linearised about the motion; so they are for mechanisms and for links that slide, with
+    elements. `start`: `static`, from
     the sag under gravity at the first pose, without inertia loads; `rest`, unbent; `periodic`, on
     the motion that repeats with a path that does. `damping`: a ratio of each link's own modes, by
     default the robot file's, or a Rayleigh or Proportional; `modal_damping`: a ratio of the whole
@@ -215,24 +213,29 @@ def _small_motion(
             "modes, modal_damping that of the whole robot's; give one of them"
         )
     if isinstance(robot, Model):
-        told = "follow the robot itself, or simulate the Model with supple.Decoupling() on the path"
-        need_open(robot.functions, f"this Model of {robot.robot.name}", told)
+        if architecture_of(robot.robot).asked_by == "position":
+            raise SuppleError(
+                f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
+                "the Model with supple.Decoupling() on the path"
+            )
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
         return LedModel(robot), None
-    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
-    if not sliding:
+    ratio = None if isinstance(given, MotionDamping) else given
+    led = led_elements(robot, elements, order, ratio)
+    if led is None:
         model = ked(robot, path(0.0)[0], elements, order, loads)
         return model, _law(model, path, given, modal)
+    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
+    why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
     if isinstance(given, MotionDamping) or modal is not None:
         raise SuppleError(
-            f"links.{sliding[0]} slides: give its damping as a ratio of its own modes, damping=, "
-            "since a matrix would change with its length"
+            f"{why}: give its damping as a ratio of its links' own modes, damping=, since a matrix "
+            "would change with its pose"
         )
-    _check_loads(loads, f"links.{sliding[0]} slides")
-    basis = FiniteElements(elements, order)
-    return LedModel(build(robot, basis, stiffening=True, damping=given)), None
+    _check_loads(loads, why)
+    return led, None
 
 
 def _law(
