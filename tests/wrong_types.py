@@ -333,6 +333,22 @@ CALLS: dict[str, dict[str, Any]] = {
         "count": 1,
         "shortest": 0.1,
     },
+    "jerk_limited": {
+        "start": [0.0],
+        "end": [1.0],
+        "speed_limit": 1.0,
+        "acceleration_limit": 4.0,
+        "jerk_limit": 40.0,
+        "duration": 3.0,
+    },
+    "effort_limited": {
+        "model": small_model(),
+        "path": [[0.0, 0.0], [0.1, 0.2]],
+        "effort_limit": 2.0,
+        "speed_limit": 1.0,
+        "acceleration_limit": 4.0,
+        "pieces": 20,
+    },
     "calm_move": {
         "robot": supple.load("de-luca-two-link"),
         "start": [0, 0],

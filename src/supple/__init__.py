@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from .studies.drive.compare import Comparison, compare
     from .studies.drive.compensate import Compensation, compensate
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.limited import JerkLimited, PathTiming, effort_limited, jerk_limited
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -165,6 +166,7 @@ __all__ = [
     "Hold",
     "Inversion",
     "InvertedU",
+    "JerkLimited",
     "Joint",
     "JointMap",
     "JointPD",
@@ -191,6 +193,7 @@ __all__ = [
     "Output",
     "ParabolicBlends",
     "PathResponse",
+    "PathTiming",
     "Plan",
     "Platform",
     "PlatformPath",
@@ -252,6 +255,7 @@ __all__ = [
     "compare",
     "compensate",
     "dump",
+    "effort_limited",
     "filtered",
     "floquet",
     "follow",
@@ -260,6 +264,7 @@ __all__ = [
     "h_infinity",
     "inverse",
     "invert",
+    "jerk_limited",
     "ked",
     "linearize",
     "load",
@@ -350,6 +355,7 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
+    "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
     "studies.drive.compare": ("Comparison", "compare"),
     "studies.drive.compensate": ("Compensation", "compensate"),
     "studies.design.sweep": ("SweepWarning", "sweep"),

@@ -93,7 +93,16 @@ class LedModel(SmallMotion):
         i = chain.index(link)
         part = chain.links[i]
         if part.slide is not None:
-            field = _along(part.slide, z[:, chain.lengths_at[i]], fraction)
+            # (B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes
+            lengths = z[:, chain.lengths_at[i]]
+            middle = min(max(fraction, STEP), 1 - STEP)
+            places = np.array([middle - STEP, middle, middle + STEP, fraction])
+            each = np.asarray(part.slide.fields(lengths[:, None], places))
+            low, mid, high, here = (each[:, j] for j in range(4))
+            rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
+            tilt = rise / (STEP * lengths[:, None, None])
+            turn = np.stack([-tilt[:, 2], tilt[:, 1]], axis=1)
+            field = np.concatenate([here, turn], axis=1)
         elif part.shapes is not None:
             field = part.shapes.at(fraction * part.inv.length)
         else:
@@ -115,7 +124,7 @@ class LedModel(SmallMotion):
             "tied", lambda: Evaluator(slope(functions.expression("followers"), 0), True)
         )
         loops: Any = functions
-        followers = [loops.loops.laws.chain.names[place] for place in loops.loops.followers]
+        followers = list(loops.loops.named)
         rows, B = made(q)[0], np.eye(len(kept))
         each = [
             np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
@@ -149,18 +158,6 @@ def led_elements(
             "not a small one about a path; simulate the robot instead"
         )
     return LedModel(model)
-
-
-def _along(shapes: Any, lengths: Array, fraction: float) -> Array:
-    """(B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes."""
-    middle = min(max(fraction, STEP), 1 - STEP)
-    places = np.array([middle - STEP, middle, middle + STEP, fraction])
-    each = np.asarray(shapes.fields(lengths[:, None], places))
-    low, mid, high, here = (each[:, k] for k in range(4))
-    rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
-    slope = rise / (STEP * lengths[:, None, None])
-    turn = np.stack([-slope[:, 2], slope[:, 1]], axis=1)
-    return np.concatenate([here, turn], axis=1)
 
 
 def _made(model: Model) -> Evaluator:

@@ -41,24 +41,9 @@ def alike(structure: Structure) -> list[NDArray[np.int64]]:
 
 def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
     """(r,) which closure rows of configuration b are not combinations of earlier ones."""
-    rows = _rows(structure, b)
-    basis, kept = np.zeros((0, rows.shape[1])), []
-    for row in rows:
-        left = row - basis.T @ (basis @ row)
-        left -= basis.T @ (basis @ left)
-        size = float(np.linalg.norm(left))
-        kept.append(size > REPEATED)
-        if kept[-1]:
-            basis = np.vstack([basis, left / size])
-    return np.array(kept, bool)
-
-
-def _rows(structure: Structure, b: int) -> Array:
-    """(r, N) closure rows of one configuration over releases and allowed deformations.
-
-    Each is divided by the size that its two ends could give it, so that what cancels is zero; but
-    never by less than a millionth of what all entries of a row could give, which are rounding then.
-    """
+    # (r, N) closure rows of one configuration over releases and allowed deformations. Each is
+    # divided by the size that its two ends could give it, so that what cancels is zero; but never
+    # by less than a millionth of what its entries could give, which are rounding then
     each = [np.reshape([r.toward(b) for r in s.releases], (-1, 6)).T for s in structure.segments]
     inner = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
     N = sum(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))
@@ -70,7 +55,7 @@ def _rows(structure: Structure, b: int) -> Array:
         ends[i] = transport(structure.L[b, i]) @ root
         ends[i][:, at : at + inner[i].shape[1]] += inner[i]
         at += inner[i].shape[1]
-    rows = [np.zeros((0, N))]
+    stacked = [np.zeros((0, N))]
     for c in structure.closures:
         row, size = np.zeros((2, c.rows_a.shape[1], N))
         floor = np.zeros((len(row), 1))
@@ -82,5 +67,14 @@ def _rows(structure: Structure, b: int) -> Array:
                     1e-6 * np.linalg.norm(tied[b], axis=1, keepdims=True) * np.abs(ends[i]).max()
                 )
         whole = np.maximum(np.linalg.norm(size, axis=1, keepdims=True), floor)
-        rows.append(row / np.maximum(whole, 1e-300))
-    return np.concatenate(rows)
+        stacked.append(row / np.maximum(whole, 1e-300))
+    rows = np.concatenate(stacked)
+    basis, kept = np.zeros((0, rows.shape[1])), []
+    for row in rows:
+        left = row - basis.T @ (basis @ row)
+        left -= basis.T @ (basis @ left)
+        size = float(np.linalg.norm(left))
+        kept.append(size > REPEATED)
+        if kept[-1]:
+            basis = np.vstack([basis, left / size])
+    return np.array(kept, bool)

@@ -106,7 +106,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="auto|rk4|adams|bdf|..",
-        help="rk4, adams, bdf, generalised-alpha or magnus; chosen from the motion without.",
+        help="rk4, adams, bdf, generalised-alpha, gauss or magnus; chosen from the motion without.",
     ),
 ]
 Start = Annotated[

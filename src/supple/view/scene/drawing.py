@@ -82,7 +82,13 @@ def draw_robot(
 
 
 def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
-    section, sizes = robot.section(link), _sizes_along(robot, link)
+    # Sections at even places along a link with stations; None where sizes are not given
+    beam = beam_of(robot, link) if link.stations is not None else None
+    section, sizes = robot.section(link), None
+    if isinstance(beam, VaryingBeam):
+        every = [beam.section(float(x)) for x in np.linspace(0, beam.L, PLACES)]
+        known = [own for own in every if own is not None]
+        sizes = known if len(known) == len(every) else None
     if sizes is not None:
         section = sizes[0]
     half, is_round = _half_sizes(section) if section else ((NOMINAL * extent,) * 2, True)
@@ -97,16 +103,6 @@ def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
     if sizes is not None:
         taper = np.array([_half_sizes(each)[0] for each in sizes]) / half
     return Outline(name, turned, real, link.rigid, is_round, taper)
-
-
-def _sizes_along(robot: Robot, link: Elastic) -> list[Shape] | None:
-    """Sections at even places along a link with stations; None where sizes are not given."""
-    beam = beam_of(robot, link) if link.stations is not None else None
-    if not isinstance(beam, VaryingBeam):
-        return None
-    every = [beam.section(float(x)) for x in np.linspace(0, beam.L, PLACES)]
-    known = [section for section in every if section is not None]
-    return known if len(known) == len(every) else None
 
 
 def _half_sizes(section: Shape) -> tuple[tuple[float, float], bool]:
@@ -184,7 +180,14 @@ def _delta(
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
             solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
-            solids.extend(_rails(robot, i, thin))
+            # Where the two rods of a parallelogram meet the platform
+            for k in range(3 if robot.lower.spacing is not None else 0):
+                c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
+                along, r = (-s, c, 0.0), robot.platform.radius
+                rail, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
+                solids.append(
+                    Solid(rail, "cylinder", "joint", i, 0, (r * c, r * s, 0.0), along, thin, long)
+                )
             continue
         outline = _outline(robot, link, name, extent)
         outlines.append(outline)
@@ -207,19 +210,6 @@ def _delta(
     if robot.payload is not None and robot.payload.mass > 0:
         solids.append(_ball("payload", robot.payload, len(names) - 1, 1, extent))
     return tuple(outlines), tuple(solids)
-
-
-def _rails(robot: DeltaRobot, platform: int, thin: float) -> list[Solid]:
-    """Where the two rods of a parallelogram meet the platform."""
-    rails: list[Solid] = []
-    for k in range(3 if robot.lower.spacing is not None else 0):
-        c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
-        along, r = (-s, c, 0.0), robot.platform.radius
-        name, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
-        rails.append(
-            Solid(name, "cylinder", "joint", platform, 0, (r * c, r * s, 0.0), along, thin, long)
-        )
-    return rails
 
 
 def _disc(
