@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .architectures.expanding import as_mechanism
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
@@ -245,6 +246,7 @@ __all__ = [
     "WayPoints",
     "WorkspaceMap",
     "__version__",
+    "as_mechanism",
     "assumed_modes",
     "build",
     "c_code",
@@ -311,6 +313,7 @@ _CORE = {
     ),
     "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
     "library": ("material",),
+    "architectures.expanding": ("as_mechanism",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),

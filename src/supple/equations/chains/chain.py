@@ -239,11 +239,10 @@ class Chain:
             free, (least, most) = q[..., at], self.stroke(i)
             low, high = float(free.min(initial=most)), float(free.max(initial=least))
             if low < least or high > most:
-                bad = low if low < least else high
                 span = f"between {least:g} m and" if math.isfinite(least) else "at most at"
                 raise SuppleError(
-                    f"the free length of {self.links[i].name} is {bad:g} m: it must lie {span} "
-                    f"the beam's length {most:g} m; give its joint coordinate"
+                    f"the free length of {self.links[i].name} is {low if low < least else high:g} "
+                    f"m: it must lie {span} the beam's length {most:g} m; give its joint coordinate"
                 )
 
     def stroke(self, i: int) -> tuple[float, float]:
@@ -251,8 +250,7 @@ class Chain:
 
         A rigid carriage has no part that bends, so it may stand at zero and below.
         """
-        whole = self.links[i].inv.length
-        bends = self.links[i].shapes is not None
+        whole, bends = self.links[i].inv.length, self.links[i].shapes is not None
         return SHORTEST * whole if bends else -math.inf, whole * (1 + 1e-12)
 
     @property
