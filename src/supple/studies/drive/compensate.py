@@ -27,7 +27,8 @@ from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot, a_robot
 from ..kinematics.forward import forward
-from ..motion.follow import SmallRangeWarning, follow
+from ..motion.follow import follow
+from ..small_range import SmallRangeWarning
 from ..vibration.modes import modes
 
 __all__ = ["Compensation", "compensate"]

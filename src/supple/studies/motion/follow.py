@@ -25,20 +25,16 @@ from ...path_dynamics.ked import Ked, Loads, ked
 from ...path_dynamics.linearised_model import LedModel, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot
+from ..small_range import SMALL, SmallRangeWarning, too_large
 
 __all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
 
 Array = NDArray[np.float64]
 Start = Literal["static", "rest", "periodic"]
-SMALL = 0.1  # rad, or deflection over length: there 1 - cos is half a per cent
 EVERY = 1e-3  # s between rows of the answer
 PHASE = 0.03  # rad, what the steps may turn the highest mode that the path excites, until the end
 CLOSE = 1e-2  # of the largest: what steps of half the length may change; the error is 1/15 of it
 HALVINGS = 8
-
-
-class SmallRangeWarning(UserWarning):
-    """The elastic motion is larger than a linear model can be trusted with."""
 
 
 class StepWarning(UserWarning):
@@ -193,7 +189,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     run = _Run(Along(model, path, total, law), t, start, periods)
     found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
     if not found.small:
-        warnings.warn(_too_large(found), SmallRangeWarning, stacklevel=2)
+        instead = "drive slower, stiffen the links, or simulate the coupled model"
+        told = too_large(found.robot.name, found.largest, instead)
+        warnings.warn(told, SmallRangeWarning, stacklevel=2)
     return found
 
 
@@ -423,11 +421,3 @@ def _largest(model: SmallMotion, x: Array, y: Array) -> float:
             end = np.abs(_moved(model.section(link, 1.0, x), y))
             found += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
     return max(found)
-
-
-def _too_large(found: PathResponse) -> str:
-    return (
-        f"links of {found.robot.name} bend by up to {found.largest:.2g} (deflection over length, "
-        f"or rad): beyond {SMALL} the linear model is off by more than a per cent; drive slower, "
-        "stiffen the links, or simulate the coupled model"
-    )
