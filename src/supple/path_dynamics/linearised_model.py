@@ -18,7 +18,7 @@ from ..architectures.kinds import architecture_of
 from ..beams.basis import FiniteElements
 from ..equations.build import build
 from ..equations.equilibrium import stiffness_at
-from ..equations.evaluate import Evaluator, slope
+from ..equations.evaluate import Evaluator, is_small, slope
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..robot import Robot
@@ -59,12 +59,9 @@ class LedModel(SmallMotion):
         if x.shape[1] != k:
             raise SuppleError(f"the path has {x.shape[1]} coordinates: the robot has {k} motors")
         self.model.chain.check_lengths(np.pad(x, ((0, 0), (0, self.size))))
-        loops = self.model.functions.needs
-        made: Evaluator = self.model.functions.derived(
-            "led", lambda: _made_closed(self.model) if loops else _made(self.model)
-        )
+        made: Evaluator = self.model.functions.derived("led", lambda: _made(self.model))
         found = made(x, v, a)
-        M, C, K, r, tip = found if not loops else (*found[:4], _tip_motion(*found[4:]))
+        M, C, K, r, tip = found if len(found) == 5 else (*found[:4], _tip_motion(*found[4:]))
         if not np.isfinite(r).all():
             raise SuppleError(self.model.functions.not_finite.format(name=self.robot.name))
         F = -r.reshape(len(x), -1)
@@ -164,6 +161,8 @@ def _made(model: Model) -> Evaluator:
     """Make (theta, theta', theta'') to M, C, K (N, m), r (N,) and the tip's motion (6, m)."""
     import casadi as ca
 
+    if not is_small(model.functions.expression("inverse_dynamics")):
+        return _made_by_directions(model)
     k, m = model.joints, model.size - model.joints
     given = [ca.SX.sym(name, k) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]
@@ -179,8 +178,11 @@ def _made(model: Model) -> Evaluator:
     )
 
 
-def _made_closed(model: Model) -> Evaluator:
-    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,), and dp (3, m), dR (9, m), R."""
+def _made_by_directions(model: Model) -> Evaluator:
+    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,), and dp (3, m), dR (9, m), R.
+
+    Of loops, which solve equations inside, and of equations too large for one expression.
+    """
     import casadi as ca
 
     k, n = model.joints, model.size

@@ -228,11 +228,14 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
 
 def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
     """The same of a Model: its bent arm about the straight one."""
-    chain, beams = led.model.chain, _beams(led.model.robot)
-    names = tuple(link.name for link in chain.links)
-    rest, bent = (
-        Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)
-    )
+    beams, each = _beams(led.model.robot), []
+    for eta in (0 * y, y):
+        q = np.hstack([x, eta])
+        tree, z = led.model.functions.spread(q)
+        chain = tree or led.model.chain
+        names = tuple(link.name for link in chain.links)
+        each.append(Fields(names, t, *_chained(chain, beams, z, points)))
+    rest, bent = each
     return about(bent, rest)
 
 
