@@ -15,5 +15,5 @@ def too_large(name: str, largest: float, instead: str) -> str:
     """Return the sentence of links that bend too far, and what to do instead."""
     return (
         f"links of {name} bend by up to {largest:.2g} (deflection over length, or rad): beyond "
-        f"{SMALL} linear elasticity is off by more than a per cent; {instead}"
+        f"{SMALL} the linear model is off by more than a per cent; {instead}"
     )
