@@ -120,6 +120,16 @@ class ClosedFunctions(LoopFunctions):
             raise SuppleError(self.not_finite.format(name=self.loops.name))
         return w.reshape(*q.shape[:-1], -1)
 
+    def closing(self, motion: tuple[Any, Any, Any], wrench: Any, near: Any) -> tuple[Moving, Any]:
+        """Return the tree's motion under q, qd, qdd, and how each closure row pulls on it.
+
+        No effort acts on followers: c_w' lambda = f_w, f all other forces.
+        """
+        q, qd, qdd = motion
+        at, force = _all_forces(self, {"q": q, "qd": qd, "wrench": wrench}, qdd, near)
+        pulled = force[list(self.loops.followers)]
+        return at, self.solved.closures["turned"](at.factors, pulled)
+
     # ------------------------------------------------------------------ motion and forces
 
     def tree(self, name: Tree) -> Any:

@@ -32,7 +32,8 @@ from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...kernels.threads import one_thread
-from ...outputs.output import Output, named_outputs
+from ...outputs.measuring import named_outputs
+from ...outputs.output import Output
 from .past_limits import limits_told
 from .response import OPEN, Response, with_outputs
 
