@@ -184,8 +184,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     path excites need, and halved until the answer stays; `step` fixes them instead, and
     `scheme` takes another method of steps `step`, by default `dt`.
     """
-    dt = EVERY if dt is None and step is None else (step if dt is None else dt)
-    assert dt is not None
+    dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
     if not 0 <= after < math.inf:
         raise SuppleError(
