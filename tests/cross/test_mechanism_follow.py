@@ -96,7 +96,7 @@ def test_its_page_draws_all_links(tmp_path: Path) -> None:
     assert run.save_page(tmp_path / "page.html").stat().st_size > 10_000
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_tip_of_a_five_bar_is_led_back_to_its_path() -> None:
     found = compensate(load("five-bar"), PointToPoint([2.0944, 1.0472], [1.9, 0.9], 0.5), rounds=1)
     assert found.gain > 5
