@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .architectures.expanding import as_mechanism
     from .beams.basis import AssumedModes, Basis, FiniteElements
     from .beams.shapes import EndLoad
     from .budget import SizeWarning
@@ -50,9 +49,9 @@ if TYPE_CHECKING:
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model
     from .equations.readings.reading import Reading
-    from .errors import RobotError, RobotWarning, SuppleError
+    from .errors import PoseWarning, RobotError, RobotWarning, SuppleError
     from .export.c_code import c_code
-    from .files import dump, load, loads, schema
+    from .files import dump, load, load_profile, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
     from .outputs.kinds import (
@@ -96,6 +95,7 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Profile, Rectangle, Tube
+    from .structure import as_mechanism
     from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
@@ -202,6 +202,7 @@ __all__ = [
     "Ply",
     "PointToPoint",
     "Pose",
+    "PoseWarning",
     "Profile",
     "Proportional",
     "Ratio",
@@ -273,6 +274,7 @@ __all__ = [
     "ked",
     "linearize",
     "load",
+    "load_profile",
     "load_response",
     "loads",
     "lqg",
@@ -306,7 +308,7 @@ __all__ = [
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "errors": ("PoseWarning", "RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
         *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
@@ -316,8 +318,8 @@ _CORE = {
     ),
     "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
-    "architectures.expanding": ("as_mechanism",),
-    "files": ("dump", "load", "loads", "schema"),
+    "structure": ("as_mechanism",),
+    "files": ("dump", "load", "load_profile", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
     "studies.check": ("Check", "check"),

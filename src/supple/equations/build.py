@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.assembling import mechanism_of
+from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, one_of, optional, shown, switch
 from ..beams.basis import Basis, rigid_basis
@@ -162,6 +164,7 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     """The Model of a mechanism: a tree, its loops closed by coordinates that follow from q."""
     _only_right(robot, asked.reading)
     stiffening = bool(robot.closures) if asked.stiffening is None else asked.stiffening
+    _check_regular(robot)
     tree = assembled_tree(robot, asked.basis, stiffening)
     chain = tree.chain
     D = _damping_matrix(robot, chain, asked)
@@ -196,6 +199,16 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
     check_inertia(book.names, model.mass_matrix(book.pose()))
     return model
+
+
+def _check_regular(robot: MechanismRobot) -> None:
+    """Raise where the pose in which a mechanism is assembled is singular, warn where it is near."""
+    m = mechanism_of(robot)
+    if m.loops:
+        found = architecture_of(robot).resolve(m.start[m.driven], None)
+        if found.reason[0]:
+            raise SuppleError(f"{robot.name} at its start: {found.reason[0]}")
+        warn_near(robot, found, 6)
 
 
 _FAMILIES: dict[type[Robot], Callable[..., Model]] = {

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import checked, optional, reals
 from ..errors import SuppleError
-from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .cutting import cut_structure, short_pieces
 from .delta import delta_motors, delta_structure, moving_delta
+from .expanding import written_arm, written_delta
 from .loose import carrying_nothing, massless
 from .mechanism import mechanism_motors, mechanism_structure
 from .moving import MovingClosure, MovingStructure
@@ -34,6 +36,7 @@ __all__ = [
     "Segment",
     "Structure",
     "alike",
+    "as_mechanism",
     "carrying_nothing",
     "cut_structure",
     "has_motion",
@@ -46,17 +49,21 @@ __all__ = [
 
 
 class _Family(NamedTuple):
-    """How the structures of one family are made: at rest, in motion, and where its motors are."""
+    """How the structures of one family are made: at rest, in motion, and where its motors are.
+
+    And how it is written out as a mechanism.
+    """
 
     at: Any
     moving: Any
     motors: Any
+    written: Any
 
 
 _FAMILIES: dict[type[Robot], _Family] = {
-    SerialRobot: _Family(serial_structure, moving_serial, serial_motors),
-    DeltaRobot: _Family(delta_structure, moving_delta, delta_motors),
-    MechanismRobot: _Family(mechanism_structure, None, mechanism_motors),
+    SerialRobot: _Family(serial_structure, moving_serial, serial_motors, written_arm),
+    DeltaRobot: _Family(delta_structure, moving_delta, delta_motors, written_delta),
+    MechanismRobot: _Family(mechanism_structure, None, mechanism_motors, lambda robot, _: robot),
 }
 
 
@@ -69,6 +76,19 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     """
     family: Any = _FAMILIES[type(robot)].at
     return founded(robot, family(robot, at, joints))
+
+
+@checked(robot=a_robot, position=optional(reals))
+def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRobot:
+    """Return a robot as links, joints and closures: the same modes, statics and motion.
+
+    Args:
+        robot: an arm, a tree without branches; a Delta of single rods or parallelograms, whose
+        platform hangs on its first rod, while its other wrists are closures; or a mechanism.
+        position: where a Delta is assembled; a usual one on its axis unless given.
+    """
+    written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
+    return written
 
 
 def has_motion(robot: Robot) -> bool:

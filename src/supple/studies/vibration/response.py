@@ -43,7 +43,7 @@ class Entry:
 
 One = str | Strain | Entry
 TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
-MODES = 4.0  # modes up to this many times the band carry modal damping one by one
+MODES = 4.0  # modes up to this many times the band, and eight at least, carry modal damping
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
-        wide = system_of(structure, 1.001 * MODES * top + 1e-9)
+        wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
         values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
@@ -174,7 +174,7 @@ def _check_damping(structural_damping: float, modal_damping: float) -> None:
 
 def _each(output: Any) -> tuple[One, ...]:
     """The rows of an output, one value each."""
-    if isinstance(output, Tip):
+    if isinstance(output, Tip) and not output.rotation:
         return ("tip.x", "tip.y", "tip.z")
     if isinstance(output, Encoder) and output.counts is None:
         return (f"theta.{output.joint}",)

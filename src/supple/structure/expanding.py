@@ -7,41 +7,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked, optional, reals
+from ..architectures import delta
+from ..architectures.kinds import Delta
 from ..errors import SuppleError
-from ..robot import DeltaRobot, MechanismRobot, Robot, a_robot
-from . import delta
-from .kinds import Delta, architecture_of
+from ..robot import DeltaRobot, MechanismRobot, SerialRobot
 
-__all__ = ["as_mechanism"]
+__all__ = ["written_arm", "written_delta"]
 
 
-@checked(robot=a_robot, position=optional(reals))
-def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRobot:
-    """Return a robot as links, joints and closures: the same modes, statics and motion.
-
-    Args:
-        robot: an arm, a tree without branches; a Delta of single rods or parallelograms, whose
-        platform hangs on its first rod, while its other wrists are closures; or a mechanism.
-        position: where a Delta is assembled; a usual one on its axis unless given.
-    """
-    if isinstance(robot, MechanismRobot):
-        return robot
+def written_arm(robot: SerialRobot, position: ArrayLike | None = None) -> MechanismRobot:
+    """Return an arm as a tree without branches."""
     data = robot.model_dump(exclude_unset=True)
-    if architecture_of(robot).open_chain:
-        return MechanismRobot.model_validate(data | {"architecture": "mechanism"})
-    assert isinstance(robot, DeltaRobot)
+    return MechanismRobot.model_validate(data | {"architecture": "mechanism"})
+
+
+def written_delta(robot: DeltaRobot, position: ArrayLike | None = None) -> MechanismRobot:
+    """Return a Delta whose platform hangs on its first rod, with closures at its other wrists."""
     if robot.lower.rods == "twist":
         raise SuppleError(
             f"{robot.name} stands on constant-velocity joints (rods: twist): no closure is one; "
             "ask for rods single or parallelogram"
         )
-    found = delta.resolve(robot, None, Delta(robot).usual()["position"])
-    if position is not None:
-        found = delta.resolve(robot, None, position)
-    if len(found[0]) != 1 or found[1][0]:
-        raise SuppleError(found[1][0] or "give one position to assemble a Delta at")
-    links, closures = _legs(robot, data, delta.inverse(robot, found[0][0, :3])[0])
+    place = Delta(robot).usual()["position"] if position is None else position
+    at, reason = delta.resolve(robot, None, place)
+    if len(at) != 1 or reason[0]:
+        raise SuppleError(reason[0] or "give one position to assemble a Delta at")
+    data = robot.model_dump(exclude_unset=True)
+    links, closures = _legs(robot, data, delta.inverse(robot, at[0, :3])[0])
     kept = ("gravity", "materials", "sections", "payload", "foundation", "source")
     whole = {key: data[key] for key in kept if key in data}
     whole |= {"name": f"{robot.name}-as-mechanism", "tip": "platform"}
