@@ -108,6 +108,8 @@ if TYPE_CHECKING:
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.limited import JerkLimited, PathTiming, effort_limited, jerk_limited
     from .studies.drive.plan import Plan, plan
+    from .studies.drive.plan_trial import PlanTrial
+    from .studies.drive.settle import Corrected, settled
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -151,6 +153,7 @@ __all__ = [
     "ComputedTorque",
     "Constant",
     "Controller",
+    "Corrected",
     "Decoupling",
     "DeltaRobot",
     "Encoder",
@@ -195,6 +198,7 @@ __all__ = [
     "PathResponse",
     "PathTiming",
     "Plan",
+    "PlanTrial",
     "Platform",
     "PlatformPath",
     "PointToPoint",
@@ -285,6 +289,7 @@ __all__ = [
     "scheduled",
     "schema",
     "sensitivities",
+    "settled",
     "shape",
     "shaped",
     "shaper",
@@ -355,6 +360,8 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
+    "studies.drive.settle": ("Corrected", "settled"),
+    "studies.drive.plan_trial": ("PlanTrial",),
     "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
     "studies.drive.compare": ("Comparison", "compare"),
     "studies.drive.compensate": ("Compensation", "compensate"),
