@@ -24,7 +24,6 @@ Array = NDArray[np.float64]
 Expression = Any
 WIDTH = 0.3  # damping ratio of the weight on the first mode in an H-infinity law
 MODE_WEIGHTS = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
-ROLL = 0.05  # band over the frequency at which the weight of an effort stops to rise
 BAND = 2.0  # times the lowest elastic frequency: within it the least damping is made largest
 
 
@@ -184,7 +183,8 @@ def h_infinity(
     and effort, each in units of the servo: `effort_weight` weighs the effort, `noise` the noise.
     The strain is weighed by W = 1 + m 2 z w s / (s^2 + 2 z w s + w^2), w the least damped pole of
     the servo's loop among the lowest modes, z = 0.3: `mode_weight` m says how much more that mode
-    counts. Unless given, it is the one of 0, 1, 3, 10, .., 1000 that damps the lowest modes most.
+    counts. Unless given, it is the one of 0, 1, 3, 10, .., 1000 that damps the lowest modes most
+    among those that are stable on a finer model too.
     """
     try:
         import control
@@ -193,22 +193,41 @@ def h_infinity(
     at, servo, pd = _servo(model, theta, (position_gain, velocity_gain), gauges)
     band = _band(at, servo)
     problem: Exception | None = None
-    best: tuple[float, LinearController] | None = None
+    found: list[tuple[float, LinearController]] = []
     for m in MODE_WEIGHTS if mode_weight is None else (mode_weight,):
         try:
             law = _h_infinity(control, at, servo, pd, (effort_weight, noise, m), band)
-        except Exception as found:  # noqa: BLE001 - the library's, told below if none is left
-            problem = found
+        except Exception as fault:  # noqa: BLE001 - the library's, told below if none is left
+            problem = fault
             continue
-        cost = _cost(law.closed(at), band, _usual(at.A + at.B @ servo, band))
-        if best is None or cost < best[0]:
-            best = (cost, law)
-    if best is None:
+        found.append((_cost(law.closed(at), band, _usual(at.A + at.B @ servo, band)), law))
+    if mode_weight is None and len(found) > 1:  # those that shake modes they do not know are out
+        finer = _finer(model, at)
+        found = [
+            (cost, law)
+            for cost, law in found
+            if np.linalg.eigvals(law.closed(plant(finer, theta, at.measures))).real.max() < 0
+        ]
+    if not found:
         raise SuppleError(
             f"no H-infinity law was found ({type(problem).__name__}: {problem}): try another "
             "effort_weight, noise, mode_weight, or stiffer servo gains"
         ) from problem
-    return best[1]
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _finer(model: Model, at: Plant) -> Model:
+    """The same robot under two more assumed modes a link, damped as little as this Model is."""
+    from ..beams.basis import AssumedModes
+    from ..equations.build import build
+
+    poles = np.linalg.eigvals(at.A)
+    swinging = poles[poles.imag > 1e-6 * np.abs(poles).max()]
+    ratio = float(np.clip((-swinging.real / np.abs(swinging)).min(initial=0.1), 0.0, 0.1))
+    robot: Any = model.robot
+    bending = max(1, sum(not link.rigid for link in robot.links))
+    most = -(-(model.size - model.joints) // bending)
+    return build(model.robot, AssumedModes(most + 2), damping=ratio)
 
 
 def _h_infinity(
@@ -234,30 +253,12 @@ def _h_infinity(
     Af = np.block([[none, eye], [-(w**2) * eye, -2 * WIDTH * w * eye]])
     Bf = np.vstack([none, eye]) @ C
     Cf = np.hstack([none, peak * 2 * WIDTH * w * eye])
-    # state of the effort's weight, e (s + b) / (r s + b), b the band: fast efforts are not worth it
-    fast = band / ROLL
-    n, f = n2, 2 * k
+    wide = np.zeros((2 * k, k))
     system = control.ss(
-        np.block(
-            [
-                [A, np.zeros((n, f + k))],
-                [Bf, Af, np.zeros((f, k))],
-                [np.zeros((k, n + f)), -fast * eye],
-            ]
-        ),
-        np.block(
-            [[B, np.zeros((n, k)), B], [np.zeros((f, 3 * k))], [none, none, fast * eye]],
-        ),
-        np.block(
-            [
-                [C, Cf, none],
-                [np.zeros((k, n + f)), effort * (1 - 1 / ROLL) * eye],
-                [C, np.zeros((k, f + k))],
-            ]
-        ),
-        np.block(
-            [[none, none, none], [none, none, effort / ROLL * eye], [none, noise * eye, none]]
-        ),
+        np.block([[A, np.zeros((n2, 2 * k))], [Bf, Af]]),
+        np.block([[B, np.zeros((n2, k)), B], [wide, wide, wide]]),
+        np.block([[C, Cf], [np.zeros((k, n2 + 2 * k))], [C, np.zeros((k, 2 * k))]]),
+        np.block([[none, none, none], [none, none, effort * eye], [none, noise * eye, none]]),
     )
     found = control.hinfsyn(system, k, k)[0]
     Bk = np.hstack([np.zeros((len(found.A), 2 * k)), size * found.B, np.zeros((len(found.A), k))])

@@ -68,12 +68,12 @@ class Plan(Held):
         return Samples(self.t, self.q[:, : self.model.joints])
 
     def tried(self, finer: Model | None = None) -> PlanTrial:
-        """Return the move on a finer Model whose joints are led along it: what it leaves there.
+        """Return the move on a finer Model: the efforts planned, and its joints held to the move.
 
-        `finer`: the same robot under more modes or elements; unless given, two assumed modes a link
-        more than the largest number that this Model has.
+        They are held by a PD loop as fast as the lowest mode. `finer`: the same robot under more
+        modes or elements; unless given, two assumed modes a link more than this Model has at most.
         """
-        return plan_trial(self.model, self.trajectory, self.limits, finer)
+        return plan_trial(self.model, self.trajectory, self.tau, self.limits, finer)
 
     def __repr__(self) -> str:
         return (

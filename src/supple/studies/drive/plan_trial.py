@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ...answers.held import Held
 from ...arguments import number
 from ...beams.basis import AssumedModes
-from ...control.controllers import Decoupling
 from ...control.trajectories import Trajectory
 from ...equations.build import build
+from ...equations.equilibrium import static_state
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...outputs.kinds import Strain
@@ -27,13 +27,12 @@ __all__ = ["PlanTrial", "deflection_rows", "plan_trial", "stress_rows"]
 
 Array = NDArray[np.float64]
 WATCHED = 2.0  # periods of the lowest mode after the move
-FIRM = 40.0  # rad/s over the lowest mode's: how firmly the joints are held to the move
 ROWS = 200  # samples to the move
 
 
 @dataclass(frozen=True, eq=False)
 class PlanTrial(Held):
-    """A planned move on a finer Model, its joints led along it.
+    """A planned move on a finer Model: its efforts, and its joints held to it.
 
     Attributes:
         finer: that Model.
@@ -58,9 +57,9 @@ class PlanTrial(Held):
 
 
 def plan_trial(
-    model: Model, move: Trajectory, limits: Mapping[str, Any], finer: Model | None
+    model: Model, move: Trajectory, tau: Array, limits: Mapping[str, Any], finer: Model | None
 ) -> PlanTrial:
-    """Return the trial of `Plan.tried`."""
+    """Return the trial of `Plan.tried`; tau (pieces, joints) are constant on pieces of the move."""
     if finer is None:
         robot: Any = model.robot
         bending = max(1, sum(not link.rigid for link in robot.links))
@@ -72,17 +71,27 @@ def plan_trial(
             "supple.build(robot, supple.AssumedModes(4))"
         )
     k, T = model.joints, move.duration
-    slow = _lowest(finer, move(T)[0])
-    w = FIRM * slow
-    total = T + WATCHED * 2 * np.pi / slow
+    start, end = move(0.0)[0], move(T)[0]
+    w = _lowest(finer, end)
+    inertia = np.diag(finer.mass_matrix(_unbent(finer, end)))[:k]
+    zero = np.zeros(finer.size)
+    rest = finer.inverse_dynamics(static_state(finer, end), zero, zero)[:k]
+
+    def law(t: float, q: Array, qd: Array, wanted: Any) -> Array:
+        piece = int(t / T * len(tau))
+        planned = tau[piece] if t < T and piece < len(tau) else rest
+        speed = wanted[1] - qd[:k]
+        found: Array = planned + inertia * (w**2 * (wanted[0] - q[:k]) + 2 * w * speed)
+        return found
+
     run = simulate(
         finer,
-        controller=Decoupling(position_gain=w**2, velocity_gain=2 * w),
+        controller=law,
         trajectory=move,
-        duration=total,
+        duration=T + WATCHED * 2 * np.pi / w,
         dt=T / ROWS,
         q0="static",
-        theta0=move(0.0)[0],
+        theta0=start,
     )
     after = run.tip[run.t >= T]
     used: dict[str, float] = {}
@@ -100,13 +109,17 @@ def plan_trial(
     return PlanTrial(finer, float(np.linalg.norm(np.ptp(after, axis=0)) / 2), used)
 
 
+def _unbent(model: Model, theta: Array) -> Array:
+    return np.concatenate([theta, np.zeros(model.size - model.joints)])
+
+
 def _lowest(model: Model, theta: Array) -> float:
     """The lowest frequency with the joints held, rad/s; of a rigid arm one radian a second."""
     k = model.joints
-    q = np.concatenate([theta, np.zeros(model.size - k)])
     if model.size == k:
         return 1.0
-    M, K = model.mass_matrix(q)[k:, k:], np.asarray(model.stiffness)[k:, k:]
+    M = model.mass_matrix(_unbent(model, theta))[k:, k:]
+    K = np.asarray(model.stiffness)[k:, k:]
     values = np.linalg.eigvals(np.linalg.solve(M, K))
     return float(np.sqrt(np.abs(values).min()))
 

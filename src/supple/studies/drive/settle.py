@@ -59,17 +59,20 @@ class Corrected(Trajectory):
 
     @cached_property
     def _spline(self) -> Any:
-        from scipy.interpolate import BSpline
-
-        knots = np.linspace(0.0, self.duration, len(self.shares) + 4)
-        return BSpline(knots, self.shares, 3, extrapolate=False)
+        return _spline(self.duration, self.shares)
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
-        x, v, a = (
-            value + np.nan_to_num(self._spline(t, order))
-            for order, value in enumerate(self.first.at(t))
-        )
+        x, v, a = (value + self._spline(t, k) for k, value in enumerate(self.first.at(t)))
         return x, v, a
+
+
+def _spline(T: float, shares: Array) -> Any:
+    """The splines with shares (k, ..), each within 0..T, at rest at both ends of the move."""
+    from scipy.interpolate import BSpline
+
+    k = len(shares)
+    knots = T / (k + 3) * np.arange(-3, k + 7)  # three more to both sides, with nothing on them
+    return BSpline(knots, np.pad(shares, ((3, 3), (0, 0))), 3)
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -150,7 +153,7 @@ class _Task:
         from scipy.linalg import eigh
 
         self.model = ked(robot, command(0.0)[0], elements)
-        T = command.duration
+        self.T = T = command.duration
         ends = command(np.array([0.0, T]))[0]
         self.rest = self.model.matrices(ends, 0 * ends, 0 * ends)
         lowest = float(np.sqrt(eigh(self.rest.K[1], self.rest.M[1], eigvals_only=True)[0]))
@@ -179,11 +182,8 @@ class _Task:
     def _loads(self, x: Array, v: Array, a: Array, F: Array) -> Array:
         """(T, N, coefficients): the loads of each spline in each coordinate."""
         n = x.shape[1]
-        from scipy.interpolate import BSpline
-
-        knots = np.linspace(0.0, self.t[-1], self.count + 4)
-        B = BSpline(knots, np.eye(self.count), 3, extrapolate=False)
-        B1, B2 = (np.nan_to_num(B(self.t, order)) for order in (1, 2))
+        B = _spline(self.T, np.eye(self.count))
+        B1, B2 = B(self.t, 1), B(self.t, 2)
         h = max(float(np.abs(v).max()), 1e-9)
         parts = []
         for unit in np.eye(n):
