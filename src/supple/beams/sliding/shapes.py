@@ -275,11 +275,7 @@ def _integrals(
             wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
         ],
     )
-    return _with_slide(out)
-
-
-def _with_slide(out: SlideIntegrals) -> SlideIntegrals:
-    """Fill the column e_x: integrals of 1 times the others, over the whole beam."""
+    # Fill the column e_x: integrals of 1 times the others, over the whole beam
     out.P[0][-1], out.X[0][-1] = out.mass, out.first
     for b in range(3):
         for j in range(len(out.P[0]) - 1):
