@@ -47,7 +47,7 @@ def test_by_effort_and_calm(console: Console) -> None:
     by = ("--effort-limit", "3,1.5", "--deflection-limit", "0.2")
     told = json.loads(console("plan", ARM, "--to", "0.3,0.2", "--duration", "3", *by, "--json").out)
     assert told["duration"] == pytest.approx(3.0)
-    assert told["residual_on_finer_model"] < 1e-3
+    assert told["residual_on_finer_model"] < 0.05 * 0.2  # of the deflection that is allowed
     assert set(told["used_of_limits"]) == {"effort", "deflection"}
     ran = console("plan", ARM, "--to", "0.3,0.2", "--by", "calm", *LIMITS)
     assert ran.code == 0, ran.err

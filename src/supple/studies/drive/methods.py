@@ -185,7 +185,7 @@ class Task:
             self.robot, self.start, self.end, *(x.tolist() for x in most), left=4.0, **how
         ).duration
         for bound in bounds:
-            found = self._quickest(partial(made), shortest, longest, SURE * bound)
+            found = self._quickest(made, shortest, longest, SURE * bound)
             if found is not None:
                 return found
         return made(left=rivals[0])
@@ -197,8 +197,12 @@ class Task:
         low, high, best = shortest, longest, None
         for k in range(CLOSER):
             T = (0.97 * high) if k == 0 else (low + high) / 2
-            found = made(duration=max(T, shortest))
-            if self.tried(found) <= bound:
+            try:
+                found = made(duration=max(T, shortest))
+                calm = self.tried(found) <= bound
+            except SuppleError:  # too short for the limits
+                calm = False
+            if calm:
                 high, best = found.duration, found
             elif k == 0:
                 return None
