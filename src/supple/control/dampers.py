@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Expression = Any
 WIDTH = 0.3  # damping ratio of the weight on the first mode in an H-infinity law
 MODE_WEIGHTS = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+HUGE = 1e30  # rad/s^2 by a radian or rad/s: a gain beyond this means nothing
 BAND = 2.0  # times the lowest elastic frequency: within it the least damping is made largest
 
 
@@ -163,9 +164,9 @@ def resonant_damping(
 
 @checked(
     **ARGUMENTS,
-    effort_weight=number(0, above=True),
-    noise=number(0, above=True),
-    mode_weight=optional(number(0)),
+    effort_weight=number(1e-9, 1e9),
+    noise=number(1e-9, 1e9),
+    mode_weight=optional(number(0, 1e9)),
 )
 def h_infinity(
     model: Model,
@@ -282,6 +283,8 @@ def _servo(
     Gp, Gv = (np.diag(np.broadcast_to(np.asarray(gain, float), (k,))) for gain in gains)
     F = np.zeros((k, 2 * n))
     F[:, :k], F[:, n : n + k] = -Gp, -Gv
+    if not np.abs(at.B @ F).max(initial=0.0) < HUGE:
+        raise SuppleError("position_gain or velocity_gain is beyond every servo: give smaller ones")
     D = np.hstack([-Gp, -Gv, np.zeros((k, k)), Gp])
     return at, F, D
 
