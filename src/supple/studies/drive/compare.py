@@ -34,7 +34,7 @@ from ...control.controllers import Controller
 from ...control.trajectories import LAWS
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
-from ..motion.follow import SMALL
+from ..small_range import SMALL
 from .methods import Task
 from .trials import Trial, driven, led
 
