@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from . import delta, dynamics, growth, mechanisms, modes, runs, sliding, startup, view
+from . import delta, dynamics, growth, mechanisms, modes, runs, shaking, sliding, startup, view
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
@@ -25,6 +25,7 @@ BENCHES: dict[str, Callable[[bool], Report]] = {
     **runs.BENCHES,
     **sliding.BENCHES,
     **delta.BENCHES,
+    **shaking.BENCHES,
 }
 ENGINES = ("supple", "numpy", "scipy", "casadi", "openseespy", "pin", "mujoco", "exudyn")
 

@@ -85,6 +85,8 @@ class Report:
         return "\n".join(parts)
 
     def _table(self) -> list[str]:
+        if not self.rows:
+            return []
         more = list(dict.fromkeys(key for row in self.rows for key in row.more))
         lines = [["", f"a {self.unit}", "spread", "ratio", *more]]
         for row in self.rows:

@@ -389,6 +389,13 @@ CALLS: dict[str, dict[str, Any]] = {
         "count": 1,
         "shortest": 0.1,
     },
+    "settled": {
+        "robot": supple.load("de-luca-two-link"),
+        "command": supple.PointToPoint((0.2, 0.8), (0.21, 0.81), 0.2),
+        "band": 0.05,
+        "rounds": 1,
+        "elements": 1,
+    },
     "jerk_limited": {
         "start": [0.0],
         "end": [1.0],

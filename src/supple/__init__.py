@@ -110,6 +110,8 @@ if TYPE_CHECKING:
     from .studies.drive.invert import Inversion, invert
     from .studies.drive.limited import JerkLimited, PathTiming, effort_limited, jerk_limited
     from .studies.drive.plan import Plan, plan
+    from .studies.drive.plan_trial import PlanTrial
+    from .studies.drive.settle import Corrected, settled
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -153,6 +155,7 @@ __all__ = [
     "ComputedTorque",
     "Constant",
     "Controller",
+    "Corrected",
     "Decoupling",
     "DeltaRobot",
     "Encoder",
@@ -197,6 +200,7 @@ __all__ = [
     "PathResponse",
     "PathTiming",
     "Plan",
+    "PlanTrial",
     "Platform",
     "PlatformPath",
     "Ply",
@@ -292,6 +296,7 @@ __all__ = [
     "scheduled",
     "schema",
     "sensitivities",
+    "settled",
     "shape",
     "shaped",
     "shaper",
@@ -363,6 +368,8 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
+    "studies.drive.settle": ("Corrected", "settled"),
+    "studies.drive.plan_trial": ("PlanTrial",),
     "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
     "studies.drive.compare": ("Comparison", "compare"),
     "studies.drive.compensate": ("Compensation", "compensate"),

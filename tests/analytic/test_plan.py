@@ -92,3 +92,69 @@ def test_the_motion_is_that_of_the_equations() -> None:
 def test_bad_input(given: dict, word: str) -> None:
     with pytest.raises(supple.SuppleError, match=word):
         supple.plan(pair(), [0.0], **{"end": [1.0], **given})
+
+
+def arm(**more: object) -> supple.SerialRobot:
+    """One aluminium bar of 1 m, 20 mm by 5 mm, bending in its plane."""
+    link = {
+        "name": "bar",
+        "length": 1.0,
+        "theory": "euler-bernoulli",
+        "material": {"young_modulus": 70e9, "poisson_ratio": 0.33, "density": 2700},
+        "section": {"shape": "rectangle", "depth": 0.01, "width": 0.03},
+        "tip": {"mass": 0.2},
+        **more,
+    }
+    return supple.SerialRobot(name="bar", planar=True, links=[link])
+
+
+def test_a_stress_limit_is_kept_and_active() -> None:
+    """The bar's root carries M(t); its outer fibre E I v'' (h/2) / I: the limit is met there."""
+    model = supple.build(arm(), supple.AssumedModes(1))
+    quick = supple.plan(model, [0.0], [0.5], effort_limit=2.0, pieces=30)
+    row = 70e9 * supple.Strain("bar", 0.0, 0.005).row(model)[0]
+    most = np.abs(quick.q @ row).max()
+    limit = 0.7 * most
+    kept = supple.plan(model, [0.0], [0.5], effort_limit=2.0, stress_limit=limit, pieces=30)
+    assert np.abs(kept.q @ row).max() == pytest.approx(limit, rel=1e-3)
+    assert kept.duration > quick.duration
+    assert kept.limits["stress"] == limit
+
+
+def test_a_plan_is_tried_on_a_finer_model() -> None:
+    """Two modes when planned, four when tried: little is left, limits are told."""
+    model = supple.build(arm(), supple.AssumedModes(2))
+    given = {"effort_limit": 2.0, "deflection_limit": 0.05, "pieces": 30}
+    found = supple.plan(model, [0.0], [0.5], 1.0, **given)
+    tried = found.tried()
+    assert tried.finer.size > model.size
+    assert set(tried.passed) == {"effort", "deflection"}
+    bent = np.abs([model.deflection_at(q, "bar", 1.0)[1] for q in found.q]).max()
+    itself = found.tried(model)  # what it was planned on: efforts and joints are its own
+    assert itself.residual < 0.05 * bent
+    assert itself.residual < tried.residual < bent
+    assert tried.passed["deflection"] == pytest.approx(bent / 0.05, rel=0.1)
+    assert tried.kept
+    assert "mm left on the finer model" in repr(tried)
+    with pytest.raises(supple.SuppleError, match="finer"):
+        found.tried("finer")  # type: ignore[arg-type]
+
+
+def test_it_says_why_there_is_no_move() -> None:
+    heavy = supple.SerialRobot(name="bar", planar=True, gravity=(0, -9.81, 0), links=arm().links)
+    model = supple.build(heavy, supple.AssumedModes(1))
+    with pytest.raises(supple.SuppleError, match="cannot hold the arm at rest at the start"):
+        supple.plan(model, [0.0], [0.5], effort_limit=1.0)
+    with pytest.raises(supple.SuppleError, match="sag at the start of the move is"):
+        supple.plan(model, [0.0], [0.5], effort_limit=20.0, deflection_limit=1e-4)
+    light = supple.build(arm(), supple.AssumedModes(1))
+    with pytest.raises(
+        supple.SuppleError, match=r"0\.05 s are too short for the limits \(effort\)"
+    ):
+        supple.plan(light, [0.0], [0.5], 0.05, effort_limit=2.0, pieces=20)
+    link = {"name": "a", "length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 9.0}
+    bare = supple.build(
+        supple.SerialRobot(name="bare", planar=True, links=[link]), supple.AssumedModes(1)
+    )
+    with pytest.raises(supple.SuppleError, match="stress_limit: link a names no material"):
+        supple.plan(bare, [0.0], [0.5], effort_limit=2.0, stress_limit=1e6)

@@ -31,6 +31,7 @@ DESIGN_WORDS = {
         "track",
         "optimise",
         "compare",
+        "plan",
         "identify",
         "validate",
         "reproduce",

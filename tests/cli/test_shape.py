@@ -1,6 +1,9 @@
 """`supple shape` as it is typed."""
 
 import json
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +88,45 @@ def test_bad_words(console: Console, move: Path, words: list[str], word: str) ->
     ran = console("shape", move, *words)
     assert (ran.code, ran.out) == (2, "")
     assert word in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "begin", "end"),
+    [
+        ("kuo-delta", [1.4, 1.4, 1.4], [0.0, 0.0, 0.0]),  # rods that are too short to meet there
+        ("theodore-rrp", [0.0, 0.0, 0.5], [0.1, 0.1, 9.0]),  # further out than the link is long
+    ],
+)
+def test_a_path_that_cannot_be_reached(
+    console: Console, tmp_path: Path, name: str, begin: list[float], end: list[float]
+) -> None:
+    """One sentence, and what stood there stays."""
+    given, robot = supple.load(name), tmp_path / "robot.yaml"
+    if name == "kuo-delta":
+        given = given.with_("lower.length", 0.3)
+    robot.write_text(supple.dump(given), encoding="utf-8")
+    t = np.linspace(0.0, 1.0, 101)
+    x = supple.PointToPoint(begin, end, 1.0)(t)[0]
+    place, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    rows = np.column_stack([t, x])
+    np.savetxt(place, rows, delimiter=",", header="t,a,b,c", comments="")
+    out.write_text("mine", encoding="utf-8")
+    ran = console("shape", place, "--robot", robot, "--out", out)
+    assert ran.code == 2
+    assert len(ran.err.strip().splitlines()) == 1
+    assert "Traceback" not in ran.err
+    assert out.read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_from_nothing_to_a_shaped_file_in_two_seconds(move: Path, tmp_path: Path) -> None:
+    """A new process, its processor time: what else runs here does not count."""
+    out = tmp_path / "shaped.csv"
+    words = ["--frequency", "7.2", "--damping", "0.02", "--shaper", "zvd", "--out", str(out)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "supple", "shape", str(move), *words]
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert out.exists()
+    assert took < 2.0

@@ -96,6 +96,18 @@ def test_each_feedback_damps_the_first_mode_of_the_finer_model(kind):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("law", ["strain_feedback", "resonant_damping", "h_infinity"])
+def test_each_damper_of_a_stiff_servo_does_so_too(law):
+    """A servo that hardly gives way damps nothing itself: 1.9 %; the laws three times 1 %."""
+    servo = ([60.0, 20.0], [6.0, 2.0])
+    first = supple.modes(fine().robot, THETA, count=1).omega[0]
+    values = loop(getattr(supple, law)(coarse(), THETA, *servo), fine())
+    assert values.real.max() < 0
+    near = values[np.abs(values) < 2 * first]
+    assert (-near.real / np.abs(near)).min() > 3 * RATIO
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["strain", "resonant", "lqg acceleration", "lqg sampled"])
 def test_a_run_on_the_finer_model_dies_away_as_its_poles_say(kind):
     """From the same small start with the same law: the slowest pole bounds what is left."""

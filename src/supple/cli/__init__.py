@@ -22,6 +22,7 @@ from .design.stopband import stopband
 from .design.sweep import sweep
 from .design.track import track
 from .drive.compare import compare
+from .drive.plan import plan
 from .drive.shape import shape
 from .kinematics.forward import forward, inverse
 from .motion.linearize import linearize
@@ -64,6 +65,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "stopband": (stopband, "Prove that no pose or payload rings in a band."),
     "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
+    "plan": (plan, "Plan a move from rest to rest under limits; write it."),
     "compare": (compare, "Which way to make a move leaves it calm, and at what cost."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
     "tour": (tour, "Visit four published robots; writes a page to play with."),

@@ -115,7 +115,12 @@ def calmest(
             raise SuppleError(
                 f"duration is {duration:.4g} s: the limits allow no move faster than {least:.4g} s"
             )
-        return _refined(start, end, modes, limits, duration, band)
+        only = _refined(start, end, modes, limits, duration, band)
+        if not np.isfinite(only.left):
+            raise SuppleError(
+                f"duration is {duration:.4g} s: no move found that keeps the limits; give more time"
+            )
+        return only
     slowest = 2 * np.pi / min(float(mode.omega.min()) for mode in modes)
     low, high = least, least + 2 * slowest
     best = _refined(start, end, modes, limits, high, band)

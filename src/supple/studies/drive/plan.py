@@ -10,7 +10,7 @@ Source: [Biegler2010] for direct collocation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from ...equations.equilibrium import static_state
 from ...equations.functions import need_open
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
+from .plan_trial import PlanTrial, deflection_rows, plan_trial, stress_rows
 
 __all__ = ["Plan", "plan"]
 
@@ -44,6 +45,8 @@ class Plan(Held):
         between.
         duration: s.  objective: "time" or "effort".
         iterations: of the solver.
+        limits: what was to be kept: effort and speed, (joints,) each, infinite where there is
+        none; deflection, m, and stress, Pa, None where there is none.
     """
 
     model: Model
@@ -53,6 +56,7 @@ class Plan(Held):
     tau: Array
     objective: str
     iterations: int
+    limits: Mapping[str, Any]
 
     @property
     def duration(self) -> float:
@@ -63,6 +67,14 @@ class Plan(Held):
     def trajectory(self) -> Samples:
         """The joints' motion as a Trajectory, for a controller."""
         return Samples(self.t, self.q[:, : self.model.joints])
+
+    def tried(self, finer: Model | None = None) -> PlanTrial:
+        """Return the move on a finer Model: the efforts planned, and its joints held to the move.
+
+        They are held by a PD loop as fast as the lowest mode. `finer`: the same robot under more
+        modes or elements; unless given, two assumed modes a link more than this Model has at most.
+        """
+        return plan_trial(self.model, self.trajectory, self.tau, self.limits, finer)
 
     def __repr__(self) -> str:
         return (
@@ -79,6 +91,7 @@ class Plan(Held):
     effort_limit=optional(reals),
     speed_limit=optional(reals),
     deflection_limit=optional(number(0, above=True, give="metres above zero")),
+    stress_limit=optional(number(0, above=True, give="pascals above zero")),
     pieces=whole(4, 1000),
     iterations=whole(1, 100_000),
 )
@@ -91,6 +104,7 @@ def plan(  # noqa: PLR0913 - every limit of a move
     effort_limit: float | Sequence[float] | None = None,
     speed_limit: float | Sequence[float] | None = None,
     deflection_limit: float | None = None,
+    stress_limit: float | None = None,
     pieces: int = 60,
     iterations: int = 500,
 ) -> Plan:
@@ -104,6 +118,8 @@ def plan(  # noqa: PLR0913 - every limit of a move
         move needs one.
         speed_limit: of the joints, likewise.
         deflection_limit: m, of the tip of every link relative to its root.
+        stress_limit: Pa, of bending and stretch at the outer fibres of every link that has a
+        material and a section, at its root, middle and end.
         pieces: on which efforts are constant.
         iterations: of IPOPT, at most.
     """
@@ -116,10 +132,13 @@ def plan(  # noqa: PLR0913 - every limit of a move
     speed = _limit("speed_limit", speed_limit, model, "speed_limit")
     if duration is None and not np.isfinite(effort).all():
         raise SuppleError("the fastest move needs effort_limit: without it there is none")
+    rows = [*deflection_rows(model, deflection_limit), *stress_rows(model, stress_limit)]
+    bent = np.array(rows).reshape(-1, model.size)
+    limits = {"effort": effort, "speed": speed, "deflection": deflection_limit}
+    limits["stress"] = stress_limit
+    _need_rest(model, ends, effort, bent)
     guess = _rigid_time(model, ends, effort, speed) if duration is None else float(duration)
-    return task.solved(
-        ends, duration, guess, effort, speed, _deflections(model, deflection_limit), iterations
-    )
+    return task.solved(ends, duration, guess, limits, bent, iterations)
 
 
 def _limit(name: str, given: Any, model: Model, own: str) -> Array:
@@ -142,24 +161,26 @@ def _rigid_time(model: Model, ends: list[Array], effort: Array, speed: Array) ->
         raise SuppleError("start and end are the same: there is no move to plan")
     zero = np.zeros(model.size)
     held = max(np.abs(model.inverse_dynamics(q, zero, zero)[:k] / effort).max() for q in ends)
-    if held >= 1:
-        raise SuppleError("effort_limit cannot even hold the arm at rest: raise it")
     inertia = np.diag(model.mass_matrix(ends[0]))[:k]
     times = 2 * np.sqrt(inertia * move / (effort * (1 - held)))
     return float(max(times.max(), (move / speed).max()))
 
 
-def _deflections(model: Model, limit: float | None) -> tuple[Array, float] | None:
-    """Rows of the tip deflections of all links over q, and their limit."""
-    if limit is None:
-        return None
-    rows = []
-    robot: Any = model.robot
-    for link in robot.links:
-        if not link.rigid:
-            columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
-            rows += [row for row in np.array(columns).T if np.abs(row).any()]
-    return np.array(rows).reshape(-1, model.size), float(limit)
+def _need_rest(model: Model, ends: list[Array], effort: Array, bent: Array) -> None:
+    """Say so where the arm cannot even stand at the ends of the move."""
+    zero = np.zeros(model.size)
+    for word, q in zip(("start", "end"), ends, strict=True):
+        held = np.abs(model.inverse_dynamics(q, zero, zero)[: model.joints]) / effort
+        if held.max() >= 1:
+            raise SuppleError(
+                f"effort_limit cannot hold the arm at rest at the {word} of the move: joint "
+                f"{int(np.argmax(held)) + 1} needs {held.max():.3g} times as much"
+            )
+        if len(bent) and np.abs(bent @ q).max() >= 1:
+            raise SuppleError(
+                f"the sag at the {word} of the move is {np.abs(bent @ q).max():.3g} times "
+                "deflection_limit or stress_limit already: raise it"
+            )
 
 
 class _Task:
@@ -187,13 +208,14 @@ class _Task:
         ends: list[Array],
         duration: float | None,
         guess: float,
-        effort: Array,
-        speed: Array,
-        bent: tuple[Array, float] | None,
+        limits: dict[str, Any],
+        bent: Array,
         iterations: int,
     ) -> Plan:
         """Set the problem up, solve it, and say why if there is no solution."""
         import casadi as ca
+
+        effort, speed = limits["effort"], limits["speed"]
 
         n, k, N = self.model.size, self.model.joints, self.N
         X, U, T = ca.MX.sym("X", 2 * n, N + 1), ca.MX.sym("U", k, N), ca.MX.sym("T")
@@ -201,9 +223,9 @@ class _Task:
         open_by, onward = self.piece.map(N)(X[:, :N], *S, U, ca.repmat(T / N, 1, N))
         rows = [ca.vec(open_by), ca.vec(X[:, 1:] - onward)]
         sizes = [0.0, 0.0]
-        if bent is not None:
-            rows.append(ca.vec(ca.mtimes(ca.DM(bent[0]), X[:n, :])))
-            sizes.append(bent[1])
+        if len(bent):
+            rows.append(ca.vec(ca.mtimes(ca.DM(bent), X[:n, :])))
+            sizes.append(1.0)
         bounds = np.concatenate(
             [np.full(row.numel(), size) for row, size in zip(rows, sizes, strict=True)]
         )
@@ -218,7 +240,7 @@ class _Task:
         solver = ca.nlpsol("plan", "ipopt", problem, options)
         low, high = self._bounds(ends, duration, guess, effort, speed)
         found = solver(x0=self._start(ends, guess), lbx=low, ubx=high, lbg=-bounds, ubg=bounds)
-        self._check(solver.stats(), duration, guess)
+        self._check(solver.stats(), duration, limits)
         values = np.array(found["x"]).ravel()
         count = 2 * n * (N + 1)
         states = values[:count].reshape(N + 1, 2 * n)
@@ -226,22 +248,29 @@ class _Task:
         t = np.linspace(0.0, values[-1], N + 1)
         word = "time" if duration is None else "effort"
         steps = int(solver.stats()["iter_count"])
-        return Plan(self.model, t, states[:, :n], states[:, n:], tau, word, steps)
+        return Plan(self.model, t, states[:, :n], states[:, n:], tau, word, steps, limits)
 
     @staticmethod
-    def _check(stats: dict[str, Any], duration: float | None, guess: float) -> None:
+    def _check(stats: dict[str, Any], duration: float | None, limits: dict[str, Any]) -> None:
         if stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level":
             return
+        kept = [
+            word
+            for word, limit in limits.items()
+            if limit is not None and np.isfinite(np.asarray(limit, float)).any()
+        ]
+        told = f" ({', '.join(kept)})" if kept else ""
         if stats["return_status"] == "Infeasible_Problem_Detected":
             hint = (
-                f"{duration:g} s are too short for the limits"
+                f"{duration:g} s are too short for the limits{told}"
                 if duration is not None
-                else "the limits allow no move"
+                else f"the limits{told} allow no move"
             )
             raise SuppleError(f"no such move exists: {hint}; give more time, effort or deflection")
         raise SuppleError(
             f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
-            f"{stats['iter_count']} steps): give other limits, pieces, or iterations"
+            f"{stats['iter_count']} steps) under the limits{told}: give other limits, pieces, or "
+            "iterations"
         )
 
     def _bounds(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...architectures.kinds import architecture_of
+from ...control.shapers import SHAPERS
 from ...studies.drive.compare import Comparison
 from .page import Chapter, Plot, Series, Table
 from .reports import Report
@@ -24,6 +25,24 @@ COSTS = (
     "Off the path: the largest distance from where a rigid robot would have its tip. Peak effort: "
     "the largest of any motor. Energy: what the motors give and take. The worst of all payloads."
 )
+MEANINGS = {
+    "unshaped": "the plain move, as an ordinary controller makes it",
+    "scheduled": "the same move, each part of it repeated so that the echoes cancel the vibration; "
+    "the delays follow the frequency along the path, and the loads of fast motion are taken out",
+    "optimised": "the fastest move that leaves no more than the shaped ones, under the plain "
+    "move's speed and acceleration",
+}
+SHAPER = "the plain move added up from delayed copies of itself, so that their vibrations cancel"
+
+
+def _meaning(name: str) -> str:
+    """What a method is, in words; nothing for names of the user's own."""
+    kind = name.removeprefix("scheduled-")
+    if name in MEANINGS:
+        return MEANINGS[name]
+    if kind in SHAPERS:
+        return f"{SHAPER} (shaper {kind})" if kind == name else MEANINGS["scheduled"]
+    return ""
 
 
 def comparison_report(found: Comparison) -> Report:
@@ -64,18 +83,26 @@ def comparison_report(found: Comparison) -> Report:
         wrong,
         f"Changed: {found.changed}. Every method was made for the payload as told.",
     )
-    chapter = Chapter(
-        text=list(found.text), tables=[table, robust, cost], plots=[_tip(found), *_commands(found)]
-    )
+    known = [(name, _meaning(name)) for name in found.methods if _meaning(name)]
+    tables = [table, robust, cost]
+    if known:
+        tables.append(Table("What the methods are", ("method", "what it does"), known))
+    chapter = Chapter(text=list(found.text), tables=tables, plots=[_tip(found), *_commands(found)])
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
     lead = [
-        f"One move of {found.robot.name} from rest to rest, driven in {len(found.methods)} ways. "
+        f"One move of {found.robot.name} from rest to rest, from {_place(found.start)} to "
+        f"{_place(found.end)}, driven in {len(found.methods)} ways. "
         f"Held by its motors the robot rings at {told} Hz where the move ends. The methods were "
         "made for the robot as it is described and tried on a finer one "
         f"({found.finer}; {found.servo}).",
         *(f"Take these numbers with care: {note}." for note in found.notes),
     ]
     return Report(f"{found.robot.name}: which move ends calm", [chapter], lead)
+
+
+def _place(x: Array) -> str:
+    """Coordinates as one reads them."""
+    return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"
 
 
 def _kept(t: Array) -> NDArray[np.intp]:

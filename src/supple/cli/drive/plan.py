@@ -1,0 +1,211 @@
+"""`supple plan`: a move from rest to rest, planned under limits and written as a trajectory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import File, Json, angles, values
+from ..output import print_json, print_table, say
+from .shape import Gains, servo_of
+
+if TYPE_CHECKING:
+    from ...control.trajectories import Trajectory
+    from ...robot import Robot
+
+__all__ = ["plan"]
+
+WAYS = ("effort", "calm", "jerk", "path")
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="0,45deg,..", help="Where the move begins; zero without."),
+]
+To = Annotated[str | None, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        help="effort: under effort limits, at rest with its bending; calm: the fastest that leaves "
+        "the lowest modes calm; jerk: jerk-limited; path: along --path under effort limits.",
+    ),
+]
+Path = Annotated[
+    str | None,
+    typer.Option("--path", metavar="IN.csv", help="Joints along a path; its times do not matter."),
+]
+Duration = Annotated[
+    float | None, typer.Option(help="Seconds it may take; the fastest move without.")
+]
+Effort = Annotated[
+    str | None,
+    typer.Option("--effort-limit", metavar="3,1.5", help="N m or N; the robot file's without."),
+]
+Speed = Annotated[
+    str | None, typer.Option("--speed-limit", metavar="1,1", help="rad/s or m/s, one or each.")
+]
+Acceleration = Annotated[
+    str | None, typer.Option("--acceleration-limit", metavar="4,4", help="One or each.")
+]
+Jerk = Annotated[str | None, typer.Option("--jerk-limit", metavar="40,40", help="One or each.")]
+Deflection = Annotated[
+    float | None, typer.Option("--deflection-limit", help="Metres, of every link's end (effort).")
+]
+Stress = Annotated[
+    float | None, typer.Option("--stress-limit", help="Pascals, of every link (effort).")
+]
+Rate = Annotated[float, typer.Option("--rate", help="Samples a second of --out.")]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="OUT.csv", help="Where to write it: .csv, .json or .yaml."),
+]
+
+
+def plan(
+    robot: File,
+    end: To = None,
+    start: From = None,
+    by: By = "effort",
+    path: Path = None,
+    duration: Duration = None,
+    effort_limit: Effort = None,
+    speed_limit: Speed = None,
+    acceleration_limit: Acceleration = None,
+    jerk_limit: Jerk = None,
+    deflection_limit: Deflection = None,
+    stress_limit: Stress = None,
+    gains: Gains = None,
+    rate: Rate = 1000.0,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Plan a move from rest to rest: the fastest under limits, or the gentlest in a given time."""
+    from ... import files
+    from ...files import joint_trajectories as moves
+    from ...files.disk import check_place
+
+    if by not in WAYS:
+        raise SuppleError(f"--by {by}: choose one of {', '.join(WAYS)}")
+    if out is not None:
+        if not out.lower().endswith(moves.WRITABLE):
+            raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
+        check_place(out)
+    if not 0 < rate <= 1e6:
+        raise SuppleError(f"--rate {rate:g}: give samples a second, above zero and at most 1e6")
+    limits = {
+        "effort_limit": effort_limit,
+        "speed_limit": speed_limit,
+        "acceleration_limit": acceleration_limit,
+        "jerk_limit": jerk_limit,
+    }
+    given: dict[str, Any] = {
+        name: _some(text, f"--{name.replace('_', '-')}")
+        for name, text in limits.items()
+        if text is not None
+    }
+    given |= {"deflection_limit": deflection_limit, "stress_limit": stress_limit}
+    given |= {"duration": duration, "servo": servo_of(gains)}
+    arm = files.load(robot)
+    if (by == "path") == (path is None):
+        raise SuppleError("give --path with --by path, and only with it")
+    if path is not None:
+        ends: Any = moves.read_joint_trajectory(path).positions
+    elif end is None:
+        raise SuppleError("give --to: where the move ends")
+    else:
+        goal = angles(end, "--to")
+        ends = ([0.0] * len(goal) if start is None else angles(start, "--from"), goal)
+    found, told = _found(arm, by, ends, {k: v for k, v in given.items() if v is not None})
+    _finish(arm, by, found, told, rate, out, json)
+
+
+def _some(text: str, option: str) -> Any:
+    found = values(text, option)
+    return found[0] if len(found) == 1 else found
+
+
+# What each way needs, and what it may have.
+NEEDS = {"effort": (), "calm": ("speed_limit", "acceleration_limit"), "path": ()}
+NEEDS["jerk"] = ("speed_limit", "acceleration_limit", "jerk_limit")
+MAY = {
+    "effort": ("effort_limit", "speed_limit", "deflection_limit", "stress_limit", "duration"),
+    "calm": (*NEEDS["calm"], "jerk_limit", "duration", "servo"),
+    "jerk": (*NEEDS["jerk"], "duration"),
+    "path": ("effort_limit", "speed_limit", "acceleration_limit"),
+}
+
+
+def _found(robot: Robot, by: str, ends: Any, given: dict[str, Any]) -> tuple[Trajectory, Any]:
+    """The move, and what else is known of it."""
+    from ...architectures.kinds import architecture_of
+    from ...beams.basis import AssumedModes
+    from ...equations.build import build
+    from ...studies.drive import calm, limited
+    from ...studies.drive import plan as planning
+
+    def option(name: str) -> str:
+        return "--gains" if name == "servo" else f"--{name.replace('_', '-')}"
+
+    for name in NEEDS[by]:
+        if name not in given:
+            raise SuppleError(f"--by {by} needs {option(name)}")
+    for name in given:
+        if name not in MAY[by]:
+            raise SuppleError(f"{option(name)} is not for --by {by}: leave it out")
+    if by == "calm":
+        platform = architecture_of(robot).asked_by == "position"
+        return calm.calm_move(robot, *ends, **given, platform=platform), None
+    if by == "jerk":
+        return limited.jerk_limited(*ends, **given), None
+    model = build(robot, AssumedModes(1))
+    if by == "path":
+        return limited.effort_limited(model, ends, **given), None
+    found = planning.plan(model, *ends, **given)
+    return found.trajectory, found.tried()
+
+
+def _finish(
+    robot: Robot, by: str, move: Trajectory, told: Any, rate: float, out: str | None, json: bool
+) -> None:
+    """Write it and tell of it."""
+    import numpy as np
+
+    from ...architectures.kinds import architecture_of
+    from ...files import joint_trajectories as moves
+
+    t = np.arange(int(np.ceil(move.duration * rate - 1e-9)) + 1) / rate
+    x, v, a = move(t)
+    names = tuple(c.key.removeprefix("theta.") for c in architecture_of(robot).coordinates())
+    if len(names) != x.shape[1]:
+        raise SuppleError(f"the move has {x.shape[1]} coordinates: {robot.name} needs {len(names)}")
+    if out is not None:
+        moves.write_joint_trajectory(out, moves.JointTrajectory(names, t, x))
+    peaks = [np.abs(values).max(axis=0) for values in (v, a)]
+    if json:
+        print_json(
+            {
+                "robot": robot.name,
+                "by": by,
+                "duration": move.duration,
+                "coordinates": list(names),
+                "peak_speed": peaks[0],
+                "peak_acceleration": peaks[1],
+                "residual_on_finer_model": None if told is None else told.residual,
+                "used_of_limits": None if told is None else told.passed,
+            }
+        )
+        return
+    say(f"{robot.name}: {move.duration:.5g} s by {by}\n")
+    rows = [
+        (name, f"{x[0, k]:.5g}", f"{x[-1, k]:.5g}", f"{peaks[0][k]:.4g}", f"{peaks[1][k]:.4g}")
+        for k, name in enumerate(names)
+    ]
+    print_table(("", "from>", "to>", "peak speed>", "peak acceleration>"), rows)
+    if told is not None:
+        say(f"\non a finer model {1e3 * told.residual:.3g} mm are left after it")
+        for word, used in told.passed.items():
+            over = "" if used <= 1.02 else ": passed, plan with a lower limit"
+            say(f"{word}: at most {used:.3g} of the limit there{over}")
+    if out is not None:
+        say(f"Written: {out}")

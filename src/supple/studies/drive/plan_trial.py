@@ -1,0 +1,170 @@
+"""A planned move tried on a finer Model: what it leaves there, and which limits it passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...answers.held import Held
+from ...arguments import number
+from ...beams.basis import AssumedModes
+from ...control.trajectories import Trajectory
+from ...equations.build import build
+from ...equations.equilibrium import static_state
+from ...equations.model import Model
+from ...errors import SuppleError
+from ...outputs.kinds import Strain
+from ...outputs.stress import has_fibre
+from ...sections import Circle, Shape, Tube
+from ..motion.simulate import simulate
+
+__all__ = ["PlanTrial", "deflection_rows", "plan_trial", "stress_rows"]
+
+Array = NDArray[np.float64]
+WATCHED = 2.0  # periods of the lowest mode after the move
+ROWS = 200  # samples to the move
+
+
+@dataclass(frozen=True, eq=False)
+class PlanTrial(Held):
+    """A planned move on a finer Model: its efforts, and its joints held to it.
+
+    Attributes:
+        finer: that Model.
+        residual: m, half of the tip's peak to peak after the move.
+        passed: by which factor each limit is used at most; above one it is passed. Keys effort,
+        speed, deflection, stress, as far as they were limited.
+    """
+
+    finer: Model
+    residual: float
+    passed: dict[str, float]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every limit is kept within two per cent."""
+        return all(value <= 1.02 for value in self.passed.values())
+
+    def __repr__(self) -> str:
+        each = ", ".join(f"{word} {value:.3g}" for word, value in self.passed.items())
+        told = f"; of the limits: {each}" if each else ""
+        return f"<PlanTrial: {1e3 * self.residual:.3g} mm left on the finer model{told}>"
+
+
+def plan_trial(
+    model: Model, move: Trajectory, tau: Array, limits: Mapping[str, Any], finer: Model | None
+) -> PlanTrial:
+    """Return the trial of `Plan.tried`; tau (pieces, joints) are constant on pieces of the move."""
+    if finer is None:
+        robot: Any = model.robot
+        bending = max(1, sum(not link.rigid for link in robot.links))
+        most = -(-(model.size - model.joints) // bending)
+        finer = build(model.robot, AssumedModes(most + 2))
+    if not isinstance(finer, Model) or finer.joints != model.joints:
+        raise SuppleError(
+            f"finer is {finer!r:.60}: give a Model of the same robot, as by "
+            "supple.build(robot, supple.AssumedModes(4))"
+        )
+    k, T = model.joints, move.duration
+    start, end = move(0.0)[0], move(T)[0]
+    w = _lowest(finer, end)
+    inertia = np.diag(finer.mass_matrix(_unbent(finer, end)))[:k]
+    zero = np.zeros(finer.size)
+    rest = finer.inverse_dynamics(static_state(finer, end), zero, zero)[:k]
+
+    def law(t: float, q: Array, qd: Array, wanted: Any) -> Array:
+        piece = int(t / T * len(tau))
+        planned = tau[piece] if t < T and piece < len(tau) else rest
+        speed = wanted[1] - qd[:k]
+        found: Array = planned + inertia * (w**2 * (wanted[0] - q[:k]) + 2 * w * speed)
+        return found
+
+    run = simulate(
+        finer,
+        controller=law,
+        trajectory=move,
+        duration=T + WATCHED * 2 * np.pi / w,
+        dt=T / ROWS,
+        q0="static",
+        theta0=start,
+    )
+    after = run.tip[run.t >= T]
+    used: dict[str, float] = {}
+    moving = run.t <= T
+    for word, values in (("effort", run.tau), ("speed", run.qd[:, :k])):
+        share = np.abs(values[moving]) / limits[word]
+        if np.isfinite(limits[word]).any():
+            used[word] = float(share.max())
+    for word, rows in (
+        ("deflection", deflection_rows(finer, limits["deflection"])),
+        ("stress", stress_rows(finer, limits["stress"])),
+    ):
+        if rows:
+            used[word] = float(np.abs(run.q @ np.array(rows).T).max())
+    return PlanTrial(finer, float(np.linalg.norm(np.ptp(after, axis=0)) / 2), used)
+
+
+def _unbent(model: Model, theta: Array) -> Array:
+    return np.concatenate([theta, np.zeros(model.size - model.joints)])
+
+
+def _lowest(model: Model, theta: Array) -> float:
+    """The lowest frequency with the joints held, rad/s; of a rigid arm one radian a second."""
+    k = model.joints
+    if model.size == k:
+        return 1.0
+    M = model.mass_matrix(_unbent(model, theta))[k:, k:]
+    K = np.asarray(model.stiffness)[k:, k:]
+    values = np.linalg.eigvals(np.linalg.solve(M, K))
+    return float(np.sqrt(np.abs(values).min()))
+
+
+def deflection_rows(model: Model, limit: float | None) -> list[Array]:
+    """Return rows over q of the tip deflections of all links, one where they reach the limit."""
+    if limit is None:
+        return []
+    allowed: float = number(0, above=True, unit="of metres")("deflection_limit", limit)
+    robot: Any = model.robot
+    rows = []
+    for link in robot.links:
+        if not link.rigid:
+            columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
+            rows += [row / allowed for row in np.array(columns).T if np.abs(row).any()]
+    return rows
+
+
+def stress_rows(model: Model, limit: float | None) -> list[Array]:
+    """Return rows over q of the stress at outer fibres, E (u' - y psi_z' + z psi_y') / limit."""
+    if limit is None:
+        return []
+    allowed: float = number(0, above=True, unit="of pascals")("stress_limit", limit)
+    robot: Any = model.robot
+    rows: list[Array] = []
+    for link in robot.links:
+        if link.rigid:
+            continue
+        section, material = robot.section(link), robot.material(link)
+        if section is None or material is None or not has_fibre(section):
+            raise SuppleError(
+                f"stress_limit: link {link.name} names no material and section with an outer fibre "
+                "(rectangle, box, circle or tube): leave the limit out, or give them"
+            )
+        for place, fibre in product((0.0, 0.5, 1.0), _fibres(section)):
+            row = material.young_modulus * Strain(link.name, place, fibre).row(model)[0]
+            if np.abs(row).any():
+                rows.append(row / allowed)
+    return rows
+
+
+def _fibres(section: Shape) -> list[tuple[float, float]]:
+    """Places (y, z) at the rim of a section on one side; the others carry the opposite stress."""
+    if isinstance(section, Circle | Tube):
+        r = section.diameter / 2
+        return [(r * np.cos(a), r * np.sin(a)) for a in np.pi / 8 * np.arange(8)]
+    shape: Any = section
+    return [(shape.depth / 2, side * shape.width / 2) for side in (1, -1)]

@@ -1,0 +1,218 @@
+"""Which small correction lets a move end calm: what its own loads would leave is taken out.
+
+A shaper calms what goes with the acceleration of a command. Loads that go with the square of its
+speed, and those that change with the pose, are left; on a large fast move they are a tenth of all.
+The elastic motion about the command, M y'' + C y' + K y = F, is linear, and a small correction
+u(t) = sum c_k B_k(t) of the command changes F by F_a u'' + F_v u' (F_a, F_v: slopes of F). So
+the vibration left in every mode of the robot at rest is r_0 + R c, and the correction is the
+smallest one that makes it least, for frequencies a band lower and higher too. B_k are cubic
+B-splines within the move: they begin and end at rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arguments import Check, checked, instance, number, whole
+from ...control.trajectories import Trajectory
+from ...errors import SuppleError
+from ...path_dynamics.ked import ked
+from ...robot import Robot, a_robot
+
+__all__ = ["Corrected", "leaves", "settled"]
+
+Array = NDArray[np.float64]
+STEPS = 60  # to a period of the lowest mode
+SPACING = 6.0  # knots of the correction to a period
+HEARD = 10.0  # times the lowest frequency: modes that are looked after
+FAINT = 0.02  # of the largest singular value: what is corrected is above it
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected(Trajectory):
+    """A trajectory and a small correction in cubic B-splines.
+
+    Attributes:
+        first: what is corrected.
+        shares: (k, n) coefficients of the splines, which begin and end at rest within the move.
+    """
+
+    first: Trajectory
+    shares: Array
+    smooth: bool = field(default=True, init=False)
+
+    @property
+    def duration(self) -> float:
+        return self.first.duration
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        inner = np.linspace(0.0, self.duration, len(self.shares) + 4)[1:-1]
+        both = np.sort(np.concatenate([inner, self.first.breaks]))
+        return tuple(both[np.diff(both, prepend=-1.0) > 1e-9 * self.duration].tolist())
+
+    @cached_property
+    def _spline(self) -> Any:
+        return _spline(self.duration, self.shares)
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = (value + self._spline(t, k) for k, value in enumerate(self.first.at(t)))
+        return x, v, a
+
+
+def _spline(T: float, shares: Array) -> Any:
+    """The splines with shares (k, ..), each within 0..T, at rest at both ends of the move."""
+    from scipy.interpolate import BSpline
+
+    k = len(shares)
+    knots = T / (k + 3) * np.arange(-3, k + 7)  # three more to both sides, with nothing on them
+    return BSpline(knots, np.pad(shares, ((3, 3), (0, 0))), 3)
+
+
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "command": instance(Trajectory, "a Trajectory, such as one of supple.scheduled"),
+    "band": number(0, 0.5),
+    "rounds": whole(1, 10),
+    "elements": whole(1, 50),
+}
+
+
+@checked(**ARGUMENTS)
+def settled(
+    robot: Robot,
+    command: Trajectory,
+    *,
+    band: float = 0.05,
+    rounds: int = 2,
+    elements: int = 1,
+) -> Trajectory:
+    """Return a command corrected so that the loads of its own motion leave the robot calm.
+
+    Args:
+        robot: an arm or a Delta, its motors doing what they are told.
+        command: of its joints, or of a Delta's platform, from rest to rest; one that is shaped
+        already, so that little is left to correct.
+        band: by which part the frequencies may be off, to both sides.
+        rounds: how often what is left is corrected.
+        elements: to each link.
+    """
+    if command.periodic:
+        raise SuppleError("command repeats: give one that begins and ends at rest")
+    task = _Task(robot, command, band, elements)
+    shares = np.zeros((task.count, len(command(0.0)[0])))
+    best, least = shares, np.inf
+    for k in range(rounds + 1):
+        moved = Corrected(command, shares)
+        left, slopes = task.left(moved, k < rounds)
+        if (size := float(np.linalg.norm(left))) < least:
+            best, least = shares, size
+        if slopes is not None:
+            step = np.linalg.lstsq(slopes, -left, rcond=FAINT)[0]
+            shares = shares + step.reshape(shares.shape)
+    return Corrected(command, best)
+
+
+def leaves(robot: Robot, command: Trajectory, band: float = 0.05, elements: int = 1) -> float:
+    """Return the largest vibration of the tip that a command leaves within a band, m.
+
+    The sum over the modes of their amplitudes at the tip, each frequency off by the band or not.
+    """
+    task = _Task(robot, command, band, elements)
+    worst = 0.0
+    for factor in task.factors:
+        rung = task.rung(command, factor)
+        worst = max(worst, float(np.hypot(*np.split(rung, 2)).sum()))
+    return worst
+
+
+def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
+    """Times (B,) from break to break, and the steps (B,) that lead to them: 0 across a break."""
+    T = command.duration
+    edges = [0.0, *(t for t in command.breaks if 0.1 * step < t < T - 0.1 * step), T]
+    times, steps = [], []
+    for a, b in pairwise(edges):
+        if b - a > 0.1 * step:
+            inside = np.linspace(a, b, 1 + max(1, round((b - a) / step)))
+            steps.append(np.append(0.0, np.diff(inside)))
+            inside[[0, -1]] += np.array([1, -1]) * 1e-6 * (b - a)
+            times.append(inside)
+    return np.concatenate(times), np.concatenate(steps)
+
+
+class _Task:
+    """What a command leaves in the modes of a robot, and how that changes with a correction."""
+
+    def __init__(self, robot: Robot, command: Trajectory, band: float, elements: int) -> None:
+        from scipy.linalg import eigh
+
+        self.model = ked(robot, command(0.0)[0], elements)
+        self.T = T = command.duration
+        ends = command(np.array([0.0, T]))[0]
+        self.rest = self.model.matrices(ends, 0 * ends, 0 * ends)
+        lowest = float(np.sqrt(eigh(self.rest.K[1], self.rest.M[1], eigvals_only=True)[0]))
+        self.heard = HEARD * lowest
+        periods = T * lowest / (2 * np.pi)
+        self.t, self.h = _grid(command, T / max(60, min(4000, round(periods * STEPS))))
+        self.count = max(4, min(60, round(periods * SPACING) - 3))
+        self.factors = [1.0] if band == 0 else [1.0, (1 - band) ** 2, (1 + band) ** 2]
+
+    def rung(self, command: Trajectory, factor: float) -> Array:
+        """r (2 m,) of one factor of the elastic stiffness, cosines and then sines, m."""
+        here = self.model.matrices(*command(self.t))
+        return self._rung(here, here.F[..., None], factor)[:, 0]
+
+    def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
+        """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
+        x, v, a = command(self.t)
+        here = self.model.matrices(x, v, a)
+        F = here.F[..., None]
+        if slopes:
+            F = np.concatenate([F, self._loads(x, v, a, here.F)], axis=2)
+        rows = [self._rung(here, F, factor) for factor in self.factors]
+        found = np.concatenate(rows)
+        return found[:, 0], found[:, 1:] if slopes else None
+
+    def _loads(self, x: Array, v: Array, a: Array, F: Array) -> Array:
+        """(T, N, coefficients): the loads of each spline in each coordinate."""
+        n = x.shape[1]
+        B = _spline(self.T, np.eye(self.count))
+        B1, B2 = B(self.t, 1), B(self.t, 2)
+        h = max(float(np.abs(v).max()), 1e-9)
+        parts = []
+        for unit in np.eye(n):
+            by_a = self.model.matrices(x, v, a + unit).F - F
+            ahead, behind = (self.model.matrices(x, v + s * h * unit, a).F for s in (1, -1))
+            by_v = (ahead - behind) / (2 * h)
+            parts.append(by_a[:, :, None] * B2[:, None, :] + by_v[:, :, None] * B1[:, None, :])
+        return np.stack(parts, axis=3).reshape(len(x), F.shape[1], -1)
+
+    def _rung(self, here: Any, F: Array, factor: float) -> Array:
+        """(m, columns): what is left at the end, elastic stiffness times a factor."""
+        from scipy.linalg import eigh
+
+        K = here.K + (factor - 1) * self.model.stiffness
+        M, C, h = here.M, here.C, self.h[:, None, None]
+        y = np.zeros(F.shape[1:])
+        y[:, 0] = np.linalg.solve(K[0], self.rest.F[0])
+        v = np.zeros_like(y)
+        acc = np.zeros_like(y)
+        A = M + h / 2 * C + h**2 / 4 * K
+        for k, h in enumerate(self.h):
+            y, v = y + h * v + h**2 / 4 * acc, v + h / 2 * acc
+            acc = np.linalg.solve(A[k], F[k] - C[k] @ v - K[k] @ y)
+            y, v = y + h**2 / 4 * acc, v + h / 2 * acc
+        still = self.rest.K[1] + (factor - 1) * self.model.stiffness
+        y[:, 0] -= np.linalg.solve(still, self.rest.F[1])
+        w2, V = eigh(still, self.rest.M[1])
+        w = np.sqrt(np.abs(w2))
+        kept = w <= self.heard
+        V, w = V[:, kept], w[kept]
+        size = np.linalg.norm(self.rest.tip[1, :3] @ V, axis=0)[:, None]
+        return np.concatenate([size * (V.T @ M[-1] @ y), size / w[:, None] * (V.T @ M[-1] @ v)])
