@@ -111,7 +111,7 @@ def test_a_scheduled_move_leaves_a_mode_of_changing_frequency_at_rest() -> None:
         marks = [0.0, *trajectory.breaks, end]
         y = np.zeros(2)
         for low, high in pairwise(marks):
-            y = solve_ivp(rate, (low, high), y, rtol=1e-9, atol=1e-12).y[:, -1]
+            y = solve_ivp(rate, (low, high), y, rtol=1e-6, atol=1e-9).y[:, -1]
         return float(np.hypot(y[0], y[1] / omega_at(trajectory([end])[0])[0]))
 
     unit = supple.shaper("zvd", 1.0)
