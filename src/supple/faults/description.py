@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
+from ..answers.held import as_html
 from ..errors import SuppleError
 from ..values import MEASURED, in_si
 from .finding import every_fault, robot_error
@@ -59,6 +60,11 @@ class Description(BaseModel, ABC):
                 text = repr(value)
                 told.append((name, value if len(text) <= WIDTH else _Short(value)))
         return told[:LINES]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        rows = [(name, repr(value)) for name, value in self.__repr_args__()]
+        return as_html(type(self).__name__, rows)
 
 
 class _Short:
