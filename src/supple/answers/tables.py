@@ -115,4 +115,4 @@ def html(answer: Any) -> str:
         len(table) > HEAD
     )
     head = table.iloc[:HEAD, :8].to_html(border=0, float_format=lambda x: f"{x:.6g}")
-    return as_html(answer._title, answer._told()) + head + more
+    return f"{as_html(answer._title, answer._told())}{head}{more}"
