@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
-from ..answers.held import as_html
 from ..errors import SuppleError
 from ..values import MEASURED, in_si
 from .finding import every_fault, robot_error
@@ -63,6 +62,8 @@ class Description(BaseModel, ABC):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
+        from ..answers.held import as_html  # loads numpy, which reading a file does not need
+
         rows = [(name, repr(value)) for name, value in self.__repr_args__()]
         return as_html(type(self).__name__, rows)
 
