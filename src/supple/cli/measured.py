@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from ..faults import nearest
 from .output import print_table, say
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ Measured = Annotated[
 
 def output_of(word: str) -> Output:
     """Return an output as typed."""
+    from ..faults import nearest  # loads pydantic and numpy, which --help does not need
     from ..outputs.kinds import OUTPUTS
 
     kind, *rest = word.strip().split(":")
