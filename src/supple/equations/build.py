@@ -18,9 +18,10 @@ from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .accuracy import ModelWarning, accuracy
-from .chain_functions import AnyLaws, ChainFunctions
+from .chain_functions import MANY, AnyLaws, ChainFunctions
 from .chains.chain import Chain, chain_of, denoised
 from .chains.chain_equations import Laws, laws_of
+from .chains.forces import held_together
 from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
 from .chains.tree import passive_values
@@ -138,13 +139,13 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
     rubbed = friction if any(friction) else ()
     ratios = slide_ratios(robot, chain, asked.damping)
     laws = laws_of(chain, D, rubbed, ratios, reading.velocity)
-    _check_mass(chain, laws)
+    functions = ChainFunctions(_read(laws, reading), asked.compiled)
+    _check_mass(chain, laws, functions)
     K = chain.stiffness()
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan
     arrays = _frozen(K, D, np.array(friction))
-    functions = ChainFunctions(_read(laws, reading), asked.compiled)
     return Model(robot, basis, chain, reading, stiffening, *arrays, functions)
 
 
@@ -173,14 +174,18 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     friction[list(tree.places)] = passive_values(robot, "friction")
     for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
         D[k, k] = value
+    for ball in tree.balls:  # one value for all directions acts on the turn, not on each angle
+        at = list(ball.places)
+        D[at, at] = 0.0 if ball.damping else D[at, at]
+        friction[at] = 0.0 if ball.friction else friction[at]
     ratios = slide_ratios(robot, chain, asked.damping)
     rubbed = tuple(friction.tolist()) if friction.any() else ()
-    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest))
+    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
     loops = loops_of(robot, laws, tree.z) if robot.closures else None
     followers = loops.followers if loops is not None else ()
     kept = [k for k in range(chain.size) if k not in followers]
     book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
-    K = np.array(laws.K, float)
+    K = np.array(held_together(laws), float)
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan
@@ -249,14 +254,18 @@ def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
     return D
 
 
-def _check_mass(chain: Chain, laws: Laws) -> None:
+def _check_mass(chain: Chain, laws: Laws, functions: ChainFunctions) -> None:
     """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
     if not chain.size:
         raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
     q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
     for i in chain.sliding:
         q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
-    check_inertia(chain.names, np.array(laws.mass(q), float))
+    if functions.taped and chain.size >= MANY:  # where it is dear in single numbers
+        M = functions.evaluator("mass_matrix")(np.array(q))[0]
+    else:
+        M = np.array(laws.mass(q), float)
+    check_inertia(chain.names, M)
 
 
 def check_inertia(names: Sequence[str], M: Array) -> None:
