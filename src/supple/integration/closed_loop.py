@@ -112,11 +112,7 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
                 f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
                 f"its limits are {list(allowed)}"
             )
-    _check_regular(model, theta)
-
-
-def _check_regular(model: Model, theta: Array) -> None:
-    """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
+    # Raise where the mass matrix has lost a joint: nothing that a law could divide by
     q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
     if not model.chain.start:  # a pose with nothing special, to compare with
         chain, q[-1] = model.chain, q[0]

@@ -331,10 +331,6 @@ def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Inpu
         except (TypeError, ValueError):
             return Feedback(given, width, of_state=True)
         return Feedback(given, width, of_state=len(wanted) > 1)
-    return _from_array(given, width, duration, word)
-
-
-def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 2:
         return Table(*given)
     array = reals(word, given, "give numbers, a function or an Input such as supple.Step(1.0)")

@@ -33,7 +33,16 @@ def tour(out: Out = "tour", json: Json = False) -> None:
         say(f"computing {name} ...", err=True)
         visited += list(visit((name,)))
         if not json:
-            _print(visited[-1])
+            stop = visited[-1]
+            from ...view.page.tour import stop_table
+
+            say(f"\n{stop.name}: {stop.table}")
+            print_table(*stop_table(stop))
+            if stop.tally:
+                told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
+                say(f"all that was recomputed: {told}")
+            if stop.note:
+                say(stop.note)
     page = save_tour(visited, out)
     if json:
         rows = [{"robot": stop.name, **vars(row)} for stop in visited for row in stop.rows]
@@ -43,18 +52,6 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
     say(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
     say(f"  {page.resolve().as_uri()}")
-
-
-def _print(stop: Stop) -> None:
-    from ...view.page.tour import stop_table
-
-    say(f"\n{stop.name}: {stop.table}")
-    print_table(*stop_table(stop))
-    if stop.tally:
-        told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
-        say(f"all that was recomputed: {told}")
-    if stop.note:
-        say(stop.note)
 
 
 def _document(stop: Stop) -> dict[str, Any]:

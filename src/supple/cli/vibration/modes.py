@@ -86,7 +86,19 @@ def modes(
     if json:
         print_json(_document(found), found)
         return
-    _print(found, where)
+    theories = _theory(found.robot)
+    told = theories if isinstance(theories, str) else ", ".join(theories)
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
+    rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
+    print_table(
+        ("mode>", "Hz>", "rad/s>", "kind"),
+        [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
+    )
+    # what is proven about the frequencies printed
+    zero = found.rigid_modes
+    rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
+    say("\n" + found.proof + rigid)
     tell_places(plot, save)
 
 
@@ -134,20 +146,3 @@ def _document(found: Modes) -> dict[str, Any]:
         **({} if found.plane is None else {"plane": found.plane}),
         **({} if found.plane is None else {"out_of_plane_hz": found.out_of_plane_hz}),
     }
-
-
-def _print(found: Modes, where: dict[str, Any]) -> None:
-    theory = _theory(found.robot)
-    told = theory if isinstance(theory, str) else ", ".join(theory)
-    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
-    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
-    rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
-    print_table(
-        ("mode>", "Hz>", "rad/s>", "kind"),
-        [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
-    )
-    # what is proven about the frequencies printed
-    zero = found.rigid_modes
-    rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
-    verdict = found.proof + rigid
-    say("\n" + verdict)

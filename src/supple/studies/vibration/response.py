@@ -280,7 +280,18 @@ class Ports:
         direct = np.zeros((len(w2), len(self._outputs), len(self._inputs)))
         for k, output in enumerate(self._outputs):
             if isinstance(output, Strain):
-                rows[:, k] = self._strain(system, output, w2, loss)
+                # Rows of a bending strain: offset psi_z', or -y psi_z' + z psi_y' + u' at (y, z)
+                i = self._segment(system, output.link)
+                L = float(system.structure.L[0, i])
+                beam = system.structure.segments[i].beam.outside(L)
+                yields = beam.compliances([output.fraction * L])[0]
+                f = system.forces(i, output.fraction * L, w2, loss)
+                turn_z, turn_y = f[:, 5] * yields[5] / loss, f[:, 4] * yields[4] / loss
+                if np.ndim(output.offset) == 0:
+                    rows[:, k] = np.asarray(output.offset * turn_z)
+                else:
+                    y, z = np.asarray(output.offset, float)
+                    rows[:, k] = np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
                 continue
             rows[:, k] = self._row(system, output) @ system.z.free
             for j, (name, (_, soft)) in enumerate(zip(self._inputs, self._columns, strict=True)):
@@ -320,20 +331,6 @@ class Ports:
         raise SuppleError(
             f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, or Strain(link, fraction)"
         )
-
-    def _strain(
-        self, system: FrequencySystem, output: Strain, w2: Complex, loss: complex
-    ) -> Complex:
-        """Rows of a bending strain: offset psi_z', or -y psi_z' + z psi_y' + u' at (y, z)."""
-        i = self._segment(system, output.link)
-        L = float(system.structure.L[0, i])
-        yields = system.structure.segments[i].beam.outside(L).compliances([output.fraction * L])[0]
-        f = system.forces(i, output.fraction * L, w2, loss)
-        turn_z, turn_y = f[:, 5] * yields[5] / loss, f[:, 4] * yields[4] / loss
-        if np.ndim(output.offset) == 0:
-            return np.asarray(output.offset * turn_z)
-        y, z = np.asarray(output.offset, float)
-        return np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
 
     @staticmethod
     def _segment(system: FrequencySystem, name: str) -> int:

@@ -210,7 +210,10 @@ class _Carrier:
         gauss, misses = [], []
         stations = np.empty((len(self.owners), self.points, 12))
         for link, pieces in enumerate(self.owners):
-            owner, x = self._stations(link)
+            # Which piece of a link holds each of its stations, and where these are
+            x = np.linspace(0, self.whole.L[0, link], self.points)
+            cuts = np.cumsum(self.fine.L[0, self.owners[link]])[:-1]
+            owner = np.searchsorted(cuts, x, "right")
             starting = np.concatenate([[0.0], np.cumsum(self.fine.L[0, pieces])])
             for k, i in enumerate(pieces):
                 here, length = owner == k, self.fine.L[0, i]
@@ -221,12 +224,6 @@ class _Carrier:
                 misses.append(states[GAUSS] - stops[i])
                 stations[link, here] = states[GAUSS + 1 :]
         return _Fields(gauss, stations, moved, reached, _mismatch(np.array(misses), stops, starts))
-
-    def _stations(self, link: int) -> tuple[NDArray[np.int_], Array]:
-        """Which piece of a link holds each of its stations, and where these are."""
-        x = np.linspace(0, self.whole.L[0, link], self.points)
-        cuts = np.cumsum(self.fine.L[0, self.owners[link]])[:-1]
-        return np.searchsorted(cuts, x, "right"), x
 
     def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
         """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
@@ -318,17 +315,15 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         displacement.append(motion[..., :3])
         rotation.append(motion[..., 3:])
         N, Qy, Qz, T, My, Mz = energy[..., mode].T
-        springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
+        springs = []
+        for i in range(n):
+            twist = found.twists(i)[:, mode]
+            k = np.array([r.stiffness for r in structure.segments[i].releases])
+            springs.append(float((k * twist**2).sum() / 2))
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
         share.append(strain / strain.sum())
         density.append(strain_density(structure, forces[..., mode]))
     return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
-
-
-def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int) -> float:
-    twist = found.twists(i)[:, mode]
-    k = np.array([r.stiffness for r in structure.segments[i].releases])
-    return float((k * twist**2).sum() / 2)
 
 
 def strain_density(structure: Structure, forces: Array) -> Array:
