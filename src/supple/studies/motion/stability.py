@@ -127,12 +127,8 @@ class Stability(Answer):
         ]
         if not self.response.model.chain.sliding:
             return "\n".join([*lines, STILL])
-        return "\n".join([*lines, NOTE, *self._slide_lines])
-
-    @property
-    def _slide_lines(self) -> list[str]:
         rest = self.lyapunov_rate - self.lyapunov_own
-        return [
+        slide_lines = [
             f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
             f"length by itself, (42) corrected, makes {_span(self.lyapunov_own)} of it; the rest, "
             f"{_span(rest)}, is power that the joints' motion puts in and takes out again: "
@@ -148,6 +144,7 @@ class Stability(Answer):
             f"beta by integrating (11) along the motion drifts by {self.root_drift:.1e} from "
             "Newton's roots.",
         ]
+        return "\n".join([*lines, NOTE, *slide_lines])
 
 
 def _span(values: Array) -> str:

@@ -223,7 +223,17 @@ class _Carrier:
                 gauss.append(states[:GAUSS])
                 misses.append(states[GAUSS] - stops[i])
                 stations[link, here] = states[GAUSS + 1 :]
-        return _Fields(gauss, stations, moved, reached, _mismatch(np.array(misses), stops, starts))
+        # Largest jump of motion, rotation, force or moment, relative to the largest of its kind
+        jumps = np.array(misses)
+        ends = np.concatenate([stops, starts])
+        parts = [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)]
+        sizes = [np.abs(ends[:, part]).max() for part in parts]
+        mismatch = max(
+            float(np.abs(jumps[:, part]).max() / size)
+            for part, size in zip(parts, sizes, strict=True)
+            if size > 0
+        )
+        return _Fields(gauss, stations, moved, reached, mismatch)
 
     def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
         """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
@@ -253,18 +263,6 @@ class _Carrier:
                 left = (1 - turn) if r.series else 1.0
                 strain[link] += k * left * left * x * y
         return mass, strain
-
-
-def _mismatch(misses: Array, stops: Array, starts: Array) -> float:
-    """Largest jump of motion, rotation, force or moment, relative to the largest of its kind."""
-    ends = np.concatenate([stops, starts])
-    parts = [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)]
-    sizes = [np.abs(ends[:, part]).max() for part in parts]
-    return max(
-        float(np.abs(misses[:, part]).max() / size)
-        for part, size in zip(parts, sizes, strict=True)
-        if size > 0
-    )
 
 
 @one_thread

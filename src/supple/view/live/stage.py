@@ -128,7 +128,10 @@ class Stage:
         ]
         # One batch of every kind of solid on every link, and on the ground
         self._riders, self._solids = Riders(scene.solids), []
-        meshes = {"ball": _ball(), "cylinder": _cylinder()}
+        # A cylinder of unit length and radius along x
+        angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+        cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+        meshes = {"ball": _ball(), "cylinder": cylinder}
         for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
             some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
             place = "/base" if link < 0 else f"/link/{link}"
@@ -309,12 +312,6 @@ def _prism(corners: Array) -> Mesh:
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
     faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
     return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
-
-
-def _cylinder() -> Mesh:
-    """A cylinder of unit length and radius along x."""
-    angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
-    return _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
 
 
 def _ball(rings: int = 12, sides: int = 24) -> Mesh:
