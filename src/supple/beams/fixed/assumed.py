@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ..invariants import beam_points
-from ..shapes import EndLoad, Shapes, joined
+from ..shapes import PLANES, EndLoad, Shapes, joined
 from ..theory import AnyBeam
 
 __all__ = ["assumed_shapes", "natural_shapes"]
 
 Array = NDArray[np.float64]
-# Rows of `FIELDS` for displacement and rotation of each kind, and the sign of the rotation.
-_PLANES = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
 
 
 def assumed_shapes(
@@ -115,7 +113,7 @@ def _bending(beam: AnyBeam, end: EndLoad, plane: int, count: int) -> Shapes:
     x, w = beam_points(beam, basis.size + 2, basis.breaks)
     A *= np.where((w * beam.at(x)[:, 0]) @ basis.at(deflection, x) @ A < 0, -1.0, 1.0)
     kind = ("xy", "xz")[plane]
-    row, turn, sign = _PLANES[kind]
+    row, turn, sign = PLANES[kind]
     series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
     series[:, row] = np.einsum("kn,ekp->enp", A, deflection)
     series[:, turn] = sign * np.einsum("kn,ekp->enp", A, slope)

@@ -13,15 +13,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...beams.shapes import PLANES
 from .chain import ChainLink
 
 __all__ = ["end_coordinates"]
 
 Array = NDArray[np.float64]
 # Rows of the end's displacement and rotation that each kind of shape moves; rotations first.
-_ROWS = {
-    "xy": (("Psi", 2), ("N", 1)),
-    "xz": (("Psi", 1), ("N", 2)),
+_ROWS: dict[str, tuple[tuple[str, int], ...]] = {
+    **{kind: (("Psi", psi - 3), ("N", v)) for kind, (v, psi, _) in PLANES.items()},
     "axial": (("N", 0),),
     "torsion": (("Psi", 0),),
 }
