@@ -75,7 +75,15 @@ def modes(
     refuse(context, _IDLE.get(method, ()), f"with --method {method}")
     check_places(plot, save)
     robot = files.load(file)
-    robot = robot if theory is None else _with_theory(robot, theory)
+    if theory is not None:  # every link that bends under one theory
+        from ...faults import nearest
+
+        if theory not in THEORIES:
+            near = nearest(theory, THEORIES)
+            hint = f"; did you mean {near}?" if near else ""
+            raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
+        paths = [f"{path}.theory" for path, link in _links(robot).items() if not link.rigid]
+        robot = robot.with_(dict.fromkeys(paths, theory))
     where = asked(robot, at, position)
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
@@ -100,18 +108,6 @@ def modes(
     rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
     say("\n" + found.proof + rigid)
     tell_places(plot, save)
-
-
-def _with_theory(robot: Robot, theory: str) -> Robot:
-    """The robot with every link that bends under one theory."""
-    from ...faults import nearest
-
-    if theory not in THEORIES:
-        near = nearest(theory, THEORIES)
-        hint = f"; did you mean {near}?" if near else ""
-        raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
-    paths = [f"{path}.theory" for path, link in _links(robot).items() if not link.rigid]
-    return robot.with_(dict.fromkeys(paths, theory))
 
 
 def _links(robot: Robot) -> dict[str, Any]:

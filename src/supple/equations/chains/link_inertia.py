@@ -339,24 +339,22 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
         vadd(H[0][1], negate(H[1][0])),
     ]
     w_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z)) if k else [[], [], []]
-    eta_eta = _elastic_mass(link, pose) if k else []
+    if k:
+        # (k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide
+        trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
+        eta_eta, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
+        if turning:
+            eta_eta = combine(eta_eta, congruence(pose.Z[:turning], link.PsiJPsi))
+        if link.slides:
+            eta_eta[0][0] = add(eta_eta[0][0], link.rotor)
+    else:
+        eta_eta = []
     C = cross_matrix(negate(c))
     M = _blocks(link.mass, C, J, v_eta, w_eta, eta_eta)
     for a in range(6):
         for b in range(6):
             M[a][b] = add(M[a][b], link.root_mass[a][b])
     return M, H
-
-
-def _elastic_mass(link: Numbers, pose: Pose) -> Matrix:
-    """(k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide."""
-    trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
-    M, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
-    if turning:
-        M = combine(M, congruence(pose.Z[:turning], link.PsiJPsi))
-    if link.slides:
-        M[0][0] = add(M[0][0], link.rotor)
-    return M
 
 
 def _blocks(
