@@ -288,6 +288,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "Circle": {"diameter": 0.1},
     "Tube": {"diameter": 0.1, "wall": 0.01},
     "General": {"area": 0.1, "second_moment_z": 0.1},
+    "Profile": {"outline": [[0, 0], [1, 0], [1, 1], [0, 1]], "holes": []},
+    "Ply": {"angle": 0.5, "thickness": 1e-4, "young_modulus": 1e11},
     "SerialRobot": {
         "name": "a",
         "links": arm().links,

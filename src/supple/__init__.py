@@ -89,11 +89,12 @@ if TYPE_CHECKING:
         Motor,
         Mount,
         Platform,
+        Ply,
         Robot,
         SerialRobot,
         UpperLink,
     )
-    from .sections import Box, Circle, General, Rectangle, Tube
+    from .sections import Box, Circle, General, Profile, Rectangle, Tube
     from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
@@ -197,8 +198,10 @@ __all__ = [
     "Plan",
     "Platform",
     "PlatformPath",
+    "Ply",
     "PointToPoint",
     "Pose",
+    "Profile",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -307,9 +310,9 @@ _CORE = {
         *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
         *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
-        *("Platform", "Robot", "SerialRobot", "UpperLink"),
+        *("Platform", "Ply", "Robot", "SerialRobot", "UpperLink"),
     ),
-    "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),

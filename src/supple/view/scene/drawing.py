@@ -22,7 +22,7 @@ from ...robot import (
     Robot,
     SerialRobot,
 )
-from ...sections import Box, Circle, General, Rectangle, Shape, Tube
+from ...sections import Box, Circle, General, Profile, Rectangle, Shape, Tube
 
 __all__ = ["Outline", "Solid", "draw_robot"]
 
@@ -78,6 +78,9 @@ def draw_robot(
     """
     drawn: Any = _DRAWN[type(robot)]
     outlines, solids = drawn(robot, names)
+    if robot.foundation is not None and not any(s.role == "base" for s in solids):
+        wide = 3 * max((s.radius for s in solids if s.role == "joint"), default=0.05)
+        solids = (*solids, _disc("foundation", "base", -1, wide, 0.3 * wide))
     return outlines, solids
 
 
@@ -97,6 +100,8 @@ def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
     angles = np.linspace(0, 2 * np.pi, 10, endpoint=False)
     square = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
     corners = np.stack([np.cos(angles), np.sin(angles)], axis=1) if is_round else square
+    if isinstance(section, Profile):
+        corners = (np.array(section.outline) - section.centre()) / half
     c, s = math.cos(link.roll), math.sin(link.roll)
     turned = (corners * (y, z)) @ np.array([[c, s], [-s, c]])
     taper = np.ones((0, 2))
@@ -111,6 +116,8 @@ def _half_sizes(section: Shape) -> tuple[tuple[float, float], bool]:
         return (section.depth / 2, section.width / 2), False
     if isinstance(section, Circle | Tube):
         return (section.diameter / 2, section.diameter / 2), True
+    if isinstance(section, Profile):
+        return section.half_sizes(), False
     assert isinstance(section, General)
     c = section.constants()
     return (math.sqrt(3 * c.I_z / c.A), math.sqrt(3 * c.I_y / c.A)), False
