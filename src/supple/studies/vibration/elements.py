@@ -18,7 +18,7 @@ from ...errors import SuppleError
 from ...kernels.eigen import natural_modes
 from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
-from ...structure import Release, Structure
+from ...structure import Structure
 
 __all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]
 
@@ -112,13 +112,21 @@ def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> Eleme
         bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
         blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
     blocks.append(np.zeros((y.size, y.size)))
-    columns = [(y.releases[i].start + k, r) for i, k, r in _releases(structure) if not r.series]
-    columns += [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
+    columns = [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
+    for own, part in zip(structure.segments, y.releases, strict=True):
+        columns += [(part.start + k, r) for k, r in enumerate(own.releases) if not r.series]
     for column, release in columns:
         blocks[-1][column, column] = np.sqrt(release.inertia)
     mass = np.concatenate(blocks)
+    # K over y, closures still open: ones, and the springs on their releases. A motor let go behind
+    # its spring has a column of its own: the release is then the twist of the spring, with k, and
+    # the motor is held by nothing
+    stiffness = np.zeros(y.size)
+    for segment, releases, inner in zip(structure.segments, y.releases, y.inner, strict=True):
+        stiffness[inner] = 1
+        stiffness[releases] = [r.stiffness for r in segment.releases]
     try:
-        found = natural_modes(_stiffness(structure, y), mass, count, y.closure)
+        found = natural_modes(np.diag(stiffness), mass, count, y.closure)
     except ArithmeticError as problem:
         raise SuppleError(f"{problem}: ask for fewer, or give each link more") from None
     vectors = found.vectors.copy()
@@ -170,23 +178,6 @@ def scaled(part: OnBeam) -> Scaled:
 
     root: Array = qr(part.mass_root, mode="r", check_finite=False)[0][: part.mass_root.shape[1]]
     return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
-
-
-def _stiffness(structure: Structure, y: Coordinates) -> Array:
-    """K (N, N) over y, closures still open: ones, and the springs on their releases.
-
-    A motor let go behind its spring has a column of its own: the release is then the twist of the
-    spring, with k, and the motor is held by nothing.
-    """
-    k = np.zeros(y.size)
-    for segment, releases, inner in zip(structure.segments, y.releases, y.inner, strict=True):
-        k[inner] = 1
-        k[releases] = [r.stiffness for r in segment.releases]
-    return np.diag(k)
-
-
-def _releases(structure: Structure) -> list[tuple[int, int, Release]]:
-    return [(i, k, r) for i, s in enumerate(structure.segments) for k, r in enumerate(s.releases)]
 
 
 def _root_of(M: Array) -> Array:

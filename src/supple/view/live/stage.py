@@ -107,7 +107,10 @@ class Stage:
             server, extent = self.server, scene.extent
             up = np.asarray(scene.up)
             server.scene.set_up_direction(up)
-            away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
+            side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+            away = 0.6 * up - 1.1 * np.cross(up, side) + 0.75 * side
+            if scene.planar:
+                away = np.array([0.3, -0.21, 1.35])
             camera, centre = server.initial_camera, np.asarray(scene.centre)
             camera.position = tuple(centre + extent * away)
             camera.look_at, camera.up = tuple(centre), tuple(up)
@@ -291,12 +294,6 @@ def _makeup(scene: Scene) -> tuple[Any, ...]:
         (link.name, link.corners.tobytes(), link.taper.tobytes()) for link in scene.links
     )
     return outlines, scene.solids, scene.tracks[0].motion.shape[3]
-
-
-def _aside(up: Array) -> Array:
-    side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
-    other = np.cross(up, side)
-    return np.asarray(0.6 * up - 1.1 * other + 0.75 * side)
 
 
 def _prism(corners: Array) -> Mesh:
