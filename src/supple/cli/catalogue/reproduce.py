@@ -5,15 +5,12 @@ from __future__ import annotations
 import json as writer
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..arguments import Json
 from ..output import print_json, print_table, say
-
-if TYPE_CHECKING:
-    from ...papers.reproduce import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -32,7 +29,15 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
     from ...papers.reproduce import reproduce as ask
 
     found = [ask(name) for name in ([paper] if paper else papers())]
-    written = [path for one in found for path in _write(one, out)] if out else []
+    written = []
+    if out:  # figures and the whole answers, into a folder
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        from ...files.disk import write_text
+        from ...view.figures.papers import draw
+
+        for one in found:
+            text = writer.dumps(one.to_dict(), indent=1, ensure_ascii=False)
+            written += [*draw(one, out), write_text(Path(out) / f"{one.paper}.json", text)]
     if json:
         ok = all(one.ok for one in found)
         rows = [
@@ -75,14 +80,3 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
             say(f"wrote {path}")
     if not all(one.ok for one in found):
         raise typer.Exit(1)
-
-
-def _write(found: Reproduction, out: str) -> list[Path]:
-    """Figures and the whole answer, into a folder."""
-    os.environ.setdefault("MPLBACKEND", "Agg")
-    from ...files.disk import write_text
-    from ...view.figures.papers import draw
-
-    written = draw(found, out)
-    text = writer.dumps(found.to_dict(), indent=1, ensure_ascii=False)
-    return [*written, write_text(Path(out) / f"{found.paper}.json", text)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..arguments import Json
 from ..output import print_json, print_table, say
-
-if TYPE_CHECKING:
-    from ...papers.tour import Stop
 
 __all__ = ["tour"]
 
@@ -46,20 +43,19 @@ def tour(out: Out = "tour", json: Json = False) -> None:
     page = save_tour(visited, out)
     if json:
         rows = [{"robot": stop.name, **vars(row)} for stop in visited for row in stop.rows]
-        stops_told = [_document(stop) for stop in visited]
+        stops_told = [
+            {
+                "robot": stop.name,
+                "table": stop.table,
+                "rows": [vars(row) for row in stop.rows],
+                "recomputed": dict(stop.tally),
+                "frequency_hz": stop.found.frequency_hz,
+                "certified": stop.found.certified,
+            }
+            for stop in visited
+        ]
         print_json({"page": str(page.resolve()), "stops": stops_told}, rows=rows)
         return
     seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
     say(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
     say(f"  {page.resolve().as_uri()}")
-
-
-def _document(stop: Stop) -> dict[str, Any]:
-    return {
-        "robot": stop.name,
-        "table": stop.table,
-        "rows": [vars(row) for row in stop.rows],
-        "recomputed": dict(stop.tally),
-        "frequency_hz": stop.found.frequency_hz,
-        "certified": stop.found.certified,
-    }

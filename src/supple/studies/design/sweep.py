@@ -6,7 +6,7 @@ import hashlib
 import json
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,13 @@ class Question:
         columns = self.columns(index)
         m = len(next(iter(columns.values())))
         answer: dict[str, Array] = {}
-        for rows in self._alike(columns, m):
+        # rows whose parameters are the same, robot by robot
+        which = np.zeros(m, int)
+        if keys := self.varied.parameter_keys:
+            table = np.array([columns[key] for key in keys]).T
+            which = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+        for k in range(int(which.max()) + 1):
+            rows = np.flatnonzero(which == k)
             values = {key: column[rows[0]] for key, column in columns.items()}
             robot = self.varied.changed(values)
             part = {key: column[rows] for key, column in columns.items()}
@@ -98,17 +104,6 @@ class Question:
                     answer[name] = np.empty((m, *np.shape(found)[1:]), np.asarray(found).dtype)
                 answer[name][rows] = found
         return reduced(answer, columns, self.reduce, self.edges) if self.reduce else answer
-
-    def _alike(self, columns: Mapping[str, Array], m: int) -> Iterator[NDArray[np.int64]]:
-        """Rows of a chunk whose parameters are the same, robot by robot."""
-        keys = self.varied.parameter_keys
-        if not keys:
-            yield np.arange(m)
-            return
-        table = np.array([columns[key] for key in keys]).T
-        _, which = np.unique(table, axis=0, return_inverse=True)
-        for k in range(int(which.max()) + 1):
-            yield np.flatnonzero(which.ravel() == k)
 
     def _asked(self, robot: Robot, part: Mapping[str, Array], m: int) -> dict[str, Array]:
         if isinstance(self.study, str):

@@ -150,7 +150,10 @@ def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ())
     """Return the whole page: document, style, script and data."""
     packed = []
     for chapter in chapters:
-        scene = chapter.scene
+        scene, plots = chapter.scene, [asdict(plot) for plot in chapter.plots]
+        for series in (series for plot in plots for series in plot["series"]):
+            for axis in ("x", "y"):  # no drawing and no pointer tells seven digits from all
+                series[axis] = _short(np.asarray(series[axis], float), 7)
         packed.append(
             {
                 "title": chapter.title,
@@ -158,7 +161,7 @@ def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ())
                 "text": list(chapter.text),
                 "scene": None if scene is None else _packed_scene(scene),
                 "tables": [asdict(table) for table in chapter.tables],
-                "plots": [_rounded(asdict(plot)) for plot in chapter.plots],
+                "plots": plots,
                 "maps": [
                     {**asdict(heat), "values": _short(heat.values, 6)} for heat in chapter.maps
                 ],
@@ -183,14 +186,6 @@ def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ())
 
 def _asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
-
-
-def _rounded(plot: dict[str, Any]) -> dict[str, Any]:
-    """Curves with seven digits, which no drawing and no pointer can tell from all of them."""
-    for series in plot["series"]:
-        for axis in ("x", "y"):
-            series[axis] = _short(np.asarray(series[axis], float), 7)
-    return plot
 
 
 def _short(values: Array, digits: int) -> list[Any]:
