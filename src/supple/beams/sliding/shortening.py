@@ -73,9 +73,9 @@ def shortened(
         below = [_weighted(row, g) for row in S.tolist()]
         # F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta
         row = []
-        for f, a, a1, place in zip(below, g, g1, at, strict=True):
-            e = place.first
-            second = f.second + 2 * a.first * e + a1 * e * e + a.value * place.second
+        for f, a, a1, spot in zip(below, g, g1, at, strict=True):
+            e = spot.first
+            second = f.second + 2 * a.first * e + a1 * e * e + a.value * spot.second
             row.append(Rate(f.value, f.first + a.value * e, second))
         F.append(row)
         tips.append(_weighted(weights.tolist(), g))
