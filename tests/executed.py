@@ -1,47 +1,62 @@
 """Which modules of the package no test runs: `python -m pytest -p executed tests/unit tests/cli`.
 
-A module counts as run when one of its functions was called; importing it is not enough. The
-list stands at the end of the session and is empty after `make test`.
+A module counts as run when one of its functions was called; importing it is not enough. The plugin
+puts a mark into every function as its module is loaded and lists the rest at the end of the
+session. Commands that tests start as processes of their own are not seen.
 """
 
 import ast
+import builtins
 import sys
-import threading
-from pathlib import Path
-from types import CodeType, FrameType
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType
 from typing import Any
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "supple"
-CALLED: set[CodeType] = set()
+RUN: set[str] = set()
+KNOWN: set[str] = set()
+MARK = ast.parse("__run__.add(__name__)").body[0]
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def called(frame: FrameType, event: str, _: Any) -> None:
-    if event == "call":
-        CALLED.add(frame.f_code)
+def marked(text: str) -> tuple[ast.Module, int]:
+    """A module with the mark at the start of its functions, and how many these are."""
+    tree = ast.parse(text)
+    functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
+    for node in functions:
+        start = 1 if ast.get_docstring(node, clean=False) is not None and node.body[1:] else 0
+        node.body.insert(start, ast.copy_location(MARK, node.body[0]))
+    return ast.fix_missing_locations(tree), len(functions)
 
 
-def pytest_sessionstart() -> None:
-    threading.setprofile(called)
-    sys.setprofile(called)
+class Loader(SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType:
+        tree, count = marked(self.get_data(self.path).decode("utf-8"))
+        if count:
+            KNOWN.add(fullname)
+        return compile(tree, self.path, "exec")
 
 
-def never_run(codes: set[CodeType]) -> list[str]:
-    """Modules that have functions of which none is among the codes."""
-    run = {Path(code.co_filename) for code in codes if code.co_name != "<module>"}
-    quiet = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        functions = any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
-        if functions and path not in run:
-            quiet.append(str(path.relative_to(PACKAGE)))
-    return quiet
+class Finder(MetaPathFinder):
+    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if name.partition(".")[0] != "supple":
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def pytest_configure() -> None:
+    """Watch what is loaded from now on; only where pytest took this as a plugin."""
+    builtins.__run__ = RUN  # type: ignore[attr-defined]
+    sys.meta_path.insert(0, Finder())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    sys.setprofile(None)
-    quiet = never_run(CALLED)
-    terminalreporter.section(f"{len(quiet)} modules were not run")
+    quiet = sorted(KNOWN - RUN)
+    terminalreporter.section(f"{len(quiet)} of {len(KNOWN)} modules were not run")
     for name in quiet:
         terminalreporter.write_line(name)
