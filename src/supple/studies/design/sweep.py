@@ -90,7 +90,7 @@ class Question:
         m = len(next(iter(columns.values())))
         answer: dict[str, Array] = {}
         # rows whose parameters are the same, robot by robot
-        which = np.zeros(m, int)
+        which: NDArray[np.intp] = np.zeros(m, np.intp)
         if keys := self.varied.parameter_keys:
             table = np.array([columns[key] for key in keys]).T
             which = np.unique(table, axis=0, return_inverse=True)[1].ravel()

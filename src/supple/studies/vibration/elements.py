@@ -113,8 +113,8 @@ def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> Eleme
         blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
     blocks.append(np.zeros((y.size, y.size)))
     columns = [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
-    for own, part in zip(structure.segments, y.releases, strict=True):
-        columns += [(part.start + k, r) for k, r in enumerate(own.releases) if not r.series]
+    for segment, part in zip(structure.segments, y.releases, strict=True):
+        columns += [(part.start + k, r) for k, r in enumerate(segment.releases) if not r.series]
     for column, release in columns:
         blocks[-1][column, column] = np.sqrt(release.inertia)
     mass = np.concatenate(blocks)

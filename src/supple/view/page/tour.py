@@ -44,9 +44,10 @@ def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
         if stop.motion is not None:
             words, run = stop.motion
             (drawn,) = report(run, samples=PER_LINK // len(scene.links)).chapters
-            named = {"title": f"{stop.title}, moving", "short": f"{short}, moving"}
+            title, short = f"{stop.title}, moving", f"{short}, moving"
             plots = [plot for plot in drawn.plots if plot.title in TELLING]
-            chapters.append(replace(drawn, text=(words,), plots=plots, **named))
+            moving = replace(drawn, title=title, short=short, text=(words,), plots=plots)
+            chapters.append(moving)
     return save_page(Path(folder) / "index.html", "supple: robots whose links bend", chapters, LEAD)
 
 
