@@ -26,7 +26,7 @@ def marked(text: str) -> tuple[ast.Module, int]:
     tree = ast.parse(text)
     functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
     for node in functions:
-        start = 1 if ast.get_docstring(node, clean=False) is not None and node.body[1:] else 0
+        start = 0 if ast.get_docstring(node, clean=False) is None else 1
         node.body.insert(start, ast.copy_location(MARK, node.body[0]))
     return ast.fix_missing_locations(tree), len(functions)
 
