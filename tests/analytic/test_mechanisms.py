@@ -12,7 +12,8 @@ import pytest
 
 import supple
 from mechanisms import random_mechanism
-from supple.architectures.assembling import mechanism_of, mobility, redundancy, resolve
+from supple.architectures.assembling import mechanism_of, resolve
+from supple.architectures.mobility import mobility, redundancy
 from supple.assembly import assemble, coordinates, kept_shut
 from supple.beams.fixed.elements import mesh
 from supple.errors import SuppleError

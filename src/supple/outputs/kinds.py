@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..arguments import number, some
+from ..arguments import instance, number, some
 from ..beams.varying import VaryingBeam, beam_of
 from ..equations.model import Model
 from ..errors import SuppleError
+from ..kernels.spatial import vector_rotation
 from ..robot import Robot
 from ..sections import Shape
 from .output import Motion, Output
@@ -47,19 +48,41 @@ def _column(values: list[Any]) -> Expression:
 
 @dataclass(frozen=True)
 class Tip(Output):
-    """Place of the last link's end, or of a platform, (3,), base axes, m."""
+    """Place of the last link's end, or of a platform, (3,), base axes, m.
+
+    Attributes:
+        rotation: whether its attitude follows, (6,) in all: roll, pitch and yaw, rad, with axes
+        R = R_z(yaw) R_y(pitch) R_x(roll), as mounts have them; pitch within 90 degrees.
+    """
+
+    rotation: bool = False
+
+    checks: ClassVar = {"rotation": instance(bool, "True or False")}
 
     def names(self, model: Model) -> list[str]:
-        return [f"tip.{axis}" for axis in AXES]
+        turned = ("roll", "pitch", "yaw") if self.rotation else ()
+        return [f"tip.{axis}" for axis in (*AXES, *turned)]
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        return model.functions.expression("tip")(motion.q)[0]
+        import casadi as ca
+
+        p, R = model.functions.expression("tip")(motion.q)
+        if not self.rotation:
+            return p
+        level = ca.sqrt(R[0, 0] ** 2 + R[1, 0] ** 2)
+        turned = (ca.atan2(R[2, 1], R[2, 2]), ca.atan2(-R[2, 0], level), ca.atan2(R[1, 0], R[0, 0]))
+        return ca.vertcat(p, *turned)
 
     def at_rest(self, rest: Rest) -> Array:
         structure = rest.structure
         i = structure.tip
         along = structure.R[0, i][:, 0] * structure.L[0, i]
-        return np.asarray(structure.p[0, i] + along + rest.tip[:3])
+        place = structure.p[0, i] + along + rest.tip[:3]
+        if not self.rotation:
+            return np.asarray(place)
+        R = vector_rotation(rest.tip[3:]) @ structure.R[0, i] @ structure.segments[i].R_LS.T
+        roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
+        return np.array([*place, roll, np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])), yaw])
 
 
 @dataclass(frozen=True)

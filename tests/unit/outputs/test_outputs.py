@@ -10,6 +10,7 @@ import pytest
 
 import supple
 from supple import SuppleError
+from supple.kernels.spatial import rpy_rotation
 from supple.outputs.kinds import OUTPUTS
 from supple.outputs.measuring import evaluator
 
@@ -415,6 +416,24 @@ def test_every_kind_says_its_names_and_runs(name):
     output = made.get(name) or OUTPUTS[name]("fore")
     q, qd, _, qdd = moving(model, 6)
     assert len(value(model, output, q, qd, qdd)) == len(output.names(model))
+
+
+def test_the_tip_has_an_attitude_too():
+    """Roll, pitch and yaw make the axes of the tip again, in a model and at rest."""
+    model = spatial()
+    rng = np.random.default_rng(11)
+    q = np.concatenate([[0.3, 0.4, -0.8], 1e-3 * rng.standard_normal(model.size - 3)])
+    zero = np.zeros(model.size)
+    found = value(model, supple.Tip(rotation=True), q, zero, zero)
+    p, R = (np.array(x) for x in model.functions.expression("tip")(q))
+    np.testing.assert_allclose(found[:3], p[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(rpy_rotation(found[3:]), R, atol=1e-12)
+    names = supple.Tip(rotation=True).names(model)
+    assert names == ["tip.x", "tip.y", "tip.z", "tip.roll", "tip.pitch", "tip.yaw"]
+    robot, theta = supple.loads(STILL), [0.3, 0.4]
+    sag = supple.statics(robot, theta, outputs={"tip": supple.Tip(rotation=True)})
+    pose = supple.forward(robot, theta)
+    np.testing.assert_allclose(rpy_rotation(sag.outputs["tip"][3:]), pose.rotation, atol=1e-9)
 
 
 def test_statics_measures_what_a_model_at_rest_does():
