@@ -148,6 +148,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "lqr": {"model": small_model(), "theta": [0, 0], "state_weight": 1.0, "effort_weight": 1.0},
     "regressor": {"model": small_model(), "gravity": True},
     "closed_form": {"model": small_model(), "simplify": False},
+    "as_mechanism": {"robot": supple.load("kuo-delta"), "position": [0, 0, 0.7]},
     "assumed_modes": {"model": small_model(), "theta": [0, 0], "joints": "locked", "count": 1},
     "stability": {
         "model": sliding_model(),

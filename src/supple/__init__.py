@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Profile, Rectangle, Tube
+    from .structure import as_mechanism
     from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
@@ -249,6 +250,7 @@ __all__ = [
     "WayPoints",
     "WorkspaceMap",
     "__version__",
+    "as_mechanism",
     "assumed_modes",
     "build",
     "c_code",
@@ -316,6 +318,7 @@ _CORE = {
     ),
     "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
+    "structure": ("as_mechanism",),
     "files": ("dump", "load", "load_profile", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),

@@ -21,6 +21,7 @@ from .accuracy import ModelWarning, accuracy
 from .chain_functions import MANY, AnyLaws, ChainFunctions
 from .chains.chain import Chain, chain_of, denoised
 from .chains.chain_equations import Laws, laws_of
+from .chains.forces import held_together
 from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
 from .chains.tree import passive_values
@@ -173,14 +174,18 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     friction[list(tree.places)] = passive_values(robot, "friction")
     for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
         D[k, k] = value
+    for ball in tree.balls:  # one value for all directions acts on the turn, not on each angle
+        at = list(ball.places)
+        D[at, at] = 0.0 if ball.damping else D[at, at]
+        friction[at] = 0.0 if ball.friction else friction[at]
     ratios = slide_ratios(robot, chain, asked.damping)
     rubbed = tuple(friction.tolist()) if friction.any() else ()
-    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest))
+    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
     loops = loops_of(robot, laws, tree.z) if robot.closures else None
     followers = loops.followers if loops is not None else ()
     kept = [k for k in range(chain.size) if k not in followers]
     book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
-    K = np.array(laws.K, float)
+    K = np.array(held_together(laws), float)
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan

@@ -9,7 +9,7 @@
 
 #define GRID 0.25       /* grid points lie so far apart, in numbers of waves along all beams */
 #define STENCIL 8       /* points of the grid that one estimate uses */
-#define WIDEN 8.0       /* a bracket that rounding blurs is widened so */
+#define WIDEN 2.0       /* a bracket that rounding blurs is widened so */
 #define WIDEST 1e-2     /* up to this part of the root, beyond which nothing is certified */
 
 typedef struct {
