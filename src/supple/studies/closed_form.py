@@ -113,9 +113,9 @@ def _mass(model: Model, links: list[Any], q: Any, qd: Any) -> Any:
     B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
     if model.reading.deflection == "paper":
         bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
-        zero = dict.fromkeys(bent, 0)
-        slopes = sum((x * B.diff(x).subs(zero) for x in bent), sympy.zeros(*B.shape))
-        B = B.subs(zero) + slopes
+        straight = dict.fromkeys(bent, 0)
+        slopes = sum((x * B.diff(x).subs(straight) for x in bent), sympy.zeros(*B.shape))
+        B = B.subs(straight) + slopes
     return B + B.T - sympy.diag(*B.diagonal())
 
 
