@@ -333,19 +333,22 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
 /* The step over a beam near a pole of its stiffness (a clamped-clamped frequency): in two unequal
    pieces, which have their poles elsewhere. The determinant of the interior node's static stiffness,
    det K = det S(L) / (det S(a) det S(b)) with S the compliance of a cantilever's end, is divided out,
-   so that the determinant stays the same function. */
+   and what the pieces' norms leave out otherwise than the whole beam's is put back (`left_out`), so that
+   the determinant stays the same function. */
 static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E, double *F,
                                double *Fs, int c, double sigma, int64_t guarded, LN(Values) *f,
                                int depth)
 {
     LN(Stiffness) s;
     LN(stiffness)(w2, L, b, R, &s);
-    if (s.pole.distance > NEAR || depth == 0) {
+    if (s.pole.distance > (guarded ? NEAR : NEARER) || depth == 0) {
         FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, sigma, guarded, f);
         return;
     }
     const double first = CUT * L, second = L - first;
     f->m *= compliance(b, first, R) * compliance(b, second, R) / compliance(b, L, R);
+    LN(normalise)(f);
+    f->m *= left_out(w2, first, b, R) * left_out(w2, second, b, R) / left_out(w2, L, b, R);
     LN(normalise)(f);
     FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
     LN(normalise)(f);
@@ -450,13 +453,14 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
     const Beam *b = P->beams + i;
     const LN(Stiffness) *s = K->S + P->home[i];
     const VI guarded = ~EQ(sigma, NONE);
+    const double near = guard ? NEAR : NEARER;
 #if LANES == 1
-    if (!(s->pole.distance > NEAR))
+    if (!(s->pole.distance > near))
         FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, PIECES);
     else
 #endif
         FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, sigma, guarded, f);
-    f->hard |= s->hard | ~LT(NEAR + NONE, s->pole.distance);
+    f->hard |= s->hard | ~LT(near + NONE, s->pole.distance);
     if (P->heavy[i]) {
         const VD *M = K->root + (size_t)i * R * R;
         VD *Di = &D[i][0][0];

@@ -13,11 +13,16 @@
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
 #define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
+#define NEARER 1e-5       /* (this near where nothing is certified) */
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
 #define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
+#define STENCIL 16        /* points of the grid that an estimate uses, */
+#define TERMS 12          /* terms of its polynomial, those beyond are nothing, */
+#define BETWEEN 8         /* parts in which roots between two points are told apart */
+#define FINE 5e-13        /* a correction times the one before this small, relative, is the last one */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
 #define CURVED 1.0        /* how near a pole a varying beam counts, for its rounding: none is near */
@@ -146,11 +151,40 @@ static Value closures(double *F, int c)
     return f;
 }
 
+/* The polynomial through values at -(S - 1)/2, .., (S - 1)/2 with S = STENCIL: coefficient i of x^i is
+   the sum over j of FIT[i][j] times the sum (i even) or difference (i odd) of the values at +-(j + 1/2). */
+static double FIT[STENCIL][STENCIL / 2];
+static double NODAL[STENCIL / 2]; /* of the polynomial in x^2 that is zero at them, less its highest term */
+
+static void make_fit(void)
+{
+    for (int m = 0; m < STENCIL / 2; ++m) {
+        const double r = (m + 0.5) * (m + 0.5);
+        for (int i = m; i >= 0; --i)
+            NODAL[i] = (i ? NODAL[i - 1] : 0) - r * (i == m ? 1 : NODAL[i]);
+    }
+    for (int j = 0; j < STENCIL / 2; ++j) {
+        const double x = j + 0.5;
+        double p[STENCIL / 2] = {1}; /* Lagrange's polynomial of x^2, 1 at x^2 */
+        for (int m = 0, degree = 0; m < STENCIL / 2; ++m) {
+            if (m == j)
+                continue;
+            const double r = (m + 0.5) * (m + 0.5), scale = 1 / (x * x - r);
+            ++degree;
+            for (int i = degree; i >= 0; --i)
+                p[i] = ((i ? p[i - 1] : 0) - r * p[i]) * scale;
+        }
+        for (int i = 0; i < STENCIL / 2; ++i)
+            FIT[2 * i][j] = p[i] / 2, FIT[2 * i + 1][j] = p[i] / (2 * x);
+    }
+}
+
 #define LANES 1
 #include "_lanes.h"
 #include "_beam.h"
 #include "_block.h"
 #include "_roots.h"
+#include "_together.h"
 #include "_solve.h"
 #undef LANES
 
@@ -159,6 +193,7 @@ static Value closures(double *F, int c)
 #include "_lanes.h"
 #include "_beam.h"
 #include "_block.h"
+#include "_together.h"
 #include "_solve.h"
 #undef LANES
 #if defined(__x86_64__)
@@ -169,6 +204,7 @@ static Value closures(double *F, int c)
 #include "_lanes.h"
 #include "_beam.h"
 #include "_block.h"
+#include "_together.h"
 #include "_solve.h"
 #undef LANES
 #if defined(__x86_64__)
@@ -472,5 +508,6 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_exact", NULL, -1, m
 
 PyMODINIT_FUNC PyInit__exact(void)
 {
+    make_fit();
     return PyModule_Create(&module);
 }
