@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.static_sensitivities import StaticSensitivities, static_sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import SweepWarning, sweep
     from .studies.design.tolerances import Tolerances, tolerances
@@ -221,6 +222,7 @@ __all__ = [
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
+    "StaticSensitivities",
     "Statics",
     "Step",
     "StepWarning",
@@ -285,6 +287,7 @@ __all__ = [
     "shaper",
     "simulate",
     "stability",
+    "static_sensitivities",
     "statics",
     "stopband",
     "strain_feedback",
@@ -347,6 +350,7 @@ _MOTION = {
     "control.shaping": ("shaped",),
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.static_sensitivities": ("StaticSensitivities", "static_sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),

@@ -337,11 +337,11 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
    the determinant stays the same function. */
 static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E, double *F,
                                double *Fs, int c, double sigma, int64_t guarded, LN(Values) *f,
-                               int depth)
+                               double near, int depth)
 {
     LN(Stiffness) s;
     LN(stiffness)(w2, L, b, R, &s);
-    if (s.pole.distance > (guarded ? NEAR : NEARER) || depth == 0) {
+    if (s.pole.distance > near || depth == 0) {
         FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, sigma, guarded, f);
         return;
     }
@@ -350,9 +350,9 @@ static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D,
     LN(normalise)(f);
     f->m *= left_out(w2, first, b, R) * left_out(w2, second, b, R) / left_out(w2, L, b, R);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
+    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, near, depth - 1);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
+    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, sigma, guarded, f, near, depth - 1);
 }
 #endif
 
@@ -453,14 +453,13 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
     const Beam *b = P->beams + i;
     const LN(Stiffness) *s = K->S + P->home[i];
     const VI guarded = ~EQ(sigma, NONE);
-    const double near = guard ? NEAR : NEARER;
 #if LANES == 1
-    if (!(s->pole.distance > near))
-        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, PIECES);
+    if (!(s->pole.distance > K->near))
+        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, K->near, PIECES);
     else
 #endif
         FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, sigma, guarded, f);
-    f->hard |= s->hard | ~LT(near + NONE, s->pole.distance);
+    f->hard |= s->hard | ~LT(K->near + NONE, s->pole.distance);
     if (P->heavy[i]) {
         const VD *M = K->root + (size_t)i * R * R;
         VD *Di = &D[i][0][0];
@@ -515,7 +514,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
     }
     for (int i = n - 1; i >= 0; --i) {
         if (P->home[i] == i && shared)
-            LN(spread)(shared + i, K->S + i);
+            LN(spread)(shared + i, R, K->S + i);
         else if (P->home[i] == i)
             LN(stiffness)(w2, K->L[i], P->beams + i, R, K->S + i);
         if (c)

@@ -13,7 +13,7 @@
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
 #define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
-#define NEARER 1e-5       /* (this near where nothing is certified) */
+#define NEARER 1e-5       /* (on the grid, which is for estimates, this near) */
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
 #define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
@@ -70,6 +70,7 @@ typedef struct {
 /* Beam stiffnesses at the points of a grid that all configurations share. */
 typedef struct {
     void **rows;
+    double *omega; /* the points themselves, zero where not yet known */
     int64_t size;
 } Table;
 
@@ -372,9 +373,11 @@ static int take(PyObject *tuple, Input *x)
 static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t *skip, double guess,
                       double tolerance, double *omega, double *width, int64_t *evals)
 {
-    Table table = {NULL, TABLE};
-    if (P->same_lengths && P->B > 1)
+    Table table = {NULL, NULL, TABLE};
+    if (P->same_lengths && P->B > 1) {
         table.rows = calloc(TABLE, sizeof *table.rows);
+        table.omega = calloc(TABLE, sizeof *table.omega);
+    }
     int ok;
 #if defined(__GNUC__)
     if (lanes == 4)
@@ -387,7 +390,20 @@ static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t 
     for (int64_t j = 0; table.rows && j < TABLE; ++j)
         aligned_free(table.rows[j]);
     free(table.rows);
+    free(table.omega);
     return ok;
+}
+
+static int count_with(int lanes, const Problem *P, const double *omega, double sigma, int64_t *J, double *m,
+                      int64_t *e)
+{
+#if defined(__GNUC__)
+    if (lanes == 4)
+        return count4(P, omega, sigma, J, m, e);
+    if (lanes == 2)
+        return count2(P, omega, sigma, J, m, e);
+#endif
+    return count1(P, omega, sigma, J, m, e);
 }
 
 /* solve(structure, count, skip, guess, tolerance, omega, width, evaluations, lanes): fill (B, count);
@@ -432,7 +448,7 @@ static PyObject *solve(PyObject *self, PyObject *args)
 }
 
 /* count(structure, omega, J, mantissa, exponent, sigma): evaluate configuration b at omega[b], guarded
-   against rounding to one side (-1, 1) or not (0). J is -1 where the determinant is not finite. */
+   against rounding to one side (-1, 1) or not (0), several side by side. J is -1 where the determinant is not finite. */
 static PyObject *count(PyObject *self, PyObject *args)
 {
     Input x;
@@ -445,21 +461,14 @@ static PyObject *count(PyObject *self, PyObject *args)
     const int64_t B = x.P.B;
     if (ok && (!holds(&omega, B, 8) || !holds(&J, B, 8) || !holds(&m, B, 8) || !holds(&e, B, 8)))
         ok = refuse("omega, J, mantissa or exponent has another size");
-    Block1 alone;
-    memset(&alone, 0, sizeof alone);
-    if (ok && !make_block1(&x.P, &alone)) {
-        PyErr_NoMemory();
-        ok = 0;
+    if (ok && B) {
+        const int lanes = B == 1 ? 1 : usual_width();
+        Py_BEGIN_ALLOW_THREADS
+        ok = count_with(lanes, &x.P, omega.buf, sigma, J.buf, m.buf, e.buf);
+        Py_END_ALLOW_THREADS
+        if (!ok)
+            PyErr_NoMemory();
     }
-    for (int64_t b = 0; ok && b < B; ++b) {
-        fill_block1(&x.P, &alone, &b);
-        Value f = careful1(&x.P, &alone, ((double *)omega.buf)[b], sigma).f;
-        const int known = counts(f) && fabs(f.J) < 9e15;
-        ((int64_t *)J.buf)[b] = known ? (int64_t)f.J : -1;
-        ((double *)m.buf)[b] = known && fmod(f.J, 2) != 0 ? -fabs(f.m) : fabs(f.m);
-        ((int64_t *)e.buf)[b] = f.e;
-    }
-    free_block1(&alone);
     drop(&x);
     PyBuffer_Release(&omega), PyBuffer_Release(&J), PyBuffer_Release(&m), PyBuffer_Release(&e);
     return ok ? Py_NewRef(Py_None) : NULL;

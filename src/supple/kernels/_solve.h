@@ -1,4 +1,41 @@
-/* The roots of all configurations, LANES of them side by side. Included for every width. */
+/* The roots, or the counts, of all configurations, LANES of them side by side. Included for every width. */
+
+/* Fill J, m and e (B,) at omega (B,), guarded to the side sigma; returns 0 without memory. */
+static int LN(count)(const Problem *P, const double *omega, double sigma, int64_t *J, double *m, int64_t *e)
+{
+    size_t bytes = sizeof(LN(Party));
+    LN(Party) *party = aligned_room(bytes);
+    if (!party)
+        return 0;
+    memset(party, 0, sizeof *party);
+    const int ok = LN(make_block)(P, &party->K) && make_block1(P, &party->alone);
+    for (int64_t first = 0; ok && first < P->B; first += LANES) {
+        const int64_t some = P->B - first < LANES ? P->B - first : LANES;
+        VD w = NONE;
+        VI lanes = BITS(NONE);
+        LN(Values) f;
+        for (int l = 0; l < LANES; ++l) {
+            party->b[l] = first + (l < some ? l : 0);
+            LANE(w, l) = omega[party->b[l]];
+            LANE(lanes, l) = l < some ? -1 : 0;
+        }
+        party->filled = -1;
+        LN(fill_block)(P, &party->K, party->b);
+        LN(evaluate)(P, &party->K, w, NULL, sigma + NONE, &f);
+        LN(mend)(P, party, lanes, w, sigma + NONE, &f);
+        for (int l = 0; l < some; ++l) {
+            const double size = fabs(LANE(f.m, l)), number = LANE(f.J, l);
+            const int known = LANE(f.hard, l) == 0 && fabs(number) < 9e15;
+            J[first + l] = known ? (int64_t)number : -1;
+            m[first + l] = known && fmod(number, 2) != 0 ? -size : size;
+            e[first + l] = LANE(f.e, l);
+        }
+    }
+    LN(free_block)(&party->K);
+    free_block1(&party->alone);
+    aligned_free(party);
+    return ok;
+}
 
 /* Fill omega, width (B, count) and evaluations (B,); returns 0 without memory. */
 static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, double guess,
@@ -39,6 +76,7 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
         party->filled = -1;
         LN(fill_block)(P, &party->K, party->b);
         LN(climb_together)(P, party, lanes, room, table);
+        party->K.near = NEAR;
         for (int64_t k = 0; k < count; ++k)
             LN(root_together)(P, party, k, at, lanes);
         for (int l = 0; l < some; ++l)

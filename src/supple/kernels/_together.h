@@ -47,6 +47,7 @@ static void LN(mend)(const Problem *P, LN(Party) *party, VI wanted, VD omega, VD
             fill_block1(P, &party->alone, party->b + l);
             party->filled = party->b[l];
         }
+        party->alone.near = party->K.near;
         Point p = LN(careful)(P, &party->alone, LANE(omega, l), LANE(sigma, l));
         LANE(f->m, l) = p.f.m, LANE(f->e, l) = p.f.e, LANE(f->J, l) = p.f.J;
         LANE(f->hard, l) = counts(p.f) ? 0 : -1;
@@ -90,13 +91,20 @@ static void LN(climb_together)(const Problem *P, LN(Party) *party, VI lanes, int
     const Hunt *h = party->hunts;
     VD last = NONE, until = INFINITY + NONE;
     VI lost = BITS(NONE);
+    party->K.near = NEARER;
     for (int l = 0; l < LANES; ++l)
         LANE(last, l) = (double)(h[l].count - 1), party->points[l] = 0;
     for (int64_t j = 0; j < room; ++j) {
         const VI open = lanes & ~lost & LT((double)j + NONE, until);
         if (!ANY(open))
             return;
-        VD omega = grid_point(h, j) + NONE;
+        double first_point = table->omega && j < table->size ? table->omega[j] : 0;
+        if (first_point == 0) {
+            first_point = grid_point(h, j);
+            if (table->omega && j < table->size)
+                table->omega[j] = first_point;
+        }
+        VD omega = first_point + NONE;
         for (int l = 1; l < LANES && !P->same_lengths; ++l)
             LANE(omega, l) = grid_point(h + l, j);
         if (j == 0)

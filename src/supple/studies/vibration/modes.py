@@ -154,7 +154,7 @@ class Modes(Answer):
     @kept
     def energy_shares(self) -> Array:
         """Parts of each mode's strain energy by link and kind, (modes, n, 7): `kinds.ENERGIES`."""
-        return energy_shares(self.structure, len(self.omega), _guess(self.structure))
+        return energy_shares(self.structure, len(self.omega), self.structure.known_numbers.guess)
 
     def at(self, b: int) -> Modes:
         """Return configuration b of a batch."""
@@ -277,9 +277,11 @@ def _exact(structure: Structure, count: int, elements: int, order: str) -> _Foun
     if any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments):
         from .varying_modes import varying_frequencies
 
-        omega, width = varying_frequencies(structure, count, _guess(structure))
+        omega, width = varying_frequencies(structure, count, structure.known_numbers.guess)
         return _Found(omega, width, _uncounted(omega))
-    found = natural_frequencies(structure.tree(), count, structure.rigid_modes, _guess(structure))
+    found = natural_frequencies(
+        structure.tree(), count, structure.rigid_modes, structure.known_numbers.guess
+    )
     return _Found(found.omega, found.width, _uncounted(found.omega))
 
 
@@ -347,14 +349,3 @@ def _available(structure: Structure) -> int:
         return 10_000
     sprung = sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
     return sprung - (0 if structure.closures else massless(structure))
-
-
-def _guess(structure: Structure) -> float:
-    """A first frequency to look at, from the robot alone: the softest beam as a cantilever."""
-    guesses = [
-        3.5 * math.sqrt(min(row[2:4]) / (row[0] * s.beam.L**4))
-        for s in structure.segments
-        for row in s.beam.at([s.beam.L / 2]).tolist()
-        if math.isfinite(min(row[2:4]))
-    ]
-    return min(guesses, default=100.0)
