@@ -411,29 +411,48 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
         LN(closure_update)(F, Fs, e, inv, c);
 }
 
-/* Add a condensed root (D, E) to its parent's end: D_parent += T' D T, E_parent += T' E. */
-ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
-                                 int guard, VD sigma, VI guarded)
+/* Whether T couples the coordinates i and j; where a segment is only `turning`, within blocks alone. */
+#if R == 3
+#define TOUCHES(i, j) (!turning || ((i) < 2) == ((j) < 2))
+#else
+#define TOUCHES(i, j) (!turning || ((i) < 3) == ((j) < 3))
+#endif
+
+/* Add a condensed root (D, E) to its parent's end: D_parent += T' D T, E_parent += T' E. With `turning`,
+   known when compiled, the zeros of T are left out. */
+ALWAYS_INLINE void FN(handed)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
+                              int guard, VD sigma, VI guarded, int turning)
 {
     FN(Matrix) DT;
     VD s[R] = {NONE};
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = 0; j < R; ++j) {
-            VD sum = D[i][0] * T[j];
-            UNROLL for (int k = 1; k < R; ++k)
-                sum += D[i][k] * T[k * R + j];
+            VD sum = NONE;
+            int some = 0;
+            UNROLL for (int k = 0; k < R; ++k)
+                if (TOUCHES(k, j)) {
+                    VD term = R == 3 && turning && j == 2 ? D[i][k] : D[i][k] * T[k * R + j];
+                    sum = some ? sum + term : term;
+                    some = 1;
+                }
             DT[i][j] = sum;
         }
     if (guard)
         FN(sizes)(D, s);
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = i; j < R; ++j) {
-            VD sum = T[i] * DT[0][j];
-            UNROLL for (int k = 1; k < R; ++k)
-                sum += T[k * R + i] * DT[k][j];
+            VD sum = NONE;
+            int some = 0;
+            UNROLL for (int k = 0; k < R; ++k)
+                if (TOUCHES(k, i)) {
+                    VD term = R == 3 && turning && i == 2 ? DT[k][j] : T[k * R + i] * DT[k][j];
+                    sum = some ? sum + term : term;
+                    some = 1;
+                }
             if (guard && i == j)
                 UNROLL for (int k = 0; k < R; ++k)
-                    sum += SHIFT(4.0 * (s[k] * (T[k * R + i] * T[k * R + i])));
+                    if (TOUCHES(k, i))
+                        sum += SHIFT(4.0 * (s[k] * (T[k * R + i] * T[k * R + i])));
             Dp[i][j] += sum;
             if (j > i)
                 Dp[j][i] += sum;
@@ -442,6 +461,15 @@ ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matr
         for (int k = 0; k < c; ++k)
             for (int j = 0; j < R; ++j)
                 Ep[i * c + k] += T[j * R + i] * E[j * c + k];
+}
+
+ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
+                                 int guard, VD sigma, VI guarded, int turning)
+{
+    if (turning)
+        FN(handed)(T, D, E, Dp, Ep, c, guard, sigma, guarded, 1);
+    else
+        FN(handed)(T, D, E, Dp, Ep, c, guard, sigma, guarded, 0);
 }
 
 /* One segment from its end to its parent's: the beam, the mass at its root, its releases. */
@@ -477,7 +505,7 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
             K->E[(size_t)P->parents[i] * R * c + j] += Ei[j];
     } else if (P->parents[i] >= 0)
         FN(hand_down)(K->T + (size_t)i * R * R, D[i], Ei, D[P->parents[i]],
-                      K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded);
+                      K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded, P->turning[i]);
     LN(normalise)(f);
 }
 
@@ -534,6 +562,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
 
 #undef FN
 #undef COUPLED
+#undef TOUCHES
 #undef KAPPA
 #undef SHIFT
 #undef UNROLL

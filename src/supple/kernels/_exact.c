@@ -65,6 +65,7 @@ typedef struct {
     int *home;        /* (n) the last segment with the same beam and length: alike beams share one */
     int *heavy;       /* (n) whether a segment has mass at its root */
     int *straight;    /* (n) whether a segment only goes on where its parent ends */
+    int *turning;     /* (n) whether a segment begins where its parent ends, turned */
 } Problem;
 
 /* Beam stiffnesses at the points of a grid that all configurations share. */
@@ -263,6 +264,7 @@ static void drop(Input *x)
     free(x->P.home);
     free(x->P.heavy);
     free(x->P.straight);
+    free(x->P.turning);
 }
 
 /* What all evaluations may know beforehand: alike beams, massless roots. */
@@ -289,6 +291,14 @@ static void look_ahead(Problem *P, const double *numbers, int64_t width)
         for (int64_t k = 0; straight && k < P->B * each; ++k) /* T a unit matrix, but for rounding */
             straight = fabs(P->T[(k / each * n + i) * each + k % each] - (k % each % (R + 1) == 0)) < 1e-9;
         P->straight[i] = straight;
+        P->turning[i] = 1;
+        for (int64_t k = 0; P->turning[i] && k < P->B * each; ++k) { /* displacements and turns apart */
+            const int64_t row = k % each / R, column = k % R, half = R == 3 ? 2 : 3;
+            const double t = P->T[(k / each * n + i) * each + k % each];
+            P->turning[i] = (row < half) == (column < half) || t == 0;
+            if (R == 3 && row == 2 && column == 2)
+                P->turning[i] &= t == 1;
+        }
     }
 }
 
@@ -362,7 +372,8 @@ static int take(PyObject *tuple, Input *x)
     P->home = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->heavy = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->straight = malloc(sizeof(int) * (size_t)(P->n + 1));
-    if (!P->beams || !P->home || !P->heavy || !P->straight) {
+    P->turning = malloc(sizeof(int) * (size_t)(P->n + 1));
+    if (!P->beams || !P->home || !P->heavy || !P->straight || !P->turning) {
         PyErr_NoMemory();
         return 0;
     }
