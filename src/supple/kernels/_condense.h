@@ -282,7 +282,10 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
                     A[i][j] += NUMBER(BITS(dd[i][j]) & moved[i] & moved[j]);
                 U[i][j] = COUPLED(i, j) ? NUMBER(BITS(od[i][j]) & moved[j]) : NONE;
             }
-        FN(transport_columns)(U, L);
+        U[V][PZ] += L * U[V][V], U[PZ][PZ] += L * U[PZ][V]; /* X keeps to what the beam couples */
+#if R == 6
+        U[W][PY] -= L * U[W][W], U[PY][PY] -= L * U[PY][W];
+#endif
     } else {
         UNROLL for (int i = 0; i < R; ++i)
             UNROLL for (int j = 0; j < R; ++j) {
@@ -295,8 +298,8 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
     FN(transport_rows)(A, L);
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = 0; j < R; ++j) {
-            A[i][j] += oo[i][j] - (U[i][j] + U[j][i]);
             if (COUPLED(i, j)) {
+                A[i][j] += oo[i][j] - (U[i][j] + U[j][i]);
                 C[i][j] += od[j][i];
                 D[i][j] += dd[i][j];
             }
