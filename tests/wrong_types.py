@@ -288,6 +288,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "Circle": {"diameter": 0.1},
     "Tube": {"diameter": 0.1, "wall": 0.01},
     "General": {"area": 0.1, "second_moment_z": 0.1},
+    "Profile": {"outline": [[0, 0], [1, 0], [1, 1], [0, 1]], "holes": []},
+    "Ply": {"angle": 0.5, "thickness": 1e-4, "young_modulus": 1e11},
     "SerialRobot": {
         "name": "a",
         "links": arm().links,
@@ -332,6 +334,22 @@ CALLS: dict[str, dict[str, Any]] = {
         "damping_ratio": 0.02,
         "count": 1,
         "shortest": 0.1,
+    },
+    "jerk_limited": {
+        "start": [0.0],
+        "end": [1.0],
+        "speed_limit": 1.0,
+        "acceleration_limit": 4.0,
+        "jerk_limit": 40.0,
+        "duration": 3.0,
+    },
+    "effort_limited": {
+        "model": small_model(),
+        "path": [[0.0, 0.0], [0.1, 0.2]],
+        "effort_limit": 2.0,
+        "speed_limit": 1.0,
+        "acceleration_limit": 4.0,
+        "pieces": 20,
     },
     "calm_move": {
         "robot": supple.load("de-luca-two-link"),

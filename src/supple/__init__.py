@@ -89,11 +89,12 @@ if TYPE_CHECKING:
         Motor,
         Mount,
         Platform,
+        Ply,
         Robot,
         SerialRobot,
         UpperLink,
     )
-    from .sections import Box, Circle, General, Rectangle, Tube
+    from .sections import Box, Circle, General, Profile, Rectangle, Tube
     from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from .studies.drive.compare import Comparison, compare
     from .studies.drive.compensate import Compensation, compensate
     from .studies.drive.invert import Inversion, invert
+    from .studies.drive.limited import JerkLimited, PathTiming, effort_limited, jerk_limited
     from .studies.drive.plan import Plan, plan
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
@@ -166,6 +168,7 @@ __all__ = [
     "Hold",
     "Inversion",
     "InvertedU",
+    "JerkLimited",
     "Joint",
     "JointMap",
     "JointPD",
@@ -192,11 +195,14 @@ __all__ = [
     "Output",
     "ParabolicBlends",
     "PathResponse",
+    "PathTiming",
     "Plan",
     "Platform",
     "PlatformPath",
+    "Ply",
     "PointToPoint",
     "Pose",
+    "Profile",
     "Proportional",
     "Ratio",
     "Rayleigh",
@@ -254,6 +260,7 @@ __all__ = [
     "compare",
     "compensate",
     "dump",
+    "effort_limited",
     "filtered",
     "floquet",
     "follow",
@@ -262,6 +269,7 @@ __all__ = [
     "h_infinity",
     "inverse",
     "invert",
+    "jerk_limited",
     "ked",
     "linearize",
     "load",
@@ -305,9 +313,9 @@ _CORE = {
         *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
         *("Joint", "Link", "LowerLink", "Material"),
         *("MechanismJoint", "MechanismLink", "MechanismRobot", "Motor", "Mount"),
-        *("Platform", "Robot", "SerialRobot", "UpperLink"),
+        *("Platform", "Ply", "Robot", "SerialRobot", "UpperLink"),
     ),
-    "sections": ("Box", "Circle", "General", "Rectangle", "Tube"),
+    "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
     "files": ("dump", "load", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
@@ -354,6 +362,7 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
+    "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
     "studies.drive.compare": ("Comparison", "compare"),
     "studies.drive.compensate": ("Compensation", "compensate"),
     "studies.design.sweep": ("SweepWarning", "sweep"),

@@ -7,6 +7,7 @@ on, or raises a SuppleError that says what was given and what to give.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
@@ -89,7 +90,9 @@ def checked(**checks: Check) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 def reals(name: str, value: Any, give: str = "give plain numbers") -> Array:
     """Return real numbers as a new array of any shape; NaN may be among them."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+    # numpy.ma is asked only when somebody has loaded it: its import takes longer than the answer.
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(value, masked.MaskedArray) and masked.is_masked(value):
         raise SuppleError(f"{name} holds masked entries: fill them, or leave them out")
     if isinstance(value, str | bytes | dict | set):
         raise SuppleError(f"{name} is not an array of numbers but {shown(value)}: {give}")

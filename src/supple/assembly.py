@@ -96,19 +96,15 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
         end[i] = transport(structure.L[0, i]) @ root[i]
         end[i][:, inner[i]] += ends[i]
         at += counts[i][1]
-    closure = _closure_rows(structure, end)
-    return Coordinates(root, end, tuple(releases), tuple(inner), tuple(owners), closure)
-
-
-def _closure_rows(structure: Structure, end: Array) -> Array:
     rows = [np.zeros((0, end.shape[-1]))]
     for c in structure.closures:
         row = np.zeros((c.rows_a.shape[1], end.shape[-1]))
-        for segment, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
-            if segment >= 0:
-                row += tied @ end[segment]
+        for which, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
+            if which >= 0:
+                row += tied @ end[which]
         rows.append(row)
-    return np.concatenate(rows)
+    closure = np.concatenate(rows)
+    return Coordinates(root, end, tuple(releases), tuple(inner), tuple(owners), closure)
 
 
 def assemble(

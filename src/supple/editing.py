@@ -40,24 +40,23 @@ def dumped(part: Any) -> Any:
     """A description as mappings, lists and plain values, without what is the default anyway."""
     if isinstance(part, BaseModel):
         fields = type(part).model_fields
-        return {
-            key: _short(key, dumped(getattr(part, key)))
-            for key in sorted(fields, key=lambda key: _ORDER.get(key, len(_ORDER)))
-            if key in _ALWAYS or getattr(part, key) != fields[key].get_default()
-        }
+        # One number for an inertia about z, or for a pair of alike values in both bending planes
+        shorts = {}
+        for key in sorted(fields, key=lambda key: _ORDER.get(key, len(_ORDER))):
+            if key in _ALWAYS or getattr(part, key) != fields[key].get_default():
+                value = dumped(getattr(part, key))
+                if isinstance(value, list) and len(value) == 1 and key in _AMOUNTS:
+                    short = value[0]
+                else:
+                    alike = key == "inertia" and len(value) == 1
+                    if key in ("shear_coefficient", "bending_stiffness", "shear_stiffness"):
+                        alike = value is not None and value[0] == value[1]
+                    short = value[0] if alike else value
+                shorts[key] = short
+        return shorts
     if isinstance(part, Mapping):
         return {key: dumped(value) for key, value in part.items()}
     return [dumped(value) for value in part] if isinstance(part, tuple) else part
-
-
-def _short(key: str, value: Any) -> Any:
-    """One number for an inertia about z, or for a pair of alike values in both bending planes."""
-    if isinstance(value, list) and len(value) == 1 and key in _AMOUNTS:
-        return value[0]
-    alike = key == "inertia" and len(value) == 1
-    if key in ("shear_coefficient", "bending_stiffness", "shear_stiffness"):
-        alike = value is not None and value[0] == value[1]
-    return value[0] if alike else value
 
 
 def _plain(part: Any) -> Any:
@@ -81,7 +80,18 @@ def _set(model: type[BaseModel], data: dict[str, Any], path: str, value: Any) ->
             return
         place = (*place, key)
         part = holder.get(key) if isinstance(holder, dict) else holder[key]
-        holder[key] = _opened(model, data, part, place, path)
+        # The part at a place, ready to be changed inside: made if absent, copied if shared
+        if isinstance(part, str) and place[-1] in ("material", "section"):
+            holder[key] = deepcopy(data[f"{place[-1]}s"][part])
+        elif part is None and (options := models_at(model, data, place)):
+            fields = options[0].model_fields if len(options) == 1 else {}
+            holder[key] = {
+                k: _plain(f.get_default()) for k, f in fields.items() if not f.is_required()
+            }
+        elif isinstance(part, dict | list):
+            holder[key] = part
+        else:
+            raise _refusal(data, place, "this is a plain value and has no parts", path)
         holder = holder[key]
 
 
@@ -90,7 +100,19 @@ def _step(
 ) -> tuple[Any, list[str]]:
     """The key or index that comes next on a path, and what is left of the path after it."""
     if isinstance(holder, list):
-        return _index(data, holder, rest[0], place, path), rest[1:]
+        # The index of a list entry by its name or by its number from 0
+        part = rest[0]
+        names = [entry.get("name") if isinstance(entry, dict) else None for entry in holder]
+        if part in names:
+            index = names.index(part)
+        elif part.isascii() and part.isdigit() and int(part) < len(holder):
+            index = int(part)
+        else:
+            words = [name for name in names if isinstance(name, str)] or [
+                str(i) for i in range(len(names))
+            ]
+            raise _refusal(data, place, unknown_key(part, words), path)
+        return index, rest[1:]
     known = known_keys(model, data, place)
     for count in range(len(rest), 0, -1):  # names of materials and sections may have dots
         if (key := ".".join(rest[:count])) in known:
@@ -99,29 +121,6 @@ def _step(
     if is_table and len(rest) == 1 and place:
         return rest[0], []  # a new material or section
     raise _refusal(data, place, unknown_key(rest[0], known), path)
-
-
-def _index(data: Any, holder: list[Any], part: str, place: Place, path: str) -> int:
-    """The index of a list entry by its name or by its number from 0."""
-    names = [entry.get("name") if isinstance(entry, dict) else None for entry in holder]
-    if part in names:
-        return names.index(part)
-    if part.isascii() and part.isdigit() and int(part) < len(holder):
-        return int(part)
-    words = [name for name in names if isinstance(name, str)] or [str(i) for i in range(len(names))]
-    raise _refusal(data, place, unknown_key(part, words), path)
-
-
-def _opened(model: type[BaseModel], data: Any, part: Any, place: Place, path: str) -> Any:
-    """The part at a place, ready to be changed inside: made if absent, copied if shared."""
-    if isinstance(part, str) and place[-1] in ("material", "section"):
-        return deepcopy(data[f"{place[-1]}s"][part])
-    if part is None and (options := models_at(model, data, place)):
-        fields = options[0].model_fields if len(options) == 1 else {}
-        return {k: _plain(f.get_default()) for k, f in fields.items() if not f.is_required()}
-    if isinstance(part, dict | list):
-        return part
-    raise _refusal(data, place, "this is a plain value and has no parts", path)
 
 
 def _refusal(data: Any, place: Place, sentence: str, path: str) -> RobotError:

@@ -14,12 +14,24 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from .faults import Description
+from .kernels.polygons import Points, Warped, crossing, inside, moments, warped
 from .kernels.torsion import hollow_rectangle_torsion
-from .values import Pair, Positive, Size, fault
+from .values import Coordinate, Pair, Positive, Size, as_tuple, fault
 
-__all__ = ["Box", "Circle", "Constants", "General", "Rectangle", "Section", "Shape", "Tube"]
+__all__ = [
+    "Box",
+    "Circle",
+    "Constants",
+    "General",
+    "Profile",
+    "Rectangle",
+    "Section",
+    "Shape",
+    "Tube",
+]
 
 
+CORNERS = 1000
 ZETA_5 = 1.0369277551433699263
 
 
@@ -225,4 +237,93 @@ class General(Shape):
         return 5 / 6, 5 / 6
 
 
-Section = Annotated[Rectangle | Box | Circle | Tube | General, Field(discriminator="shape")]
+Corners = Annotated[
+    tuple[Annotated[tuple[Coordinate, Coordinate], BeforeValidator(as_tuple)], ...],
+    BeforeValidator(as_tuple),
+]
+
+
+class Profile(Shape):
+    """A section by its outline: corners [y, z] in turn, and those of its holes.
+
+    The beam's axis runs through its centroid, wherever the corners are measured from. Area and
+    second moments are exact; torsion constant and shear coefficients, unless given, are computed
+    by the library sectionproperties on a mesh (an optional extra).
+    """
+
+    shape: Literal["profile"] = "profile"
+    outline: Corners
+    holes: Annotated[tuple[Corners, ...], BeforeValidator(as_tuple)] = ()
+    torsion_constant: Positive | None = Field(
+        default=None, description="m^4; computed by sectionproperties by default"
+    )
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if (problem := self._problem()) is not None:
+            raise fault(problem)
+        return self
+
+    def _problem(self) -> str | None:
+        """The first thing that makes this no section, as a sentence."""
+        loops: list[tuple[str, Points]] = [("outline", self.outline)]
+        loops += [(f"holes entry {k + 1}", hole) for k, hole in enumerate(self.holes)]
+        for name, loop in loops:
+            if not 3 <= len(loop) <= CORNERS:
+                return f"{name} has {len(loop)} corners: give 3 to {CORNERS} of them, as [y, z]"
+            if crossing(loop, loop):
+                return f"{name} crosses itself: list its corners in turn"
+        for name, loop in loops[1:]:
+            if crossing(self.outline, loop) or not inside(loop[0], self.outline):
+                return f"{name} does not lie inside the outline"
+        if any(crossing(a, b) for i, a in enumerate(self.holes) for b in self.holes[:i]):
+            return "holes cross one another: join them into one"
+        A, _, _, I_z, I_y, I_yz = moments(self.outline, self.holes)
+        if A <= 0:
+            return "outline encloses no area: list its corners in turn, the holes inside it"
+        if abs(I_yz) > 1e-6 * max(I_z, I_y):
+            angle = math.degrees(math.atan2(-2 * I_yz, I_z - I_y) / 2)
+            return (
+                f"outline has its principal axes turned by {-angle:.4g} deg: turn its corners by "
+                f"{angle:.4g} deg, so that they lie along y and z, and the link by roll"
+            )
+        return None
+
+    def warped(self) -> Warped:
+        """Torsion constant, shear coefficients and shear centre on a mesh."""
+        return warped(self.outline, self.holes)
+
+    def constants(self) -> Constants:
+        A, _, _, I_z, I_y, _ = moments(self.outline, self.holes)
+        return Constants(A, I_z, I_y, self.torsion_constant or self.warped().J_t, I_z + I_y)
+
+    def cowper(self, nu: float) -> tuple[float, float]:
+        """Shear coefficients by the energy of the shear stresses, as Cowper's at nu = 0."""
+        return self.warped()[1:3]
+
+    def half_sizes(self) -> tuple[float, float]:
+        """How far its corners lie from the centroid along y and along z at most, m."""
+        centre = self.centre()
+        y, z = (max(abs(p[k] - centre[k]) for p in self.outline) for k in (0, 1))
+        return y, z
+
+    def centre(self) -> tuple[float, float]:
+        """Return the centroid, in the axes in which corners are given, m."""
+        return moments(self.outline, self.holes)[1:3]
+
+    def general(self, nu: float) -> General:
+        """Return the same by its constants, as `general` gives them."""
+        A, I_z, I_y, J_t, I_p = self.constants()
+        return General(
+            area=A,
+            second_moment_z=I_z,
+            second_moment_y=I_y,
+            torsion_constant=J_t,
+            polar_moment=I_p,
+            shear_coefficient=self.shear(nu),
+        )
+
+
+Section = Annotated[
+    Rectangle | Box | Circle | Tube | General | Profile, Field(discriminator="shape")
+]

@@ -15,6 +15,7 @@ from .errors import SuppleError
 __all__ = [
     "MEASURED",
     "Angle",
+    "Coordinate",
     "FrozenTable",
     "NonNegative",
     "Number",
@@ -96,8 +97,10 @@ _PREFIXES = {"n": -9, "u": -6, "µ": -6, "m": -3, "c": -2, "k": 3, "M": 6, "G": 
 # What each key of a robot file is measured in, and a sliding joint's where it differs.
 _KEYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("young_modulus", "shear_modulus", "yield_strength"), ("Pa",)),
+    **dict.fromkeys(("transverse_modulus",), ("Pa",)),
     **dict.fromkeys(("depth", "width", "diameter", "wall", "length", "at", "spacing"), ("m",)),
     **dict.fromkeys(("base_radius", "radius", "thickness", "xyz", "com"), ("m",)),
+    **dict.fromkeys(("outline", "holes"), ("m",)),
     **dict.fromkeys(("second_moment_z", "second_moment_y"), ("m^4",)),
     **dict.fromkeys(("torsion_constant", "polar_moment"), ("m^4",)),
     **dict.fromkeys(("bending_stiffness", "torsional_stiffness"), ("N m^2",)),

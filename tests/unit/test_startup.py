@@ -46,6 +46,16 @@ def test_exact_modes_need_nothing_heavy() -> None:
     assert loaded_by(code, HEAVY) == []
 
 
+def test_the_first_modes_load_nothing_more() -> None:
+    """An import inside the first call would take longer than its answer."""
+    code = (
+        "import sys, supple; robot = supple.load('industrial-3'); before = set(sys.modules); "
+        "supple.modes(robot, [0, 1, 1]); print(sorted(set(sys.modules) - before))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = "import sys; sys.argv = ['supple', '--help']; import supple.cli as c"
     run = "\ntry:\n    c.main()\nexcept SystemExit:\n    pass\nTrue"

@@ -72,6 +72,7 @@ KINDS: dict[str, Kind] = {
         dataset="studies.storage:path_to_xarray",
         table="studies.storage:path_to_pandas",
     ),
+    "studies.motion.state_space:StateSpace": Kind(plot="view.figures.frequency:plot_state_space"),
     "studies.motion.stability:Stability": Kind(
         plot="view.figures.stability:plot_stability",
         report="view.page.reports:stability_report",

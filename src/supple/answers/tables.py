@@ -88,7 +88,11 @@ def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
             part = array[(..., *at)] if at else array
             place = tuple(slice(None) if dim in own else None for dim in rows)
             full = np.broadcast_to(part[place], shape).ravel()
-            for word, values in _real(full):
+            # Values as they are, complex ones in two columns
+            parts = [("", full)]
+            if full.dtype.kind == "c":
+                parts = [(".real", full.real), (".imag", full.imag)]
+            for word, values in parts:
                 columns[".".join([str(name), *words]) + word] = values
     if not rows:
         return pandas.DataFrame(columns)
@@ -101,13 +105,6 @@ def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
 
 def _entry(data: xarray.Dataset, dim: str, k: int) -> str:
     return str(data[dim].values[k]) if dim in data.coords else str(k + 1)
-
-
-def _real(values: Any) -> list[tuple[str, Any]]:
-    """Values as they are, complex ones in two columns."""
-    if values.dtype.kind != "c":
-        return [("", values)]
-    return [(".real", values.real), (".imag", values.imag)]
 
 
 def html(answer: Any) -> str:

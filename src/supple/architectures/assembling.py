@@ -128,17 +128,6 @@ def resolve(
         if theta is not None:
             raise SuppleError("theta and position are both given: give one of them")
         return inverse(m, position)
-    given = _given(m, theta)
-    reason = _refused(m, given)
-    x = np.repeat(m.start[None], len(given), axis=0)
-    x[:, m.driven] = given
-    good = np.flatnonzero(reason == "")
-    if len(good):
-        x[good], reason[good] = _assembled(m, x[good])
-    return x, reason
-
-
-def _given(m: Mechanism, theta: ArrayLike | None) -> Array:
     names = m.robot.motors
     units = ["m" if c.kind == "slide" else "rad" for c in m.tree.coordinates if c.driven]
     each = zip(names, units + ["m"] * len(m.rods), strict=True)
@@ -148,23 +137,25 @@ def _given(m: Mechanism, theta: ArrayLike | None) -> Array:
         for k, c in enumerate(m.tree.coordinates):
             if c.driven and c.kind == "slide" and m.start[k] <= 0:
                 raise SuppleError(f"theta is missing: give {wanted}")
-        return m.start[None, m.driven]
-    try:
-        given = np.atleast_2d(np.asarray(theta, float))
-    except (TypeError, ValueError):
-        raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
-    if given.ndim != 2 or given.shape[1] != len(names):
-        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
-    return given
-
-
-def _refused(m: Mechanism, given: Array) -> NDArray[np.object_]:
-    """Why a theta (B, motors) is none before anything is assembled, empty where it may be one."""
+        given = m.start[None, m.driven]
+    else:
+        try:
+            given = np.atleast_2d(np.asarray(theta, float))
+        except (TypeError, ValueError):
+            raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
+        if given.ndim != 2 or given.shape[1] != len(names):
+            raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
+    # Why a theta (B, motors) is none before anything is assembled, empty where it may be one
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (
         "theta holds a value that is not finite: give plain numbers in radians or metres"
     )
-    return reason
+    x = np.repeat(m.start[None], len(given), axis=0)
+    x[:, m.driven] = given
+    good = np.flatnonzero(reason == "")
+    if len(good):
+        x[good], reason[good] = _assembled(m, x[good])
+    return x, reason
 
 
 def _strokes(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
@@ -195,7 +186,15 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
         first, done = x, np.abs(m.openings(x)[0]).max(axis=1, initial=0.0) <= 1e3 * SHUT
     failed = np.flatnonzero(~done)
     first[np.ix_(failed, m.driven)] = x[np.ix_(failed, m.driven)]
-    first[failed] = _least_open(m, first[failed])
+    # Open the closures as little as possible, in the mean square, where they cannot be shut
+    rest = first[failed]
+    z = m.tree.passive
+    for _ in range(100 if len(z) and len(rest) else 0):
+        g, J = m.openings(rest)
+        A = J[:, :, z]
+        normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
+        rest[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
+    first[failed] = rest
     if len(failed) and len(m.tree.passive):
         again, shut = _shut(m, first[failed])
         first[failed[shut]], done[failed] = again[shut], shut
@@ -235,17 +234,6 @@ def _newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
     if len(active):
         calm[active] = np.abs(m.openings(x[active])[0]).max(axis=1) <= SHUT
     return x, calm
-
-
-def _least_open(m: Mechanism, x: Array) -> Array:
-    """Open the closures as little as possible, in the mean square, where they cannot be shut."""
-    z = m.tree.passive
-    for _ in range(100 if len(z) and len(x) else 0):
-        g, J = m.openings(x)
-        A = J[:, :, z]
-        normal = A.swapaxes(1, 2) @ A + 0.03 * np.eye(len(z))
-        x[:, z] -= np.linalg.solve(normal, np.einsum("brz,br->bz", A, g)[..., None])[..., 0]
-    return x
 
 
 def _shut(m: Mechanism, x: Array) -> tuple[Array, Bools]:
@@ -296,7 +284,13 @@ def _led(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     alive = np.ones(len(x), bool)
     while (going := np.flatnonzero(alive & (done < 1))).size:
         ahead = np.minimum(done[going] + pace[going], 1.0)
-        trial = _predicted(m, found[going], (ahead - done[going])[:, None] * way[going])
+        # Follow the closures to first order: z' = -J_z^+ J_theta theta'
+        trial = found[going]
+        step = (ahead - done[going])[:, None] * way[going]
+        _, J = m.openings(trial)
+        z = m.tree.passive
+        pushed = np.einsum("brt,bt->br", J[:, :, m.driven], step)
+        trial[:, z] -= np.einsum("bzr,br->bz", np.linalg.pinv(J[:, :, z], rcond=1e-8), pushed)
         trial[:, m.driven] = home[0, m.driven] + ahead[:, None] * way[going]
         shut_at, good = _newton(m, trial, 8)
         leap = np.abs(shut_at[:, m.tree.passive] - found[going][:, m.tree.passive]).max(axis=1)
@@ -307,16 +301,6 @@ def _led(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     exact = done >= 1
     found[exact[:, None] & np.isin(np.arange(x.shape[1]), m.driven)] = x[exact][:, m.driven].ravel()
     return found, exact
-
-
-def _predicted(m: Mechanism, x: Array, step: Array) -> Array:
-    """Follow the closures to first order: z' = -J_z^+ J_theta theta'."""
-    _, J = m.openings(x)
-    z = m.tree.passive
-    pushed = np.einsum("brt,bt->br", J[:, :, m.driven], step)
-    x = x.copy()
-    x[:, z] -= np.einsum("bzr,br->bz", np.linalg.pinv(J[:, :, z], rcond=1e-8), pushed)
-    return x
 
 
 def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:

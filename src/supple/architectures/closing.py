@@ -95,16 +95,7 @@ class Loop:
         held = (R_a @ self.E).swapaxes(1, 2)  # (B, m, 3)
         G_b = np.concatenate([held, np.zeros_like(held)], axis=-1)
         G_a = np.concatenate([-held, held @ cross_matrix(d)], axis=-1)
-        g, W = self._attitude(R_a, R_b)
-        about = np.concatenate([np.zeros_like(W), W], axis=-1)
-        return Opening(
-            np.concatenate([np.einsum("bmi,bi->bm", held, d), g], axis=1),
-            np.concatenate([G_a, -about], axis=1),
-            np.concatenate([G_b, about], axis=1),
-        )
-
-    def _attitude(self, R_a: Array, R_b: Array) -> tuple[Array, Array]:
-        """g (B, k) of the turn, and its rows W (B, k, 3) over the spin of b beside a."""
+        # g (B, k) of the turn, and its rows W (B, k, 3) over the spin of b beside a
         if self.turn == "fixed":
             Q = R_a.swapaxes(1, 2) @ R_b
             skew = (
@@ -116,16 +107,23 @@ class Loop:
             )
             trace = np.trace(Q, axis1=1, axis2=2)[:, None, None]
             S = self.T.T @ (trace * np.eye(3) - Q.swapaxes(1, 2)).swapaxes(1, 2) / 2
-            return skew @ self.T, S @ R_a.swapaxes(1, 2)
-        if self.turn == "axis":
+            g, W = skew @ self.T, S @ R_a.swapaxes(1, 2)
+        elif self.turn == "axis":
             b = R_b @ self.a
             across = (R_a @ self.T).swapaxes(1, 2)  # (B, k, 3)
             g = np.einsum("bki,bi->bk", across, b)
-            return g, np.asarray(cross(np.broadcast_to(b[:, None], across.shape), across))
-        if self.turn == "square":
+            W = np.asarray(cross(np.broadcast_to(b[:, None], across.shape), across))
+        elif self.turn == "square":
             a, b = R_a @ self.a, R_b @ self.b
-            return (a * b).sum(-1)[:, None], cross(b, a)[:, None]
-        return np.zeros((len(R_a), 0)), np.zeros((len(R_a), 0, 3))
+            g, W = (a * b).sum(-1)[:, None], cross(b, a)[:, None]
+        else:
+            g, W = np.zeros((len(R_a), 0)), np.zeros((len(R_a), 0, 3))
+        about = np.concatenate([np.zeros_like(W), W], axis=-1)
+        return Opening(
+            np.concatenate([np.einsum("bmi,bi->bm", held, d), g], axis=1),
+            np.concatenate([G_a, -about], axis=1),
+            np.concatenate([G_b, about], axis=1),
+        )
 
     def right_way(self, R_a: Array, R_b: Array) -> NDArray[np.bool_]:
         """Return whether axes that should agree do so, instead of being opposite, (B,)."""

@@ -23,7 +23,12 @@ def solve_arm(
     robot: SerialRobot, P: Array, R: Array | None, start: ArrayLike | None
 ) -> list[Solved]:
     """Return theta for poses P (B, 3), R (B, 3, 3) or None: in closed form, else by search."""
-    first = _start(robot, start)
+    if start is not None:
+        given = np.array(vector(len(robot.moving))("start", start))
+        first = np.asarray(serial.configuration(robot, given)[0])
+    else:
+        low, high = _span(robot)
+        first = np.asarray(np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2))
     answers: dict[int, Solved] = {}
     for b, p in enumerate(P):
         turn = None if R is None else R[b]
@@ -137,14 +142,6 @@ def solve_mechanism(
             )
     one, zero = theta[None], np.zeros(1)
     return Solved(theta, one, 0.0, 0.0, True, "Newton's method", one, zero)
-
-
-def _start(robot: SerialRobot, start: ArrayLike | None) -> Array:
-    if start is not None:
-        given = np.array(vector(len(robot.moving))("start", start))
-        return np.asarray(serial.configuration(robot, given)[0])
-    low, high = _span(robot)
-    return np.asarray(np.where((low <= 0) & (high >= 0), 0.0, (low + high) / 2))
 
 
 def _span(robot: SerialRobot) -> tuple[Array, Array]:

@@ -135,7 +135,19 @@ def least_squares(
         open_, held, pull, q = open_[going], held[going], pull[going], q[going]
         if not len(open_):
             break
-        step = _step(H[open_], pull, held, shift[open_])
+        # The step of each search, (B, n): -|H + shift|^-1 pull on the coordinates not held
+        free = (~held).astype(float)
+        inner = H[open_] * free[:, :, None] * free[:, None, :]
+        values, vectors = np.linalg.eigh(inner)
+        size = np.abs(values)
+        size = (
+            np.maximum(size, 1e-12 * size.max(axis=1, keepdims=True))
+            + shift[open_][:, None]
+            + 1e-300
+        )
+        step = -np.einsum("bij,bj->bi", vectors, np.einsum("bij,bi->bj", vectors, pull) / size)
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        step = step * free * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))
         pays = -np.einsum("bj,bj->b", pull, step) > 1e-16 * f[open_]
         open_, q, step = open_[pays], q[pays], step[pays]
         tried = np.clip(q + step, low, high)
@@ -148,19 +160,6 @@ def least_squares(
         shift[won] = np.where(shift[won] < 1e-9, 0.0, shift[won] / 10)
         shift[lost] = np.maximum(10 * shift[lost], 1e-4)
     return errors(robot, theta, position, rotation)
-
-
-def _step(H: Array, pull: Array, held: NDArray[np.bool_], shift: Array) -> Array:
-    """The step of each search, (B, n): -|H + shift|^-1 pull on the coordinates not held."""
-    free = (~held).astype(float)
-    inner = H * free[:, :, None] * free[:, None, :]
-    values, vectors = np.linalg.eigh(inner)
-    size = np.abs(values)
-    size = np.maximum(size, 1e-12 * size.max(axis=1, keepdims=True)) + shift[:, None] + 1e-300
-    step = -np.einsum("bij,bj->bi", vectors, np.einsum("bij,bi->bj", vectors, pull) / size)
-    longest = np.abs(step).max(axis=1, keepdims=True)
-    limited: Array = step * free * np.minimum(1.0, LONGEST / np.maximum(longest, 1e-300))
-    return limited
 
 
 def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> Array | None:
@@ -179,7 +178,12 @@ def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> 
     signs = axes @ axes[0]
     if np.abs(np.abs(signs) - 1).max() > 1e-14:
         return None
-    x, y = _across(axes[0])
+    # Two unit vectors that stand on an axis and on each other, right-handed
+    axis = axes[0]
+    x = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = x - (x @ axis) * axis
+    x = x / np.linalg.norm(x)
+    y = axis_rotation(axis, np.pi / 2) @ x
     flat = [complex(p @ x, p @ y) for p in (*placed.p[0, at], placed.tip[0])]
     w, last = complex(position @ x, position @ y), 0.0
     if rotation is not None:
@@ -200,11 +204,3 @@ def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> 
         third = [last - first - second] if rotation is not None else []
         found.append(np.array([first, second, *third]) * signs)
     return np.array(found)
-
-
-def _across(axis: Array) -> tuple[Array, Array]:
-    """Two unit vectors that stand on an axis and on each other, right-handed."""
-    x = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = x - (x @ axis) * axis
-    x = x / np.linalg.norm(x)
-    return x, axis_rotation(axis, np.pi / 2) @ x

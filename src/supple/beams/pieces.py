@@ -115,7 +115,19 @@ class Pieces:
             own = series_of(piece).transfer(w2 / loss, None if h == piece.L else h)
             return np.asarray(own * scale[:, None] / scale)
         assert isinstance(self.beam, Beam)
-        A = _state_matrices(self.beam, w2, loss) * h
+        # A (F, 12, 12) of `dynamic_stiffness.state_matrix`, at complex squared frequencies
+        beam = self.beam
+        A = np.zeros((len(w2), 12, 12), complex)
+        A[:, 0, 6], A[:, 3, 9] = 1 / beam.EA / loss, 1 / beam.GJ / loss
+        A[:, 1, 5], A[:, 1, 7] = 1, 1 / beam.kGA[0] / loss
+        A[:, 2, 4], A[:, 2, 8] = -1, 1 / beam.kGA[1] / loss
+        A[:, 4, 10], A[:, 5, 11] = 1 / beam.EI[1] / loss, 1 / beam.EI[0] / loss
+        for k in range(3):
+            A[:, 6 + k, k] = -w2 * beam.m
+        A[:, 9, 3] = -w2 * beam.rIp
+        A[:, 10, 8], A[:, 10, 4] = 1, -w2 * beam.rI[1]
+        A[:, 11, 7], A[:, 11, 5] = -1, -w2 * beam.rI[0]
+        A *= h
         T = np.broadcast_to(np.eye(12, dtype=complex), A.shape).copy()
         term = T.copy()
         for k in range(1, TERMS):
@@ -128,18 +140,3 @@ def cut(beam: AnyBeam, L: float, omega: float) -> Pieces:
     """Return the last L metres of a beam in pieces without a clamped frequency up to omega."""
     free = beam.outside(L)
     return Pieces(free, cuts(free, omega), beam.active())
-
-
-def _state_matrices(beam: Beam, w2: Complex, loss: complex) -> Complex:
-    """A (F, 12, 12) of `dynamic_stiffness.state_matrix`, at complex squared frequencies."""
-    A = np.zeros((len(w2), 12, 12), complex)
-    A[:, 0, 6], A[:, 3, 9] = 1 / beam.EA / loss, 1 / beam.GJ / loss
-    A[:, 1, 5], A[:, 1, 7] = 1, 1 / beam.kGA[0] / loss
-    A[:, 2, 4], A[:, 2, 8] = -1, 1 / beam.kGA[1] / loss
-    A[:, 4, 10], A[:, 5, 11] = 1 / beam.EI[1] / loss, 1 / beam.EI[0] / loss
-    for k in range(3):
-        A[:, 6 + k, k] = -w2 * beam.m
-    A[:, 9, 3] = -w2 * beam.rIp
-    A[:, 10, 8], A[:, 10, 4] = 1, -w2 * beam.rI[1]
-    A[:, 11, 7], A[:, 11, 5] = -1, -w2 * beam.rI[0]
-    return A

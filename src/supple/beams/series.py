@@ -92,34 +92,31 @@ class Series:
         """Return y_k at the points, (p, n, s, s), and at the end, (s, s), k < terms, s 2 or 4."""
         along, ends = self._states.setdefault(plane, ([], []))
         while len(along) < terms:
-            here, end = self._next(plane, along[-1] if along else None)
+            # The next term; the first is the beam without inertia, started by unit states
+            before = along[-1] if along else None
+            rows, integral = self.panels.rows, self.panels.integral
+            soft, heavy = [(*columns, 0)[:2] for columns in PLANES[plane][2:]]
+            c = 1 / rows[..., soft[0], None]
+            size = len(PLANES[plane][0])
+            half = size // 2
+            here, end = np.zeros((*rows.shape[:2], size, size)), np.zeros((size, size))
+            first = np.eye(size) if before is None else np.zeros((size, size))
+            load = -rows[..., heavy[0], None] * (0 if before is None else before[:, :, 0])
+            force, far = integral(load + np.zeros(size))
+            here[:, :, half], end[half] = force + first[half], far + first[half]
+            if size == 4:
+                turn = -rows[..., heavy[1], None] * (0 if before is None else before[:, :, 1])
+                moment, far = integral(turn - here[:, :, 2])
+                here[:, :, 3], end[3] = moment + first[3], far + first[3]
+                slope, far = integral(c * here[:, :, 3])
+                here[:, :, 1], end[1] = slope + first[1], far + first[1]
+                moved, far = integral(here[:, :, 1] + here[:, :, 2] / rows[..., soft[1], None])
+            else:
+                moved, far = integral(c * here[:, :, half])
+            here[:, :, 0], end[0] = moved + first[0], far + first[0]
             along.append(here)
             ends.append(end)
         return along[:terms], ends[:terms]
-
-    def _next(self, plane: int, before: Array | None) -> tuple[Array, Array]:
-        """The next term; the first is the beam without inertia, started by unit states."""
-        rows, integral = self.panels.rows, self.panels.integral
-        soft, heavy = [(*columns, 0)[:2] for columns in PLANES[plane][2:]]
-        c = 1 / rows[..., soft[0], None]
-        size = len(PLANES[plane][0])
-        half = size // 2
-        out, end = np.zeros((*rows.shape[:2], size, size)), np.zeros((size, size))
-        first = np.eye(size) if before is None else np.zeros((size, size))
-        load = -rows[..., heavy[0], None] * (0 if before is None else before[:, :, 0])
-        force, far = integral(load + np.zeros(size))
-        out[:, :, half], end[half] = force + first[half], far + first[half]
-        if size == 4:
-            turn = -rows[..., heavy[1], None] * (0 if before is None else before[:, :, 1])
-            moment, far = integral(turn - out[:, :, 2])
-            out[:, :, 3], end[3] = moment + first[3], far + first[3]
-            slope, far = integral(c * out[:, :, 3])
-            out[:, :, 1], end[1] = slope + first[1], far + first[1]
-            moved, far = integral(out[:, :, 1] + out[:, :, 2] / rows[..., soft[1], None])
-        else:
-            moved, far = integral(c * out[:, :, half])
-        out[:, :, 0], end[0] = moved + first[0], far + first[0]
-        return out, end
 
     def form(self, plane: int, terms: int) -> Array:
         """Return the dynamic stiffness, (terms, s, s) over (root, d): coefficients of omega^(2k).
@@ -131,35 +128,40 @@ class Series:
         """
         key = (plane, terms)
         if key not in self._forms:
-            self._forms[key] = self._form(plane, terms)
+            size = len(PLANES[plane][0])
+            half, L = size // 2, self.beam.L
+            out = np.zeros((terms, size, size))
+            E = np.zeros((terms, size, size))
+            known = min(terms, STATES if self.soft[plane] else 2)
+            E[:known] = self.states(plane, known)[1]
+            A, B, C, D = (
+                E[:, :half, :half],
+                E[:, :half, half:],
+                E[:, half:, :half],
+                E[:, half:, half:],
+            )
+            X = np.eye(half)
+            X[0, 1:] = L
+            if not self.soft[plane]:
+                if terms > 1:
+                    out[1, :half, :half] = X.T @ C[1]
+                self._forms[key] = out
+            else:
+                inverse = np.zeros_like(B)
+                inverse[0] = np.linalg.inv(B[0])
+                for k in range(1, terms):
+                    inverse[k] = -inverse[0] @ np.einsum(
+                        "jab,jbc->ac", B[1 : k + 1], inverse[k - 1 :: -1]
+                    )
+                rise, lift = A.copy(), X.T @ D
+                rise[0], lift[0] = 0.0, 0.0
+                across = _product(lift, inverse)
+                out[:, :half, :half] = X.T @ C - _product(across, rise)
+                out[:, :half, half:] = across
+                out[:, half:, :half] = across.swapaxes(1, 2)
+                out[:, half:, half:] = _product(D, inverse)
+                self._forms[key] = (out + out.swapaxes(1, 2)) / 2
         return self._forms[key]
-
-    def _form(self, plane: int, terms: int) -> Array:
-        size = len(PLANES[plane][0])
-        half, L = size // 2, self.beam.L
-        out = np.zeros((terms, size, size))
-        E = np.zeros((terms, size, size))
-        known = min(terms, STATES if self.soft[plane] else 2)
-        E[:known] = self.states(plane, known)[1]
-        A, B, C, D = E[:, :half, :half], E[:, :half, half:], E[:, half:, :half], E[:, half:, half:]
-        X = np.eye(half)
-        X[0, 1:] = L
-        if not self.soft[plane]:
-            if terms > 1:
-                out[1, :half, :half] = X.T @ C[1]
-            return out
-        inverse = np.zeros_like(B)
-        inverse[0] = np.linalg.inv(B[0])
-        for k in range(1, terms):
-            inverse[k] = -inverse[0] @ np.einsum("jab,jbc->ac", B[1 : k + 1], inverse[k - 1 :: -1])
-        rise, lift = A.copy(), X.T @ D
-        rise[0], lift[0] = 0.0, 0.0
-        across = _product(lift, inverse)
-        out[:, :half, :half] = X.T @ C - _product(across, rise)
-        out[:, :half, half:] = across
-        out[:, half:, :half] = across.swapaxes(1, 2)
-        out[:, half:, half:] = _product(D, inverse)
-        return (out + out.swapaxes(1, 2)) / 2
 
     def stiffness(self, w2: float, terms: int = TERMS) -> Array:
         """Return the dynamic stiffness (6 + m, 6 + m) over (u_0, allowed d) at one omega^2."""
@@ -187,7 +189,14 @@ class Series:
             scaled = self.form(plane, TERMS) * (top * top) ** np.arange(float(TERMS))[:, None, None]
             i, j = np.triu_indices(scaled.shape[1])
             columns.append(scaled[:, i, j])
-        self._curves[top] = _economised(np.concatenate(columns, axis=1))
+        # Power series (TERMS, n) on 0 .. 1 in as few terms as rounding asks for
+        power = np.concatenate(columns, axis=1)
+        t, fit, back = _shifted_chebyshev()
+        chebyshev = fit @ (t[:, None] ** np.arange(TERMS - 2) @ power[2:])
+        size = np.maximum(np.abs(power[0]), np.abs(power[1])) + 1e-300
+        used = np.flatnonzero((np.abs(chebyshev) > 2e-16 * size).any(axis=1))
+        keep = int(used[-1]) + 1 if len(used) else 1
+        self._curves[top] = np.concatenate([power[:2], back[:keep, :keep].T @ chebyshev[:keep]])
         return self._curves[top]
 
     def transfer(
@@ -296,16 +305,6 @@ def _shifted_chebyshev() -> tuple[Array, Array, Array]:
         power[k] = -2 * power[k - 1] - power[k - 2]
         power[k, 1:] += 4 * power[k - 1, :-1]
     return (1 + np.cos(angle)) / 2, fit, power
-
-
-def _economised(power: Array) -> Array:
-    """Power series (TERMS, n) on 0 .. 1 in as few terms as rounding asks for."""
-    t, fit, back = _shifted_chebyshev()
-    chebyshev = fit @ (t[:, None] ** np.arange(TERMS - 2) @ power[2:])
-    size = np.maximum(np.abs(power[0]), np.abs(power[1])) + 1e-300
-    used = np.flatnonzero((np.abs(chebyshev) > 2e-16 * size).any(axis=1))
-    keep = int(used[-1]) + 1 if len(used) else 1
-    return np.concatenate([power[:2], back[:keep, :keep].T @ chebyshev[:keep]])
 
 
 def _product(a: Array, b: Array) -> Array:

@@ -220,7 +220,7 @@ def _from_section(robot: Robot, link: Elastic) -> Beam:
     if material is None or section is None:
         raise SuppleError("a beam needs material and section, or mass_per_length and stiffnesses")
     A, I_z, I_y, J_t, I_p = section.constants()
-    E, rho, G = material.young_modulus, material.density, material.G
+    E, rho, G = material.E, material.rho, material.G
     k_xy, k_xz = section.shear(material.nu)
     return Beam(
         L=link.length or 0.0,

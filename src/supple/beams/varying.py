@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import Elastic, Material, Robot, Station, Theory
-from ..sections import Shape
+from ..sections import Profile, Shape
 from .theory import AnyBeam, rigid_rod, theory_of, uniform_of
 
 __all__ = ["Span", "VaryingBeam", "beam_of", "panel_nodes"]
@@ -78,7 +78,7 @@ class Span:
             section = _between(self.first, self.second, t)
             material: Any = self.material
             A, I_z, I_y, J_t, I_p = section.constants()
-            E, rho, G = material.young_modulus, material.density, material.G
+            E, rho, G = material.E, material.rho, material.G
             k_xy, k_xz = section.shear(material.nu)
             shear = (k_xy * G * A, k_xz * G * A, G * J_t) if G is not None else (math.inf,) * 3
             return [rho * A, E * A, E * I_z, E * I_y, *shear, rho * I_z, rho * I_y, rho * I_p]
@@ -266,7 +266,11 @@ def _known(robot: Robot, link: Elastic, station: Station) -> Any:
     """The section of a station, or its properties as a row; what it leaves out is the link's."""
     section = station.section
     if section is not None:
-        return robot.sections[section] if isinstance(section, str) else section
+        shape = robot.sections[section] if isinstance(section, str) else section
+        material = robot.material(link)
+        if isinstance(shape, Profile) and material is not None:
+            return shape.general(material.nu)  # whose moments are linear in between
+        return shape
 
     def own(key: str, default: Any) -> Any:
         value = getattr(station, key)

@@ -13,7 +13,8 @@ from ..arguments import listed, reals, shown
 from ..equations.equilibrium import static_state
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..outputs.output import Output, evaluator, slopes
+from ..outputs.measuring import evaluator, slopes
+from ..outputs.output import Output
 
 __all__ = ["Plant", "as_measures", "plant", "weight"]
 

@@ -23,7 +23,7 @@ from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
 from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
-from .closed.coupled_delta import DeltaFunctions
+from .closed.coupled_delta import DeltaTies
 from .closed.delta_legs import delta_legs
 from .closed.loops import assembled_tree, loops_of
 from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
@@ -153,7 +153,7 @@ def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
     legs = delta_legs(robot, asked.basis, stiffening)
     K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, asked)
     arrays = _frozen(K, D, np.full(3, robot.motor.friction))
-    functions = DeltaFunctions(legs, *arrays, asked.compiled)
+    functions = ClosedFunctions(DeltaTies(legs, *arrays), asked.compiled)
     return Model(robot, asked.basis, legs.book, asked.reading, stiffening, *arrays, functions)
 
 

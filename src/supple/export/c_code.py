@@ -44,24 +44,20 @@ def c_code(controller: Controller | Sampled, model: Model, name: str = "law") ->
         raise SuppleError(f"controller is {shown(law)}: give a Controller, alone or in Sampled")
     law.check(model)
     if not isinstance(law, LinearController):
-        return _by_casadi(law, model, name)
+        import casadi as ca
+
+        function = law.function(model)
+        inputs = [ca.MX.sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
+        renamed = ca.Function(name, inputs, [function(*inputs)])
+        generator = ca.CodeGenerator(f"{name}.c")
+        generator.add(renamed.expand() if function.is_a("SXFunction") else renamed)
+        text: str = generator.dump()
+        return text
     if isinstance(controller, Sampled):
         law = law.sampled(controller.period)
     if law.period is None:
         raise SuppleError("this law is continuous: give supple.Sampled(law, period)")
     return _linear(law, model, name, limit)
-
-
-def _by_casadi(law: Controller, model: Model, name: str) -> str:
-    import casadi as ca
-
-    function = law.function(model)
-    inputs = [ca.MX.sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
-    renamed = ca.Function(name, inputs, [function(*inputs)])
-    generator = ca.CodeGenerator(f"{name}.c")
-    generator.add(renamed.expand() if function.is_a("SXFunction") else renamed)
-    text: str = generator.dump()
-    return text
 
 
 def _linear(law: LinearController, model: Model, name: str, limit: Array | None) -> str:

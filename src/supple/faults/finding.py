@@ -47,7 +47,13 @@ def robot_error(
     found: Iterable[Fault], data: Any, lines: Mapping[Place, int] | None = None, where: str = ""
 ) -> RobotError:
     """The error that tells the faults in the order of the file, each with its place and line."""
-    numbered = [(_line(fault, lines or {}), fault) for fault in dict.fromkeys(found)]
+    # Line of the key a fault is about, else of the part that holds it; 0 when not known
+    numbered, known = [], lines or {}
+    for fault in dict.fromkeys(found):
+        place: Place = fault.place if fault.key is None else (*fault.place, fault.key)
+        while place and place not in known:
+            place = place[:-1]
+        numbered.append((known.get(place, 0), fault))
     numbered.sort(key=lambda pair: pair[0] or math.inf)
     texts = [_text(fault, data, line) for line, fault in numbered[:LIMIT]]
     if len(numbered) > LIMIT:
@@ -76,14 +82,6 @@ def every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
 
 def _more(count: int) -> str:
     return f"there are {count} more faults: mend the ones above first"
-
-
-def _line(fault: Fault, lines: Mapping[Place, int]) -> int:
-    """Line of the key a fault is about, else of the part that holds it; 0 when not known."""
-    place: Place = fault.place if fault.key is None else (*fault.place, fault.key)
-    while place and place not in lines:
-        place = place[:-1]
-    return lines.get(place, 0)
 
 
 def _text(fault: Fault, data: Any, line: int) -> str:

@@ -42,34 +42,24 @@ def mended(data: Mapping[str, Any], errors: Iterable[Any], model: type[BaseModel
     copy = plain(data)
     for error in errors:
         place = place_of(error, data)
-        _mend(copy, place[:-1] if is_element(place) else place, error, model)
+        # Replace the value at a place, or leave it out
+        owner = place[:-1] if is_element(place) else place
+        holder, key = at(copy, owner[:-1]), owner[-1]
+        if isinstance(holder, list):
+            holder[int(key)] = _sound(copy, owner, holder[int(key)])
+        elif isinstance(holder, dict) and (key in holder or error["type"] == "missing"):
+            given = holder.pop(key, None)
+            # The key and value that were probably meant; a value of None leaves the key out
+            if error["type"] == "extra_forbidden":
+                near = nearest(str(key), known_keys(model, copy, owner[:-1]))
+                renamed, sound = near or key, given if near else None
+            elif error["type"] == "literal_error":
+                renamed, sound = key, nearest(str(given), literals(error))
+            else:
+                renamed, sound = key, _sound(copy, owner, given)
+            if sound is not None and renamed not in holder:
+                holder[renamed] = deepcopy(sound)
     return copy
-
-
-def _mend(data: dict[str, Any], place: Place, error: Any, model: type[BaseModel]) -> None:
-    """Replace the value at a place, or leave it out."""
-    holder, key = at(data, place[:-1]), place[-1]
-    if isinstance(holder, list):
-        holder[int(key)] = _sound(data, place, holder[int(key)])
-        return
-    if not isinstance(holder, dict) or (key not in holder and error["type"] != "missing"):
-        return  # mended already, with an earlier fault
-    given = holder.pop(key, None)
-    renamed, sound = _meant(data, place, error, model, given)
-    if sound is not None and renamed not in holder:
-        holder[renamed] = deepcopy(sound)
-
-
-def _meant(
-    data: dict[str, Any], place: Place, error: Any, model: type[BaseModel], given: Any
-) -> tuple[str | int, Any]:
-    """The key and value that were probably meant; a value of None leaves the key out."""
-    if error["type"] == "extra_forbidden":
-        near = nearest(str(place[-1]), known_keys(model, data, place[:-1]))
-        return near or place[-1], given if near else None
-    if error["type"] == "literal_error":
-        return place[-1], nearest(str(given), literals(error))
-    return place[-1], _sound(data, place, given)
 
 
 def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
@@ -85,32 +75,24 @@ def _sound(data: dict[str, Any], place: Place, given: Any) -> Any:
     if place[0] in ("materials", "sections") and len(place) == 2:
         return _PARTS[place[0][:-1]]
     if place in (("upper",), ("lower",)) or (place[0] == "links" and len(place) == 2):
-        return _sound_link(given, place)
+        # A rigid link with the name, the joint and the references of the one given
+        given = given if isinstance(given, dict) else {}
+        named = {key: given[key] for key in _PARTS if isinstance(given.get(key), str)}
+        link = {"theory": "rigid", "length": 1.0, **(_PARTS | named if named else {})}
+        if place[0] == "links":
+            name = given.get("name")
+            link["name"] = name if isinstance(name, str) else f"_{place[-1]}"
+            link["joint"] = given.get("joint", {})
+        return link
     if key == "name":
         return f"_{''.join(map(str, place))}"
     if place[0] == "closures":
-        return _sound_closure(data, place)
+        # Harmless ends, a harmless closure, or none of them; other keys are left out
+        links = data.get("links")
+        known = [get(link, "name") for link in links] if isinstance(links, list) else []
+        ends = [[name for name in known if isinstance(name, str)][-1:] or ["_"], ["base"]]
+        tied = {"ends": ends[0] + ends[1], "type": "distance", "length": 1.0}
+        if len(place) < 3:
+            return [] if len(place) == 1 else tied
+        return {"ends": tied["ends"], "length": 1.0}.get(str(place[2]))
     return 1.0 if key in _ONES else _SOUND.get(str(key))
-
-
-def _sound_link(given: Any, place: Place) -> dict[str, Any]:
-    """A rigid link with the name, the joint and the references of the one given."""
-    given = given if isinstance(given, dict) else {}
-    named = {key: given[key] for key in _PARTS if isinstance(given.get(key), str)}
-    link = {"theory": "rigid", "length": 1.0, **(_PARTS | named if named else {})}
-    if place[0] == "links":
-        name = given.get("name")
-        link["name"] = name if isinstance(name, str) else f"_{place[-1]}"
-        link["joint"] = given.get("joint", {})
-    return link
-
-
-def _sound_closure(data: dict[str, Any], place: Place) -> Any:
-    """Harmless ends, a harmless closure, or none of them; other keys are left out."""
-    links = data.get("links")
-    named = [get(link, "name") for link in links] if isinstance(links, list) else []
-    ends = [[name for name in named if isinstance(name, str)][-1:] or ["_"], ["base"]]
-    tied = {"ends": ends[0] + ends[1], "type": "distance", "length": 1.0}
-    if len(place) < 3:
-        return [] if len(place) == 1 else tied
-    return {"ends": tied["ends"], "length": 1.0}.get(str(place[2]))

@@ -40,7 +40,16 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
     if error["type"] == "supple":
         return [_told(place, error["ctx"]["sentence"], data)]
     if is_element(place):
-        return [Fault(place[:-2], _of_element(error, model, data, place), place[-2])]
+        # A fault in one element of a list, told of the list
+        key = place[-2]
+        if error["type"] == "missing":
+            given, size = len(at(data, place[:-1])), size_at(model, data, place[:-1])
+            of_element = f"{key} has {given} values: it must have {size}{_meaning(key)}"
+        else:
+            of_element = (
+                f"{key} holds {shown(error['input'])}: {_allowed(error, key)}{_meaning(key)}"
+            )
+        return [Fault(place[:-2], of_element, place[-2])]
     if isinstance(place[-1], int):
         what = "closure" if place[0] == "closures" else "link"
         return [Fault(place, f"this {what} is {shown(error['input'])}: {_allowed(error)}")]
@@ -80,15 +89,6 @@ def place_of(error: Any, data: Any) -> Place:
 def is_element(place: Place) -> bool:
     """Whether a place is one element of a list of numbers, not a link or a closure."""
     return isinstance(place[-1], int) and place[:-1] not in (("links",), ("closures",))
-
-
-def _of_element(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:
-    """A fault in one element of a list, told of the list."""
-    key = place[-2]
-    if error["type"] == "missing":
-        given, size = len(at(data, place[:-1])), size_at(model, data, place[:-1])
-        return f"{key} has {given} values: it must have {size}{_meaning(key)}"
-    return f"{key} holds {shown(error['input'])}: {_allowed(error, key)}{_meaning(key)}"
 
 
 def _of_key(error: Any, model: type[BaseModel], data: Any, place: Place) -> str:

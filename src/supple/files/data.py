@@ -41,7 +41,12 @@ def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
         parts, size = [], 0
         while size < limit:
             if not regular:
-                _wait(handle)
+                # Wait until there is something to read, or the writer has gone; not longer than
+                # PATIENCE
+                import select  # pipes with a name exist on POSIX only
+
+                if not select.select([handle], [], [], PATIENCE)[0]:
+                    raise TimeoutError(None, f"nothing came from it in {PATIENCE:g} s")
             part = os.read(handle, min(limit - size, 1 << 20))
             if not part:
                 break
@@ -50,14 +55,6 @@ def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
         return b"".join(parts)
     finally:
         os.close(handle)
-
-
-def _wait(handle: int) -> None:
-    """Wait until there is something to read, or the writer has gone; not longer than PATIENCE."""
-    import select  # pipes with a name exist on POSIX only
-
-    if not select.select([handle], [], [], PATIENCE)[0]:
-        raise TimeoutError(None, f"nothing came from it in {PATIENCE:g} s")
 
 
 def read_table(path: str | Path, what: str, form: str) -> NDArray[np.float64]:

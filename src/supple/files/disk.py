@@ -44,7 +44,15 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
             with suppress(FileNotFoundError):
                 aside.chmod(stat.S_IMODE(target.stat().st_mode))
             os.replace(aside, target)
-            _sync_folder(target.parent)
+            # Make a rename last; Windows does so by itself and opens no folders
+            if os.name == "posix":
+                handle = os.open(target.parent, os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                except OSError:
+                    pass  # some network file systems sync no folders: the file itself is whole
+                finally:
+                    os.close(handle)
     except OSError as problem:
         raise SuppleError(f"cannot write {path}: {problem.strerror or problem}") from None
     finally:
@@ -81,18 +89,6 @@ def _pour(source: Path, target: Path) -> None:
             written += os.write(pipe, data[written : written + 65536])
     finally:
         os.close(pipe)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last; Windows does so by itself and opens no folders."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        except OSError:  # some network file systems sync no folders: the file itself is whole
-            pass
-        finally:
-            os.close(handle)
 
 
 def check_place(path: str | PathLike[str]) -> Path:

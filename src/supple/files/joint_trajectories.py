@@ -68,23 +68,6 @@ def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
             why = " ".join(str(problem).split())
             raise SuppleError(f"{path} is not YAML: {why:.200}") from None
         return _checked(path, _from_message(path, message))
-    return _checked(path, _from_csv(path, text))
-
-
-def _bytes(path: str | PathLike[str]) -> bytes:
-    """Everything in a file, unless it is no regular file or beyond the limit of size."""
-    place = Path(path)
-    if place.exists() and not place.is_file():
-        raise SuppleError(f"{path} is not a file: give {FORM}")
-    try:
-        if place.stat().st_size > LARGEST:
-            raise SuppleError(f"{path} is larger than {LARGEST // 10**6} MB: split it")
-        return place.read_bytes()
-    except OSError as problem:
-        raise SuppleError(f"cannot read {path}: {problem.strerror or problem}") from None
-
-
-def _from_csv(path: str | PathLike[str], text: str) -> JointTrajectory:
     rows = [row for row in csv.reader(io.StringIO(text)) if row and "".join(row).strip()]
     if not rows:
         raise SuppleError(f"{path} is empty: give {FORM}")
@@ -104,16 +87,21 @@ def _from_csv(path: str | PathLike[str], text: str) -> JointTrajectory:
                 f"{path}: row {number} has {len(row)} values, the header has {len(names)}"
             )
     table = np.array(values).reshape(len(values), len(names))
-    return JointTrajectory(tuple(names[1:]), table[:, 0], table[:, 1:])
+    from_csv = JointTrajectory(tuple(names[1:]), table[:, 0], table[:, 1:])
+    return _checked(path, from_csv)
 
 
-def _seconds(stamp: Any) -> float:
-    """time_from_start as a number of seconds."""
-    if isinstance(stamp, dict):
-        whole: Any = stamp.get("sec", stamp.get("secs", 0))
-        part: Any = stamp.get("nanosec", stamp.get("nsecs", 0))
-        return float(whole) + 1e-9 * float(part)
-    return float(stamp)
+def _bytes(path: str | PathLike[str]) -> bytes:
+    """Everything in a file, unless it is no regular file or beyond the limit of size."""
+    place = Path(path)
+    if place.exists() and not place.is_file():
+        raise SuppleError(f"{path} is not a file: give {FORM}")
+    try:
+        if place.stat().st_size > LARGEST:
+            raise SuppleError(f"{path} is larger than {LARGEST // 10**6} MB: split it")
+        return place.read_bytes()
+    except OSError as problem:
+        raise SuppleError(f"cannot read {path}: {problem.strerror or problem}") from None
 
 
 def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
@@ -124,7 +112,18 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
     try:
         names = tuple(str(name) for name in message["joint_names"])
         points = message["points"]
-        t = np.array([_seconds(point["time_from_start"]) for point in points], float)
+        # time_from_start as a number of seconds
+        seconds = []
+        for point in points:
+            stamp = point["time_from_start"]
+            if isinstance(stamp, dict):
+                whole: Any = stamp.get("sec", stamp.get("secs", 0))
+                part: Any = stamp.get("nanosec", stamp.get("nsecs", 0))
+                second = float(whole) + 1e-9 * float(part)
+            else:
+                second = float(stamp)
+            seconds.append(second)
+        t = np.array(seconds, float)
         positions = np.array([list(point["positions"]) for point in points], float)
     except (KeyError, TypeError, ValueError) as problem:
         what = f"key {problem} is missing" if isinstance(problem, KeyError) else str(problem)

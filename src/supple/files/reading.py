@@ -114,7 +114,14 @@ class _Builder:
         if self._is_key():
             if event.value == "<<" and event.implicit[0]:
                 raise self._refusal("merging by << is not in YAML 1.2: write the keys out", line)
-            self._take_key(event.value, line)
+            key = event.value
+            frame = self._stack[-1]
+            self._keys[-1] = key
+            self.lines[(*frame.place, key)] = line
+            if key in frame.value:
+                self.faults.append(
+                    Fault(frame.place, f"key {shown(key)} is given twice: keep one", key)
+                )
             return
         self._check_tag(event, line)
         plain = event.implicit[0] or event.tag not in (None, "!", _CORE + "str")
@@ -155,19 +162,8 @@ class _Builder:
         self._keys.append(None)
 
     def _is_key(self) -> bool:
-        return bool(self._stack) and isinstance(self._stack[-1].value, dict) and not self._waiting()
-
-    def _waiting(self) -> bool:
-        return self._keys[-1] is not None
-
-    def _take_key(self, key: str, line: int) -> None:
-        frame = self._stack[-1]
-        self._keys[-1] = key
-        self.lines[(*frame.place, key)] = line
-        if key in frame.value:
-            self.faults.append(
-                Fault(frame.place, f"key {shown(key)} is given twice: keep one", key)
-            )
+        inside = bool(self._stack) and isinstance(self._stack[-1].value, dict)
+        return inside and self._keys[-1] is None
 
     def _place(self, value: Any, size: int, line: int) -> Place:
         """Put a value where it belongs and return its place."""

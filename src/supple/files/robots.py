@@ -88,24 +88,7 @@ def loads(text: str, where: str = "") -> Robot:
 
 
 def _robot(document: Document, where: str) -> Robot:
-    model = _model(document, where)
-    return validated(model, document.data, document.lines, where, document.faults)
-
-
-def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
-    """Return the robot as the text of a robot file, and write it to `path` if one is given.
-
-    Defaults are left out and numbers keep every digit: `loads(dump(robot)) == robot`.
-    """
-    need_robot(robot)
-    text = write(dumped(robot))
-    if path is not None:
-        write_text(check_place(path), text)
-    return text
-
-
-def _model(document: Document, where: str) -> type[Robot]:
-    """The class of the robot, after the checks that make sense of the rest."""
+    # The class of the robot, after the checks that make sense of the rest
     data = document.data
     if data is None:
         raise RobotError(["the file is empty: it must hold a robot, see `supple robots`"], where)
@@ -129,7 +112,20 @@ def _model(document: Document, where: str) -> type[Robot]:
     if "architecture" not in data and "closures" in data:
         told = "architecture is missing: for a robot with closures add architecture: mechanism"
         raise RobotError([told], where)
-    return ARCHITECTURES[architecture]
+    model = ARCHITECTURES[architecture]
+    return validated(model, document.data, document.lines, where, document.faults)
+
+
+def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
+    """Return the robot as the text of a robot file, and write it to `path` if one is given.
+
+    Defaults are left out and numbers keep every digit: `loads(dump(robot)) == robot`.
+    """
+    need_robot(robot)
+    text = write(dumped(robot))
+    if path is not None:
+        write_text(check_place(path), text)
+    return text
 
 
 def _at(document: Document, key: str) -> str:
@@ -145,7 +141,11 @@ def _text(name: str) -> str:
     try:
         raw = read_bytes(name, BYTES_LIMIT + 1)
     except FileNotFoundError:
-        raise SuppleError(_not_found(name)) from None
+        known = library.names()
+        near = nearest(Path(name).name.removesuffix(".yaml"), known)
+        hint = f"did you mean '{near}'?" if near else f"the library holds {', '.join(known)}"
+        not_found = f"{shown(name)} is neither a file nor a robot of the library: {hint}"
+        raise SuppleError(not_found) from None
     except (OSError, ValueError) as problem:
         raise SuppleError(f"{shown(name)} cannot be read: {_said(problem)}") from None
     if len(raw) > BYTES_LIMIT:
@@ -157,13 +157,6 @@ def _text(name: str) -> str:
     except UnicodeDecodeError as problem:
         line = raw[: problem.start].count(b"\n") + 1
         raise RobotError([f"the file is not UTF-8 text (line {line})"], name) from None
-
-
-def _not_found(name: str) -> str:
-    known = library.names()
-    near = nearest(Path(name).name.removesuffix(".yaml"), known)
-    hint = f"did you mean '{near}'?" if near else f"the library holds {', '.join(known)}"
-    return f"{shown(name)} is neither a file nor a robot of the library: {hint}"
 
 
 def _said(problem: Exception) -> str:

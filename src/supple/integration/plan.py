@@ -48,11 +48,11 @@ class Plan:
     Attributes:
         grid: (n + 1,) times of the answer, switches among them: samples, not steps.  starts:
         places in the grid where integration restarts.  tau, wrench: efforts and tip wrench; wrench
-        None: there is none.  tolerance: relative, of adams and bdf.  compiled: step in generated
-        C.  controller: then tau holds the motion wanted, a Reference.  drive: a sampled law in this
-        run; then tau is a Feedback that stands for it.  fastest: largest |pole|, rad/s, and
-        energy: put into vibration, J, where they are known.  course: times, and the part of the
-        largest rate that the motion has there, where steps may follow it.
+        None: there is none.  tolerance: relative, of methods that meet one.  compiled: step in
+        generated C.  controller: then tau holds the motion wanted, a Reference.  drive: a sampled
+        law in this run; then tau is a Feedback that stands for it.  fastest: largest |pole|, rad/s,
+        and energy: put into vibration, J, where they are known.  course: times, and the part of
+        the largest rate that the motion has there, where steps may follow it.
     """
 
     model: Model
@@ -134,16 +134,17 @@ def rate(model: Model, width: int) -> Any:
 
     n, joints = model.size, model.joints
     x, model, drift = symbols(model)
-    u = model.functions.symbol("u", width)
-    q, qd, tau = x[:n], x[n : 2 * n], u[:joints]
-    lost = model.functions.expression("dissipation")(q, qd)
-    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, lost)
-    if width > joints:
-        loaded = model.functions.expression("forward_dynamics_loaded")
-        qdd = loaded(q, qd, tau, u[joints:])
-        power += wrench_power(model, q, qd, u[joints:])
+    part, u = model.functions.expression, model.functions.symbol("u", width)
+    q, qd, tau, load = x[:n], x[n : 2 * n], u[:joints], [u[joints:]] if width > joints else []
+    ending = "_loaded" if load else ""
+    if "rates" in model.functions.names:
+        qdd, lost, drift = part(f"rates{ending}")(q, qd, tau, *load)
     else:
-        qdd = model.functions.expression("forward_dynamics")(q, qd, tau)
+        qdd = part(f"forward_dynamics{ending}")(q, qd, tau, *load)
+        lost = ca.dot(qd, part("dissipation")(q, qd))
+    power = ca.dot(tau, qd[:joints, 0]) - lost
+    if load:
+        power += wrench_power(model, q, qd, load[0])
     return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
 
 

@@ -16,7 +16,7 @@ from ..control.trajectories import Trajectory
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..outputs.output import evaluator
+from ..outputs.measuring import evaluator
 from ..outputs.sensor import Sensor
 from .inputs import Feedback, Input
 

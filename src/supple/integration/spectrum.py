@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.controllers import Controller, Decoupling
 from ..control.linear import LinearController
 from ..control.plant import plant
 from ..equations.equilibrium import stiffness_at
@@ -81,7 +82,9 @@ def look(plan: Plan, x0: Array) -> Spectrum:
     """Return the spectrum of a plan that starts at x0."""
     n, law = plan.model.size, _law(plan)
     states = _states(plan, x0[:n], x0[n : 2 * n])
-    found = [_modes(plan.model, None if _open(plan) else law, state) for state in states]
+    found = [
+        _modes(plan.model, None if _open(plan) else law, plan.controller, state) for state in states
+    ]
     rates = [_rates(values) for values, _ in found]
     swings, energy = _excited(plan, law, states, found[0], rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
@@ -146,10 +149,12 @@ def _law(plan: Plan) -> Law:
         D, r0 = controller.D[:, -k:], controller.r0
         return lambda t, q, qd: controller.tau0 + D @ (given.value(np.array([t]), k)[0, :k] - r0)
     function = controller.function(plan.model)
+    wanted: dict[float, list[Array]] = {}  # a path of a platform is dear to ask
 
     def efforts(t: float, q: Array, qd: Array) -> Array:
-        wanted = np.split(given.value(np.array([t]), 3 * k)[0], 3)
-        return np.array(function(q, qd, *wanted)).ravel()
+        if t not in wanted:
+            wanted[t] = np.split(given.value(np.array([t]), 3 * k)[0], 3)
+        return np.array(function(q, qd, *wanted[t])).ravel()
 
     return efforts
 
@@ -175,18 +180,27 @@ def _states(plan: Plan, q: Array, qd: Array) -> list[State]:
     return out
 
 
-def _modes(model: Model, law: Law | None, state: State) -> tuple[Complex, Complex]:
+def _modes(
+    model: Model, law: Law | None, controller: Controller | None, state: State
+) -> tuple[Complex, Complex]:
     """Poles (2 N,) and right eigenvectors (2 N, 2 N) about a state."""
     (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
     e = h * np.eye(n)
     lost = model.functions.evaluator("dissipation")(np.tile(q, (n, 1)), e)[0]
     by_q, by_qd = -stiffness_at(model, q), -lost.T / h
-    if law is not None and k and np.array_equal(base := law(t, q, qd), law(t, q, qd)):
+    M = model.mass_matrix(q)
+    if isinstance(controller, Decoupling):  # qdd of the joints is what the law wants
+        gains = (controller.position_gain, controller.velocity_gain)
+        for part, gain in zip((by_q, by_qd), gains, strict=True):
+            part[:k] = 0.0
+            part[:k, :k] = -np.diag(np.broadcast_to(np.asarray(gain, float), k))
+        M[:k] = np.eye(n)[:k]
+    elif law is not None and k and np.array_equal(base := law(t, q, qd), law(t, q, qd)):
         by_q[:k] += np.stack([law(t, q + d, qd) - base for d in e], axis=1) / h
         by_qd[:k] += np.stack([law(t, q, qd + d) - base for d in e], axis=1) / h
     A = np.zeros((2 * n, 2 * n))
     A[:n, n:] = np.eye(n)
-    A[n:] = np.linalg.solve(model.mass_matrix(q), np.hstack([by_q, by_qd]))
+    A[n:] = np.linalg.solve(M, np.hstack([by_q, by_qd]))
     # rigid motions are two poles with one shape at zero: a faint spring keeps them apart
     A[n:, :n] -= RIGID**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)) * np.eye(n)
     values, vectors = np.linalg.eig(A)

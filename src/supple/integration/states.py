@@ -31,18 +31,20 @@ def begin(model: Model, q: Array, qd: Array) -> Array:
     if model.reading.beta == "integrated":
         beside = newton_beta(model.chain, q)
     elif isinstance(model.functions, ClosedFunctions):
-        z = model.functions.spread(q)[1]
-        beside = z[list(model.functions.loops.followers)]
+        beside = model.functions.followers(q)
     return np.concatenate([q, qd, [0.0], beside])
 
 
-def near_symbols(model: Model) -> tuple[Model, Any]:
-    """Return the model with expressions that look for followers near symbols, and these."""
+def near_symbols(model: Model, rounds: int) -> tuple[Model, Any]:
+    """Return the model with expressions that look for followers near symbols, and these.
+
+    `rounds` of Newton's method as of `Followers`: none where its caller iterates.
+    """
     functions = model.functions
     if not isinstance(functions, ClosedFunctions):
         return model, functions.symbol("near", 0)
     near = functions.loops.symbol("near", len(functions.loops.followers))
-    return replace(model, functions=functions.beside(near)), near
+    return replace(model, functions=functions.beside(near, rounds)), near
 
 
 def symbols(model: Model) -> tuple[Any, Model, Any]:

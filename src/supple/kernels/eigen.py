@@ -54,34 +54,42 @@ def natural_modes(K: Array, B: Array, count: int, closure: Array | None = None) 
         d = np.sqrt(np.diag(K)[index])
         U = cholesky(K[np.ix_(index, index)] / np.outer(d, d))
         stiff[index] = solve_triangular(U, np.eye(len(index))) / d[:, None]
-    elastic, rigid = _closed(np.eye(len(K))[:, floating], stiff, closure)
+    # Motions that keep the closures shut: elastic ones with K = 1, and rigid ones. A_f f + A_y y =
+    # 0: what the loose motions f can close they close, f = -A_f^+ A_y y; the rest of the rows
+    # restricts y, and the null space of A_f is rigid
+    loose = np.eye(len(K))[:, floating]
+    if closure is None or not len(closure):
+        elastic, rigid = stiff, loose
+    else:
+        A_f, A_y = closure @ loose, closure @ stiff
+        W, values, Vt = np.linalg.svd(A_f)
+        rank = int((values > RANK).sum())
+        follow = -(Vt[:rank].T / values[:rank]) @ (W[:, :rank].T @ A_y)
+        rest = W[:, rank:].T @ A_y
+        rest /= np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), np.finfo(float).tiny)
+        _, left, Yt = np.linalg.svd(rest)
+        Y = Yt[int((left > RANK).sum()) :].T
+        elastic, rigid = stiff @ Y + loose @ (follow @ Y), loose @ Vt[rank:].T
     elastic = _without_rigid(B, elastic, rigid)
     F = B @ elastic
     if count > F.shape[1]:
         raise ArithmeticError(f"{count} modes of a model with {F.shape[1]} elastic coordinates")
-    sigma, Y = _largest(F, count)
+    # The `count` largest singular values of F, descending, and their right vectors
+    from scipy.linalg.lapack import dgejsv
+
+    if max(DENSE, 8 * count) < F.shape[1] and (found := _lanczos(F.T @ F, count)) is not None:
+        sigma, Y = np.sqrt(np.maximum(found[0], 0)), found[1]
+    else:
+        short = max(F.shape[1] - len(F), 0)
+        values, _, V, work, _, info = dgejsv(
+            np.pad(F, ((0, short), (0, 0))), joba=2, jobu=3, jobv=0
+        )
+        if info:
+            raise ArithmeticError("Jacobi's method did not converge on the model's masses")
+        sigma, Y = values[:count] * (work[0] / work[1]), V[:, :count]
     if sigma[-1] <= np.finfo(float).tiny:
         raise ArithmeticError(f"the model has fewer than {count} modes: the rest has no mass")
     return NaturalModes(1 / sigma, (elastic @ Y) / sigma, rigid.shape[1])
-
-
-def _closed(loose: Array, held: Array, closure: Array | None) -> tuple[Array, Array]:
-    """Motions that keep the closures shut: elastic ones with K = 1, and rigid ones.
-
-    A_f f + A_y y = 0: what the loose motions f can close they close, f = -A_f^+ A_y y; the rest
-    of the rows restricts y, and the null space of A_f is rigid.
-    """
-    if closure is None or not len(closure):
-        return held, loose
-    A_f, A_y = closure @ loose, closure @ held
-    U, values, Vt = np.linalg.svd(A_f)
-    rank = int((values > RANK).sum())
-    follow = -(Vt[:rank].T / values[:rank]) @ (U[:, :rank].T @ A_y)
-    rest = U[:, rank:].T @ A_y
-    rest /= np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), np.finfo(float).tiny)
-    _, left, Yt = np.linalg.svd(rest)
-    Y = Yt[int((left > RANK).sum()) :].T
-    return held @ Y + loose @ (follow @ Y), loose @ Vt[rank:].T
 
 
 def _without_rigid(B: Array, elastic: Array, rigid: Array) -> Array:
@@ -96,19 +104,6 @@ def _without_rigid(B: Array, elastic: Array, rigid: Array) -> Array:
         raise ArithmeticError("a motion that nothing holds carries no mass")
     out: Array = elastic - rigid @ solve_triangular(R, Q.T @ (B @ elastic))
     return out
-
-
-def _largest(F: Array, count: int) -> tuple[Array, Array]:
-    """The `count` largest singular values of F, descending, and their right vectors."""
-    from scipy.linalg.lapack import dgejsv
-
-    if max(DENSE, 8 * count) < F.shape[1] and (found := _lanczos(F.T @ F, count)) is not None:
-        return np.sqrt(np.maximum(found[0], 0)), found[1]
-    short = max(F.shape[1] - len(F), 0)
-    values, _, V, work, _, info = dgejsv(np.pad(F, ((0, short), (0, 0))), joba=2, jobu=3, jobv=0)
-    if info:
-        raise ArithmeticError("Jacobi's method did not converge on the model's masses")
-    return values[:count] * (work[0] / work[1]), V[:, :count]
 
 
 def _lanczos(C: Array, count: int) -> tuple[Array, Array] | None:

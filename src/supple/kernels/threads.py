@@ -38,28 +38,24 @@ def single() -> Iterator[None]:
     """Limit the linear algebra of this caller to one thread."""
     _DEPTH.value = getattr(_DEPTH, "value", 0) + 1
     if _DEPTH.value == 1:
-        _enter()
+        with _LOCK:
+            if _Inside.modules != len(sys.modules):  # any module may bring a BLAS of its own
+                from threadpoolctl import ThreadpoolController
+
+                found = ThreadpoolController().lib_controllers
+                _Inside.libraries = tuple(one for one in found if one.user_api == "blas")
+                _Inside.modules = len(sys.modules)
+            for library in _Inside.libraries:
+                if library.filepath not in _Inside.before:
+                    _Inside.before[library.filepath] = (library, library.get_num_threads())
+                library.set_num_threads(1)
+            _Inside.count += 1
     try:
         yield
     finally:
         _DEPTH.value -= 1
         if _DEPTH.value == 0:
             _leave()
-
-
-def _enter() -> None:
-    with _LOCK:
-        if _Inside.modules != len(sys.modules):  # any module may bring a BLAS of its own
-            from threadpoolctl import ThreadpoolController
-
-            found = ThreadpoolController().lib_controllers
-            _Inside.libraries = tuple(one for one in found if one.user_api == "blas")
-            _Inside.modules = len(sys.modules)
-        for library in _Inside.libraries:
-            if library.filepath not in _Inside.before:
-                _Inside.before[library.filepath] = (library, library.get_num_threads())
-            library.set_num_threads(1)
-        _Inside.count += 1
 
 
 def _leave() -> None:

@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.kinds import architecture_of
 from ..arguments import number, some
+from ..beams.varying import VaryingBeam, beam_of
 from ..equations.model import Model
 from ..errors import SuppleError
+from ..robot import Robot
 from ..sections import Shape
 from .output import Motion, Output
+from .rest import Rest
 from .sections import LINK, PLACE, carried, check_place, cut, joint_force, open_laws
 from .stress import has_fibre, von_mises
 
@@ -50,6 +54,12 @@ class Tip(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         return model.functions.expression("tip")(motion.q)[0]
+
+    def at_rest(self, rest: Rest) -> Array:
+        structure = rest.structure
+        i = structure.tip
+        along = structure.R[0, i][:, 0] * structure.L[0, i]
+        return np.asarray(structure.p[0, i] + along + rest.tip[:3])
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,15 @@ class Strain(Output):
         row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
         return row
 
+    def at_rest(self, rest: Rest) -> Array:
+        at, i = rest.place(self.link, self.fraction), rest.index(self.link)
+        rates = at.carried * at.beam.compliances([at.x])[0]  # u', .., phi', psi_y', psi_z'
+        if isinstance(self.offset, int | float):
+            turned = rest.structure.segments[i].R_LS @ rates[3:]
+            return np.array([self.offset * turned[2]])
+        y, z = self.offset
+        return np.array([rates[0] - y * rates[5] + z * rates[4]])
+
 
 @dataclass(frozen=True)
 class Moment(Output):
@@ -113,6 +132,7 @@ class Moment(Output):
     fraction: float = 0.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"moment.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -122,7 +142,10 @@ class Moment(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Moment", self.link, self.fraction, motion, True)
-        return _column(carried(model, at)[1])
+        return _column(carried(model, at, motion)[1])
+
+    def at_rest(self, rest: Rest) -> Array:
+        return rest.place(self.link, self.fraction).carried[3:]
 
 
 @dataclass(frozen=True)
@@ -136,6 +159,7 @@ class Stress(Output):
     fraction: float = 0.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
     smooth: ClassVar = False
 
     def names(self, model: Model) -> list[str]:
@@ -143,12 +167,25 @@ class Stress(Output):
 
     def check(self, model: Model) -> None:
         check_place(model, "Stress", self.link, self.fraction)
-        self.section(model)
+        self.section(model.robot)
 
-    def section(self, model: Model) -> Shape:
-        """Return the shape of the section, or say that it has no outer fibre."""
-        link = model.robot.links[model.chain.index(self.link)]  # type: ignore[union-attr]
-        shape = model.robot.section(link)
+    def section(self, robot: Robot, free: float | None = None) -> Shape:
+        """Return the shape of the section, or say that it has no outer fibre.
+
+        `free`: the length that is out of a hub, of a link that slides.
+        """
+        link = architecture_of(robot).described(self.link)
+        if link is None:
+            raise SuppleError(f"{self.link} is no link of {robot.name} that bends")
+        shape, material = robot.section(link), robot.material(link)
+        beam = beam_of(robot, link)
+        if isinstance(beam, VaryingBeam):
+            out = beam.L if free is None else free
+            shape = beam.section(beam.L - out + self.fraction * out)
+        if material is not None and material.layup is not None:
+            raise SuppleError(
+                f"link {self.link} is a laminate: its plies differ in stress, ask for its Moment"
+            )
         if shape is None or not has_fibre(shape):
             raise SuppleError(
                 f"link {self.link} has no section with an outer fibre: give it a rectangle, box, "
@@ -158,8 +195,13 @@ class Stress(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Stress", self.link, self.fraction, motion, True)
-        force, moment = carried(model, at)
-        return von_mises(self.section(model), _column([*force, *moment]))
+        force, moment = carried(model, at, motion)
+        return von_mises(self.section(model.robot), _column([*force, *moment]))
+
+    def at_rest(self, rest: Rest) -> Array:
+        at = rest.place(self.link, self.fraction)
+        shape = self.section(rest.robot, at.beam.L)
+        return np.array([von_mises(shape, at.carried)])
 
 
 @dataclass(frozen=True)
@@ -170,6 +212,7 @@ class Acceleration(Output):
     fraction: float = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"acceleration.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -181,6 +224,10 @@ class Acceleration(Output):
         at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
         return _column(at.base(at.acceleration[:3]))
 
+    def at_rest(self, rest: Rest) -> Array:
+        rest.index(self.link)
+        return np.zeros(3)
+
 
 @dataclass(frozen=True)
 class Accelerometer(Output):
@@ -190,6 +237,7 @@ class Accelerometer(Output):
     fraction: float = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"accelerometer.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -201,6 +249,9 @@ class Accelerometer(Output):
         at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
         return _column(at.axes(at.acceleration[:3]))
 
+    def at_rest(self, rest: Rest) -> Array:
+        return np.asarray(-rest.gravity @ rest.place(self.link, self.fraction).R)
+
 
 @dataclass(frozen=True)
 class Gyroscope(Output):
@@ -210,6 +261,7 @@ class Gyroscope(Output):
     fraction: float = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"gyroscope.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
@@ -220,6 +272,10 @@ class Gyroscope(Output):
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
         return _column(at.axes(at.w))
+
+    def at_rest(self, rest: Rest) -> Array:
+        rest.index(self.link)
+        return np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -233,6 +289,7 @@ class Reaction(Output):
     joint: str
 
     checks: ClassVar = {"joint": LINK}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         words = [f"{kind}.{axis}" for kind in ("force", "moment") for axis in AXES]
@@ -244,6 +301,9 @@ class Reaction(Output):
     def expression(self, model: Model, motion: Motion) -> Expression:
         force, moment = joint_force(model, model.chain.index(self.joint), motion)
         return _column([*force, *moment])
+
+    def at_rest(self, rest: Rest) -> Array:
+        return rest.reaction(self.joint)
 
 
 @dataclass(frozen=True)
@@ -280,6 +340,9 @@ class Encoder(Output):
     def expression(self, model: Model, motion: Motion) -> Expression:
         return motion.q[model.chain.motors.index(self.joint)]
 
+    def at_rest(self, rest: Rest) -> Array:
+        return np.array([rest.motor(self.joint)])
+
     def read(self, values: Array) -> Array:
         if self.counts is None:
             return values
@@ -303,6 +366,10 @@ class Tachometer(Output):
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         return motion.qd[model.chain.motors.index(self.joint)]
+
+    def at_rest(self, rest: Rest) -> Array:
+        rest.motor(self.joint)
+        return np.zeros(1)
 
 
 OUTPUTS: dict[str, type[Output]] = {

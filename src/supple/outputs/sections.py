@@ -16,6 +16,8 @@ from ..equations.chain_functions import ChainFunctions
 from ..equations.chains.chain_equations import Laws, balance_of, numbers
 from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
 from ..equations.chains.recursions import Balance, moved
+from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.scalars import (
@@ -31,6 +33,7 @@ from ..kernels.scalars import (
     zeros,
 )
 from ..structure.serial import link_beam
+from .loops import Tree, pull_beyond
 from .output import Motion
 
 __all__ = [
@@ -83,15 +86,19 @@ class Cut:
         return v
 
 
-def open_laws(model: Model, what: str) -> Laws:
-    """Return the equations of an open chain, or a sentence that says what has none."""
+def open_laws(model: Model | Tree, what: str) -> Laws:
+    """Return the equations of a chain or tree, or a sentence that says what has none."""
+    if isinstance(model, Tree):
+        return model.laws
     functions = model.functions
+    if isinstance(functions, ClosedFunctions) and isinstance(functions.loops, Loops):
+        return functions.loops.laws
     if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
         return functions.laws
     if functions.needs:
         raise SuppleError(
-            f"{what} is for arms and trees: {model.robot.name} has loops, whose forces are not "
-            "told apart; Tip, Encoder and Strain are there"
+            f"{what} is for arms and mechanisms: of {model.robot.name} there are Tip, Encoder and "
+            "Strain; statics has all of them at rest"
         )
     raise SuppleError(
         f"{what} is for models of deflection 'rotation' and velocity 'material': this one reads "
@@ -99,16 +106,21 @@ def open_laws(model: Model, what: str) -> Laws:
     )
 
 
-def check_place(model: Model, what: str, link: str, fraction: float, end: bool = False) -> int:
+def check_place(
+    model: Model | Tree, what: str, link: str, fraction: float, end: bool = False
+) -> int:
     """Return the place of a link; raise where it slides, unless only its `end` is asked for."""
-    i = open_laws(model, what).chain.index(link)
-    if model.chain.links[i].slide is not None and not (end and fraction == 1):
+    chain = open_laws(model, what).chain
+    i = chain.index(link)
+    if chain.links[i].slide is not None and not (end and fraction == 1):
         hint = "; at its end, fraction 1, it is" if end else ""
         raise SuppleError(f"link {link} slides: {what} at a place of it is not offered{hint}")
     return i
 
 
-def cut(model: Model, what: str, link: str, fraction: float, motion: Motion, gravity: bool) -> Cut:
+def cut(
+    model: Model | Tree, what: str, link: str, fraction: float, motion: Motion, gravity: bool
+) -> Cut:
     """Return the section at a fraction of a link's length."""
     laws, i = open_laws(model, what), check_place(model, what, link, fraction, end=True)
     part, links, k = model.chain.links[i], list(laws.links), 0
@@ -129,7 +141,7 @@ def cut(model: Model, what: str, link: str, fraction: float, motion: Motion, gra
     return Cut(found, bodies, n, i, x, section, acceleration, w, s, etadd[n])
 
 
-def carried(model: Model, at: Cut) -> tuple[Vector, Vector]:
+def carried(model: Model | Tree, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment of the outer part on the inner one, at the section, its axes."""
     found, n = at.balance, at.n
     pose, rate, link = found.poses[n], found.rates[n], at.links[n]
@@ -141,10 +153,17 @@ def carried(model: Model, at: Cut) -> tuple[Vector, Vector]:
         if x is link.length or x >= at.x * (1 - 1e-12):
             own = vadd(own, moved(force, section.arm))
     moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
-    return at.axes(negate(own[:3])), at.axes(negate(moment))
+    force, moment = at.axes(negate(own[:3])), at.axes(negate(moment))
+    if not isinstance(model, Tree):
+        return force, moment
+    p, R, _ = model.laws.frames(motion.lists()[0])[at.i]
+    about = vadd(p, matvec(R, at.section.arm))
+    pulls = pull_beyond(model, motion, at.i, at.x, about)
+    more = [at.axes(matvec(transpose(R), each)) for each in pulls]
+    return vadd(force, more[0]), vadd(moment, more[1])
 
 
-def _outer_part(model: Model, at: Cut) -> Numbers:
+def _outer_part(model: Model | Tree, at: Cut) -> Numbers:
     """The numbers of a link's beam beyond a place of it, without what sits at its root."""
     part = model.chain.links[at.i]
     robot: Any = model.robot
@@ -156,7 +175,7 @@ def _outer_part(model: Model, at: Cut) -> Numbers:
     return replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
 
 
-def joint_force(model: Model, i: int, motion: Motion) -> tuple[Vector, Vector]:
+def joint_force(model: Model | Tree, i: int, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment on a link at its joint, mounted axes."""
     laws = open_laws(model, "Reaction")
     wrench = motion.load()
@@ -165,7 +184,13 @@ def joint_force(model: Model, i: int, motion: Motion) -> tuple[Vector, Vector]:
     G, back = found.on_roots[n], _listed(part.R_SL.T)
     axis = links[n].axis
     turn = back if axis is None else matmul(back, axis_rotation(axis, s[n]))
-    return matvec(turn, G[:3]), matvec(turn, G[3:])
+    force, moment = G[:3], G[3:]
+    if isinstance(model, Tree):
+        p, R, _ = model.laws.frames(motion.lists()[0])[i]
+        pulls = pull_beyond(model, motion, i, -1.0, p)
+        inside = [negate(matvec(transpose(R), each)) for each in pulls]
+        force, moment = vadd(force, inside[0]), vadd(moment, inside[1])
+    return matvec(turn, force), matvec(turn, moment)
 
 
 def _listed(R: Any) -> Matrix:

@@ -12,6 +12,7 @@ from ..arguments import instance, number, optional, some, whole
 from ..equations.model import Model
 from ..errors import SuppleError
 from .output import Motion, Output
+from .rest import Rest
 
 __all__ = ["Sensor"]
 
@@ -51,6 +52,11 @@ class Sensor(Output):
         if isinstance(self.output, Sensor):
             raise SuppleError("a Sensor of a Sensor: give the output itself")
 
+    @property
+    def of_tree(self) -> bool:  # type: ignore[override]
+        """Whether robots with loops are asked by their tree."""
+        return self.output.of_tree
+
     def names(self, model: Model) -> list[str]:
         return self.output.names(model)
 
@@ -65,6 +71,11 @@ class Sensor(Output):
 
     def expression(self, model: Model, motion: Motion) -> Any:
         return self.output.expression(model, motion)
+
+    def at_rest(self, rest: Rest) -> Array:
+        values = self.output.at_rest(rest)
+        noise = np.random.default_rng(self.seed).standard_normal(values.shape)
+        return values + np.asarray(self.noise) * noise if np.any(self.noise) else values
 
     def read(self, values: Array) -> Array:
         return self.output.read(values)

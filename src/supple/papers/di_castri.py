@@ -92,22 +92,29 @@ def _posture_cells(
         if column.startswith("d"):
             yield from _differences(table, at, column, columns, known)
         else:
-            yield from _frequency_cells(table, at, column, texts, known)
-
-
-def _frequency_cells(
-    table: str, at: str, column: str, texts: list[str], known: Known
-) -> Iterator[Cell]:
-    """Frequencies, Hz. An arm without axial deformation has no axial modes: its rows skip them."""
-    ours = iter(frequencies(table, at, column))
-    for mode, text in enumerate(texts, 1):
-        place = (table, at, column, mode)
-        if number(text) is None:
-            yield _axial_cell(*place, text)
-            continue
-        value = next(ours)
-        windows = _frequency_windows(text, known, place)
-        yield _cell(place, text, value, windows, known)
+            # Frequencies, Hz. An arm without axial deformation has no axial modes: its rows skip
+            # them
+            ours = iter(frequencies(table, at, column))
+            for mode, text in enumerate(texts, 1):
+                place = (table, at, column, mode)
+                if number(text) is None:
+                    yield _axial_cell(*place, text)
+                    continue
+                value = next(ours)
+                # A misprint is one only if ours is the known right value, to the last digit of
+                # that. Elements lie above, theirs by about 1e-7: by less than ten times that ours
+                # may be below
+                exact, agrees = known.exact(*place), as_printed(text)
+                windows: tuple[Window, ...] = (agrees,)
+                if exact is not None:
+                    windows = (agrees, as_printed(exact, "misprint"))
+                elif known.expected(*place) == "not reproducible":
+                    assert isinstance(agrees.low, float)
+                    windows = (
+                        agrees,
+                        Window("not reproducible", agrees.low * (1 - 1e-6), agrees.low),
+                    )
+                yield _cell(place, text, value, windows, known)
 
 
 def _cell(
@@ -123,22 +130,6 @@ def _cell(
 
 def _label(table: str) -> str:
     return f"Table {table}" if table.isdigit() else table
-
-
-def _frequency_windows(
-    text: str, known: Known, place: tuple[str, str, str, int]
-) -> tuple[Window, ...]:
-    """A misprint is one only if ours is the known right value, to the last digit of that.
-
-    Elements lie above, theirs by about 1e-7: by less than ten times that ours may be below.
-    """
-    exact, agrees = known.exact(*place), as_printed(text)
-    if exact is not None:
-        return agrees, as_printed(exact, "misprint")
-    if known.expected(*place) == "not reproducible":
-        assert isinstance(agrees.low, float)
-        return agrees, Window("not reproducible", agrees.low * (1 - 1e-6), agrees.low)
-    return (agrees,)
 
 
 def _axial_cell(table: str, at: str, column: str, mode: int, text: str) -> Cell:
@@ -163,26 +154,18 @@ def _differences(
         place = (table, at, column, mode)
         row = {key: values[mode - 1] for key, values in columns.items()}
         right = {key: known.exact(table, at, key, mode) or row[key] for key in (base, "T")}
-        yield _cell(place, text, value, _difference_windows(text, row, right, base), known)
-
-
-def _difference_windows(
-    text: str, row: Mapping[str, str], right: Mapping[str, str], base: str
-) -> tuple[Window, ...]:
-    """Exact, or as the paper formed it: from its rounded row, or divided by the column EBX.
-
-    Then the exact one must be what the row's frequencies allow (`right`: its misprints mended),
-    each known to half its last digit: 100 EB / T is so to 100 EB / T (half / EB + half / T).
-    """
-    EB, T, EBX = (number(row.get(key, "")) or math.nan for key in (base, "T", "EBX"))
-    numerator, below = float(right[base]), float(right["T"])
-    off = half_digit(right[base]) / numerator + half_digit(right["T"]) / below
-    allowed = 100 * numerator / below * off * (1 + 1e-6)
-    ends = 100 * (numerator / below - 1) - allowed, 100 * (numerator / below - 1) + allowed
-    slack = half_digit(text) + 1e-9
-    windows = [as_printed(text)]
-    if abs(100 * (EB - T) / T - float(text)) <= slack:
-        windows.append(Window("rounded", *ends))
-    elif abs(100 * (EB - T) / EBX - float(text)) <= slack:
-        windows.append(Window("misprint", *ends))
-    return tuple(windows)
+        # Exact, or as the paper formed it: from its rounded row, or divided by the column EBX. Then
+        # the exact one must be what the row's frequencies allow (`right`: its misprints mended),
+        # each known to half its last digit: 100 EB / T is so to 100 EB / T (half / EB + half / T)
+        EB, Timoshenko, EBX = (number(row.get(key, "")) or math.nan for key in (base, "T", "EBX"))
+        numerator, below = float(right[base]), float(right["T"])
+        off = half_digit(right[base]) / numerator + half_digit(right["T"]) / below
+        allowed = 100 * numerator / below * off * (1 + 1e-6)
+        ends = 100 * (numerator / below - 1) - allowed, 100 * (numerator / below - 1) + allowed
+        slack = half_digit(text) + 1e-9
+        windows = [as_printed(text)]
+        if abs(100 * (EB - Timoshenko) / Timoshenko - float(text)) <= slack:
+            windows.append(Window("rounded", *ends))
+        elif abs(100 * (EB - Timoshenko) / EBX - float(text)) <= slack:
+            windows.append(Window("misprint", *ends))
+        yield _cell(place, text, value, tuple(windows), known)

@@ -64,7 +64,27 @@ def joint_flexibility(stiffness: Array = STIFFNESS) -> JointFlexibility:
             [np.stack([_ten(_sprung(a, sprung, k)) for k in stiffness], axis=1) for a in arms]
         )
         zeros[name] = len(sprung)
-        pinned[name] = np.array([_pinned(a, sprung) for a in arms])
+        # (3, 10), Hz, with joints let go: their zero modes first. The other joint is welded
+        rows = []
+        for a in arms:
+            # The arm with joints outside `joints` made fixed at a posture, and its theta
+            free = []
+            for at in POSTURES:
+                angles = {1: 0.0, 2: float(np.radians(at))}
+                changes: dict[str, Any] = {}
+                for i in (1, 2):
+                    if i not in sprung:
+                        changes[f"links.link{i}.joint.type"] = "fixed"
+                        changes[f"links.link{i}.joint.mount.rpy"] = [0.0, 0.0, angles[i]]
+                free.append(
+                    (a.with_(changes) if changes else a, np.array([angles[i] for i in sprung]))
+                )
+            found = [modes(arm, theta, 10 - len(sprung), joints="free") for arm, theta in free]
+            assert all(answer.rigid_modes == len(sprung) for answer in found)
+            rows.append(
+                np.array([[0.0] * len(sprung) + answer.frequency_hz.tolist() for answer in found])
+            )
+        pinned[name] = np.array(rows)
     return JointFlexibility(stiffness, frequency, np.array([_ten(a) for a in arms]), pinned, zeros)
 
 
@@ -83,40 +103,15 @@ def _ten(robot: Robot) -> Array:
     return modes(robot, np.radians([[0, at] for at in POSTURES]), 10).frequency_hz
 
 
-def _pinned(robot: Robot, joints: tuple[int, ...]) -> Array:
-    """(3, 10), Hz, with joints let go: their zero modes first. The other joint is welded."""
-    free = [_welded(robot, joints, at) for at in POSTURES]
-    found = [modes(arm, theta, 10 - len(joints), joints="free") for arm, theta in free]
-    assert all(answer.rigid_modes == len(joints) for answer in found)
-    return np.array([[0.0] * len(joints) + answer.frequency_hz.tolist() for answer in found])
-
-
-def _welded(robot: Robot, joints: tuple[int, ...], at: float) -> tuple[Robot, Array]:
-    """The arm with joints outside `joints` made fixed at a posture, and its theta."""
-    angles = {1: 0.0, 2: float(np.radians(at))}
-    changes: dict[str, Any] = {}
-    for i in (1, 2):
-        if i not in joints:
-            changes[f"links.link{i}.joint.type"] = "fixed"
-            changes[f"links.link{i}.joint.mount.rpy"] = [0.0, 0.0, angles[i]]
-    return robot.with_(changes) if changes else robot, np.array([angles[i] for i in joints])
-
-
 def claims(found: JointFlexibility) -> tuple[Claim, ...]:
     """Return what section 3.1 says of Table 7, with what we measure."""
-    return (*_rigid_claims(found), *_plateau_claims(found), *_pinned_claims(found))
-
-
-def _rigid_claims(found: JointFlexibility) -> list[Claim]:
-    """Matches: no frequency of five digits changes by half a unit of its last.
-
-    And what is left falls as 1 / k, as a spring in series with a beam does.
-    """
+    # Matches: no frequency of five digits changes by half a unit of its last. And what is left
+    # falls as 1 / k, as a spring in series with a beam does
     index, rigid = _nearest(found, 1e11), found.rigid
     digit = 10 ** (np.floor(np.log10(rigid)) - 4) / 2
     moved = (rigid - found.frequency_hz["both"][:, :, index]) / digit
     low, high = _worst(found, 1e11), _worst(found, 1e8)
-    return [
+    rigid_claims = [
         Claim(
             "Table 7",
             f"at 1e11 N m/rad the arm of Table {table} matches rigid joints",
@@ -130,6 +125,7 @@ def _rigid_claims(found: JointFlexibility) -> list[Claim]:
             THICKENING, low, moved.max(axis=(1, 2)), high / low / 1e3, strict=True
         )
     ]
+    return (*rigid_claims, *_plateau_claims(found), *_pinned_claims(found))
 
 
 def _nearest(found: JointFlexibility, k: float) -> int:

@@ -121,7 +121,16 @@ def reproduction() -> Reproduction:
         "Fig. 7 frozen eigenvalues, retraction": figures,
         "Fig. 8 roots of the frequency equation": figures,
     }
-    return Reproduction("theodore", SOURCE, printed_numbers(), _claims(figures), NOTES, results)
+    claims = (
+        _roots_claim(),
+        _convective_claim(),
+        _eigenvalue_claim(),
+        _scaling_claim(),
+        _growth_claim(),
+        _unstable_claim(),
+        _tracking_claim(figures),
+    )
+    return Reproduction("theodore", SOURCE, printed_numbers(), claims, NOTES, results)
 
 
 def printed_numbers() -> tuple[Cell, ...]:
@@ -137,18 +146,6 @@ def printed_numbers() -> tuple[Cell, ...]:
             ("axial velocity U, m/s", "0.778", speed),
             ("U_g, m/s", "59.34", wave),
         )
-    )
-
-
-def _claims(figures: PaperMotion) -> tuple[Claim, ...]:
-    return (
-        _roots_claim(),
-        _convective_claim(),
-        _eigenvalue_claim(),
-        _scaling_claim(),
-        _growth_claim(),
-        _unstable_claim(),
-        _tracking_claim(figures),
     )
 
 
@@ -202,16 +199,13 @@ def _convective_claim() -> Claim:
     )
 
 
-def _spans(model: Model) -> dict[str, tuple[float, float]]:
-    return {
+def _eigenvalue_claim() -> Claim:
+    model = arm_model("paper")
+    spans = {
         name: (float(e.min()), float(e.max()))
         for name in ("extension", "retraction")
         for e in [frozen(model, name, CRUISE).real]
     }
-
-
-def _eigenvalue_claim() -> Claim:
-    spans = _spans(arm_model("paper"))
     (a, b), (c, d) = spans["extension"], spans["retraction"]
     text = f"C_i = 1: extension {a:.2f}..{b:.2f}, retraction {c:+.2f}..{d:+.2f} 1/s"
     measures = (

@@ -15,7 +15,6 @@ from ..control.controllers import Decoupling
 from ..control.trajectories import NAMED, InvertedU
 from ..equations.build import build
 from ..integration.inputs import BangBang
-from ..robot import Robot
 from ..studies.motion.follow import PathResponse, follow
 from ..studies.motion.response import Response
 from ..studies.motion.simulate import simulate
@@ -75,11 +74,6 @@ def tour(names: tuple[str, ...] | None = None) -> Iterator[Stop]:
         yield stop
 
 
-def _row(quantity: str, unit: str, printed: str, ours: float) -> Row:
-    agrees = abs(ours - float(printed)) <= 1.0001 * half_digit(printed)
-    return Row(quantity, unit, printed, ours, "agrees" if agrees else "differs")
-
-
 def _industrial() -> Stop:
     paper = reproduce("di-castri")
     robot = files.load("industrial-3")
@@ -120,6 +114,13 @@ def _de_luca() -> Stop:
         Row(f"link {c.mode // 10}, shape {c.mode % 10}", "Hz", c.printed, float(c.ours), c.verdict)
         for c in cells
     )
+    # Both joints pushed by 0.2 N m for half a second, pulled back, then let go: Figure 9
+    model = build(robot, AssumedModes(2))
+    words = (
+        "The same robot while its motors push for half a second, pull back, and let go. The links "
+        "are drawn as they bend, not larger. Drag the time, or slow it down."
+    )
+    swing = (words, simulate(model, tau=BangBang(0.2, 0.5), duration=2.0))
     return Stop(
         "de-luca-two-link",
         "Two very soft links",
@@ -137,40 +138,8 @@ def _de_luca() -> Stop:
         _tally(paper),
         "Every printed number and coefficient of this paper was recomputed; `supple reproduce "
         "de-luca` lists those that differ, and why.",
-        motion=_swing(robot),
+        motion=swing,
     )
-
-
-def _swing(robot: Robot) -> tuple[str, Response]:
-    """Both joints pushed by 0.2 N m for half a second, pulled back, then let go: Figure 9."""
-    model = build(robot, AssumedModes(2))
-    words = (
-        "The same robot while its motors push for half a second, pull back, and let go. The links "
-        "are drawn as they bend, not larger. Drag the time, or slow it down."
-    )
-    return words, simulate(model, tau=BangBang(0.2, 0.5), duration=2.0)
-
-
-def _reach(robot: Robot) -> tuple[str, Response]:
-    """The paper's extension under its control law, and what swings on after the stop."""
-    model = build(robot, AssumedModes(2))
-    law, path = Decoupling(100.0, 20.0), NAMED["extension"]
-    words = (
-        "The same robot turning half round while the beam slides out to its full reach, joints "
-        "held to their paths by a controller. The joints stop on time; the tip swings on."
-    )
-    return words, simulate(model, controller=law, trajectory=path, duration=1.5)
-
-
-def _pick(robot: Robot) -> tuple[str, PathResponse]:
-    """The paper's inverted U at half its speed, where bending stays small."""
-    path = InvertedU(times=(0.4, 0.8, 1.2, 1.6))
-    words = (
-        "The same robot lifting its platform over an obstacle and setting it down, at half the "
-        "paper's speed. Its weight alone bends the legs; the stroke makes them swing. The dashed "
-        "robot and the thin grey line are where rigid legs would be."
-    )
-    return words, follow(robot, path, modal_damping=0.05, dt=2e-3, after=0.4)
 
 
 def _theodore() -> Stop:
@@ -185,8 +154,27 @@ def _theodore() -> Stop:
     for length in (0.3, 1.0):
         omega = modes(robot, [0.0, 0.0, length], 1).omega[0]
         ours = float((omega**2 * mass * length**4 / stiffness) ** 0.25)
-        theirs = _clamped_mass_root(0.0828 / (mass * length))
-        rows.append(_row(f"wave number 1 at {length:g} m, Eq. (9)", "", f"{theirs:.5f}", ours))
+        # The first root of [Theodore1997], Eq. (9) with J_L = 0, by bisection
+        ratio = 0.0828 / (mass * length)
+        theirs, high = 0.1, 1.9
+        for _ in range(60):
+            b = (theirs + high) / 2
+            tied = math.cosh(b) * math.sin(b) - math.sinh(b) * math.cos(b)
+            above = 1 + math.cosh(b) * math.cos(b) - ratio * b * tied > 0
+            theirs, high = (b, high) if above else (theirs, b)
+        quantity = f"wave number 1 at {length:g} m, Eq. (9)"
+        printed = f"{theirs:.5f}"
+        agrees = abs(ours - float(printed)) <= 1.0001 * half_digit(printed)
+        row = Row(quantity, "", printed, ours, "agrees" if agrees else "differs")
+        rows.append(row)
+    # The paper's extension under its control law, and what swings on after the stop
+    model = build(robot, AssumedModes(2))
+    law, path = Decoupling(100.0, 20.0), NAMED["extension"]
+    words = (
+        "The same robot turning half round while the beam slides out to its full reach, joints "
+        "held to their paths by a controller. The joints stop on time; the tip swings on."
+    )
+    reach = (words, simulate(model, controller=law, trajectory=path, duration=1.5))
     return Stop(
         "theodore-rrp",
         "A spatial arm with a link that slides",
@@ -201,25 +189,8 @@ def _theodore() -> Stop:
         note="A wave number says how much the beam curves in its first mode; the frequency follows "
         "from it. The paper prints its equation (9) and no roots: the paper's column holds that "
         "equation solved.",
-        motion=_reach(robot),
+        motion=reach,
     )
-
-
-def _clamped_mass_root(ratio: float) -> float:
-    """The first root of [Theodore1997], Eq. (9) with J_L = 0, by bisection."""
-
-    def residual(b: float) -> float:
-        return (
-            1
-            + math.cosh(b) * math.cos(b)
-            - ratio * b * (math.cosh(b) * math.sin(b) - math.sinh(b) * math.cos(b))
-        )
-
-    low, high = 0.1, 1.9
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if residual(middle) > 0 else (low, middle)
-    return low
 
 
 def _kuo() -> Stop:
@@ -231,6 +202,14 @@ def _kuo() -> Stop:
         Row(f"mode {c.mode}", "rad/s", c.printed, float(c.ours), c.verdict, float(omega))
         for c, omega in zip(finest, found.omega, strict=True)
     )
+    # The paper's inverted U at half its speed, where bending stays small
+    path = InvertedU(times=(0.4, 0.8, 1.2, 1.6))
+    words = (
+        "The same robot lifting its platform over an obstacle and setting it down, at half the "
+        "paper's speed. Its weight alone bends the legs; the stroke makes them swing. The dashed "
+        "robot and the thin grey line are where rigid legs would be."
+    )
+    pick = (words, follow(robot, path, modal_damping=0.05, dt=2e-3, after=0.4))
     return Stop(
         "kuo-delta",
         "A Delta robot with thin legs",
@@ -250,7 +229,7 @@ def _kuo() -> Stop:
         "They differ because the paper's model ties its legs wrongly at the joints (three slips) "
         "and counts half of the platform's mass; every number of its Tables 2 and 3 was recomputed "
         "that way.",
-        motion=_pick(robot),
+        motion=pick,
     )
 
 

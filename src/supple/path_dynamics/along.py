@@ -121,27 +121,7 @@ class Along:
         x (2N,) or, of which the last column alone is loaded, (2N, m) at t[0]. A step ends at every
         t and at every break.
         """
-        starts, lengths, ends = self._marks(t, h)
-        out, N = np.empty((len(t), *x.shape)), self.size
-        out[0] = x
-        loaded = 1.0 if x.ndim == 1 else np.eye(x.shape[1])[-1]
-        chunk = max(4, CHUNK // max(1, 4 * N**2))
-        for first in range(0, len(starts), chunk):
-            rows = slice(first, first + chunk)
-            which, made = self._made(starts[rows], lengths[rows])
-            alike = 2 * len(made.h) < len(which)
-            for k, place in zip(which, ends[rows], strict=True):
-                if N > SMALL and x.ndim == 1 and not alike:
-                    x = np.concatenate(made.step(k, x[:N], x[N:]))
-                else:
-                    Phi, g = made.transfer
-                    x = Phi[k] @ x + np.multiply.outer(g[k], loaded)
-                if place >= 0:
-                    out[place] = x
-        return out
-
-    def _marks(self, t: Array, h: float) -> tuple[Array, Array, Array]:
-        """Starts and lengths of steps, and which of t each ends at (-1: none)."""
+        # Starts and lengths of steps, and which of t each ends at (-1: none)
         edges = self._edges
         if self.path.periodic:
             turns = np.arange(np.ceil(t[-1] / self.path.duration))
@@ -159,7 +139,24 @@ class Along:
         within = np.arange(len(each)) - np.repeat(np.cumsum(counts) - counts, counts)
         places = np.full(len(each), -1)
         places[np.cumsum(counts) - 1] = owner[1:]
-        return np.repeat(nodes[:-1], counts) + within * each, each, places
+        starts, lengths, ends = np.repeat(nodes[:-1], counts) + within * each, each, places
+        out, N = np.empty((len(t), *x.shape)), self.size
+        out[0] = x
+        loaded = 1.0 if x.ndim == 1 else np.eye(x.shape[1])[-1]
+        chunk = max(4, CHUNK // max(1, 4 * N**2))
+        for first in range(0, len(starts), chunk):
+            rows = slice(first, first + chunk)
+            which, made = self._made(starts[rows], lengths[rows])
+            alike = 2 * len(made.h) < len(which)
+            for k, place in zip(which, ends[rows], strict=True):
+                if N > SMALL and x.ndim == 1 and not alike:
+                    x = np.concatenate(made.step(k, x[:N], x[N:]))
+                else:
+                    Phi, g = made.transfer
+                    x = Phi[k] @ x + np.multiply.outer(g[k], loaded)
+                if place >= 0:
+                    out[place] = x
+        return out
 
     def _made(self, starts: Array, lengths: Array) -> tuple[NDArray[np.intp], GaussSteps]:
         """Steps, and which of them each one is: alike ones at rest share one."""
@@ -182,7 +179,21 @@ class Along:
             fit[0] /= 2
             piece = _Piece(a, b, fit)
             between = a + (b - a) * np.array([0.003, 0.217, 0.523, 0.871, 0.998])
-            if self._agree(piece.value(between), self._asked(between)):
+            # Whether M, C, K, F .. are close, each to its largest entry; M also bounds rounding
+            cuts = np.cumsum([int(np.prod(s)) for s in self._shapes])[:-1]
+            parts = list(
+                zip(
+                    np.split(piece.value(between), cuts, axis=1),
+                    np.split(self._asked(between), cuts, axis=1),
+                    strict=True,
+                )
+            )
+            noise = 1e-3 * np.abs(parts[0][1]).max(initial=0.0)
+            agree = all(
+                np.abs(x - y).max(initial=0.0) <= CLOSE * max(np.abs(y).max(initial=0.0), noise)
+                for x, y in parts
+            )
+            if agree:
                 self.pieces.append(piece)
                 return
         self._left -= 1
@@ -191,16 +202,6 @@ class Along:
             return
         for ends in ((a, (a + b) / 2), ((a + b) / 2, b)):
             self._fit(*ends)
-
-    def _agree(self, one: Array, two: Array) -> bool:
-        """Whether M, C, K, F .. are close, each to its largest entry; M also bounds rounding."""
-        cuts = np.cumsum([int(np.prod(s)) for s in self._shapes])[:-1]
-        parts = list(zip(np.split(one, cuts, axis=1), np.split(two, cuts, axis=1), strict=True))
-        noise = 1e-3 * np.abs(parts[0][1]).max(initial=0.0)
-        return all(
-            np.abs(x - y).max(initial=0.0) <= CLOSE * max(np.abs(y).max(initial=0.0), noise)
-            for x, y in parts
-        )
 
     def _asked(self, t: Array) -> Array:
         """The equations at times (B,) as rows of numbers."""

@@ -117,24 +117,19 @@ class Group:
             else:
                 root = moving.transforms(index) @ ends[slot.parent]
             for turn in slot.turns:
-                self._let_go(root, turn, moving, index)
+                # Add the direction of one joint motion to its column
+                if turn.direction is not None:
+                    root.value[..., turn.column] += turn.direction
+                else:
+                    assert turn.release is not None
+                    each = [moving.release(int(i), turn.release).parts for i in index]
+                    for target, parts in zip(root.parts, zip(*each, strict=True), strict=True):
+                        target[..., turn.column] += np.stack(parts, axis=1)
             end = transport(slot.mesh.L) @ root
             end.value[..., slot.inner] += slot.mesh.end
             roots.append(root)
             ends.append(end)
         return roots, ends
-
-    def _let_go(
-        self, root: Jet, turn: Turn, moving: MovingStructure, index: NDArray[np.int64]
-    ) -> None:
-        """Add the direction of one joint motion to its column."""
-        if turn.direction is not None:
-            root.value[..., turn.column] += turn.direction
-            return
-        assert turn.release is not None
-        each = [moving.release(int(i), turn.release).parts for i in index]
-        for target, parts in zip(root.parts, zip(*each, strict=True), strict=True):
-            target[..., turn.column] += np.stack(parts, axis=1)
 
 
 def groups_of(
@@ -146,7 +141,14 @@ def groups_of(
     """Return the branches of a structure, those alike as one group."""
     driven = dict(motors)
     alike: dict[tuple[object, ...], list[list[int]]] = {}
-    for branch in _branches(segments):
+    # Segments of each tree that hangs from the ground, parents first
+    trees: list[list[int]] = []
+    for i, segment in enumerate(segments):
+        if segment.parent < 0:
+            trees.append([i])
+        else:
+            next(tree for tree in trees if segment.parent in tree).append(i)
+    for branch in trees:
         key = tuple(_key(segments, links, driven, branch, i) for i in branch)
         alike.setdefault(key, []).append(branch)
     out: list[Group] = []
@@ -157,17 +159,6 @@ def groups_of(
         starts = (a, b, c)
         out.append(group)
     return tuple(out)
-
-
-def _branches(segments: Sequence[Segment]) -> list[list[int]]:
-    """Segments of each tree that hangs from the ground, parents first."""
-    out: list[list[int]] = []
-    for i, segment in enumerate(segments):
-        if segment.parent < 0:
-            out.append([i])
-        else:
-            next(branch for branch in out if segment.parent in branch).append(i)
-    return out
 
 
 def _key(
@@ -213,7 +204,12 @@ def _group(
     slots: list[Slot] = []
     for i in first:
         parent = first.index(segments[i].parent) if segments[i].parent >= 0 else -1
-        turns = _turns(i, segments[i], driven, place)
+        out = [Turn(place[i, None], None, driven[i])] if i in driven else []
+        for j, freed in enumerate(segments[i].releases):
+            direction = freed.toward(slice(None))
+            fixed = direction if direction.ndim == 1 else None
+            out.append(Turn(place[i, j], j, fixed, freed.stiffness))
+        turns = tuple(out)
         columns = {turn.column for turn in turns}
         if parent >= 0:
             before = slots[parent]
@@ -223,17 +219,3 @@ def _group(
     motors = len(kinds["motor"])
     size, loose = at - motors, len(kinds["loose"])
     return Group(np.array(branches), tuple(slots), motors, size, loose, starts)
-
-
-def _turns(
-    i: int,
-    segment: Segment,
-    driven: dict[int, Array],
-    place: dict[tuple[int, int | None], int],
-) -> tuple[Turn, ...]:
-    out = [Turn(place[i, None], None, driven[i])] if i in driven else []
-    for k, release in enumerate(segment.releases):
-        direction = release.toward(slice(None))
-        fixed = direction if direction.ndim == 1 else None
-        out.append(Turn(place[i, k], k, fixed, release.stiffness))
-    return tuple(out)

@@ -80,7 +80,16 @@ class LedModel(SmallMotion):
         part = chain.links[i]
         own = slice(chain.eta[i].start - self.model.joints, chain.eta[i].stop - self.model.joints)
         if part.slide is not None:
-            field = _along(part.slide, x[:, chain.theta[i]], fraction)
+            # (B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes
+            lengths = x[:, chain.theta[i]]
+            middle = min(max(fraction, STEP), 1 - STEP)
+            places = np.array([middle - STEP, middle, middle + STEP, fraction])
+            each = np.asarray(part.slide.fields(lengths[:, None], places))
+            low, mid, high, here = (each[:, k] for k in range(4))
+            rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
+            slope = rise / (STEP * lengths[:, None, None])
+            turn = np.stack([-slope[:, 2], slope[:, 1]], axis=1)
+            field = np.concatenate([here, turn], axis=1)
         elif part.shapes is not None:
             field = part.shapes.at(fraction * part.inv.length)
         else:
@@ -94,18 +103,6 @@ class LedModel(SmallMotion):
         """Return the length over which a link bends; of one that slides, the whole beam's."""
         part = self.model.chain.links[self.model.chain.index(link)]
         return float(part.inv.length) if part.inv.count else 0.0
-
-
-def _along(shapes: Any, lengths: Array, fraction: float) -> Array:
-    """(B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes."""
-    middle = min(max(fraction, STEP), 1 - STEP)
-    places = np.array([middle - STEP, middle, middle + STEP, fraction])
-    each = np.asarray(shapes.fields(lengths[:, None], places))
-    low, mid, high, here = (each[:, k] for k in range(4))
-    rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
-    slope = rise / (STEP * lengths[:, None, None])
-    turn = np.stack([-slope[:, 2], slope[:, 1]], axis=1)
-    return np.concatenate([here, turn], axis=1)
 
 
 def _made(model: Model) -> Evaluator:

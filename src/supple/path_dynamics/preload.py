@@ -87,14 +87,11 @@ def carried(
             T = moving.structure.T[:, group.segments[:, s]]
             passed = np.einsum("...ij,...i->...j", T, root)
             ends[parent] = ends[parent] + passed
-            forms[parent] = forms[parent] + turning_form(passed[..., :3], _offset(T))
+            # (.., 3) from a parent's end to a root, parent axes, read off T = [R, -R [offset]]
+            S = -transposed(T[..., :3, :3]) @ T[..., :3, 3:]
+            offset = np.stack([S[..., 2, 1], S[..., 0, 2], S[..., 1, 0]], axis=-1)
+            forms[parent] = forms[parent] + turning_form(passed[..., :3], offset)
     return out[::-1]
-
-
-def _offset(T: Array) -> Array:
-    """(.., 3) from a parent's end to a root, parent axes, read off T = [R, -R [offset]]."""
-    S = -transposed(T[..., :3, :3]) @ T[..., :3, 3:]
-    return np.stack([S[..., 2, 1], S[..., 0, 2], S[..., 1, 0]], axis=-1)
 
 
 def joint_stiffness(K: Array, group: Group, roots: Sequence[Jet], parts: Sequence[Carried]) -> None:
@@ -107,7 +104,8 @@ def joint_stiffness(K: Array, group: Group, roots: Sequence[Jet], parts: Sequenc
     for slot, root, part in zip(group.slots, roots, parts, strict=True):
         if len(slot.turns) == 6:
             continue  # let go in all directions, a root carries nothing
-        axes = [_axis(root, turn.column) for turn in slot.turns]
+        # (B, m, 3) the axis of a joint motion: how its own column turns the root
+        axes = [root.value[..., 3:, turn.column] for turn in slot.turns]
         for k, turn in enumerate(slot.turns):
             pull = cross(axes[k], part.root[..., 3:])
             row = (pull[..., None, :] @ root.value[..., 3:, :])[..., 0, :]
@@ -115,11 +113,6 @@ def joint_stiffness(K: Array, group: Group, roots: Sequence[Jet], parts: Sequenc
                 row[..., after.column] -= (pull * axis).sum(axis=-1)
             K[..., turn.column, :] += row / 2
             K[..., :, turn.column] += row / 2
-
-
-def _axis(root: Jet, column: int) -> Array:
-    """(B, m, 3) the axis of a joint motion: how its own column turns the root."""
-    return root.value[..., 3:, column]
 
 
 def pin_pairs(

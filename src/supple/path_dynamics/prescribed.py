@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..errors import SuppleError
 from ..kernels.jets import Jet, jet_of, solve, transposed
 from ..structure import MovingStructure
-from .branches import Group, Slot
+from .branches import Group
 from .moving_beams import Rates
 from .preload import Carried, Ends, carried, joint_stiffness, pin_pairs, taken_off
 from .reduction import Forms, Joint
@@ -83,21 +83,18 @@ class Led:
             for i, tied in ((closure.a, closure.rows_a), (closure.b, closure.rows_b)):
                 g, b, s = places[i]
                 felt = tied @ self.motions[g][1][s][:, b]
-                self._spread(g, b, felt, A_f, A_u, rows)
+                # Add columns of one branch's z to those of all
+                group = self.groups[g]
+                y = group.own(1, b)
+                targets = (
+                    (A_u, group.own(0, b), slice(0, group.motors)),
+                    (A_u, slice(y.start + self.motors, y.stop + self.motors), group.y),
+                    (A_f, group.own(2, b), group.f),
+                )
+                for target, place, own in targets:
+                    for out, part in zip(target.parts, felt.parts, strict=True):
+                        out[:, rows, place] += part[..., own]
         return A_f, A_u
-
-    def _spread(self, g: int, b: int, felt: Jet, A_f: Jet, A_u: Jet, rows: slice) -> None:
-        """Add columns of one branch's z to those of all."""
-        group = self.groups[g]
-        y = group.own(1, b)
-        targets = (
-            (A_u, group.own(0, b), slice(0, group.motors)),
-            (A_u, slice(y.start + self.motors, y.stop + self.motors), group.y),
-            (A_f, group.own(2, b), group.f),
-        )
-        for target, place, own in targets:
-            for out, part in zip(target.parts, felt.parts, strict=True):
-                out[:, rows, place] += part[..., own]
 
     @cached_property
     def follow(self) -> Jet:
@@ -150,7 +147,37 @@ class Led:
             parts = carrying = self.carried(g)
             joint_stiffness(K, group, roots, carrying)
         for slot, root, rate, part in zip(group.slots, roots, self.rates[g], parts, strict=True):
-            _add(slot, root, rate, part, self.loads, (M, C, K))
+            # Add the links of one slot to M, C, K over z; the elastic stiffness is not among it
+            loads = self.loads
+            out = (M, C, K)
+            a, w, dw = rate
+            link, inner, reach = slot.link, slot.inner, slot.reach
+            C_e, K_e = link.turning(w, dw)
+            K_e *= loads.centrifugal
+            C_e *= loads.gyroscopic
+            if part is not None:
+                K_e += link.preloaded(part.end, part.form, a, w, dw)
+            J, J1, J2 = (x[..., reach] for x in root.parts)
+            N = len(reach)
+            forms = (link.M, C_e, K_e)
+            by_mass = link.M[:, :6] @ np.concatenate([J, J1, J2], axis=-1)
+            by_spin = C_e[..., :6] @ np.concatenate([J, J1], axis=-1)
+            right = (
+                by_mass[..., :N],
+                by_spin[..., :N] + 2 * loads.gyroscopic * by_mass[..., N : 2 * N],
+                K_e[..., :6] @ J + loads.centrifugal * (by_mass[..., 2 * N :] + by_spin[..., N:]),
+            )
+            Jt, runs = transposed(J), _runs(reach)
+            for matrix, form, rows in zip(out, forms, right, strict=True):
+                matrix[..., inner, inner] += form[..., 6:, 6:]
+                if not N:
+                    continue
+                across, around = Jt @ form[..., :6, 6:], Jt @ rows[..., :6, :]
+                for z, own in runs:
+                    matrix[..., inner, z] += rows[..., 6:, own]
+                    matrix[..., z, inner] += across[..., own, :]
+                    for other, there in runs:
+                        matrix[..., z, other] += around[..., own, there]
         for slot in group.slots:
             K[..., slot.inner, slot.inner] += slot.link.K[6:, 6:]
             for turn in slot.turns:
@@ -198,15 +225,14 @@ class Led:
 
     def joint(self) -> Joint:
         """Return what joins the branches."""
-        return Joint(self.follow, self._pins(), self.loads.gyroscopic, self.loads.centrifugal)
-
-    def _pins(self) -> tuple[list[Array], list[Array]]:
-        """Rows l, r of universal joints in closures, see `pin_pairs`."""
+        # Rows l, r of universal joints in closures, see `pin_pairs`
         pinned = any(c.pins is not None for c in self.moving.closures)
         if not self.loads.preload or not pinned:
-            return [], []
-        turned = [self._end(i)[:, 3:] for c in self.moving.closures for i in (c.a, c.b)]
-        return pin_pairs(self.moving, self.forces, turned)
+            pins: tuple[list[Array], list[Array]] = ([], [])
+        else:
+            turned = [self._end(i)[:, 3:] for c in self.moving.closures for i in (c.a, c.b)]
+            pins = pin_pairs(self.moving, self.forces, turned)
+        return Joint(self.follow, pins, self.loads.gyroscopic, self.loads.centrifugal)
 
 
 def lead(name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: Loads) -> Led:
@@ -221,45 +247,6 @@ def lead(name: str, groups: tuple[Group, ...], moving: MovingStructure, loads: L
         raise SuppleError(f"{name}: {rows} closures do not determine {loose} passive motions")
     motions = tuple(group.motions(moving) for group in groups)
     return Led(groups, moving, loads, motions, rates, motors, size, loose)
-
-
-def _add(
-    slot: Slot,
-    root: Jet,
-    rates: Rates,
-    part: Carried | None,
-    loads: Loads,
-    out: tuple[Array, Array, Array],
-) -> None:
-    """Add the links of one slot to M, C, K over z; the elastic stiffness is not among it."""
-    a, w, dw = rates
-    link, inner, reach = slot.link, slot.inner, slot.reach
-    C_e, K_e = link.turning(w, dw)
-    K_e *= loads.centrifugal
-    C_e *= loads.gyroscopic
-    if part is not None:
-        K_e += link.preloaded(part.end, part.form, a, w, dw)
-    J, J1, J2 = (x[..., reach] for x in root.parts)
-    N = len(reach)
-    forms = (link.M, C_e, K_e)
-    by_mass = link.M[:, :6] @ np.concatenate([J, J1, J2], axis=-1)
-    by_spin = C_e[..., :6] @ np.concatenate([J, J1], axis=-1)
-    right = (
-        by_mass[..., :N],
-        by_spin[..., :N] + 2 * loads.gyroscopic * by_mass[..., N : 2 * N],
-        K_e[..., :6] @ J + loads.centrifugal * (by_mass[..., 2 * N :] + by_spin[..., N:]),
-    )
-    Jt, runs = transposed(J), _runs(reach)
-    for matrix, form, rows in zip(out, forms, right, strict=True):
-        matrix[..., inner, inner] += form[..., 6:, 6:]
-        if not N:
-            continue
-        across, around = Jt @ form[..., :6, 6:], Jt @ rows[..., :6, :]
-        for z, own in runs:
-            matrix[..., inner, z] += rows[..., 6:, own]
-            matrix[..., z, inner] += across[..., own, :]
-            for other, there in runs:
-                matrix[..., z, other] += around[..., own, there]
 
 
 def _runs(columns: NDArray[np.int64]) -> list[tuple[slice, slice]]:

@@ -53,7 +53,21 @@ def reduced(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, tip: 
     """Return M, C, K, F over y from those of the groups over z."""
     B = len(tip)
     d, N = (groups[-1].all(kind).stop for kind in (0, 1))
-    loose = [_loose_rows(groups, forms, joint, k) for k in range(3)]
+    # Rows f of (2 M N' + C N) and the like, (B, Nf, d + N)
+    loose = []
+    for k in range(3):
+        out = np.zeros(joint.follow.shape)
+        for group, form in zip(groups, forms, strict=True):
+            shape = (len(out), group.count, group.loose, out.shape[2])
+            view = out[:, group.all(2)].reshape(shape)
+            for matrix, phi in joint.terms(form, k):
+                view += matrix[..., group.f, group.f] @ phi[:, group.all(2)].reshape(shape)
+            for b in range(group.count):
+                y = group.own(1, b)
+                view[:, b, :, group.own(0, b)] += form[k][:, b, group.f, : group.motors]
+                view[:, b, :, y.start + d : y.stop + d] += form[k][:, b, group.f, group.y]
+            out[:, group.all(2)] = view.reshape(len(out), group.count * group.loose, out.shape[2])
+        loose.append(out)
     square = [np.empty((B, N, N)) for _ in range(3)]
     drive = [np.empty((B, d, N)) for _ in range(3)]
     F, push = np.zeros((B, N)), np.zeros((B, d))
@@ -68,23 +82,6 @@ def reduced(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, tip: 
     M, C, K = square
     moved, turned, held = drive
     return Matrices(M, C, K, F + felt[:, d:], tip, (moved, turned, held, push + felt[:, :d]))
-
-
-def _loose_rows(groups: Sequence[Group], forms: Sequence[Forms], joint: Joint, k: int) -> Array:
-    """Rows f of (2 M N' + C N) and the like, (B, Nf, d + N)."""
-    out = np.zeros(joint.follow.shape)
-    d = groups[-1].all(0).stop
-    for group, form in zip(groups, forms, strict=True):
-        shape = (len(out), group.count, group.loose, out.shape[2])
-        view = out[:, group.all(2)].reshape(shape)
-        for matrix, phi in joint.terms(form, k):
-            view += matrix[..., group.f, group.f] @ phi[:, group.all(2)].reshape(shape)
-        for b in range(group.count):
-            y = group.own(1, b)
-            view[:, b, :, group.own(0, b)] += form[k][:, b, group.f, : group.motors]
-            view[:, b, :, y.start + d : y.stop + d] += form[k][:, b, group.f, group.y]
-        out[:, group.all(2)] = view.reshape(len(out), group.count * group.loose, out.shape[2])
-    return out
 
 
 def _rows(

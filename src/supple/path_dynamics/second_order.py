@@ -53,9 +53,17 @@ def second_order(mesh: Mesh) -> Array:
         moved = own[0] * _moved(place, T, N[:3])
         G[6:9] += moved
         G[9:12] += place * moved
-        turned = _turned(T, N[3:]) + _uncoupled(T + N[3:])
+        # (3, n, n): [M] / 2 on (dt, t), by component of M
+        t = T + N[3:]
+        uncoupled = np.asarray(np.einsum("acb,ai,bj->cij", EPS, t, t) / 2)
+        turned = _turned(T, N[3:]) + uncoupled
         G[12:21] += (own[3:, None, None, None] * turned).reshape(9, n, n)
-    slopes = _slopes(mesh, x)
+    # (P, 2, n): slopes v' and w' of the axis, shear included; the root's rotation is not
+    slopes = np.zeros((len(x), 2, 6 + mesh.size))
+    along, Q = mesh.field(x), mesh.resultants(x)
+    shear = mesh.compliances(x)[:, 1:3, None]
+    slopes[:, 0, 6:] = along[:, 5] + shear[:, 0] * Q[:, 1]
+    slopes[:, 1, 6:] = -along[:, 4] + shear[:, 1] * Q[:, 2]
     rods = [beam.outside(L - float(at)).rod(float(at), L) for at in x]
     after, lever = (np.array([rod[k] for rod in rods]) for k in ((0, 0), (1, 5)))
     for at, beyond in ((0, np.ones_like(x)), (6, after), (9, lever)):
@@ -90,22 +98,7 @@ def _turned(T: Array, psi: Array) -> Array:
     return _both(EPS / 2, T, psi) + _both(order, psi, psi)
 
 
-def _uncoupled(t: Array) -> Array:
-    """(3, n, n): [M] / 2 on (dt, t), by component of M."""
-    return np.asarray(np.einsum("acb,ai,bj->cij", EPS, t, t) / 2)
-
-
 def _both(form: Array, a: Array, b: Array) -> Array:
     """(3, n, n): second derivatives of sum form_cij a_i b_j."""
     product = np.einsum("cij,ik,jl->ckl", form, a, b)
     return np.asarray(product + product.swapaxes(1, 2))
-
-
-def _slopes(mesh: Mesh, x: Array) -> Array:
-    """(P, 2, n): slopes v' and w' of the axis, shear included; the root's rotation is not."""
-    slopes = np.zeros((len(x), 2, 6 + mesh.size))
-    N, Q = mesh.field(x), mesh.resultants(x)
-    shear = mesh.compliances(x)[:, 1:3, None]
-    slopes[:, 0, 6:] = N[:, 5] + shear[:, 0] * Q[:, 1]
-    slopes[:, 1, 6:] = -N[:, 4] + shear[:, 1] * Q[:, 2]
-    return slopes

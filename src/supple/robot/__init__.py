@@ -8,6 +8,7 @@ from .body import Body, Material, Mount
 from .closure import CLOSURES, Closure, ClosureEnd
 from .delta import DeltaRobot, Platform
 from .joint import BaseJoint, Joint, MechanismJoint, Motor
+from .layup import Ply
 from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
 from .memory import remembered
@@ -38,6 +39,7 @@ __all__ = [
     "Motor",
     "Mount",
     "Platform",
+    "Ply",
     "Robot",
     "SerialRobot",
     "Springs",

@@ -5,40 +5,120 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from ..faults import Description
 from ..values import Angle, NonNegative, Number, Point, Positive, Vector, as_tuple, fault
+from .layup import Layup, Membrane, Stiff, membrane
 
 __all__ = ["Body", "Description", "Inertia", "Material", "Mount", "check_inertia"]
 
 
 class Material(Description):
-    """An isotropic elastic material. Give `poisson_ratio` or `shear_modulus`, not both."""
+    """An isotropic elastic material, or with `layup` a laminate of plies.
+
+    Isotropic: give `poisson_ratio` or `shear_modulus`, not both. A laminate is the wall of a tube
+    or box: young_modulus along the fibres, transverse_modulus across them, shear_modulus and
+    poisson_ratio in the ply's plane, and the plies' angles to the link's x.
+    """
 
     young_modulus: Positive
     density: Positive
-    poisson_ratio: Annotated[Number, Field(gt=-1, le=0.5)] | None = None
+    poisson_ratio: Number | None = None
     shear_modulus: Positive | None = None
+    transverse_modulus: Positive | None = None
+    layup: Layup | None = None
     yield_strength: Positive | None = None
     damping_ratio: NonNegative | None = None
 
     @model_validator(mode="after")
-    def _one_shear(self) -> Self:
-        if self.poisson_ratio is not None and self.shear_modulus is not None:
-            raise fault("poisson_ratio and shear_modulus are both given: give one of them")
+    def _known(self) -> Self:
+        if (problem := self._laminate_problem() if self.layup else self._problem()) is not None:
+            raise fault(problem)
         return self
+
+    def _problem(self) -> str | None:
+        """What is wrong with an isotropic material, as a sentence."""
+        nu = self.poisson_ratio
+        if self.transverse_modulus is not None:
+            return "transverse_modulus is given without layup: it is that of a laminate's plies"
+        if nu is not None and not -1 < nu <= 0.5:
+            bound = "greater than -1" if nu <= -1 else "at most 0.5"
+            told = "(above -1, up to 0.5, such as 0.3)"
+            return f"poisson_ratio is {nu:g}: it must be {bound} {told}"
+        if nu is not None and self.shear_modulus is not None:
+            return "poisson_ratio and shear_modulus are both given: give one of them"
+        return None
+
+    def _laminate_problem(self) -> str | None:
+        """What is wrong with a laminate, as a sentence."""
+        plies = self.layup or ()
+        thick = [ply.thickness for ply in plies if ply.thickness is not None]
+        if len(thick) not in (0, len(plies)):
+            return "layup gives the thickness of some plies only: give it for all, or for none"
+        for key in ("transverse_modulus", "shear_modulus", "poisson_ratio"):
+            if any(getattr(self, key) is None and getattr(ply, key) is None for ply in plies):
+                return f"{key} is missing: a ply has one, in its plane"
+        for _, _, (E1, E2, _, nu12, _) in self._plies():
+            if nu12**2 >= E1 / E2:
+                most = (E1 / E2) ** 0.5
+                return f"poisson_ratio is {nu12:g}: below {most:.4g} for these moduli, in size"
+        if self.membrane.coupling > 1e-6:
+            return (
+                "layup is not balanced, a tube of it would twist when it is stretched: give each "
+                "ply its opposite, such as -45deg for 45deg"
+            )
+        return None
+
+    def _plies(self) -> list[tuple[float, float, Stiff]]:
+        """Angle, thickness and elasticity of each ply."""
+        keys = ("young_modulus", "transverse_modulus", "shear_modulus", "poisson_ratio", "density")
+        found = []
+        for ply in self.layup or ():
+            own = [getattr(ply, key) for key in keys]
+            values = [getattr(self, k) if v is None else v for k, v in zip(keys, own, strict=True)]
+            found.append((ply.angle, ply.thickness or 1.0, Stiff(*values)))
+        return found
+
+    @property
+    def membrane(self) -> Membrane:
+        """Moduli of a laminate in its plane."""
+        return membrane(self._plies())
+
+    @property
+    def thickness(self) -> float | None:
+        """Thickness of all plies, m; None where it is not given."""
+        given = [ply.thickness for ply in self.layup or ()]
+        return sum(t for t in given if t is not None) if given and None not in given else None
+
+    @property
+    def E(self) -> float:
+        """Young's modulus along the link, Pa: of a laminate that of its plies together."""
+        return self.young_modulus if self.layup is None else self.membrane.E
+
+    @property
+    def rho(self) -> float:
+        """Density, kg/m^3: of a laminate that of its plies together."""
+        return self.density if self.layup is None else self.membrane.density
 
     @property
     def G(self) -> float | None:
         """Shear modulus, Pa: the one given, or E / 2 (1 + nu), or None when neither is known."""
+        if self.layup is not None:
+            return self.membrane.G
         if self.poisson_ratio is not None:
             return self.young_modulus / (2 * (1 + self.poisson_ratio))
         return self.shear_modulus
 
     @property
     def nu(self) -> float:
-        """Poisson's ratio, or the one that E and G imply; 0.3 when neither is known."""
+        """Poisson's ratio as shear coefficients take it; 0.3 when nothing is known of it.
+
+        The one given, or that E and G imply. Zero for a laminate: Cowper's coefficients are then
+        those of the energy of the shear flow, which ask nothing of the wall but its G.
+        """
+        if self.layup is not None:
+            return 0.0
         if self.poisson_ratio is not None:
             return self.poisson_ratio
         return self.young_modulus / (2 * self.shear_modulus) - 1 if self.shear_modulus else 0.3

@@ -47,7 +47,28 @@ class MechanismRobot(Robot):
             found = [*self._beam_problems(link), *self._link_problems(i)]
             problems += [(("links", i), sentence) for sentence in found]
         for i in range(len(self.closures)):
-            problems += [(("closures", i), sentence) for sentence in self._closure_problems(i)]
+            # What is wrong with one closure, a sentence each
+            closure = self.closures[i]
+            names, wrong = [BASE, *self._names], []
+            for end in closure.ends:
+                if end.link not in names:
+                    wrong.append(f"ends name '{end.link}', not among the links: {', '.join(names)}")
+                elif end.at is not None:
+                    wrong += self._place_problems(names.index(end.link) - 1, end.at)
+                if self.planar and _leaves_plane(end.mount):
+                    wrong.append(
+                        "mount leaves the plane: in a planar mechanism only x, y and yaw count"
+                    )
+            flat = abs(closure.direction[2]) < 1e-9 or math.hypot(*closure.direction[:2]) < 1e-9
+            if self.planar and closure.axis is not None and not flat:
+                axis = list(closure.axis)
+                wrong.append(f"axis {axis} is neither z nor in the plane of this planar mechanism")
+            if closure.ends[0].link == closure.ends[1].link:
+                wrong.append(f"ends are both on {closure.ends[0].link}: a closure ties two links")
+            taken = [*names, *(self.closure_name(k) for k in range(i))]
+            if self.closure_name(i) in taken:
+                wrong.append(f"name '{self.closure_name(i)}' is used twice: names must differ")
+            problems += [(("closures", i), sentence) for sentence in wrong]
         if self.tip is not None and self.tip not in self._names:
             known = ", ".join(self._names)
             problems.append(((), f"tip '{self.tip}' is not among the links: {known}"))
@@ -103,30 +124,6 @@ class MechanismRobot(Robot):
                 f"roll is {link.roll:g} rad: a planar mechanism bends in its plane only if roll is "
                 "a multiple of 90deg; set planar: false for other values"
             )
-        return found
-
-    def _closure_problems(self, i: int) -> list[str]:
-        """What is wrong with one closure, a sentence each."""
-        closure = self.closures[i]
-        names, found = [BASE, *self._names], []
-        for end in closure.ends:
-            if end.link not in names:
-                found.append(f"ends name '{end.link}', not among the links: {', '.join(names)}")
-            elif end.at is not None:
-                found += self._place_problems(names.index(end.link) - 1, end.at)
-            if self.planar and _leaves_plane(end.mount):
-                found.append(
-                    "mount leaves the plane: in a planar mechanism only x, y and yaw count"
-                )
-        flat = abs(closure.direction[2]) < 1e-9 or math.hypot(*closure.direction[:2]) < 1e-9
-        if self.planar and closure.axis is not None and not flat:
-            axis = list(closure.axis)
-            found.append(f"axis {axis} is neither z nor in the plane of this planar mechanism")
-        if closure.ends[0].link == closure.ends[1].link:
-            found.append(f"ends are both on {closure.ends[0].link}: a closure ties two links")
-        taken = [*names, *(self.closure_name(k) for k in range(i))]
-        if self.closure_name(i) in taken:
-            found.append(f"name '{self.closure_name(i)}' is used twice: names must differ")
         return found
 
     def freedoms(self, link: MechanismLink) -> int:

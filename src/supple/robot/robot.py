@@ -12,7 +12,7 @@ from ..answers.answer import Shown
 from ..arguments import shown
 from ..editing import edited
 from ..errors import SuppleError
-from ..sections import Section, Shape
+from ..sections import Box, Section, Shape, Tube
 from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
 from .link import Elastic
@@ -73,6 +73,13 @@ class Robot(Description, Shown, ABC):
         material = None if lost else self.material(link)
         if link.theory == "timoshenko" and material is not None and material.G is None:
             problems.append("theory timoshenko needs poisson_ratio or shear_modulus in material")
+        if material is not None and material.layup is not None:
+            every = [link.section, *(station.section for station in link.stations or ())]
+            shapes = [self.sections.get(s) if isinstance(s, str) else s for s in every]
+            if not all(shape is None or isinstance(shape, Tube | Box) for shape in shapes):
+                problems.append(
+                    "material is a laminate, the wall of a tube or box: give one of these sections"
+                )
         return problems
 
 

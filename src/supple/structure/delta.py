@@ -41,7 +41,18 @@ def delta_structure(robot: DeltaRobot, position: ArrayLike | None, joints: Joint
     segments, R, p, closures = [], [], [], []
     for leg in range(3):
         name = leg + 1
-        releases = _motor(robot, joints) + _bearing(robot, at, leg)
+        # What the motor's bearing lets go: springs in leg axes, releases in the arm's
+        into_arm = np.swapaxes(at.R_upper[:, leg], 1, 2) @ at.R_leg[leg]
+        bearing = sprung(robot.motor.bearing, False, into_arm)
+        # The motor turns the upper arm about the leg's y: clamped, sprung, or let go
+        k, J, about = robot.motor.stiffness, robot.motor.reflected_inertia, ROTATION[1]
+        if joints == "locked":
+            motor = () if k is None else (Release(about, k),)
+        elif k is None or J == 0:
+            motor = (Release(about, 0.0, J if k is None else 0.0),)
+        else:
+            motor = (Release(about, k, J, series=True),)
+        releases = motor + bearing
         segments.append(_segment(f"upper{name}", -1, upper, releases, robot.upper))
         R.append(at.R_upper[:, leg])
         p.append(at.A[:, leg])
@@ -55,7 +66,10 @@ def delta_structure(robot: DeltaRobot, position: ArrayLike | None, joints: Joint
             rows_b = np.broadcast_to(rows_b, rows_a.shape)
             closures.append(Closure(len(segments) - 1, -1, rows_a, rows_b))
     free = tuple(Release(direction) for direction in np.eye(6))
-    segments.append(Segment("platform", -1, Beam(0.0, 0.0), free, np.eye(3), _platform_mass(robot)))
+    bodies = [robot.platform.body] + ([robot.payload] if robot.payload is not None else [])
+    masses = [body_mass(b.mass, b.com, b.tensor()) for b in bodies]
+    total: Array = np.sum(masses, axis=0)
+    segments.append(Segment("platform", -1, Beam(0.0, 0.0), free, np.eye(3), total))
     R.append(np.broadcast_to(np.eye(3), at.R_upper[:, 0].shape))
     p.append(at.position)
     closures = [Closure(c.a, len(segments) - 1, c.rows_a, c.rows_b) for c in closures]
@@ -106,7 +120,8 @@ def moving_delta(
         if robot.lower.rods == "single":
             tangent = np.broadcast_to(delta.leg_axes(robot)[leg, :, 1], (B, 3))
             pins = (lower.R[:, leg, :, 2], tangent)
-        rows = (jet_of(one), _full(jet_of(two), B))
+        full = jet_of(two).map(lambda part: np.broadcast_to(part, (B, *part.shape[1:])))
+        rows = (jet_of(one), full)
         closures.append(MovingClosure(c.a, c.b, *rows, _anchor(robot, leg, side), pins))
     return MovingStructure(structure, frames, tuple(closures))
 
@@ -124,41 +139,24 @@ def _anchor(robot: DeltaRobot, leg: int, side: float) -> Array:
     return np.asarray(robot.platform.radius * axes[:, 0] + side * axes[:, 1])
 
 
-def _full(rows: Jet, B: int) -> Jet:
-    return rows.map(lambda part: np.broadcast_to(part, (B, *part.shape[1:])))
-
-
 def _segment(
     name: str, parent: int, beam: AnyBeam, releases: tuple[Release, ...], link: Elastic
 ) -> Segment:
     R_LS = axis_rotation((1, 0, 0), link.roll)
-    turned = tuple(
-        Release(_turned(r.toward(slice(None)), R_LS), r.stiffness, r.inertia, r.series)
-        for r in releases
-    )
+    turned = []
+    for r in releases:
+        direction = r.toward(slice(None))
+        turned.append(
+            Release(
+                np.concatenate([direction[..., :3] @ R_LS, direction[..., 3:] @ R_LS], axis=-1),
+                r.stiffness,
+                r.inertia,
+                r.series,
+            )
+        )
     tip = link.tip
     mass = body_mass(tip.mass, tip.com, tip.tensor()) if tip is not None else np.zeros((6, 6))
-    return Segment(name, parent, beam, turned, R_LS, turn(mass, R_LS))
-
-
-def _turned(direction: Array, R_LS: Array) -> Array:
-    return np.concatenate([direction[..., :3] @ R_LS, direction[..., 3:] @ R_LS], axis=-1)
-
-
-def _motor(robot: DeltaRobot, joints: Joints) -> tuple[Release, ...]:
-    """The motor turns the upper arm about the leg's y: clamped, sprung, or let go."""
-    k, J, about = robot.motor.stiffness, robot.motor.reflected_inertia, ROTATION[1]
-    if joints == "locked":
-        return () if k is None else (Release(about, k),)
-    if k is None or J == 0:
-        return (Release(about, 0.0, J if k is None else 0.0),)
-    return (Release(about, k, J, series=True),)
-
-
-def _bearing(robot: DeltaRobot, at: delta.DeltaPlacement, leg: int) -> tuple[Release, ...]:
-    """What the motor's bearing lets go: springs in leg axes, releases in the arm's."""
-    R = np.swapaxes(at.R_upper[:, leg], 1, 2) @ at.R_leg[leg]
-    return sprung(robot.motor.bearing, False, R)
+    return Segment(name, parent, beam, tuple(turned), R_LS, turn(mass, R_LS))
 
 
 def _sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:
@@ -208,10 +206,3 @@ def _rolled(rows: Any, robot: DeltaRobot) -> Any:
     if not robot.lower.roll:
         return rows
     return rows @ np.kron(np.eye(2), axis_rotation((1, 0, 0), robot.lower.roll))
-
-
-def _platform_mass(robot: DeltaRobot) -> Array:
-    bodies = [robot.platform.body] + ([robot.payload] if robot.payload is not None else [])
-    masses = [body_mass(b.mass, b.com, b.tensor()) for b in bodies]
-    total: Array = np.sum(masses, axis=0)
-    return total

@@ -60,7 +60,13 @@ def _carried(structure: Structure, each: list[tuple[int, Release]]) -> tuple[Arr
         for k, (owner, release) in enumerate(each):
             if owner == i:
                 root[i, :, :, k] += release.toward(slice(None))
-        C = _body(structure, i)
+        # (B, 6, 6): segment i as one rigid body about its root, segment axes
+        beam, tip_mass = structure.segments[i].beam, structure.segments[i].tip_mass
+        X = transport(structure.L[:, i])
+        lengths, which = np.unique(structure.L[:, i], return_inverse=True)
+        rods = np.array([beam.outside(float(L)).mass_matrix() for L in lengths])
+        C: Array = structure.root_mass[:, i] + rods[which]
+        C = C + np.swapaxes(X, 1, 2) @ tip_mass @ X
         M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
         heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
         most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
@@ -70,12 +76,3 @@ def _carried(structure: Structure, each: list[tuple[int, Release]]) -> tuple[Arr
 def _heavy(segment: Segment) -> bool:
     """Whether a segment of a structure with closures has mass toward all its own releases."""
     return segment.beam.mass > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)
-
-
-def _body(structure: Structure, i: int) -> Array:
-    """(B, 6, 6): segment i as one rigid body about its root, segment axes."""
-    segment, X = structure.segments[i], transport(structure.L[:, i])
-    lengths, which = np.unique(structure.L[:, i], return_inverse=True)
-    rods = np.array([segment.beam.outside(float(L)).mass_matrix() for L in lengths])
-    C: Array = structure.root_mass[:, i] + rods[which]
-    return C + np.swapaxes(X, 1, 2) @ segment.tip_mass @ X

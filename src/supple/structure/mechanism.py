@@ -56,7 +56,14 @@ def mechanism_structure(
     rod that is let go holds nothing.
     """
     m = mechanism_of(robot)
-    x = _whole(m, at)
+    # Whole configurations (B, n + rods): as given, or assembled at theta
+    n = len(m.start)
+    if at is not None and np.ndim(at) == 2 and np.shape(at)[1] == n:
+        x = np.asarray(at, float)
+    else:
+        x, reason = resolve(m.robot, at)
+        for sentence in reason[reason != ""][:1]:
+            raise SuppleError(sentence)
     moved = placed(m, x)
     cuts, R, p, L, segments, roots = _cut(robot, m), [], [], [], [], []
     for i, link in enumerate(robot.links):
@@ -116,17 +123,6 @@ def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[
         for link in robot.links
         if link.joint.driven and link.joint.type == "revolute" and link.joint.stiffness is None
     ]
-
-
-def _whole(m: Mechanism, at: ArrayLike | None) -> Array:
-    """Whole configurations (B, n + rods): as given, or assembled at theta."""
-    n = len(m.start)
-    if at is not None and np.ndim(at) == 2 and np.shape(at)[1] == n:
-        return np.asarray(at, float)
-    x, reason = resolve(m.robot, at)
-    for sentence in reason[reason != ""][:1]:
-        raise SuppleError(sentence)
-    return x
 
 
 def _place(robot: MechanismRobot, i: int, at: float | None) -> float | None:
@@ -213,7 +209,14 @@ def _closed(
     joints: Joints,
 ) -> Structure:
     """The structure with its closures; rows that repeat what others hold are left out."""
-    _check_slides(robot, m, cuts, joints)
+    # Places on a sliding beam stay where they are only while it does
+    for link, cut in zip(robot.links, cuts, strict=True):
+        loose = joints == "free" or not link.joint.driven
+        if link.joint.type == "prismatic" and cut.places and loose:
+            raise SuppleError(
+                f"links.{link.name} slides and carries something {cut.places[0]:g} m from its "
+                "joint: that is for a locked motor; hang it on the link's end instead"
+            )
     closures, rod = [], len(m.tree.coordinates)
     for loop in m.loops:
         length = x[:, rod] if loop.motor else np.full(len(x), loop.length or 0.0)
@@ -243,14 +246,3 @@ def _closed(
     if not len(held) or np.linalg.matrix_rank(held, tol=1e-8) == len(held):
         return closed
     return independent(closed)
-
-
-def _check_slides(robot: MechanismRobot, m: Mechanism, cuts: list[_Cuts], joints: Joints) -> None:
-    """Places on a sliding beam stay where they are only while it does."""
-    for link, cut in zip(robot.links, cuts, strict=True):
-        loose = joints == "free" or not link.joint.driven
-        if link.joint.type == "prismatic" and cut.places and loose:
-            raise SuppleError(
-                f"links.{link.name} slides and carries something {cut.places[0]:g} m from its "
-                "joint: that is for a locked motor; hang it on the link's end instead"
-            )

@@ -44,23 +44,8 @@ def independent(structure: Structure) -> Structure:
 
 def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
     """(r,) which closure rows of configuration b are not combinations of earlier ones."""
-    rows = _rows(structure, b)
-    basis, kept = np.zeros((0, rows.shape[1])), []
-    for row in rows:
-        left = row - basis.T @ (basis @ row)
-        left -= basis.T @ (basis @ left)
-        size = float(np.linalg.norm(left))
-        kept.append(size > REPEATED)
-        if kept[-1]:
-            basis = np.vstack([basis, left / size])
-    return np.array(kept, bool)
-
-
-def _rows(structure: Structure, b: int) -> Array:
-    """(r, N) closure rows of one configuration over releases and allowed deformations.
-
-    Each is divided by the size that its two ends could give it, so that what cancels is zero.
-    """
+    # (r, N) closure rows of one configuration over releases and allowed deformations. Each is
+    # divided by the size that its two ends could give it, so that what cancels is zero
     each = [np.reshape([r.toward(b) for r in s.releases], (-1, 6)).T for s in structure.segments]
     inner = [np.eye(6)[:, s.beam.active()] for s in structure.segments]
     N = sum(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))
@@ -72,12 +57,21 @@ def _rows(structure: Structure, b: int) -> Array:
         ends[i] = transport(structure.L[b, i]) @ root
         ends[i][:, at : at + inner[i].shape[1]] += inner[i]
         at += inner[i].shape[1]
-    rows = [np.zeros((0, N))]
+    stacked = [np.zeros((0, N))]
     for c in structure.closures:
         row, size = np.zeros((2, c.rows_a.shape[1], N))
         for i, tied in ((c.a, c.rows_a), (c.b, c.rows_b)):
             if i >= 0:
                 row += tied[b] @ ends[i]
                 size += np.abs(tied[b]) @ np.abs(ends[i])
-        rows.append(row / np.maximum(np.linalg.norm(size, axis=1, keepdims=True), 1e-300))
-    return np.concatenate(rows)
+        stacked.append(row / np.maximum(np.linalg.norm(size, axis=1, keepdims=True), 1e-300))
+    rows = np.concatenate(stacked)
+    basis, kept = np.zeros((0, rows.shape[1])), []
+    for row in rows:
+        left = row - basis.T @ (basis @ row)
+        left -= basis.T @ (basis @ left)
+        size = float(np.linalg.norm(left))
+        kept.append(size > REPEATED)
+        if kept[-1]:
+            basis = np.vstack([basis, left / size])
+    return np.array(kept, bool)

@@ -101,7 +101,27 @@ class _Fixed:
     @classmethod
     def of(cls, robot: SerialRobot, joints: Joints) -> _Fixed:
         """Return that of an arm."""
-        segments = _segments(robot, joints)
+        # The links as segments, without their poses
+        listed = []
+        for k, link in enumerate(robot.links):
+            R_LS = section_axes(robot, link)
+            last = robot.payload if k == len(robot.links) - 1 else None
+            masses = end_masses(link, last)
+            following = robot.links[k + 1] if k + 1 < len(robot.links) else None
+            if following is not None and following.joint.type == "prismatic":
+                masses.append(hub_before(following))
+            tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
+            beam: AnyBeam = link_beam(robot, link)
+            releases = []
+            for r in _releases(link, joints):
+                d = r.toward(0)
+                releases.append(
+                    replace(r, direction=np.concatenate([R_LS.T @ d[:3], R_LS.T @ d[3:]]))
+                )
+            if link.joint.type == "prismatic" and beam.rigid:
+                beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
+            listed.append(Segment(link.name, k - 1, beam, tuple(releases), R_LS, tip))
+        segments = tuple(listed)
         sliding = [i for i, link in enumerate(robot.links) if link.joint.type == "prismatic"]
         roots = np.zeros((1, len(segments), 6, 6))
         for i, link in enumerate(robot.links):
@@ -142,25 +162,6 @@ def _steps(robot: SerialRobot, R_LS: Array) -> Array:
             parts[k, i] = motion_transform(R_BA, offset)
         before = R_LS[i]
     return parts
-
-
-def _segments(robot: SerialRobot, joints: Joints) -> tuple[Segment, ...]:
-    """The links as segments, without their poses."""
-    segments = []
-    for i, link in enumerate(robot.links):
-        R_LS = section_axes(robot, link)
-        last = robot.payload if i == len(robot.links) - 1 else None
-        masses = end_masses(link, last)
-        following = robot.links[i + 1] if i + 1 < len(robot.links) else None
-        if following is not None and following.joint.type == "prismatic":
-            masses.append(hub_before(following))
-        tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
-        beam: AnyBeam = link_beam(robot, link)
-        releases = tuple(_turned(r, R_LS) for r in _releases(link, joints))
-        if link.joint.type == "prismatic" and beam.rigid:
-            beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
-        segments.append(Segment(link.name, i - 1, beam, releases, R_LS, tip))
-    return tuple(segments)
 
 
 def moving_serial(
@@ -211,11 +212,6 @@ def link_beam(robot: Listed, link: JointedLink) -> AnyBeam:
         (beam.rI[i], 0.0),
         0.0,
     )
-
-
-def _turned(release: Release, R_LS: Array) -> Release:
-    d = release.toward(0)
-    return replace(release, direction=np.concatenate([R_LS.T @ d[:3], R_LS.T @ d[3:]]))
 
 
 def _releases(link: Link, joints: Joints) -> list[Release]:

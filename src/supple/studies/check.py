@@ -20,7 +20,7 @@ from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..outputs.stress import has_fibre, von_mises
 from ..robot import Robot, need_robot
-from ..sections import Box
+from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, where
 from .statics import Statics, statics
@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
     ("young_modulus", 1e6, 2e12, "Pa; 70 may be meant as 70 GPa"),
     ("shear_modulus", 1e5, 1e12, "Pa; 26 may be meant as 26 GPa"),
+    ("transverse_modulus", 1e6, 2e12, "Pa; 10 may be meant as 10 GPa"),
     ("yield_strength", 1e5, 1e10, "Pa; 276 may be meant as 276 MPa"),
     ("density", 10.0, 25_000.0, "kg/m^3; 2.7 may be meant as 2.7 g/cm^3"),
     ("length", 1e-3, 100.0, "m; 900 may be meant as 900 mm"),
@@ -40,6 +41,7 @@ PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
     ("width", 1e-4, 5.0, "m; 120 may be meant as 120 mm"),
     ("diameter", 1e-4, 5.0, "m; 80 may be meant as 80 mm"),
     ("wall", 1e-5, 1.0, "m; 3 may be meant as 3 mm"),
+    ("thickness", 1e-6, 1.0, "m; 0.2 mm is 2e-4"),
     ("mass", 1e-6, 1e5, "kg; 500 g is 0.5"),
     ("base_radius", 1e-3, 20.0, "m; 200 may be meant as 200 mm"),
 )
@@ -81,7 +83,7 @@ def check(
     need_robot(robot)
     asked = _pose(robot, theta, position)
     structure = structure_of(robot, asked.at)
-    notes = _units(robot) + _thick_walls(robot) + _limits(robot, asked)
+    notes = _units(robot) + _walls(robot) + _limits(robot, asked)
     first = sag = None
     held: dict[str, float] = {}
     stress: dict[str, tuple[float, float | None]] = {}
@@ -155,7 +157,8 @@ def stresses(
     for i, segment in enumerate(structure.segments):
         beam = segment.beam.outside(float(structure.L[0, i]))
         link = None if beam.mass == 0 else family.described(segment.name)
-        if link is None or link.rigid:
+        material = None if link is None else robot.material(link)
+        if link is None or link.rigid or (material is not None and material.layup is not None):
             continue
         x = np.linspace(0.0, beam.L, 41)
         sections = [
@@ -171,7 +174,6 @@ def stresses(
         if len(known) < len(sections):
             continue
         worst = max(float(von_mises(section, carried[k])) for k, section in enumerate(known))
-        material = robot.material(link)
         limit = None if material is None else material.yield_strength
         found[segment.name] = (worst, None if limit is None else worst / limit)
     return found
@@ -223,12 +225,31 @@ def _units(robot: Robot) -> list[str]:
     return notes
 
 
-def _thick_walls(robot: Robot) -> list[str]:
-    """Boxes that twist, whose walls are thick for Bredt's torsion constant."""
+def _walls(robot: Robot) -> list[str]:
+    """Sections that are not what their formulas take them for.
+
+    Boxes that twist, whose walls are thick for Bredt's torsion constant; laminates whose plies are
+    not as thick as the wall; profiles with their shear centre away from the beam's axis.
+    """
     notes: list[str] = []
     asked = architecture_of(robot)
-    for path, link in asked.parts().items() if not asked.planar else ():
-        section = None if link.rigid else robot.section(link)
+    for path, link in asked.parts().items():
+        section, material = None if link.rigid else robot.section(link), robot.material(link)
+        thick = None if material is None else material.thickness
+        if thick and isinstance(section, Box | Tube) and abs(section.wall / thick - 1) > 1e-3:
+            notes.append(
+                f"{path}: the plies are {thick:g} m thick together, the wall {section.wall:g} m: "
+                "the wall counts, of plies in these proportions"
+            )
+        if asked.planar:
+            continue
+        if isinstance(section, Profile):
+            off = math.hypot(*section.warped()[3:])
+            if off > 0.01 * max(section.half_sizes()):
+                notes.append(
+                    f"{path}: the shear centre of its profile lies {off:.3g} m away from its "
+                    "centroid: it twists as it bends, which is not computed"
+                )
         if isinstance(section, Box) and section.torsion_constant is None:
             error, right = section.torsion_error()
             if error < -0.01:

@@ -6,7 +6,8 @@ weight of a beam enters by the work it does on the beam's static shapes, which i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,9 @@ from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..kernels.threads import one_thread
+from ..outputs.measuring import named_outputs
+from ..outputs.output import Output
+from ..outputs.rest import Rest
 from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where
@@ -45,8 +49,9 @@ class Statics(Answer):
         displacement, rotation: (n, P, 3), of the sections, base axes.  energy: (n, P), strain
         energy per length, J/m.  strain_energy: (n,), of each link, J.  root_force, root_moment:
         (n, 3), what each link's root carries, link axes: force on the link and moment about its
-        root.  valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why
-        not, (B,) words; its rows are NaN. One that is asked alone raises instead.
+        root.  outputs: what was measured, by name, (k,) or one value.
+        valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why not,
+        (B,) words; its rows are NaN. One that is asked alone raises instead.
     """
 
     robot: Robot
@@ -65,6 +70,7 @@ class Statics(Answer):
     root_moment: Array
     valid: Any
     reason: Any
+    outputs: dict[str, Any] = field(default_factory=dict)
 
     dims: ClassVar = {
         "theta": ("joint",),
@@ -126,13 +132,15 @@ def statics(
     *,
     position: ArrayLike | None = None,
     points: int = 21,
+    outputs: Mapping[str, Output] | None = None,
 ) -> Statics:
     """Return the sag under gravity and a tip load (base axes), motors held, springs at work.
 
     gravity is the acceleration, base axes; None takes the robot's own. A serial arm is asked at
     theta, a Delta at the position of its platform, which is its tip, a mechanism at theta. What
-    nothing holds is refused, unless the load does no work on it.
+    nothing holds is refused, unless the load does no work on it. `outputs` are measured by name.
     """
+    measured = named_outputs(outputs)
     load = np.concatenate([np.asarray(force), np.asarray(moment)])
     g = np.asarray(robot.gravity if gravity is None else gravity, float)
     asked = where(robot, theta, position)
@@ -143,7 +151,9 @@ def statics(
     afford(told, 7e-7 * size**2 + 4e-7 * size * points, 1.4e-5 * size**2, "give fewer")
     for row, b in enumerate(np.flatnonzero(reason == "")):
         try:
-            each.append(_sagged(structure.at(row), load, g, points))
+            sag = _sagged(structure.at(row), load, g, points)
+            rest = _rest(structure.at(row), robot, asked.theta[b], sag, g)
+            each.append((sag, {name: o.read(o.at_rest(rest)) for name, o in measured.items()}))
         except SuppleError as problem:
             if asked.single:
                 raise
@@ -152,7 +162,7 @@ def statics(
     found: dict[str, Array] = {}
     for key, shape in _shapes(len(structure.segments), points).items():
         found[key] = np.full((B, *shape), np.nan)
-        for b, sag in zip(good, each, strict=True):
+        for b, (sag, _) in zip(good, each, strict=True):
             found[key][b] = sag[key]
     return Statics(
         robot,
@@ -161,7 +171,32 @@ def statics(
         **{key: asked.take(value) for key, value in found.items()},
         valid=asked.take(reason == ""),
         reason=asked.take(reason),
+        outputs={name: asked.take(_gathered(name, each, good, B)) for name in measured},
     )
+
+
+def _gathered(name: str, each: list[Any], good: Any, B: int) -> Array:
+    """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
+    k = len(each[0][1][name]) if each else 1
+    out = np.full((B, k), np.nan)
+    for b, (_, read) in zip(good, each, strict=True):
+        out[b] = read[name]
+    return out[:, 0] if k == 1 else out
+
+
+def _rest(structure: Structure, robot: Robot, theta: Array, sag: Any, g: Array) -> Rest:
+    """What outputs read of a sagged robot."""
+
+    def state(i: int, x: float) -> Array:
+        beam = structure.segments[i].beam.outside(float(structure.L[0, i]))
+        return np.asarray(carry(beam, 0.0, [x], sag["roots"][i], structure.R[0, i].T @ g)[0])
+
+    tip = np.concatenate([sag["tip_displacement"], sag["tip_rotation"]])
+    root = np.concatenate([sag["root_force"], sag["root_moment"]], axis=1)
+    turned = [
+        np.kron(np.eye(2), s.R_LS.T) @ r for s, r in zip(structure.segments, root, strict=True)
+    ]
+    return Rest(robot, structure, g, theta, tip, state, np.array(turned))
 
 
 def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
@@ -288,7 +323,7 @@ def _fields(
 ) -> dict[str, Array]:
     """Stations, undeformed positions, motions in base axes, and strain energy per length."""
     x = np.linspace(0, 1, points) * structure.L[0][:, None]
-    states, energy = [], []
+    states, energy, roots = [], [], []
     for i, segment in enumerate(structure.segments):
         beam = segment.beam.outside(float(structure.L[0, i]))
         inside, weights = beam_points(beam, 3)  # exact where uniform: moments are quadratic in x
@@ -298,6 +333,7 @@ def _fields(
         state = np.concatenate([z.root[i] @ moved, carried[i] - hub])
         along = carry(beam, 0.0, np.append(x[i], inside), state, weight)
         stored = along[points:, 6:] ** 2 * beam.compliances(inside) / 2
+        roots.append(state)
         states.append(along[:points])
         energy.append(float(weights @ stored.sum(axis=1)))
     found = np.array(states)
@@ -309,4 +345,5 @@ def _fields(
         "rotation": turned,
         "energy": strain_density(structure, found[..., 6:]),
         "strain_energy": np.array(energy),
+        "roots": np.array(roots),
     }

@@ -111,11 +111,18 @@ def to_pandas(found: Response) -> pandas.DataFrame:
         columns[f"tau.{name}"] = found.tau[:, k]
     columns |= {f"tip.{axis}": found.tip[:, k] for k, axis in enumerate("xyz")}
     columns |= {f"energy.{name}": value for name, value in found.energies.items()}
-    for name, values in found.outputs.items():
+    columns |= _output_columns(found.outputs)
+    return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
+
+
+def _output_columns(outputs: dict[str, Any]) -> dict[str, Any]:
+    """A column for each value of every output."""
+    columns: dict[str, Any] = {}
+    for name, values in outputs.items():
         parts = values.reshape(len(values), -1).T
         several = len(parts) > 1
         columns |= {f"output.{name}{f'.{k + 1}' * several}": x for k, x in enumerate(parts)}
-    return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
+    return columns
 
 
 def save(found: Answer, path: str | Path) -> None:
@@ -146,6 +153,8 @@ def path_to_xarray(found: PathResponse) -> xarray.Dataset:
     }
     if links:
         data["end_deflection"] = (("t", "link", "motion"), np.stack(ends, axis=1))
+    for name, values in found.outputs.items():
+        data[f"output_{name}"] = (("t", f"entry_of_{name}")[: values.ndim], values)
     if found.stopped:
         residual = found.residual()
         data["residual"] = (("motion",), residual, {"long_name": "half of peak to peak at rest"})
@@ -176,6 +185,7 @@ def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
     for k in range(found.torque.shape[1]):
         columns[f"torque.{k + 1}"] = found.torque[:, k]
         columns[f"rigid_torque.{k + 1}"] = found.rigid_torque[:, k]
+    columns |= _output_columns(found.outputs)
     return pandas.DataFrame(columns, index=pandas.Index(found.t, name="t"))
 
 

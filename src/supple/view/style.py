@@ -100,7 +100,21 @@ def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -
     import matplotlib.pyplot as plt
 
     if not mathematics:
-        _as_written(figure)
+        # Draw every text as it is written: a name may hold dollars, which would mean mathematics.
+        # Ticks that matplotlib writes itself keep theirs: powers of ten on logarithmic axes
+        from matplotlib.axis import Axis
+        from matplotlib.text import Text
+        from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+        ticks = {
+            id(label)
+            for axis in figure.findobj(Axis)
+            if not isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter)
+            for label in [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True), axis.offsetText]
+        }
+        for text in figure.findobj(Text):
+            if id(text) not in ticks:
+                text.set_parse_math(False)
     if path is not None:
         with writing(check_picture(path)) as aside:
             drawn = BytesIO()  # a disk that fills up must not interrupt matplotlib halfway
@@ -112,23 +126,3 @@ def finish(figure: Figure, path: str | Path | None, mathematics: bool = False) -
     elif plt.isinteractive():
         plt.show(block=False)
     return figure
-
-
-def _as_written(figure: Figure) -> None:
-    """Draw every text as it is written: a name may hold dollars, which would mean mathematics.
-
-    Ticks that matplotlib writes itself keep theirs: powers of ten on logarithmic axes.
-    """
-    from matplotlib.axis import Axis
-    from matplotlib.text import Text
-    from matplotlib.ticker import FixedFormatter, FuncFormatter
-
-    ticks = {
-        id(label)
-        for axis in figure.findobj(Axis)
-        if not isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter)
-        for label in [*axis.get_ticklabels(), *axis.get_ticklabels(minor=True), axis.offsetText]
-    }
-    for text in figure.findobj(Text):
-        if id(text) not in ticks:
-            text.set_parse_math(False)

@@ -11,7 +11,7 @@ import pytest
 import supple
 from supple import SuppleError
 from supple.outputs.kinds import OUTPUTS
-from supple.outputs.output import evaluator
+from supple.outputs.measuring import evaluator
 
 ARM = """
 supple: 1
@@ -393,10 +393,10 @@ def test_outputs_that_are_not_there():
         supple.simulate(model, duration=0.001, outputs=[supple.Tip()])
     with pytest.raises(SuppleError, match="fraction is 2"):
         supple.Moment("link1", 2)
-    five = supple.build(supple.load("five-bar"), supple.AssumedModes(1))
+    delta = supple.build(supple.load("kuo-delta"), supple.AssumedModes(1))
     arm = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(1))
-    with pytest.raises(SuppleError, match="has loops"):
-        supple.simulate(five, duration=0.001, outputs={"a": supple.Reaction(five.chain.motors[0])})
+    with pytest.raises(SuppleError, match="is for arms and mechanisms"):
+        supple.simulate(delta, duration=0.001, outputs={"a": supple.Moment("upper1")})
     with pytest.raises(SuppleError, match="slides"):
         supple.linearize(arm, arm.chain.pose([0, 0, 0.5]), outputs=[supple.Moment("link3", 0.5)])
     with pytest.raises(SuppleError, match="no slope at rest"):
@@ -415,3 +415,126 @@ def test_every_kind_says_its_names_and_runs(name):
     output = made.get(name) or OUTPUTS[name]("fore")
     q, qd, _, qdd = moving(model, 6)
     assert len(value(model, output, q, qd, qdd)) == len(output.names(model))
+
+
+def test_statics_measures_what_a_model_at_rest_does():
+    """Outputs of the exact sag and of a stiff model at rest: as near as the sag is small."""
+    robot, theta = supple.loads(STILL), [0.3, 0.4]
+    model = supple.build(robot, supple.FiniteElements(1, order="quintic"))
+    still = supple.linearize(model, theta)
+    outputs = {
+        "tip": supple.Tip(),
+        "upper": supple.Reaction("upper"),
+        "fore": supple.Reaction("fore"),
+        "root": supple.Moment("upper"),
+        "middle": supple.Moment("fore", 0.5),
+        "strain": supple.Strain("fore", 0.5, (-0.025, 0.01)),
+        "curvature": supple.Strain("fore", 0.25),
+        "stress": supple.Stress("fore", 0.5),
+        "felt": supple.Accelerometer("upper", 0.5),
+        "still": supple.Acceleration("fore", 0.5),
+        "turning": supple.Gyroscope("fore", 0.5),
+        "count": supple.Encoder("fore", 100),
+        "rate": supple.Tachometer("fore"),
+    }
+    sag = supple.statics(robot, theta, outputs=outputs)
+    qdd = model.forward_dynamics(still.q, still.qd, still.tau)
+    for name, output in outputs.items():
+        want = output.read(value(model, output, still.q, still.qd, qdd))
+        scale = max(1e-30, np.abs(want).max())
+        least = 1e-6 if name in ("still", "turning") else 1e-9 * scale
+        rough = 1e-6 * scale if name in ("strain", "curvature") else least
+        np.testing.assert_allclose(np.atleast_1d(sag.outputs[name]), want, atol=rough, err_msg=name)
+    many = supple.statics(robot, [theta, [0.1, 0.2]], outputs=outputs)
+    assert many.outputs["root"].shape == (2, 3)
+    assert many.outputs["stress"].shape == (2,)
+    np.testing.assert_allclose(many.outputs["root"][0], sag.outputs["root"], rtol=1e-12)
+    with pytest.raises(SuppleError, match="there is no link 'hand'"):
+        supple.statics(robot, theta, outputs={"a": supple.Moment("hand")})
+    with pytest.raises(SuppleError, match="outputs is 3"):
+        supple.statics(robot, theta, outputs=3)
+
+
+def test_a_spatial_arm_at_rest_under_a_load_has_the_moments_of_its_levers():
+    """Moments, reactions and stresses of statics by levers in the unbent pose, rolled sections."""
+    robot, theta = supple.loads(ARM), [0.3, 0.4, -0.8]
+    force, moment = np.array([3.0, -20.0, 15.0]), np.array([1.0, 2.0, -0.5])
+    outputs = {"m": supple.Moment("fore", 0.3), "r": supple.Reaction("fore")}
+    outputs |= {"e": supple.Strain("fore", 0.3, (0.01, 0.02)), "s": supple.Stress("fore", 0.3)}
+    free = supple.statics(robot, theta, force, moment, gravity=[0, 0, 0], outputs=outputs)
+    frames = supple.forward(robot, theta)
+    R = frames.rotation
+    arm = R[:, 0] * 0.6 * 0.7
+    want = R.T @ (moment + np.cross(arm, force))
+    np.testing.assert_allclose(free.outputs["m"], want, rtol=1e-9)
+    E, section = 70e9, robot.section(robot.links[2])
+    A, I_z, I_y, *_ = section.constants()
+    N = (R.T @ force)[0]
+    strain = N / (E * A) - 0.01 * want[2] / (E * I_z) + 0.02 * want[1] / (E * I_y)
+    assert free.outputs["e"] == pytest.approx(strain, rel=1e-9)
+    shear = want[0] * 0.025 / (2 * I_z)
+    bend = np.hypot(want[1], want[2]) * 0.025 / I_z + abs(N) / A
+    assert free.outputs["s"] == pytest.approx(np.sqrt(bend**2 + 3 * shear**2), rel=1e-9)
+    back = free.outputs["r"]
+    assert np.linalg.norm(back[:3]) == pytest.approx(np.linalg.norm(force), rel=1e-9)
+    whole = moment + np.cross(R[:, 0] * 0.6, force)
+    axis = np.array([0.2, 1, 0]) / np.hypot(0.2, 1)
+    link = R.T @ -whole  # about the joint's axis it is the same in link and mounted axes
+    assert axis @ back[3:] == pytest.approx(axis @ link, rel=1e-9)
+
+
+def test_loops_and_stations_and_slides_at_rest():
+    bar = supple.load("four-bar").with_("gravity", [0, -9.81, 0])
+    found = supple.statics(bar, [1.0], outputs={"crank": supple.Reaction(bar.links[0].name)})
+    sag = supple.statics(bar, [1.0])
+    assert found.outputs["crank"][5] == pytest.approx(sag.root_moment[0, 2], rel=1e-12)
+    delta = supple.load("kuo-delta")
+    upper = supple.statics(delta, position=[0, 0, 0.6], outputs={"m": supple.Moment("upper1")})
+    holding = supple.check(delta, position=[0, 0, 0.6]).holding
+    assert abs(upper.outputs["m"][1]) == pytest.approx(abs(next(iter(holding.values()))), rel=1e-6)
+    slide = supple.load("theodore-rrp").with_("gravity", [0, 0, -9.81])
+    at = {"m": supple.Moment("link3", 0.5), "s": supple.Strain("link3", 0.5)}
+    out = supple.statics(slide, [0.0, 0.0, 1.0], outputs=at)
+    assert np.isfinite(out.outputs["m"]).all()
+    assert np.isfinite(out.outputs["s"])
+
+
+def test_outputs_along_a_path_balance_what_leads_it():
+    """Reaction, moment and acceleration along a path, by the torque and the tip of the answer.
+
+    The answer is linear in y, the outputs are not: they agree as far as the links bend little.
+    """
+    soft = supple.load("de-luca-two-link")
+    robot = soft.with_({"links.link1.bending_stiffness": 5e3, "links.link2.bending_stiffness": 5e3})
+    path = supple.PointToPoint([0.0, 0.0], [0.3, -0.2], 0.5)
+    model = supple.build(robot, supple.AssumedModes(1))
+    outputs = {
+        "tip": supple.Tip(),
+        "root": supple.Reaction("link1"),
+        "m": supple.Moment("link1"),
+        "a": supple.Acceleration("link2", 1.0),
+        "e": supple.Encoder("link2"),
+    }
+    found = supple.follow(model, path, dt=0.002, outputs=outputs)
+    rotor = model.robot.links[0].joint.reflected_inertia
+    want = found.torque[:, 0] - rotor * path(found.t)[2][:, 0]
+    root = found.outputs["root"][:, 5]
+    np.testing.assert_allclose(root, want, atol=1e-4 * np.abs(want).max())
+    a = np.diff(found.outputs["tip"], 2, axis=0) / 0.002**2
+    np.testing.assert_allclose(found.outputs["a"][1:-1], a, atol=2e-2 * np.abs(a).max())
+    np.testing.assert_allclose(found.outputs["e"], path(found.t)[0][:, 1], atol=1e-14)
+    assert "output.m.3" in found.to_pandas().columns
+    assert found.to_xarray()["output_m"].shape == (len(found.t), 3)
+    with pytest.raises(SuppleError, match="no link 'hand'"):
+        supple.follow(robot, path, outputs={"m": supple.Moment("hand")})
+    alone = supple.follow(robot, path, dt=0.05, elements=1, outputs={"tip": supple.Tip()})
+    np.testing.assert_allclose(alone.outputs["tip"][-1], found.outputs["tip"][-1], atol=1e-4)
+
+
+def test_outputs_along_a_path_of_a_robot_with_loops_are_refused():
+    with pytest.raises(SuppleError, match="has loops"):
+        supple.follow(
+            supple.load("four-bar"),
+            supple.PointToPoint([0.0], [0.1], 0.2),
+            outputs={"m": supple.Moment("crank")},
+        )

@@ -189,3 +189,36 @@ def test_plots_show_every_path(tmp_path, kind):
     figure = found.plot(tmp_path / f"{kind}.png", kind=kind)
     lines = figure.axes[0].get_legend().get_texts()
     assert [text.get_text() for text in lines] == ["tip.x / force.y", "tip.y / force.y"]
+
+
+def test_moments_accelerations_and_tips_are_outputs_too():
+    """Exact moments and accelerations against the linearised model, whose elements hold them."""
+    robot = supple.load("de-luca-two-link")
+    outputs = [supple.Tip(), supple.Moment("link1", 0.0), supple.Acceleration("link2", 1.0)]
+    outputs += [supple.Moment("link2", 0.5), supple.Encoder("link2"), supple.Strain("link1", 0.2)]
+    theta, f = [0.0, 0.6], np.array([0.2, 0.9])
+    exact = supple.response(robot, theta, f, inputs=["tau.link1", "force.y"], outputs=outputs)
+    assert exact.outputs[3] == "moment.link1@0.x"
+    model = supple.build(robot, supple.FiniteElements(4))
+    lin = supple.linearize(model, theta, outputs=outputs, inputs=("tau", "tip force"))
+    pick = [lin.inputs.index(name) for name in ("tau.link1", "force.y")]
+    G = lin.transfer(2j * np.pi * f)[:, :, pick]
+    for row, name in enumerate(exact.outputs):
+        size = np.abs(G[:, row]).max()
+        np.testing.assert_allclose(exact.values[:, row], G[:, row], atol=1e-4 * size, err_msg=name)
+    with pytest.raises(supple.SuppleError, match=r"Moment\(link, fraction\)"):
+        supple.response(robot, theta, f, outputs=[supple.Gyroscope("link1")])
+
+
+def test_a_rolled_link_bends_about_its_own_z():
+    """A strain by a distance is about the link's z, whatever the section's roll."""
+    steel = supple.Material(young_modulus=2e11, poisson_ratio=0.3, density=7800)
+    found = []
+    for roll in (0.0, np.pi / 2):
+        depth, width = (0.05, 0.02) if roll == 0 else (0.02, 0.05)
+        section = supple.Rectangle(depth=depth, width=width, shear_coefficient=0.85)
+        link = supple.Link(name="a", length=1.0, material=steel, section=section, roll=roll)
+        robot = supple.SerialRobot(name="one", links=[link])
+        asked = {"inputs": ["force.y"], "outputs": [supple.Strain("a", 0.0)], "joints": "locked"}
+        found.append(supple.response(robot, [0.0], [0.0, 5.0], **asked).values)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)

@@ -10,7 +10,7 @@ from ...errors import SuppleError
 from ..shapes import Shapes
 from ..theory import AnyBeam
 from .assumed import natural_shapes
-from .elements import Mesh, mesh
+from .elements import mesh
 
 __all__ = ["element_shapes"]
 
@@ -30,7 +30,23 @@ def element_shapes(beam: AnyBeam, n: int, order: str, modes: int | None = None) 
     Source: [CraigBampton1968].
     """
     net = mesh(beam, n, order)
-    shapes = _as_shapes(net)
+    # The fields of a mesh as Legendre series on each element; interpolation is exact here
+    degree = max(net.element.bending, net.element.rod) + 1
+    t, weights = legendre.leggauss(degree + 1)
+    breaks = net.nodes
+    x = (breaks[:-1, None] + breaks[1:, None]) / 2 + np.diff(breaks)[:, None] / 2 * t
+    values = net.field(x.ravel()).reshape(len(breaks) - 1, degree + 1, 6, net.size)
+    project = (
+        (2 * np.arange(degree + 1) + 1)[:, None] / 2 * legendre.legvander(t, degree).T * weights
+    )
+    # What each coordinate of a mesh does, from the motion it gives somewhere along the link
+    moves = np.abs(net.field(net.quadrature()[0])).max(axis=0)
+    which = {"axial": moves[0], "torsion": moves[3], "xy": moves[1] + moves[5]}
+    does = []
+    for j in range(net.size):
+        kind = max(which, key=lambda name: which[name][j])
+        does.append(kind if which[kind][j] > 0 else "xz")
+    shapes = Shapes(breaks, np.einsum("pt,etfk->efkp", project, values), tuple(does))
     inert = beam.at([beam.L / 2])[0, 7:] > 0
     turns = zip(inert, (*beam.deforms.kGA, beam.deforms.GJ), strict=True)
     massless = any(deforms and not has for has, deforms in turns)
@@ -69,30 +85,6 @@ def _with_mass(M: Array, K: Array, end: Array) -> Array:
         return np.eye(len(d))
     T: Array = d[:, None] * null_space(still.T @ (K * np.outer(d, d)))
     return T
-
-
-def _as_shapes(net: Mesh) -> Shapes:
-    """The fields of a mesh as Legendre series on each element; interpolation is exact here."""
-    degree = max(net.element.bending, net.element.rod) + 1
-    t, weights = legendre.leggauss(degree + 1)
-    breaks = net.nodes
-    x = (breaks[:-1, None] + breaks[1:, None]) / 2 + np.diff(breaks)[:, None] / 2 * t
-    values = net.field(x.ravel()).reshape(len(breaks) - 1, degree + 1, 6, net.size)
-    project = (
-        (2 * np.arange(degree + 1) + 1)[:, None] / 2 * legendre.legvander(t, degree).T * weights
-    )
-    return Shapes(breaks, np.einsum("pt,etfk->efkp", project, values), _kinds(net))
-
-
-def _kinds(net: Mesh) -> tuple[str, ...]:
-    """What each coordinate of a mesh does, from the motion it gives somewhere along the link."""
-    moves = np.abs(net.field(net.quadrature()[0])).max(axis=0)
-    which = {"axial": moves[0], "torsion": moves[3], "xy": moves[1] + moves[5]}
-    out = []
-    for j in range(net.size):
-        kind = max(which, key=lambda name: which[name][j])
-        out.append(kind if which[kind][j] > 0 else "xz")
-    return tuple(out)
 
 
 def _reduced(M: Array, K: Array, end: Array, modes: int, kind: str) -> Array:

@@ -132,7 +132,14 @@ class ClampedMass:
         end = EndLoad(self.mu / l, self.j / l**3)
         inv = invariants(beam, assumed_shapes(beam, end, self.count), end)
         b = (np.diag(inv.K) / np.diag(inv.modal_mass)) ** 0.25
-        return np.array([_polished(float(x), l, self.mu, self.j) for x in b])
+        polished = []
+        for x in b:
+            root = float(x)
+            for _ in range(4):
+                found = terms(root, l, self.mu, self.j)
+                root -= found.f / found.f2
+            polished.append(root)
+        return np.array(polished)
 
     def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
         """Return beta_1.. at a free length, by Newton's method in a fixed number of steps.
@@ -161,13 +168,6 @@ class ClampedMass:
         t = terms(b, l, self.mu, self.j)
         first = t.f1 / t.f2
         return Rate(b, first, -(t.ll + 2 * t.lb * first + t.bb * first * first) / t.f2)
-
-
-def _polished(b: float, l: float, mu: float, j: float) -> float:
-    for _ in range(4):
-        found = terms(b, l, mu, j)
-        b -= found.f / found.f2
-    return b
 
 
 @dataclass(frozen=True)

@@ -168,19 +168,17 @@ class SlidingElements(SlidingShapes):
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
     ) -> list[Scalar]:
         """Return modal damping of the free part: as at the whole length, times L/l."""
-        C = self._damping(ratios[0] if ratios else 0.0)
-        factor = self.beam.L / l
-        return [factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C]
-
-    def _damping(self, ratio: float) -> list[list[float]]:
-        """(k, k) at the whole length; frequencies go as 1/l^2 and masses as l."""
+        # (k, k) at the whole length; frequencies go as 1/l^2 and masses as l
         from scipy.linalg import eigh
 
         inv = invariants(self.beam, self.shapes, EndLoad())
         omega2, Phi = eigh(inv.K, inv.modal_mass)
         side = inv.modal_mass @ Phi
-        C: list[list[float]] = ((side * (2 * ratio * np.sqrt(omega2))) @ side.T).tolist()
-        return C
+        C: list[list[float]] = (
+            (side * (2 * (ratios[0] if ratios else 0.0) * np.sqrt(omega2))) @ side.T
+        ).tolist()
+        factor = self.beam.L / l
+        return [factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C]
 
 
 def _times(rows: list[list[float]], factor: Scalar) -> list[list[Scalar]]:

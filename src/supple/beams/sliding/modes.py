@@ -103,8 +103,14 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
     4 int psi^2 = psi^2 + 3 psi psi3 - 2 b psi1 psi3 - psi1 psi2 + psi2^2 at the end, with psi1..3
     the derivatives by y over powers of b as they come (psi1 = g', ..).
     """
-    a, nu = _coefficients(law, b, l)
-    s, c, e = b.sin(), b.cos(), (-b).exp()
+    # Coefficients with c = 1, and nu of [Theodore1997] (7), without cancellation
+    e, s, c = (-b).exp(), b.sin(), b.cos()
+    Mb = (law.mu / l) * b
+    above = s + c + e + Mb * (c - s - e)
+    below = c * e + (1.0 + e * e) * 0.5 - Mb * (s * e - (1.0 - e * e) * 0.5)
+    E = above / below * 0.5
+    nu = E * e * 2.0 - 1.0
+    a = (Rate(1.0), nu, -E, (nu - 1.0) * 0.5)
     grow, fall = a[2], a[3] * e
     g = c + nu * s + grow + fall
     g1 = nu * c - s + grow - fall
@@ -113,7 +119,16 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
     square = (g * g + g2 * g2 - 2.0 * g1 * g3 + (3.0 * g * g3 - g1 * g2) / b) * 0.25
     slope = g1 * b / l
     modal = l * square + law.mu * (g * g) + law.j * (slope * slope)
-    scale = _scale(rule, l, g, square, modal, sign)
+    # The factor c(l) of a rule; `mass`: modal mass = mass outside, `unit`: the same at every l
+    scale: Rate | float
+    if rule == "unit":
+        scale = (1.0 / modal).sqrt() * sign
+    elif rule == "one":
+        scale = 1.0
+    elif rule == "tip":
+        scale = 1.0 / g
+    else:
+        scale = (l / modal if rule == "mass" else 1.0 / square).sqrt() * sign
     b4 = b * b * b * b
     modal = modal * scale * scale
     stiffness = b4 * modal / (l * l * l * l)
@@ -132,39 +147,6 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
         mean * scale,
         centre * scale,
     )
-
-
-def _coefficients(law: ClampedMass, b: Rate, l: Rate) -> tuple[tuple[Rate, Rate, Rate, Rate], Rate]:
-    """Coefficients with c = 1, and nu of [Theodore1997] (7), without cancellation."""
-    e, s, c = (-b).exp(), b.sin(), b.cos()
-    Mb = (law.mu / l) * b
-    above = s + c + e + Mb * (c - s - e)
-    below = c * e + (1.0 + e * e) * 0.5 - Mb * (s * e - (1.0 - e * e) * 0.5)
-    E = above / below * 0.5
-    nu = E * e * 2.0 - 1.0
-    return (Rate(1.0), nu, -E, (nu - 1.0) * 0.5), nu
-
-
-def _scale(
-    rule: Normalisation, l: Rate, g: Rate, square: Rate, modal: Rate, sign: float
-) -> Rate | float:
-    """The factor c(l) of a rule; `mass`: modal mass = mass outside, `unit`: the same at every l."""
-    if rule == "unit":
-        return (1.0 / modal).sqrt() * sign
-    if rule == "one":
-        return 1.0
-    if rule == "tip":
-        return 1.0 / g
-    return (l / modal if rule == "mass" else 1.0 / square).sqrt() * sign
-
-
-def _twist(law: ClampedInertia, k: Rate, l: Rate, ratio: float) -> _Twist:
-    """One twisting shape, modal inertia with the end load = mass outside; ratio = m/(rho I_p)."""
-    s, c = k.sin(), k.cos()
-    modal = l * (0.5 - s * c / (2.0 * k)) + law.lam * (s * s)
-    scale = (l * ratio / modal).sqrt()
-    modal = modal * scale * scale
-    return _Twist(k, scale, scale * s, scale * k * c / l, k * k * modal / (l * l), modal)
 
 
 @dataclass(frozen=True)
@@ -196,7 +178,17 @@ class SlidingModes(SlidingShapes):
         top = [max(law.roots(law.length)) for law in self.laws]
         if self.twist is not None:
             top.append(max(self.twist.roots(self.twist.length)))
-        return _gauss(2 * max(top))
+        # Gauss points on 0..1 that integrate exp(rate x) and its oscillating kin to rounding. Error
+        # of n points: (n!)^4 rate^(2n) exp(rate) / ((2n + 1) (2n)!^3)
+        rate = 2 * max(top)
+        n = 4
+        while True:
+            log = 4 * math.lgamma(n + 1) - 3 * math.lgamma(2 * n + 1) - math.log(2 * n + 1)
+            if log + 2 * n * math.log(rate) < math.log(1e-17):
+                break
+            n += 1
+        t, w = np.polynomial.legendre.leggauss(n)
+        return ((t + 1) / 2).tolist(), (w / 2).tolist()
 
     def bends(self, l: Scalar, beta: Beta = None) -> list[_Bend]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
@@ -223,7 +215,21 @@ class SlidingModes(SlidingShapes):
         """
         bends: Sequence[Mode] = self.bends(l, beta)
         if velocity == "paper":
-            bends = self._frozen(l, l if held is None else held, beta)
+            # Functions whose beta is that of a length held; stiffness and modal mass as they are
+            length = l if held is None else held
+            bends = []
+            for mode in self.bends(length, beta):
+                a = [Rate(part.value) for part in mode.a]
+                slope = Rate(mode.slope.value * length / l)
+                bends.append(
+                    replace(
+                        mode,
+                        b=Rate(mode.b.value),
+                        a=(a[0], a[1], a[2], a[3]),
+                        tip=Rate(mode.tip.value),
+                        slope=slope,
+                    )
+                )
         if velocity == "material" and beta is None and self.table is not None:
             bending = tabulated_family(self, self.table, l)
         else:
@@ -237,7 +243,25 @@ class SlidingModes(SlidingShapes):
         if self.twist is None:
             return []
         ratio = self.beam.m / self.beam.rIp
-        return [_twist(self.twist, k, variable(l), ratio) for k in self.twist.rates(l)]
+        # One twisting shape, modal inertia with the end load = mass outside; ratio = m/(rho I_p)
+        twists = []
+        for k in self.twist.rates(l):
+            length = variable(l)
+            s, c = k.sin(), k.cos()
+            modal = length * (0.5 - s * c / (2.0 * k)) + self.twist.lam * (s * s)
+            scale = (length * ratio / modal).sqrt()
+            modal = modal * scale * scale
+            twists.append(
+                _Twist(
+                    k,
+                    scale,
+                    scale * s,
+                    scale * k * c / length,
+                    k * k * modal / (length * length),
+                    modal,
+                )
+            )
+        return twists
 
     def shortening(
         self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
@@ -264,23 +288,6 @@ class SlidingModes(SlidingShapes):
     def _running(self) -> tuple[Array, Array, Array]:
         return running_points(2 * max(max(law.roots(law.length)) for law in self.laws))
 
-    def _frozen(self, l: Scalar, held: Scalar, beta: Beta) -> list[_Bend]:
-        """Functions whose beta is that of a length held; stiffness and modal mass as they are."""
-        out = []
-        for mode in self.bends(held, beta):
-            a = [Rate(part.value) for part in mode.a]
-            slope = Rate(mode.slope.value * held / l)
-            out.append(
-                replace(
-                    mode,
-                    b=Rate(mode.b.value),
-                    a=(a[0], a[1], a[2], a[3]),
-                    tip=Rate(mode.tip.value),
-                    slope=slope,
-                )
-            )
-        return out
-
     @cached_property
     def table(self) -> Table | None:
         """Products that have no closed form, tabulated along l; None where that is not exact."""
@@ -299,8 +306,29 @@ class SlidingModes(SlidingShapes):
         modal = [mode.modal * density for mode in modes]
         tips, slopes = [mode.tip for mode in modes], [mode.slope for mode in modes]
         parts = [[(v.value, v.first, v.second) for v in row] for row in values]
-        sums = _sums(parts, points, weights)
-        return Family(*sums, tips, slopes, stiffness, modal)
+        # Integrals of products, of the functions, and of eta times them, by derivative along l
+        n, three = range(len(parts)), range(3)
+        gram: list[list[list[list[Scalar]]]] = [
+            [[[0.0 for _ in n] for _ in n] for _ in three] for _ in three
+        ]
+        weighted = [
+            [[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three] for row in parts
+        ]
+        for i in n:
+            for j in n:
+                for d in three:
+                    for e in three:
+                        if (j, e) >= (i, d):
+                            value = sum(
+                                a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True)
+                            )
+                            gram[d][e][i][j] = gram[e][d][j][i] = value
+        mean = [[sum(weighted[i][d]) for i in n] for d in three]
+        centre = [
+            [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n]
+            for d in three
+        ]
+        return Family(gram, mean, centre, tips, slopes, stiffness, modal)
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         """Return displacements and twist (.., 4, k) at fractions of free lengths."""
@@ -380,11 +408,19 @@ def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
     empty = [[[[0.0] * n for _ in range(n)] for _ in range(3)] for _ in range(3)]
     for i in range(n):
         for j in range(i, n):
+            # l times the integral of two modes: by the end's values, or by orthogonality with the
+            # load
+            a = modes[i]
+            b = modes[j]
+            if i == j:
+                products = length * a.square
+            else:
+                products = -1.0 * (law.mu * (a.tip * b.tip) + law.j * (a.slope * b.slope))
             _fill(
                 empty,
                 modes,
                 (i, j),
-                _products(law, modes[i], modes[j], i == j, length),
+                products,
                 (table, *at, l),
             )
     zero = Rate(0.0)
@@ -393,13 +429,6 @@ def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
     return Family(
         empty, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness, modal
     )
-
-
-def _products(law: ClampedMass, a: _Bend, b: _Bend, same: bool, l: Rate) -> Rate:
-    """l times the integral of two modes: by the end's values, or by orthogonality with the load."""
-    if same:
-        return l * a.square
-    return -1.0 * (law.mu * (a.tip * b.tip) + law.j * (a.slope * b.slope))
 
 
 def _fill(
@@ -425,46 +454,6 @@ def _fill(
     for (d, e), (ij, ji) in one.items():
         gram[d][e][i][j] = gram[e][d][j][i] = ij / l
         gram[d][e][j][i] = gram[e][d][i][j] = ji / l
-
-
-def _sums(
-    parts: list[list[tuple[Scalar, ...]]], points: list[float], weights: list[float]
-) -> tuple[Any, Any, Any]:
-    """Integrals of products, of the functions, and of eta times them, by derivative along l."""
-    n, three = range(len(parts)), range(3)
-    gram: list[list[list[list[Scalar]]]] = [
-        [[[0.0 for _ in n] for _ in n] for _ in three] for _ in three
-    ]
-    weighted = [
-        [[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three] for row in parts
-    ]
-    for i in n:
-        for j in n:
-            for d in three:
-                for e in three:
-                    if (j, e) >= (i, d):
-                        value = sum(a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True))
-                        gram[d][e][i][j] = gram[e][d][j][i] = value
-    mean = [[sum(weighted[i][d]) for i in n] for d in three]
-    centre = [
-        [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n] for d in three
-    ]
-    return gram, mean, centre
-
-
-def _gauss(rate: float) -> tuple[list[float], list[float]]:
-    """Gauss points on 0..1 that integrate exp(rate x) and its oscillating kin to rounding.
-
-    Error of n points: (n!)^4 rate^(2n) exp(rate) / ((2n + 1) (2n)!^3).
-    """
-    n = 4
-    while True:
-        log = 4 * math.lgamma(n + 1) - 3 * math.lgamma(2 * n + 1) - math.log(2 * n + 1)
-        if log + 2 * n * math.log(rate) < math.log(1e-17):
-            break
-        n += 1
-    t, w = np.polynomial.legendre.leggauss(n)
-    return ((t + 1) / 2).tolist(), (w / 2).tolist()
 
 
 def sliding_modes(

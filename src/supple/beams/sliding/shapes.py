@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..shapes import EndLoad
 from ..theory import Beam
 from .rates import Rate, call
+from .recipes import Recipe, recipe, symbolic
 
 __all__ = [
     "ROWS",
@@ -160,6 +162,11 @@ class SlidingShapes(ABC):
             for j, (row, m, zeta, v) in enumerate(modes)
         ]
 
+    @cached_property
+    def recipes(self) -> dict[tuple[Any, ...], Recipe]:
+        """Integrals in symbols, kept for each kind of question, see `integrals`."""
+        return {}
+
     @property
     def count(self) -> int:
         """Number of shapes, k."""
@@ -214,8 +221,34 @@ def integrals(
     are the roots of the frequency equation where they come from elsewhere than Newton's method.
     `stiffening` adds the columns of foreshortening.
 
+    Expressions are written once for each kind of question and then evaluated at what is given.
+
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
+    if not symbolic(l):
+        return _integrals(shapes, l, velocity, held, beta, stiffening)
+    other, roots = [] if held is None else [held], [] if beta is None else list(beta)
+    key = (velocity, len(other), None if beta is None else len(roots), stiffening)
+
+    def write(at: list[Scalar], other: list[Scalar], roots: list[Scalar]) -> SlideIntegrals:
+        own, given = other[0] if other else None, None if beta is None else roots
+        return _integrals(shapes, at[0], velocity, own, given, stiffening)
+
+    if key not in shapes.recipes:
+        shapes.recipes[key] = recipe(write, 1, len(other), len(roots))
+    found: SlideIntegrals = shapes.recipes[key].at([l], other, roots)
+    return found
+
+
+def _integrals(
+    shapes: SlidingShapes,
+    l: Scalar,
+    velocity: Velocity,
+    held: Scalar,
+    beta: Beta,
+    stiffening: bool,
+) -> SlideIntegrals:
+    """The integrals, written out."""
     beam, found = shapes.beam, shapes.families(l, velocity, held, beta)
     back = l - beam.L
     first, second = (l * l - back * back) / 2, (l * l * l - back * back * back) / 3
@@ -242,11 +275,7 @@ def integrals(
             wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
         ],
     )
-    return _with_slide(out)
-
-
-def _with_slide(out: SlideIntegrals) -> SlideIntegrals:
-    """Fill the column e_x: integrals of 1 times the others, over the whole beam."""
+    # Fill the column e_x: integrals of 1 times the others, over the whole beam
     out.P[0][-1], out.X[0][-1] = out.mass, out.first
     for b in range(3):
         for j in range(len(out.P[0]) - 1):

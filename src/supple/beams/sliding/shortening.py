@@ -147,7 +147,24 @@ class ShortTable:
             key: chebyshev_at(series, t) * by[_power(key) - 1] if series.any() else 0.0
             for key, series in zip(entries, self.series, strict=True)
         }
-        return _built(self.pairs, self.functions, found)
+        pairs = self.pairs
+        n = range(len(pairs))
+
+        def square(name: str, width: int) -> list[list[Matrix]]:
+            return [
+                [
+                    [[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
+                    for e in range(3)
+                ]
+                for d in range(3)
+            ]
+
+        def rows(name: str) -> Matrix:
+            return [[found[name, d, 0, p, 0] for p in n] for d in range(3)]
+
+        tips = [Rate(*(found["tip", d, 0, p, 0] for d in range(3))) for p in n]
+        gram, against = square("gram", len(pairs)), square("against", self.functions)
+        return Shortening(pairs, gram, against, rows("mean"), rows("centre"), tips)
 
 
 def short_table(
@@ -158,7 +175,13 @@ def short_table(
     l = stroke.lengths(t)
     found, out = at(l), []
     for key in _entries(len(found.pairs), functions):
-        values = _entry(found, key) * l ** _power(key)
+        name, d, e, p, r = key
+        if name == "tip":
+            entry = getattr(found.tip[p], ("value", "first", "second")[d])
+        else:
+            table = getattr(found, name)
+            entry = table[d][e][p][r] if name in ("gram", "against") else table[d][p]
+        values = entry * l ** _power(key)
         series = settled(chebyshev.chebfit(t, values, degree))
         if series is None:
             return None
@@ -187,33 +210,3 @@ def _entries(pairs: int, functions: int) -> list[Key]:
 def _power(key: Key) -> int:
     """The power of l under which an entry goes."""
     return key[1] + key[2] + (2 if key[0] == "gram" else 1)
-
-
-def _entry(found: Shortening, key: Key) -> Any:
-    name, d, e, p, r = key
-    if name == "tip":
-        return getattr(found.tip[p], ("value", "first", "second")[d])
-    table = getattr(found, name)
-    return table[d][e][p][r] if name in ("gram", "against") else table[d][p]
-
-
-def _built(
-    pairs: tuple[tuple[int, int], ...], functions: int, found: dict[Key, Scalar]
-) -> Shortening:
-    n = range(len(pairs))
-
-    def square(name: str, width: int) -> list[list[Matrix]]:
-        return [
-            [
-                [[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
-                for e in range(3)
-            ]
-            for d in range(3)
-        ]
-
-    def rows(name: str) -> Matrix:
-        return [[found[name, d, 0, p, 0] for p in n] for d in range(3)]
-
-    tips = [Rate(*(found["tip", d, 0, p, 0] for d in range(3))) for p in n]
-    gram, against = square("gram", len(pairs)), square("against", functions)
-    return Shortening(pairs, gram, against, rows("mean"), rows("centre"), tips)

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...errors import SuppleError
-from ..arguments import At, File, Json, Position, asked, refuse
+from ..arguments import At, File, Json, Plot, Position, asked, refuse
+from ..measured import output_of
 from ..output import (
+    check_places,
     digits,
+    draw_answer,
     plain,
     print_json,
     print_table,
     say,
+    tell_places,
 )
 from .simulate import (
     NOT_ELEMENTS,
@@ -26,6 +29,7 @@ from .simulate import (
     Modes,
     Stiffening,
     Torsion,
+    law_of,
     model_of,
 )
 
@@ -34,11 +38,32 @@ if TYPE_CHECKING:
 
 __all__ = ["linearize"]
 
+WORDS = ("joints", "rates", "tip", "state")
 Outputs = Annotated[
     str,
     typer.Option(
-        "--outputs", metavar="joints,tip,...", help="joints, rates, tip, state, strain:LINK:0.1"
+        "--outputs",
+        metavar="joints,tip,...",
+        help="joints, rates, tip, state, or at a place strain:LINK:0.1, moment:LINK:0.5, ..",
     ),
+]
+Inputs = Annotated[
+    str | None,
+    typer.Option(
+        "--inputs",
+        metavar="tau,...",
+        help="tau, tip force, tip moment; with --controller also reference, its default.",
+    ),
+]
+Law = Annotated[
+    str | None,
+    typer.Option("--controller", metavar="NAME", help="Close the loop: pd, gravity-pd, .."),
+]
+Gains = Annotated[
+    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
+]
+Kind = Annotated[
+    str, typer.Option("--kind", metavar="bode|nyquist|step", help="What --plot draws.")
 ]
 
 
@@ -56,6 +81,11 @@ def linearize(
     damping: Damping = None,
     modal_damping: Modal = None,
     outputs: Outputs = "joints",
+    inputs: Inputs = None,
+    controller: Law = None,
+    gains: Gains = "100,20",
+    plot: Plot = None,
+    kind: Kind = "bode",
     json: Json = False,
 ) -> None:
     """Print frequencies and damping ratios of an arm at rest, joints free; A, B, C, D as JSON."""
@@ -63,6 +93,7 @@ def linearize(
     from ...integration.plan import start_angles
     from ...studies.motion.linearize import linearize as ask
 
+    check_places(plot, None)
     robot = files.load(file)
     options = {"deflection": deflection, "stiffening": stiffening or None, "damping": damping}
     options |= {"modal_damping": modal_damping}
@@ -73,40 +104,43 @@ def linearize(
     theta = start_angles(model, where.get("position"), where.get("theta"))
     if theta is None:
         theta = [0.0] * model.joints
-    found = ask(model, theta, outputs=[_output(word) for word in outputs.split(",")])
+    if controller is None:
+        refuse(context, ("gains",), "without --controller")
+    if plot is None:
+        refuse(context, ("kind",), "without --plot")
+    law = None if controller is None else law_of(controller, gains)
+    given = None if inputs is None else [word.strip() for word in inputs.split(",")]
+    wanted = [_output(word) for word in outputs.split(",")]
+    found = ask(model, theta, outputs=wanted, inputs=given, controller=law)
+    if plot is not None:
+        draw_answer(found, plot, kind=kind)
     if json:
-        name = robot.name
-        values = found.eigenvalues
-        document = {
-            "robot": name,
-            "q": found.q,
-            "tau": found.tau,
-            "states": found.states,
-            "inputs": found.inputs,
-            "outputs": found.outputs,
-            "A": found.A,
-            "B": found.B,
-            "C": found.C,
-            "D": found.D,
-            "eigenvalues": [[value.real, value.imag] for value in values.tolist()],
-            "frequencies": found.frequencies,
-            "damping_ratios": found.damping_ratios,
-        }
-        print_json(document, found)
+        print_json(_document(robot.name, found), found)
     else:
         _print(plain(robot.name), found)
+        tell_places(plot, None)
+
+
+def _document(name: str, found: StateSpace) -> dict[str, Any]:
+    return {
+        "robot": name,
+        "q": found.q,
+        "tau": found.tau,
+        "states": found.states,
+        "inputs": found.inputs,
+        "outputs": found.outputs,
+        "A": found.A,
+        "B": found.B,
+        "C": found.C,
+        "D": found.D,
+        "eigenvalues": [[value.real, value.imag] for value in found.eigenvalues.tolist()],
+        "frequencies": found.frequencies,
+        "damping_ratios": found.damping_ratios,
+    }
 
 
 def _output(word: str) -> Any:
-    from ...outputs.kinds import Strain
-
-    if not word.startswith("strain:"):
-        return word
-    _, link, *place = word.split(":")
-    try:
-        return Strain(link, float(place[0]) if place else 0.0)
-    except ValueError:
-        raise SuppleError(f"--outputs {word}: write strain:LINK:0.1") from None
+    return word.strip() if word.strip() in WORDS else output_of(word)
 
 
 def _print(name: str, found: StateSpace) -> None:

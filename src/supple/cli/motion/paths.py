@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import SuppleError
 from ...view.wording import motors_of, tidy
 from ..arguments import angles, numbers
+from ..measured import as_lists, print_outputs
 from ..output import (
     draw_answer,
     plain,
@@ -63,12 +64,14 @@ def along_path(
             "small": found.small,
             "step": found.step,
         }
+        out |= as_lists(found.outputs)
         if found.stopped:
             out["residual"] = found.residual()
         document = out
         print_json(document, found)
         return
     _print(found, name)
+    print_outputs(found.outputs)
     for warning in seen:
         say(f"Warning: {warning.message}.")
     tell_places(plot, save)

@@ -8,6 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, asked, numbers, refuse
+from ..measured import Measured, as_lists, measured, print_outputs
 from ..output import (
     check_places,
     draw_answer,
@@ -21,12 +22,13 @@ from ..output import (
 )
 
 if TYPE_CHECKING:
+    from ...control.controllers import Controller
     from ...control.trajectories import Trajectory
     from ...equations.model import Model
     from ...robot import Robot
     from ...studies.motion.response import Response
 
-__all__ = ["NOT_ELEMENTS", "Modes", "Path", "model_of", "simulate", "trajectory_of"]
+__all__ = ["NOT_ELEMENTS", "Modes", "Path", "law_of", "model_of", "simulate", "trajectory_of"]
 
 Modes = Annotated[
     int | None,
@@ -91,6 +93,13 @@ Path = Annotated[
 Gains = Annotated[
     str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
 ]
+Period = Annotated[
+    float | None,
+    typer.Option("--period", help="Seconds between two samples of --controller; else continuous."),
+]
+Delay = Annotated[
+    float, typer.Option("--delay", help="Seconds from a sample until its effort acts.")
+]
 Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
 Every = Annotated[
     float | None, typer.Option("--dt", help="Seconds between two samples of the answer; 0.001.")
@@ -106,7 +115,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="auto|rk4|adams|bdf|..",
-        help="rk4, adams, bdf, generalised-alpha or magnus; chosen from the motion without.",
+        help="rk4, adams, bdf, generalised-alpha, gauss or magnus; chosen from the motion without.",
     ),
 ]
 Start = Annotated[
@@ -144,7 +153,7 @@ Steady = Annotated[
 _NOT_ALONG = (
     *("at", "position", "input_", "amplitude", "duration", "trajectory", "gains", "half"),
     *("modes", "axial", "torsion", "deflection", "stiffening", "beta", "method", "step"),
-    *("start", "static", "force"),
+    *("start", "static", "force", "period", "delay"),
 )
 _NOT_CONTROLLED = ("input_", "amplitude", "half")
 NOT_ELEMENTS = ("modes", "axial", "torsion")
@@ -165,6 +174,8 @@ def simulate(
     controller: Law = None,
     trajectory: Path = None,
     gains: Gains = "100,20",
+    period: Period = None,
+    delay: Delay = 0.0,
     half: Half = 0.5,
     modes: Modes = None,
     axial: Axial = 0,
@@ -181,6 +192,7 @@ def simulate(
     start: Start = None,
     static: Static = False,
     force: Force = None,
+    outputs: Measured = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
@@ -188,28 +200,42 @@ def simulate(
     """Move an arm and print where it ends, its energy, and how well its power balance closes."""
     from ... import files
     from ...architectures.kinds import architecture_of
-    from ...studies.motion.simulate import simulate as ask
 
     check_places(plot, save, stored=True)
     robot = files.load(file)
     placed = any(given is not None for given in (at, position, trajectory, start))
     led = path or (architecture_of(robot).asked_by == "position" and not placed)
     told: dict[str, Any] = {"damping": damping, "modal_damping": modal_damping}
+    wanted = measured(outputs)
     if controller is None and led:
         told |= {"elements": elements, "start": "periodic" if steady else "static"}
+        told |= {"outputs": wanted}
         _follow(context, robot, path, limits, told | {"dt": dt, "after": after}, plot, json, save)
         return
     told |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
     model = model_of(robot, (modes, axial, torsion), elements, told)
-    begin = _begin(model, at, start, static, position)
-    wrench = None if force is None else numbers(force, "--force", 3)
-    along = path if path is None else (path, limits)
-    drive = _drive(model, controller, trajectory, gains, along)
-    _refuse_idle(context, elements, drive)
-    drive = drive or {"tau": _effort(input_, amplitude, duration, half)}
-    steps: dict[str, Any] = {"duration": duration, "dt": dt, "step": step, "method": method}
-    found = _quietly(lambda: ask(model, wrench=wrench, **steps, **begin, **drive))
-    _show(found, plot, save, json, drive.get("path"))
+    _move(context, model, wanted)
+
+
+def _move(context: typer.Context, model: Model, wanted: Any) -> None:
+    """Move a model as the options typed say, and tell how it went."""
+    from ...control.sampled import Sampled
+    from ...studies.motion.simulate import simulate as ask
+
+    given = context.params
+    begin = _begin(model, *(given[k] for k in ("at", "start", "static", "position")))
+    path = None if given["path"] is None else (given["path"], given["limits"])
+    drive = _drive(model, given["controller"], given["trajectory"], given["gains"], path)
+    _refuse_idle(context, given["elements"], drive)
+    words = ("input_", "amplitude", "duration", "half")
+    drive = drive or {"tau": _effort(*(given[k] for k in words))}
+    if given["period"] is not None:
+        drive["controller"] = Sampled(drive["controller"], given["period"], given["delay"])
+    load = given["force"]
+    wrench = None if load is None else numbers(load, "--force", 3)
+    steps = {word: given[word] for word in ("duration", "dt", "step", "method")}
+    found = _quietly(lambda: ask(model, wrench=wrench, outputs=wanted, **steps, **begin, **drive))
+    _show(found, given["plot"], given["save"], given["json"], drive.get("path"))
 
 
 def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, Any]) -> None:
@@ -221,7 +247,9 @@ def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, 
         refuse(context, ("after", "steady"), "with --controller")
     else:
         refuse(context, ("limits", "after", "steady"), "without --path")
-        refuse(context, ("gains",), "without --controller")
+        refuse(context, ("gains", "period", "delay"), "without --controller")
+    if context.params["period"] is None:
+        refuse(context, ("delay",), "without --period")
 
 
 def _show(
@@ -244,6 +272,7 @@ def _show(
     else:
         _print(found)
     if not json:
+        print_outputs(found.outputs)
         tell_places(plot, save)
     if not found.complete:
         raise typer.Exit(1)
@@ -299,7 +328,7 @@ def _drive(
     controller: str | None,
     trajectory: str | None,
     gains: str,
-    path: tuple[str, str] | None,
+    path: Any,
 ) -> dict[str, Any]:
     """Controller and trajectory or path as `simulate` wants them; nothing when none is given."""
     if controller is None and trajectory is None:
@@ -310,15 +339,7 @@ def _drive(
         )
     if trajectory is not None and path is not None:
         raise SuppleError("--trajectory leads the joints, --path the platform: give one of them")
-    from ...control.controllers import CONTROLLERS
-    from ...faults import nearest
-
-    if controller not in CONTROLLERS:
-        near = nearest(controller, CONTROLLERS)
-        hint = f"; did you mean {near}?" if near else ""
-        raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
-    law: Any = CONTROLLERS[controller]
-    out = {"controller": law(*numbers(gains, "--gains", 2))}
+    out: dict[str, Any] = {"controller": law_of(controller, gains)}
     if path is not None:
         from ...architectures.kinds import architecture_of
         from .paths import path_of
@@ -327,6 +348,20 @@ def _drive(
         return {**out, word: path_of(model.robot, *path)}
     assert trajectory is not None
     return {**out, "trajectory": trajectory_of(trajectory, model.joints)}
+
+
+def law_of(controller: str, gains: str) -> Controller:
+    """Return a controller by its name and gains."""
+    from ...control.controllers import CONTROLLERS
+    from ...faults import nearest
+
+    if controller not in CONTROLLERS:
+        near = nearest(controller, CONTROLLERS)
+        hint = f"; did you mean {near}?" if near else ""
+        raise SuppleError(f"--controller {controller}: give {', '.join(CONTROLLERS)}{hint}")
+    law: Any = CONTROLLERS[controller]
+    made: Controller = law(*numbers(gains, "--gains", 2))
+    return made
 
 
 def trajectory_of(text: str, joints: int) -> Trajectory:
@@ -419,6 +454,7 @@ def _document(found: Response) -> dict[str, Any]:
         "balance": found.balance,
         "openness": found.openness,
         "step": found.step,
+        **as_lists(found.outputs),
         **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
     }
 

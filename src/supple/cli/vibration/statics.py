@@ -8,6 +8,7 @@ import typer
 
 from ...view.wording import tidy
 from ..arguments import At, File, Gravity, Json, Plot, Position, Save, asked, numbers, pulled
+from ..measured import Measured, as_lists, measured, print_outputs
 from ..output import (
     check_places,
     draw_answer,
@@ -42,6 +43,7 @@ def statics(
     force: Force = "0,0,0",
     moment: Moment = "0,0,0",
     gravity: Gravity = None,
+    outputs: Measured = None,
     plot: Plot = None,
     save: Save = None,
     json: Json = False,
@@ -54,7 +56,7 @@ def statics(
     robot = pulled(files.load(file), gravity)
     where = asked(robot, at, position)
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
-    found = ask(robot, force=load[0], moment=load[1], **where)
+    found = ask(robot, force=load[0], moment=load[1], outputs=measured(outputs), **where)
     if plot is not None:
         draw_answer(found, plot)
     if save is not None:
@@ -63,6 +65,7 @@ def statics(
         print_json(_document(found), found)
         return
     _print(found, where)
+    print_outputs(found.outputs, still=True)
     tell_places(plot, save)
 
 
@@ -76,6 +79,7 @@ def _document(found: Statics) -> dict[str, Any]:
         "tip_rotation": found.tip_rotation,
         "compliance": found.compliance,
         "strain_energy": dict(zip(found.names, found.strain_energy.tolist(), strict=True)),
+        **as_lists(found.outputs),
     }
 
 

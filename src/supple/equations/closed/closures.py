@@ -25,7 +25,7 @@ from ..chains.chain_equations import Frames, Laws, base_frame, section_frame
 from ..chains.tree import Sections, sections_of
 from ..evaluate import casadi
 
-__all__ = ["closure_rows"]
+__all__ = ["closure_ends", "closure_rows", "rows_between"]
 
 Array = NDArray[np.float64]
 Frame = tuple[Vector, Matrix]
@@ -38,6 +38,14 @@ def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scal
     R_a' R_b (fixed, prismatic), t . R_a' R_b axis for t across `axis` (revolute, cylindrical),
     R_a a . R_b b (universal). A distance is |p_b - p_a| - length.
     """
+    each = zip(robot.closures, closure_ends(robot, laws, z), strict=True)
+    return [rows_between(robot, closure, a, b, length) for closure, ((a, b), length) in each]
+
+
+def closure_ends(
+    robot: MechanismRobot, laws: Laws, z: Vector
+) -> list[tuple[tuple[Frame, Frame], Scalar]]:
+    """Return the two frames that each closure ties, base axes, and its length."""
     frames, sections, base = laws.frames(z), sections_of(robot), base_frame(laws.chain, z)
     names = laws.chain.motors
     out = []
@@ -46,8 +54,15 @@ def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scal
         length: Scalar = closure.length
         if closure.motor:
             length = z[names.index(robot.closure_name(i))]
-        out.append(_planar(closure, a, b, length) if robot.planar else _rows(closure, a, b, length))
+        out.append(((a, b), length))
     return out
+
+
+def rows_between(
+    robot: MechanismRobot, closure: Closure, a: Frame, b: Frame, length: Scalar
+) -> list[Scalar]:
+    """Return the rows of one closure between two frames."""
+    return _planar(closure, a, b, length) if robot.planar else _rows(closure, a, b, length)
 
 
 def _end(

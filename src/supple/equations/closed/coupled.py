@@ -1,4 +1,4 @@
-"""Mechanisms with loops: the equations of motion in coordinates that the closures leave free.
+"""Robots with loops: the equations of motion in coordinates that the closures leave free.
 
 The tree's coordinates z are q, independent, and followers w, which satisfy c(q, w) = 0. Newton's
 method inside every evaluation finds w, so that nothing drifts. With z' = N q', N = [1; B],
@@ -9,6 +9,7 @@ B = -c_w^-1 c_q, and forces f = M z'' + h + g + D z' + K z of the tree,
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,27 +17,39 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
-from ..chains.forces import dissipation, elastic, strain
 from ..evaluate import casadi, slope
 from ..functions import Functions, LoopFunctions
 from .followers import Followers
-from .loops import Loops
+from .ties import Ties, Tree
 
 __all__ = ["ClosedFunctions"]
 
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Moving:
+    """A motion of the tree: z, z', z'' and what its followers were found with."""
+
+    z: Any
+    zd: Any
+    zdd: Any
+    q: Any
+    w: Any
+    factors: Any
+
+
 class ClosedFunctions(LoopFunctions):
-    """The equations of a mechanism with loops as CasADi functions of q.
+    """The equations of a robot with loops as CasADi functions of q.
 
     Args:
-        loops: its tree and closures.
+        loops: its tree and closures.  near: expressions that its followers are looked for near.
+        rounds: of Newton's method, see `Followers`.
     """
 
     plain = ("derivatives",)
 
-    def __init__(self, loops: Loops, compile_: bool, near: Any = None, rounds: int = 1) -> None:
+    def __init__(self, loops: Ties, compile_: bool, near: Any = None, rounds: int = 1) -> None:
         super().__init__(compile_)
         self.loops, self.names, self.near = loops, tuple(_MAKERS), near
         self.solved = Followers(loops, rounds)
@@ -48,8 +61,7 @@ class ClosedFunctions(LoopFunctions):
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         ca = casadi()
-        written = self.loops.small and self.near is not None
-        return (ca.SX if written else ca.MX).sym(word, size)
+        return (ca.SX if self.loops.small and self.near is not None else ca.MX).sym(word, size)
 
     def beside(self, near: Any, rounds: int = 1) -> ClosedFunctions:
         """Return the functions whose followers are looked for near given ones, expressions."""
@@ -59,8 +71,7 @@ class ClosedFunctions(LoopFunctions):
         """Return the functions whose followers are looked for near those of another Model."""
         if not isinstance(other, ClosedFunctions) or other.near is None:
             return self
-        named = [other.loops.laws.chain.names[k] for k in other.loops.followers]
-        mine = [self.loops.laws.chain.names[k] for k in self.loops.followers]
+        named, mine = (list(functions.loops.named) for functions in (other, self))
         return self.beside(other.near[[named.index(name) for name in mine]], 2)
 
     def make(self, name: str) -> Any:
@@ -71,7 +82,8 @@ class ClosedFunctions(LoopFunctions):
             return lambda *given: core(*given, self.near)
         words = _MAKERS[name][0]
         x = [ca.MX.sym(word, core.size1_in(k)) for k, word in enumerate(words)]
-        found = core.call([*x, ca.stop_diff(self.solved.follow(x[0]), 1)])
+        near = self.derived("start", self.loops.start)(x[0])
+        found = core.call([*x, ca.stop_diff(near, 1)])
         outputs = [f"out{i}" for i in range(len(found))]
         return ca.Function(name, x, found, list(words), outputs)
 
@@ -82,8 +94,8 @@ class ClosedFunctions(LoopFunctions):
     def _core(self, name: str) -> Any:
         ca = casadi()
         words, outputs = _MAKERS[name]
-        n, joints = len(self.loops.kept), len(self.loops.laws.chain.motors)
-        sizes = {"q": n, "qd": n, "qdd": n, "tau": joints, "wrench": 6}
+        n = len(self.loops.kept)
+        sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
         kind = ca.SX if self.loops.small else ca.MX
         x = {word: kind.sym(word, sizes[word]) for word in words}
         near = kind.sym("w", len(self.loops.followers))
@@ -96,87 +108,67 @@ class ClosedFunctions(LoopFunctions):
             [f"out{i}" for i in range(len(dense))],
         )
 
-    def _whole(self, q: Any, w: Any) -> Any:
-        """z of q and its followers."""
-        ca = casadi()
-        return ca.vertcat(q, w)[self.loops.order]
-
     def spread(self, q: Array) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
+        return self.loops.book(q, self.followers)
+
+    def followers(self, q: Array) -> Array:
+        """Return w (.., W) at states (.., N)."""
         flat = q.reshape(-1, q.shape[-1])
         w = self.evaluator("followers")(flat)[0]
         if not np.isfinite(w).all():
-            raise SuppleError(self.not_finite.format(name=self.loops.robot.name))
-        z = np.concatenate([flat, w], axis=1)[:, self.loops.order]
-        return self.loops.laws.chain, z.reshape(*q.shape[:-1], -1)
+            raise SuppleError(self.not_finite.format(name=self.loops.name))
+        return w.reshape(*q.shape[:-1], -1)
 
-    # ------------------------------------------------------------------ forces of the tree
+    def closing(self, motion: tuple[Any, Any, Any], wrench: Any, near: Any) -> tuple[Moving, Any]:
+        """Return the tree's motion under q, qd, qdd, and how each closure row pulls on it.
 
-    def tree(self, name: str) -> Any:
+        No effort acts on followers: c_w' lambda = f_w, f all other forces.
+        """
+        q, qd, qdd = motion
+        at, force = _all_forces(self, {"q": q, "qd": qd, "wrench": wrench}, qdd, near)
+        pulled = force[list(self.loops.followers)]
+        return at, self.solved.closures["turned"](at.factors, pulled)
+
+    # ------------------------------------------------------------------ motion and forces
+
+    def tree(self, name: Tree) -> Any:
         """Forces, mass or energies of the tree over z as an SX function."""
-        return self.derived(("tree", name), lambda: self._tree(name))
+        return self.derived(("tree", name), lambda: self.loops.tree(name))
 
-    def _tree(self, name: str) -> Any:
-        ca = casadi()
-        given, laws, symbols = self.loops.laws, self.loops.symbols.laws, self.loops.symbols
-        n, z = laws.chain.size, symbols.z
-        zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
-        x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
-        inputs = {
-            "inverse": [z, zd, zdd, g],
-            "loaded": [z, zd, zdd, g, wrench],
-            "lost": [z, zd],
-            "energies": [z, zd],
-        }.get(name, [z])
-        if name in ("inverse", "loaded"):
-            load = ca.vertsplit(wrench) if name == "loaded" else None
-            found = [_column(laws.inverse(x, v, a, weight, load))]
-        elif name == "mass":
-            found = [ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in laws.mass(x))))]
-        elif name == "elastic":
-            found = [_column(elastic(given, x))]
-        elif name == "lost":
-            found = [_column(dissipation(given, x, v))]
-        elif name == "energies":
-            momentum = _column(laws.inverse(x, [0.0] * n, v, [0.0] * 3))
-            found = [_column([ca.dot(momentum, zd) / 2, strain(given, x), laws.height(x)])]
-        else:
-            p, R = laws.tip(x)
-            found = [_column(p), ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in R)))]
-        return ca.Function(name, inputs, ca.cse(found))
+    def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> Moving:
+        """The motion of the tree under one of q; qd or qdd None: zero."""
+        ca, part = casadi(), self.solved.closures
+        w, there = self.solved.followed(q, near)
+        still, wd, load = 0 * q, 0 * w, 0 * w
+        if qd is not None:
+            wd = -part["solve"](there, part["push"](q, w, qd))
+            load = load + part["cdd"](q, w, qd, wd)
+        if qdd is not None:
+            load = load + part["push"](q, w, qdd)
+        wdd = load if qd is None and qdd is None else -part["solve"](there, load)
+        pairs = ((q, w), (still if qd is None else qd, wd), (still if qdd is None else qdd, wdd))
+        z, zd, zdd = (ca.vertcat(*pair)[self.loops.order] for pair in pairs)
+        return Moving(z, zd, zdd, q, w, there)
 
-    def motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> tuple[Any, Any, Any, Any]:
-        """z, z', z'' and B = dw/dq."""
-        ca = casadi()
-        w, U, inverse = self.solved.followed(q, near)
-        B = -ca.mtimes(inverse, U)
-        wd = ca.mtimes(B, qd)
-        bent = ca.mtimes(inverse, self.solved.closures["cdd"](q, w, qd, wd))
-        wdd = ca.mtimes(B, qdd) - bent
-        return self._whole(q, w), self._whole(qd, wd), self._whole(qdd, wdd), B
-
-    def _down(self, B: Any, force: Any) -> Any:
+    def _down(self, at: Moving, force: Any) -> Any:
         """N' f on q of forces f on z."""
-        ca = casadi()
-        return force[list(self.loops.kept)] + ca.mtimes(B.T, force[list(self.loops.followers)])
+        part = self.solved.closures
+        felt = part["turned"](at.factors, force[list(self.loops.followers)])
+        return force[list(self.loops.kept)] - part["pull"](at.q, at.w, felt)
 
-    def _onto(self, z: Any, B: Any) -> Any:
-        """N' M N at z."""
-        ca = casadi()
-        M = self.tree("mass")(z)
+    def _onto(self, at: Moving, M: Any) -> Any:
+        """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
+        ca, part = casadi(), self.solved.closures
+        U = ca.densify(part["U"](at.q, at.w))
+        B = -ca.horzcat(*(part["solve"](at.factors, U[:, k]) for k in range(U.size2())))
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
 
-    @property
-    def gravity(self) -> Array:
-        """(3,) acceleration of gravity, base axes."""
-        return np.asarray(self.loops.laws.chain.gravity, float)
-
-
-def _column(values: list[Any]) -> Any:
-    ca = casadi()
-    return ca.densify(ca.vertcat(*[ca.SX(value) for value in values]))
+    def _accelerated(self, at: Moving, push: Any) -> Any:
+        """q'' under forces `push` on z that are all but M z'' at q'' = 0."""
+        return _solved(self._onto(at, self.tree("mass")(at.z)), self._down(at, push))
 
 
 def _solved(M: Any, b: Any) -> Any:
@@ -194,86 +186,94 @@ def _solved(M: Any, b: Any) -> Any:
 Given = dict[str, Any]
 
 
-def _still(x: Given) -> Any:
-    return 0 * x["q"]
-
-
 def _mass(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    z, _, _, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f._onto(z, B)]
+    at = f._motion(x["q"], None, None, near)
+    return [f._onto(at, f.tree("mass")(at.z))]
 
 
 def _bias(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    z, zd, zdd, B = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f._down(B, f.tree("inverse")(z, zd, zdd, np.zeros(3)))]
+    at = f._motion(x["q"], x["qd"], None, near)
+    return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, np.zeros(3)))]
 
 
 def _gravity(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    z, zd, zdd, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f._down(B, f.tree("inverse")(z, zd, zdd, f.gravity))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, f.loops.gravity))]
 
 
-def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Any, Any, Any]:
-    """All forces but the efforts on q, z and B."""
-    z, zd, zdd, B = f.motion(x["q"], x["qd"], qdd, near)
-    if "wrench" in x:
-        force = f.tree("loaded")(z, zd, zdd, f.gravity, x["wrench"])
-    else:
-        force = f.tree("inverse")(z, zd, zdd, f.gravity)
-    return f._down(B, force + f.tree("elastic")(z) + f.tree("lost")(z, zd)), z, B
+def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Moving, Any]:
+    """The motion, and all forces but the efforts on z."""
+    at = f._motion(x["q"], x["qd"], qdd, near)
+    moved = (at.z, at.zd, at.zdd, f.loops.gravity)
+    force = f.tree("loaded")(*moved, x["wrench"]) if "wrench" in x else f.tree("inverse")(*moved)
+    return at, force + f.tree("elastic")(at.z) + f.tree("lost")(at.z, at.zd)
 
 
 def _inverse_dynamics(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [_all_forces(f, x, x["qdd"], near)[0]]
+    return [f._down(*_all_forces(f, x, x["qdd"], near))]
 
 
 def _forward(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    ca = casadi()
-    force, z, B = _all_forces(f, x, _still(x), near)
-    push = ca.vertcat(x["tau"], ca.DM.zeros(force.numel() - x["tau"].numel())) - force
-    return [_solved(f._onto(z, B), push)]
+    at, force = _all_forces(f, x, None, near)
+    return [f._accelerated(at, _pushed(f, x["tau"], force))]
+
+
+def _pushed(f: ClosedFunctions, tau: Any, force: Any) -> Any:
+    """Efforts on z less all other forces."""
+    ca, lead = casadi(), np.zeros((force.numel(), f.loops.motors))
+    lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
+    return ca.mtimes(ca.sparsify(ca.DM(lead)), tau) - force
+
+
+def _residual(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
+    """All forces, the power that is lost, and the followers: what an implicit step asks for."""
+    at, force = _all_forces(f, x, x["qdd"], near)
+    power = casadi().dot(at.zd, f.tree("lost")(at.z, at.zd))
+    return [f._down(at, force), power, at.w]
+
+
+def _rates(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
+    """Accelerations, the power that is lost, rates of the followers: for an explicit step."""
+    at, force = _all_forces(f, x, None, near)
+    power = casadi().dot(at.zd, f.tree("lost")(at.z, at.zd))
+    return [f._accelerated(at, _pushed(f, x["tau"], force)), power, at.zd[list(f.loops.followers)]]
 
 
 def _elastic(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    z, _, _, B = f.motion(x["q"], _still(x), _still(x), near)
-    return [f._down(B, f.tree("elastic")(z))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._down(at, f.tree("elastic")(at.z))]
 
 
 def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    z, zd, _, B = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f._down(B, f.tree("lost")(z, zd))]
+    at = f._motion(x["q"], x["qd"], None, near)
+    return [f._down(at, f.tree("lost")(at.z, at.zd))]
 
 
 def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    ca = casadi()
-    B = f.motion(x["q"], _still(x), _still(x), near)[3]
-    K = ca.DM(np.array(f.loops.laws.K, float))
-    a, b = list(f.loops.kept), list(f.loops.followers)
-    mixed = ca.mtimes(K[a, b], B)
-    return [K[a, a] + mixed + mixed.T + ca.mtimes(B.T, ca.mtimes(K[b, b], B))]
+    at = f._motion(x["q"], None, None, near)
+    return [f._onto(at, casadi().DM(f.loops.stiffness))]
 
 
 def _energies(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    z, zd, _, _ = f.motion(x["q"], x["qd"], _still(x), near)
-    return [f.tree("energies")(z, zd)]
+    at = f._motion(x["q"], x["qd"], None, near)
+    return [f.tree("energies")(at.z, at.zd)]
 
 
 def _tip(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return list(f.tree("tip")(f._whole(x["q"], f.solved.checked(x["q"], near))))
+    return list(f.tree("tip")(f._motion(x["q"], None, None, near).z))
 
 
 def _closure(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [f.solved.closures["all"](x["q"], f.solved.checked(x["q"], near))]
+    return [f.solved.closures["all"](x["q"], f.solved.followed(x["q"], near)[0])]
 
 
 def _followers(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [f.solved.checked(x["q"], near)]
+    return [f.solved.followed(x["q"], near)[0]]
 
 
 def _drift(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    ca = casadi()
-    _, U, inverse = f.solved.followed(x["q"], near)
-    return [-ca.mtimes(inverse, ca.mtimes(U, x["qd"]))]
+    at = f._motion(x["q"], x["qd"], None, near)
+    return [at.zd[list(f.loops.followers)]]
 
 
 def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
@@ -305,4 +305,7 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[ClosedFunctions, Given, Any]
     "followers": (("q",), _followers),
     "drift": (("q", "qd"), _drift),
     "derivatives": (("q", "qd", "tau"), _derivatives),
+    "residual": (("q", "qd", "qdd"), _residual),
+    "rates": (("q", "qd", "tau"), _rates),
+    "rates_loaded": (("q", "qd", "tau", "wrench"), _rates),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,67 +18,140 @@ from ...robot import MechanismRobot
 from ...structure.serial import link_beam
 from ..chains.chain import Chain
 from ..chains.chain_equations import Laws, laws_of, section_frame
+from ..chains.forces import dissipation, elastic, strain
 from ..chains.sliders import resolved
 from ..chains.tree import passive_values, rigid_tree, tree_chain
 from ..evaluate import casadi
 from .closures import closure_rows
+from .followers import Followers
+from .ties import Symbols, Ties, Tree
 
 __all__ = ["AssembledTree", "Loops", "assembled_tree", "closed_at", "loops_of"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
-SMALL = 8  # followers up to which linear equations are written out
+STEPS = (3, 24)  # from the assembled pose to one nearby, and to any other
+NEARBY = 0.25  # rad or m
 SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing new
 
 
-@dataclass(frozen=True)
-class Loops:
-    """A tree with closures c(z) = 0, and its coordinates z parted into q and followers w.
+class Loops(Ties):
+    """A mechanism's tree with closures, its coordinates parted into q and followers w.
 
-    Attributes:
+    Args:
         robot, laws: whose tree, and its equations over all coordinates z.  followers: places in z
         of w, which the loops determine: passive coordinates, and elastic ones where a loop in space
         is held more often than its joints need.  rows: (w,) the closure rows that determine them.
         z: coordinates of the assembled pose, unbent, from which others are reached.
-        symbols: the tree in symbols.
     """
 
-    robot: MechanismRobot
-    laws: Laws
-    followers: tuple[int, ...]
-    rows: tuple[int, ...]
-    z: Array
-    symbols: Symbolic
+    def __init__(
+        self,
+        robot: MechanismRobot,
+        laws: Laws,
+        followers: tuple[int, ...],
+        rows: tuple[int, ...],
+        z: Array,
+    ) -> None:
+        chain = laws.chain
+        self.robot, self.laws, self.rows = robot, laws, rows
+        self.name, self.motors = robot.name, len(chain.motors)
+        self.gravity = np.asarray(chain.gravity, float)
+        self.followers, self.assembled = followers, z
+        self.kept = tuple(k for k in range(chain.size) if k not in followers)
+        self.named = tuple(chain.names[k] for k in followers)
+        self.stiffness = np.array(laws.K, float)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the tree in symbols, which is made again."""
+        return {k: v for k, v in super().__getstate__().items() if k != "written"}
 
     @cached_property
-    def kept(self) -> tuple[int, ...]:
-        """Places in z of q."""
-        return tuple(k for k in range(self.laws.chain.size) if k not in self.followers)
+    def written(self) -> Symbolic:
+        """The tree in symbols."""
+        return symbolic(self.robot, self.laws)
 
-    @property
-    def small(self) -> bool:
-        """Whether its linear equations are written out, so that functions are scalar ones."""
-        return len(self.followers) <= SMALL
+    @cached_property
+    def symbols(self) -> Symbols:
+        """Symbols of all coordinates and the closures in them."""
+        found = self.written
+        return Symbols(found.z, found.c[list(self.rows)], found.c)
 
-    def symbol(self, word: str, size: int) -> Any:
-        """Return a symbol of the kind that its functions are written in."""
+    def book(self, q: Array, found: Callable[[Array], Array]) -> tuple[Chain, Array]:
+        """Return the tree's Chain, and its coordinates z (.., Z)."""
+        return self.laws.chain, np.concatenate([q, found(q)], axis=-1)[..., self.order]
+
+    def tree(self, name: Tree) -> Any:
+        """Return forces, mass, energies or the tip of the tree as an SX function."""
         ca = casadi()
-        return (ca.SX if self.small else ca.MX).sym(word, size)
+        given, laws, z = self.laws, self.written.laws, self.written.z
+        n = laws.chain.size
+        zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
+        x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
+        inputs = {
+            "inverse": [z, zd, zdd, g],
+            "loaded": [z, zd, zdd, g, wrench],
+            "lost": [z, zd],
+            "energies": [z, zd],
+        }.get(name, [z])
+        if name in ("inverse", "loaded"):
+            load = ca.vertsplit(wrench) if name == "loaded" else None
+            found = [_column(laws.inverse(x, v, a, weight, load))]
+        elif name == "mass":
+            found = [ca.vertcat(*(ca.horzcat(*map(_sparse, row)) for row in laws.mass(x)))]
+        elif name == "elastic":
+            found = [_column(elastic(given, x))]
+        elif name == "lost":
+            found = [_column(dissipation(given, x, v))]
+        elif name == "energies":
+            momentum = _column(laws.inverse(x, [0.0] * n, v, [0.0] * 3))
+            found = [_column([ca.dot(momentum, zd) / 2, strain(given, x), laws.height(x)])]
+        else:
+            p, R = laws.tip(x)
+            found = [_column(p), ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in R)))]
+        return ca.Function(name, inputs, ca.cse(found))
 
-    @cached_property
-    def order(self) -> list[int]:
-        """Places of z in [q, w]."""
-        return [int(k) for k in np.argsort([*self.kept, *self.followers])]
-
-    @cached_property
-    def turning(self) -> Array:
-        """(q,) 2 pi for motors that turn, zero for all else."""
-        chain = self.laws.chain
-        round_ = np.zeros(chain.size)
+    def start(self) -> Any:
+        """Return w(q) in steps from the assembled pose, q's motors taken to their nearest turn."""
+        ca, n, m = casadi(), len(self.kept), len(self.followers)
+        q, dq, w = (self.symbol(s, k) for s, k in (("q", n), ("dq", n), ("w", m)))
+        part = Followers(self).closures
+        moved = w - part["solve"](part["factors"](q, w), part["push"](q, w, dq))
+        at = q + dq
+        there = part["factors"](at, moved)
+        for _ in range(2):
+            moved = moved - part["solve"](there, part["c"](at, moved))
+        step = ca.Function("step", [ca.vertcat(q, w), dq], ca.cse([ca.vertcat(at, moved)]))
+        first, follow = self.assembled[list(self.kept)], self.assembled[list(self.followers)]
+        gap = ca.MX.sym("gap", n)
+        walks = []
+        for count in STEPS:
+            walk = step.mapaccum("walk", count)
+            found = walk(np.concatenate([first, follow]), ca.repmat(gap / count, 1, count))
+            walks.append(ca.Function("walk", [gap], [found[n:, -1]]))
+        short_or_long = ca.Function.if_else("short_or_long", *walks)
+        given = ca.MX.sym("q", n)
+        off = given - first
+        chain, turns = self.laws.chain, np.zeros(self.laws.chain.size)
         for i, place in chain.theta.items():
             if chain.links[i].axis is not None:
-                round_[place] = 2 * np.pi
-        return round_[list(self.kept)]
+                turns[place] = 2 * np.pi
+        turns = turns[list(self.kept)]
+        for k in np.flatnonzero(turns):
+            whole = turns[k] * ca.floor(off[int(k)] / turns[k] + 0.5)
+            off = off - ca.DM(np.eye(n)[k]) * whole
+        return ca.Function("start", [given], [short_or_long(ca.norm_inf(off) < NEARBY, off)])
+
+
+def _column(values: list[Any]) -> Any:
+    ca = casadi()
+    return ca.densify(ca.vertcat(*[ca.SX(value) for value in values]))
+
+
+def _sparse(value: Any) -> Any:
+    """A scalar, empty where it is a structural zero."""
+    ca = casadi()
+    return ca.SX(1, 1) if isinstance(value, float) and value == 0.0 else ca.SX(value)
 
 
 @dataclass(frozen=True)
@@ -288,4 +362,4 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
             f"{robot.name}: its loops tie the motors {', '.join(tied)} to each other, so that they "
             "cannot move on their own; make one of their joints passive, or let links bend"
         )
-    return Loops(robot, laws, tuple(followers), tuple(rows), z, symbols)
+    return Loops(robot, laws, tuple(followers), tuple(rows), z)

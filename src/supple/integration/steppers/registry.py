@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..inputs import Feedback
 from ..plan import Plan
 from ..spectrum import Spectrum
+from .gauss import Gauss
 from .generalised_alpha import GeneralisedAlpha
 from .magnus import Magnus
 from .multistep import Adams, BackwardDifferences
@@ -21,7 +22,14 @@ __all__ = ["STEPPERS", "choose"]
 Array = NDArray[np.float64]
 STEPPERS: dict[str, Stepper] = {
     kind.name: kind
-    for kind in (RungeKutta4(), Adams(), BackwardDifferences(), GeneralisedAlpha(), Magnus())
+    for kind in (
+        RungeKutta4(),
+        Adams(),
+        BackwardDifferences(),
+        GeneralisedAlpha(),
+        Gauss(),
+        Magnus(),
+    )
 }
 STIFF = 20  # times as many steps for stability as for accuracy, and rk4 is the wrong method
 MANY = 2e4  # steps a second that rk4 may take whatever they are for
@@ -30,17 +38,20 @@ MANY = 2e4  # steps a second that rk4 may take whatever they are for
 def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     """Return the stepper for a plan: exponentials where they apply, rk4 unless that is stiff.
 
-    A run is stiff when stability asks for many more steps than the rates that are excited. Then it
-    goes to bdf, or to generalised-alpha where loops are closed or a Python function is followed.
+    Where loops are closed an evaluation is dear and gauss asks for the fewest. A run is stiff when
+    stability asks for many more steps than the rates that are excited. Then it goes to bdf, or to
+    generalised-alpha where a Python function is followed.
     """
     magnus, rk4 = STEPPERS["magnus"], STEPPERS["rk4"]
     if plan.controller is not None and not magnus.refusal(plan, x):
         return magnus
+    if plan.model.functions.iterates and not STEPPERS["gauss"].refusal(plan, x):
+        return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
     calm = replace(spectrum, poles=np.zeros(0, complex))
     accurate = min(rk4.own_step(plan, calm), float(plan.grid[-1] - plan.grid[0]) / 50)
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4
-    if isinstance(plan.tau, Feedback) or plan.model.functions.iterates:
+    if isinstance(plan.tau, Feedback):
         return STEPPERS["generalised-alpha" if plan.model.reading.beta == "newton" else "rk4"]
     return STEPPERS["bdf"]

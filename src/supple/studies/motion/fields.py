@@ -13,7 +13,8 @@ from ...beams.invariants import strains
 from ...beams.theory import AnyBeam
 from ...beams.varying import beam_of
 from ...equations.chains.chain import Chain, ChainLink
-from ...equations.closed.coupled_delta import DeltaFunctions
+from ...equations.closed.coupled import ClosedFunctions
+from ...equations.closed.coupled_delta import DeltaTies
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked
 from ...path_dynamics.linearised_model import LedModel
@@ -60,9 +61,12 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     """
     keep, model = _chosen(len(run.t), samples), run.model
     q, names = run.q[keep], tuple(link.name for link in model.chain.links)
-    if isinstance(model.functions, DeltaFunctions):
+    ties = model.functions.loops if isinstance(model.functions, ClosedFunctions) else None
+    if isinstance(ties, DeltaTies):
         platform = run.tip[keep, None], run.tip_rotation[keep, None]
-        found = _legs(model.robot, model.functions, q, points, platform)
+        assert isinstance(model.functions, ClosedFunctions)
+        chains = ties.open_chains(q, model.functions.followers(q))
+        found = _legs(model.robot, chains, points, platform)
         names = (*names, "platform")
     else:
         tree, x = model.functions.spread(q)
@@ -80,19 +84,22 @@ def _beams(robot: Any) -> list[AnyBeam]:
 
 
 def _legs(
-    robot: Robot, functions: DeltaFunctions, q: Array, points: int, platform: tuple[Array, Array]
+    robot: Robot,
+    chains: list[tuple[Array, Chain, Array]],
+    points: int,
+    platform: tuple[Array, Array],
 ) -> Found:
     """Arms and rods in the order of the model's links, and the platform, base axes."""
     upper, lower = (beam_of(robot, part) for part in architecture_of(robot).parts().values())
     beams = [upper, lower, lower]  # the joint between them has no beam
-    sides, out = len(functions.legs.chains), []
-    for k, (axes, chain, x) in enumerate(functions.open_chains(q)):
+    sides, out = len(chains) // 3, []
+    for k, (axes, chain, x) in enumerate(chains):
         p, R, L, motion, energy = _chained(chain, beams, x, points)
         part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
         out.append(
             (p[:, part] @ axes.T, axes @ R[:, part], L[:, part], motion[:, part], energy[:, part])
         )
-    T, (place, turn) = len(q), platform
+    T, (place, turn) = len(platform[0]), platform
     out.append(
         (place, turn, np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points)))
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -22,6 +23,8 @@ from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
+from ...outputs.measuring import named_outputs, read
+from ...outputs.output import Output
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.ked import Ked, Loads, ked
@@ -60,6 +63,7 @@ class PathResponse(Answer):
         largest: the largest deflection over length or section rotation of any link.
         law: damping that the equations do not have themselves.
         step: the longest step of the integration, s, which is not the time between rows.
+        outputs: what was measured, by name, (T,) or (T, k).
     """
 
     model: SmallMotion
@@ -76,6 +80,7 @@ class PathResponse(Answer):
     step: float
     law: Law | None = field(default=None, repr=False, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
+    outputs: dict[str, Array] = field(default_factory=dict)
 
     @property
     def robot(self) -> Robot:
@@ -163,6 +168,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     scheme: Scheme | None = None,
     after: float = 0.0,
     periods: int = 1,
+    outputs: Mapping[str, Output] | None = None,
 ) -> PathResponse:
     """Return the elastic motion of a robot whose motors follow a path, sampled every `dt` (1 ms).
 
@@ -173,7 +179,8 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     the motion that repeats with a path that does. `damping`: a ratio of each link's own modes, by
     default the robot file's, or a Rayleigh or Proportional; `modal_damping`: a ratio of the whole
     robot's modes at the start. `after`: seconds to watch after the stop; `periods`: how often a
-    path that repeats is run. Warns when deflections leave the small range.
+    path that repeats is run. Warns when deflections leave the small range. `outputs` are measured
+    by name, as in `simulate`; an arm or tree is then moved by the equations of its Model.
 
     Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
     path excites need, and halved until the answer stays; `step` fixes them instead, and
@@ -186,7 +193,13 @@ def follow(  # noqa: PLR0913 - every choice by keyword
         raise SuppleError(
             f"after is {after!r}: give the seconds to watch after the stop, 0 or more"
         )
+    named = named_outputs(outputs)
+    if named and isinstance(robot, Robot):
+        robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
+        damping = modal_damping = None
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
+    if isinstance(model, LedModel):
+        named = named_outputs(outputs, model.model)
     total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
@@ -196,7 +209,43 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
     if not found.small:
         warnings.warn(_too_large(found), SmallRangeWarning, stacklevel=2)
-    return found
+    return replace(found, outputs=_measured(found, named)) if named else found
+
+
+def _modelled(
+    robot: Robot,
+    mesh: tuple[int, str],
+    damping: tuple[MotionDamping | float | None, float | None],
+    loads: Loads | None,
+) -> Model:
+    """The Model that outputs are measured of: elements, with the robot's damping."""
+    if isinstance(damping[0], MotionDamping):
+        raise SuppleError(
+            "outputs are measured of a Model, whose damping is a ratio: give damping=0.01, or "
+            "modal_damping="
+        )
+    _check_loads(loads, "outputs are measured of a Model, which has all of its loads")
+    model = build(
+        robot,
+        FiniteElements(*mesh),
+        stiffening=True,
+        damping=damping[0],
+        modal_damping=damping[1],
+    )
+    need_open(
+        model.functions,
+        f"outputs along a path are for arms and trees: {robot.name}",
+        "simulate its Model with supple.Decoupling() on the path, and outputs there",
+    )
+    return model
+
+
+def _measured(found: PathResponse, outputs: Mapping[str, Output]) -> dict[str, Array]:
+    """Outputs of the motion: joints as the path leads them, y beside them."""
+    assert isinstance(found.model, LedModel)
+    each = zip(found.path(found.t), (found.y, found.yd, found.ydd), strict=True)
+    q, qd, qdd = (np.hstack([led, elastic]) for led, elastic in each)
+    return read(found.model.model, outputs, found.t, (q, qd, qdd), np.zeros((len(q), 6)))
 
 
 def _small_motion(

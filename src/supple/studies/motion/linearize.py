@@ -16,8 +16,8 @@ from ...equations.evaluate import Evaluator, slope
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...outputs.kinds import Tip
+from ...outputs.measuring import slopes as slopes_of
 from ...outputs.output import Output
-from ...outputs.output import slopes as slopes_of
 from ...outputs.sensor import Sensor
 from .state_space import StateSpace
 

@@ -14,7 +14,8 @@ from ...answers.held import kept
 from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
 from ...integration.inputs import Input
-from ...outputs.output import Output, readings
+from ...outputs.measuring import readings
+from ...outputs.output import Output
 
 __all__ = ["OPEN", "Response", "with_outputs"]
 

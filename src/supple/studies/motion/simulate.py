@@ -32,7 +32,8 @@ from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
 from ...kernels.threads import one_thread
-from ...outputs.output import Output, named_outputs
+from ...outputs.measuring import named_outputs
+from ...outputs.output import Output
 from .past_limits import limits_told
 from .response import OPEN, Response, with_outputs
 
@@ -43,7 +44,7 @@ EVERY = 1e-3  # s between the samples of a run that asks for none
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 TRIES = 5
-TOLERANCE = 1e-9  # relative, of adams, bdf and magnus
+TOLERANCE = 1e-9  # relative, of adams, bdf, gauss and magnus
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -96,9 +97,9 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     instead of the motors, and `position` says where it starts.
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
-    Methods are rk4, adams, bdf, generalised-alpha and magnus, or `auto`. Each takes its `step` from
-    poles and the rates that the motion excites, or meets a `tolerance` (1e-9). Integration restarts
-    where an input switches. `compiled` steps in generated C.
+    Methods are rk4, adams, bdf, generalised-alpha, gauss and magnus, or `auto`. Each takes its
+    `step` from poles and the rates that the motion excites, or meets a `tolerance` (1e-9).
+    Integration restarts where an input switches. `compiled` steps in generated C.
 
     `outputs` are measured by name. A power balance that stays open by 1e-3 of the energy exchanged
     warns, and so do efforts and speeds beyond limits (told, not kept) and a run that ends early.

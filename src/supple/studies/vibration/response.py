@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...errors import SuppleError
-from ...outputs.kinds import Strain
+from ...outputs.kinds import Acceleration, Encoder, Moment, Strain, Tip
+from ...outputs.output import Output as AnyOutput
 from ...robot import Robot
 from ...structure import Joints, structure_of
 from ..configuration import where
@@ -29,7 +30,18 @@ __all__ = ["FrequencyResponse", "response"]
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
-Output = str | Strain
+Output = str | AnyOutput
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One value of an output that has three."""
+
+    output: Moment | Acceleration
+    k: int
+
+
+One = str | Strain | Entry
 TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
 MODES = 4.0  # modes up to this many times the band carry modal damping one by one
 
@@ -103,8 +115,9 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
 
     inputs: "tau.LINK" (torque of that joint's motor, N m; force, N, where it slides), "force.x" and
     "moment.x" (on the tip, base axes). outputs: "tip.x", .., "tip.rz" (small motion of the tip,
-    base axes), "theta.LINK" (motor side), `Strain(link, fraction, offset)`. Motors of a Delta are
-    motor1, motor2, motor3. joints: "free" lets the motors go, "locked" holds them.
+    base axes), "theta.LINK" (motor side), `Strain`, and three rows each of `Tip()`, `Moment` and
+    the `Acceleration` of a link's end. Motors of a Delta are motor1, motor2, motor3.
+    joints: "free" lets the motors go, "locked" holds them.
 
     structural_damping eta: E and G of the links times 1 + i eta, springs real. modal_damping zeta:
     every elastic mode has 1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega), rigid ones undamped.
@@ -117,16 +130,15 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     if not asked.single:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
     structure = structure_of(robot, asked.at, joints)
-    top = 2 * math.pi * float(f.max())
-    system = system_of(structure, 1.001 * top + 1e-9)
-    ports = Ports(robot, system, tuple(inputs), tuple(outputs), joints)
+    system = system_of(structure, 1.001 * (top := 2 * math.pi * float(f.max())) + 1e-9)
+    rows = sum((_each(each) for each in outputs), ())
+    ports = Ports(robot, system, tuple(inputs), rows, joints)
     parts = structure.segments
     elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
-    found, poles = None, np.zeros(0)
+    found, poles, omega = None, np.zeros(0), 2 * math.pi * f
     if elastic:
         found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
-    omega = 2 * math.pi * f
     if modal_damping and found is not None:
         wide = system_of(structure, 1.001 * MODES * top + 1e-9)
         values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
@@ -138,7 +150,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         joints,
         f,
         tuple(map(str, inputs)),
-        tuple(_name(each) for each in outputs),
+        tuple(_name(each) for each in rows),
         values,
         np.asarray(1j * poles, complex),
         int(structure.rigid_modes[0]),
@@ -160,9 +172,23 @@ def _check_damping(structural_damping: float, modal_damping: float) -> None:
         raise SuppleError("structural_damping and modal_damping are both given: give one of them")
 
 
-def _name(output: Output) -> str:
+def _each(output: Any) -> tuple[One, ...]:
+    """The rows of an output, one value each."""
+    if isinstance(output, Tip):
+        return ("tip.x", "tip.y", "tip.z")
+    if isinstance(output, Encoder) and output.counts is None:
+        return (f"theta.{output.joint}",)
+    if isinstance(output, Moment) or (isinstance(output, Acceleration) and output.fraction == 1):
+        return tuple(Entry(output, k) for k in range(3))
+    return (output,)
+
+
+def _name(output: Output | One) -> str:
     if isinstance(output, Strain):
         return f"strain.{output.link}@{output.fraction:g}"
+    if isinstance(output, Entry):
+        what, place = type(output.output).__name__.lower(), output.output
+        return f"{what}.{place.link}@{place.fraction:g}.{'xyz'[output.k]}"
     return str(output)
 
 
@@ -200,7 +226,7 @@ class Ports:
         robot: Robot,
         system: FrequencySystem,
         inputs: tuple[str, ...],
-        outputs: tuple[Output, ...],
+        outputs: tuple[One, ...],
         joints: str,
     ) -> None:
         self._robot, self._joints = robot, joints
@@ -279,8 +305,9 @@ class Ports:
         rows = np.empty((len(w2), len(self._outputs), system.z.free.shape[1]), complex)
         direct = np.zeros((len(w2), len(self._outputs), len(self._inputs)))
         for k, output in enumerate(self._outputs):
-            if isinstance(output, Strain):
-                rows[:, k] = self._strain(system, output, w2, loss)
+            if not isinstance(output, str):
+                found = self._strain if isinstance(output, Strain) else self._entry
+                rows[:, k] = found(system, output, w2, loss)  # type: ignore[arg-type]
                 continue
             rows[:, k] = self._row(system, output) @ system.z.free
             for j, (name, (_, soft)) in enumerate(zip(self._inputs, self._columns, strict=True)):
@@ -304,11 +331,10 @@ class Ports:
             "moment.z"
         )
 
-    def _row(self, system: FrequencySystem, output: Output) -> Array:
-        if isinstance(output, Strain):
-            self._segment(system, output.link)
-            if not 0 <= output.fraction <= 1:
-                raise SuppleError(f"fraction is {output.fraction!r}: give 0 (root) to 1 (end)")
+    def _row(self, system: FrequencySystem, output: One) -> Array:
+        if isinstance(output, Strain | Entry):
+            place: Any = output.output if isinstance(output, Entry) else output
+            self._segment(system, place.link)
             return np.empty(0)
         kind, _, part = str(output).partition(".")
         if kind == "tip" and part in TIP:
@@ -318,8 +344,19 @@ class Ports:
                 raise SuppleError(f"output {output} stands still with joints locked: let them free")
             return np.asarray(np.eye(system.z.size)[self._motor(system, part)[0]])
         raise SuppleError(
-            f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, or Strain(link, fraction)"
+            f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, Strain(link, fraction), "
+            "Moment(link, fraction), Acceleration(link) of its end, Tip() or Encoder(joint)"
         )
+
+    def _entry(self, system: FrequencySystem, output: Entry, w2: Complex, loss: complex) -> Complex:
+        """Rows of a moment, section axes, or of the acceleration of a link's end, base axes."""
+        place = output.output
+        i = self._segment(system, place.link)
+        if isinstance(place, Moment):
+            x = place.fraction * float(system.structure.L[0, i])
+            return np.asarray(system.forces(i, x, w2, loss)[:, 3 + output.k])
+        moved = system.structure.R[0, i, output.k] @ (system.z.end[i][:3] @ system.z.free)
+        return np.asarray(-w2[:, None] * moved)
 
     def _strain(
         self, system: FrequencySystem, output: Strain, w2: Complex, loss: complex
@@ -330,8 +367,12 @@ class Ports:
         yields = system.structure.segments[i].beam.outside(L).compliances([output.fraction * L])[0]
         f = system.forces(i, output.fraction * L, w2, loss)
         turn_z, turn_y = f[:, 5] * yields[5] / loss, f[:, 4] * yields[4] / loss
-        if np.ndim(output.offset) == 0:
-            return np.asarray(output.offset * turn_z)
+        if np.ndim(output.offset) == 0:  # about the link's z, whatever the section's roll
+            z_LS = system.structure.segments[i].R_LS[2]
+            twist = f[:, 3] * yields[3] / loss
+            return np.asarray(
+                output.offset * (z_LS[0] * twist + z_LS[1] * turn_y + z_LS[2] * turn_z)
+            )
         y, z = np.asarray(output.offset, float)
         return np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
 

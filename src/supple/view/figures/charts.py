@@ -6,7 +6,7 @@ They take plain arrays, so that any answer, or a reader's own numbers, can be dr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from ...studies.vibration.neighbourhood import coordinates_of
 from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot_bode", "plot_map", "plot_root_locus", "plot_time"]
@@ -34,7 +33,22 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
     """
     import matplotlib.pyplot as plt
 
-    x, y, z, names = _grid(modes, mode)
+    # The two coordinates that run, the frequency on their grid (y, x), and their names
+    poses = modes.theta if modes.position is None else modes.position
+    if modes.omega.ndim == 1:
+        raise SuppleError("a map needs many configurations: give a grid of poses, (B, joints)")
+    if not 1 <= mode <= modes.omega.shape[1]:
+        raise SuppleError(f"mode is {mode}: there are {modes.omega.shape[1]}")
+    running = np.flatnonzero(np.ptp(poses, axis=0) > 0)
+    axes = [np.unique(poses[:, k]) for k in running]
+    if len(axes) != 2 or len(axes[0]) * len(axes[1]) != len(poses):
+        raise SuppleError("a map needs poses on a full grid of exactly two coordinates")
+    order = np.lexsort((poses[:, running[0]], poses[:, running[1]]))
+    z = modes.frequency_hz[order, mode - 1].reshape(len(axes[1]), len(axes[0]))
+    each = [coordinates_of(modes.robot)[int(k)] for k in running]
+    turned = [np.degrees(a) if c.unit == "rad" else a for a, c in zip(axes, each, strict=True)]
+    names = [f"{c.name} ({'deg' if c.unit == 'rad' else 'm'})" for c in each]
+    x, y = turned
     with styled():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
         drawn = ax.pcolormesh(
@@ -70,25 +84,6 @@ def plot_map(modes: Modes, mode: int = 1, path: str | Path | None = None) -> Fig
         ax.set_title(wrapped(f"{modes.robot.name}: {told}", 4.6, 9))
         ax.grid(visible=False)
         return finish(figure, path)
-
-
-def _grid(modes: Modes, mode: int) -> tuple[Array, Array, Array, list[str]]:
-    """The two coordinates that run, the frequency on their grid (y, x), and their names."""
-    poses = modes.theta if modes.position is None else modes.position
-    if modes.omega.ndim == 1:
-        raise SuppleError("a map needs many configurations: give a grid of poses, (B, joints)")
-    if not 1 <= mode <= modes.omega.shape[1]:
-        raise SuppleError(f"mode is {mode}: there are {modes.omega.shape[1]}")
-    running = np.flatnonzero(np.ptp(poses, axis=0) > 0)
-    axes = [np.unique(poses[:, k]) for k in running]
-    if len(axes) != 2 or len(axes[0]) * len(axes[1]) != len(poses):
-        raise SuppleError("a map needs poses on a full grid of exactly two coordinates")
-    order = np.lexsort((poses[:, running[0]], poses[:, running[1]]))
-    z = modes.frequency_hz[order, mode - 1].reshape(len(axes[1]), len(axes[0]))
-    each = [coordinates_of(modes.robot)[int(k)] for k in running]
-    turned = [np.degrees(a) if c.unit == "rad" else a for a, c in zip(axes, each, strict=True)]
-    names = [f"{c.name} ({'deg' if c.unit == 'rad' else 'm'})" for c in each]
-    return turned[0], turned[1], z, names
 
 
 def plot_time(
@@ -150,7 +145,14 @@ def plot_root_locus(
         raise SuppleError(f"values has shape {x.shape}: give one for each of {len(roots)} rows")
     with styled():
         figure, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
-        for column in _followed(roots).T:
+        # Each row in the order nearest to the row before it, so that lines follow roots
+        from scipy.optimize import linear_sum_assignment
+
+        out = roots.copy()
+        for k in range(1, len(out)):
+            cost = np.abs(out[k - 1][:, None] - out[k][None])
+            out[k] = out[k][linear_sum_assignment(cost)[1]]
+        for column in out.T:
             ax.plot(column.real, column.imag, color=QUIET, linewidth=0.8)
         shade, all_roots = np.repeat(x, roots.shape[1]), roots.ravel()
         dots = ax.scatter(all_roots.real, all_roots.imag, c=shade, s=10, cmap="viridis", zorder=3)
@@ -181,17 +183,6 @@ def plot_root_locus(
         return finish(figure, path)
 
 
-def _followed(roots: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Each row in the order nearest to the row before it, so that lines follow roots."""
-    from scipy.optimize import linear_sum_assignment
-
-    out = roots.copy()
-    for k in range(1, len(out)):
-        cost = np.abs(out[k - 1][:, None] - out[k][None])
-        out[k] = out[k][linear_sum_assignment(cost)[1]]
-    return out
-
-
 def plot_bode(
     omega: ArrayLike,
     responses: Mapping[str, ArrayLike],
@@ -213,31 +204,24 @@ def plot_bode(
             2, 1, figsize=(6.4, 4.8), sharex=True, height_ratios=[2, 1], layout="constrained"
         )
         for k, (name, values) in enumerate(responses.items()):
-            _response(axes, hertz, name, np.asarray(values, complex), STYLES[k % 4])
+            response = np.asarray(values, complex)
+            style = STYLES[k % 4]
+            if response.shape != hertz.shape:
+                raise SuppleError(f"{name}: {response.shape} values for {hertz.shape} frequencies")
+            axes[0].plot(hertz, np.abs(response), label=name, linestyle=style)
+            axes[1].plot(hertz, np.degrees(np.unwrap(np.angle(response))), linestyle=style)
         axes[0].set(
             xscale="log", yscale="log", ylabel=f"magnitude ({unit})" if unit else "magnitude"
         )
-        axes[1].set(xlabel="frequency (Hz)", ylabel="phase (deg)", yticks=_quarter_turns(axes[1]))
+        # Ticks at quarter, half or whole turns, or round numbers of them, at most eight
+        low, high = axes[1].get_ylim()
+        power = 10.0 ** math.floor(math.log10(max((high - low) / 6 / 360, 1.0)))
+        steps = (90.0, 180.0, *(360 * k * power for k in (1, 2, 5, 10)))
+        step = next(s for s in steps if s >= (high - low) / 6 * 0.999)
+        first, last = math.floor(low / step), math.ceil(high / step)
+        quarter_turns = [float(step * k) for k in range(first, last + 1)]
+        axes[1].set(xlabel="frequency (Hz)", ylabel="phase (deg)", yticks=quarter_turns)
         if len(responses) > 1:
             axes[0].legend(fontsize=8)
         axes[0].set_title(wrapped(title, 5.8, 9))
         return finish(figure, path)
-
-
-def _response(
-    axes: Sequence[Any], hertz: Array, name: str, values: NDArray[np.complex128], style: str
-) -> None:
-    if values.shape != hertz.shape:
-        raise SuppleError(f"{name}: {values.shape} values for {hertz.shape} frequencies")
-    axes[0].plot(hertz, np.abs(values), label=name, linestyle=style)
-    axes[1].plot(hertz, np.degrees(np.unwrap(np.angle(values))), linestyle=style)
-
-
-def _quarter_turns(ax: Axes) -> list[float]:
-    """Ticks at quarter, half or whole turns, or round numbers of them, at most eight."""
-    low, high = ax.get_ylim()
-    power = 10.0 ** math.floor(math.log10(max((high - low) / 6 / 360, 1.0)))
-    steps = (90.0, 180.0, *(360 * k * power for k in (1, 2, 5, 10)))
-    step = next(s for s in steps if s >= (high - low) / 6 * 0.999)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    return [float(step * k) for k in range(first, last + 1)]

@@ -29,7 +29,27 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
             height_ratios=(1.25, 1),
         )
         _tip(axes["tip"], found)
-        _left(axes["left"], found)
+        # Residual by method, right payload and wrong ones
+        ax = axes["left"]
+        count = len(found.payload)
+        for p, factor in enumerate(found.payload):
+            y = np.arange(len(found.methods)) + (p - (count - 1) / 2) * 0.8 / count
+            label = "payload as told" if factor == 1 else f"{factor:g} of it"
+            shade = (1.0, 0.6, 0.35)[p % 3]
+            colours = [COLOURS[k % len(COLOURS)] for k in range(len(found.methods))]
+            ax.barh(y, 1e3 * found.residual[:, p], 0.7 / count, color=colours, alpha=shade)
+            for at, value in zip(y, found.residual[:, p], strict=True):
+                told = f" {1e3 * value:.2g} mm" + (f", {label}" if at < 0.5 else "")
+                ax.text(1e3 * value, at, told, va="center", fontsize=7.5)
+        ax.set(xscale="log", yticks=range(len(found.methods)), yticklabels=found.methods)
+        known = 1e3 * found.residual[np.isfinite(found.residual) & (found.residual > 0)]
+        if len(known):
+            ax.set_xlim(0.4 * known.min(), 12 * known.max())
+        ax.invert_yaxis()
+        ax.grid(axis="y", visible=False)
+        ax.set_axisbelow(True)
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.set_title("vibration left after the command, half of peak to peak (mm)")
         _times(axes["time"], found)
         f = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
         figure.suptitle(
@@ -66,29 +86,6 @@ def _tip(ax: Axes, found: Comparison) -> None:
         "that is still to come; dotted: the command ends"
     )
     ax.legend(loc="upper right", ncols=len(found.methods), fontsize=8)
-
-
-def _left(ax: Axes, found: Comparison) -> None:
-    """Residual by method, right payload and wrong ones."""
-    count = len(found.payload)
-    for p, factor in enumerate(found.payload):
-        y = np.arange(len(found.methods)) + (p - (count - 1) / 2) * 0.8 / count
-        label = "payload as told" if factor == 1 else f"{factor:g} of it"
-        shade = (1.0, 0.6, 0.35)[p % 3]
-        colours = [COLOURS[k % len(COLOURS)] for k in range(len(found.methods))]
-        ax.barh(y, 1e3 * found.residual[:, p], 0.7 / count, color=colours, alpha=shade)
-        for at, value in zip(y, found.residual[:, p], strict=True):
-            told = f" {1e3 * value:.2g} mm" + (f", {label}" if at < 0.5 else "")
-            ax.text(1e3 * value, at, told, va="center", fontsize=7.5)
-    ax.set(xscale="log", yticks=range(len(found.methods)), yticklabels=found.methods)
-    known = 1e3 * found.residual[np.isfinite(found.residual) & (found.residual > 0)]
-    if len(known):
-        ax.set_xlim(0.4 * known.min(), 12 * known.max())
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
-    ax.set_axisbelow(True)
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.set_title("vibration left after the command, half of peak to peak (mm)")
 
 
 def _times(ax: Axes, found: Comparison) -> None:

@@ -1,4 +1,4 @@
-"""Bode and Nyquist plots of exact frequency responses."""
+"""Bode and Nyquist plots of exact frequency responses and of linearised models."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import SuppleError
+from ...studies.motion.state_space import StateSpace
 from ...studies.vibration.response import FrequencyResponse
 from ..style import COLOURS, QUIET, finish, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_frequency_response"]
+__all__ = ["plot_frequency_response", "plot_state_space"]
 
 PATHS = 7  # lines that can be told apart
 
@@ -34,20 +36,94 @@ def plot_frequency_response(
     ][:PATHS]
     shown = len(found.outputs) * len(found.inputs)
     with styled():
-        figure = (_bode if kind == "bode" else _nyquist)(found, pairs)
+        poles = found.poles.imag / (2 * np.pi)
+        figure = _bode(found.frequency_hz, pairs, poles) if kind == "bode" else _nyquist(pairs)
         more = f" (the first {PATHS} of {shown} paths)" if shown > PATHS else ""
         title = f"{found.robot.name}, joints {found.joints}{more}"
         figure.suptitle(title, fontsize=10)
     return finish(figure, path)
 
 
-def _bode(found: FrequencyResponse, pairs: list[tuple[str, Any]]) -> Figure:
+def plot_state_space(
+    found: StateSpace,
+    path: str | Path | None = None,
+    kind: Literal["bode", "nyquist", "step"] = "bode",
+    frequency_hz: ArrayLike | None = None,
+) -> Figure:
+    """Draw a linearised model from each input to each output, open loop or closed.
+
+    Size and phase over frequency with the poles' frequencies marked, the curve in the plane, or
+    the answers to unit steps. Frequencies are by default those around its poles; of a sampled
+    system up to half the sampling rate.
+    """
+    if kind not in ("bode", "nyquist", "step"):
+        raise SuppleError(f"kind is {kind!r}: it must be bode, nyquist or step")
+    names = [
+        (f"{output} / {name}", o, i)
+        for o, output in enumerate(found.outputs)
+        for i, name in enumerate(found.inputs)
+    ]
+    f = _around(found) if frequency_hz is None else np.atleast_1d(np.asarray(frequency_hz, float))
+    G = found.transfer(2j * np.pi * f)
+    names = [each for each in names if np.abs(G[:, each[1], each[2]]).max() > 0] or names
+    more = f" (the first {PATHS} of {len(names)} paths)" if len(names) > PATHS else ""
+    with styled():
+        if kind == "step":
+            figure = _steps(found, names[:PATHS])
+        else:
+            pairs = [(name, G[:, o, i]) for name, o, i in names[:PATHS]]
+            poles = found.frequencies / (2 * np.pi)
+            seen = poles[(poles >= f.min()) & (poles <= f.max())]
+            figure = _bode(f, pairs, seen) if kind == "bode" else _nyquist(pairs)
+        closed = any(name.startswith("reference.") for name in found.inputs)
+        stable = "" if found.stable or not closed else ", unstable"
+        title = f"linearised, {'under its controller' if closed else 'no controller'}{stable}{more}"
+        figure.suptitle(title, fontsize=10)
+    return finish(figure, path)
+
+
+def _around(found: StateSpace) -> Any:
+    """Frequencies in Hz around the poles, as dense as the narrow peaks need, (F,)."""
+    poles = found.poles[np.isfinite(found.poles)]
+    sizes = found.frequencies if len(found.frequencies) else np.abs(poles)
+    sizes = sizes[sizes > 1e-6 * sizes.max(initial=0.0)] / (2 * np.pi)
+    low, high = (sizes.min() / 10, sizes.max() * 3) if len(sizes) else (0.1, 10.0)
+    if found.period is not None:
+        high = 0.5 / found.period
+    f = np.geomspace(max(low, high / 1e5), high, 1200)
+    near = np.geomspace(1e-4, 0.3, 60)
+    peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
+    f = np.concatenate([f, *(p * np.concatenate([[1.0], 1 + near, 1 - near]) for p in peaks)])
+    return np.unique(f[(f >= low) & (f <= high)])
+
+
+def _steps(found: StateSpace, names: list[tuple[str, int, int]]) -> Figure:
+    """Answers to a unit step of each input, until it has died away, or over twenty swings."""
+    import matplotlib.pyplot as plt
+
+    poles = found.poles[np.isfinite(found.poles)]
+    rates = -poles.real[poles.real < -1e-9 * np.abs(poles).max(initial=1.0)]
+    slow = float(rates.min(initial=np.inf))
+    swing = 2 * np.pi / found.frequencies.min(initial=np.inf)
+    end = min(5 / slow, 20 * swing if swing else np.inf)
+    end = end if 0 < end < np.inf else 1.0
+    t = np.linspace(0.0, end, 1000)
+    answers = found.step(t)
+    figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    for (name, o, i), colour in zip(names, COLOURS, strict=False):
+        ax.plot(t, answers[:, o, i], color=colour, label=name, lw=1.2)
+    ax.set_xlabel("time after the step (s)")
+    ax.set_ylabel("output per unit step, SI")
+    ax.legend(loc="best", fontsize=8)
+    return figure
+
+
+def _bode(f: Any, pairs: list[tuple[str, Any]], poles: Any) -> Figure:
     import matplotlib.pyplot as plt
 
     figure, (size, phase) = plt.subplots(
         2, 1, figsize=(8, 6), sharex=True, layout="constrained", height_ratios=(2, 1)
     )
-    f = found.frequency_hz
     wide = f.max() > 20 * f[f > 0].min()
     for (name, values), colour in zip(pairs, COLOURS, strict=False):
         good = np.isfinite(values) & (np.abs(values) > 0) & ((f > 0) | (not wide))
@@ -55,7 +131,7 @@ def _bode(found: FrequencyResponse, pairs: list[tuple[str, Any]]) -> Figure:
         angle = np.degrees(np.angle(values[good]))
         jump = np.abs(np.diff(angle, prepend=angle[:1])) > 180
         phase.plot(f[good], np.where(jump, np.nan, angle), color=colour, lw=1.2)
-    for pole in found.poles.imag / (2 * np.pi):
+    for pole in poles:
         for ax in (size, phase):
             ax.axvline(pole, color=QUIET, lw=0.6, ls=":", zorder=0)
     size.set_yscale("log")
@@ -70,7 +146,7 @@ def _bode(found: FrequencyResponse, pairs: list[tuple[str, Any]]) -> Figure:
     return figure
 
 
-def _nyquist(found: FrequencyResponse, pairs: list[tuple[str, Any]]) -> Figure:
+def _nyquist(pairs: list[tuple[str, Any]]) -> Figure:
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(6.4, 6), layout="constrained")

@@ -27,7 +27,6 @@ from .plots import plot_modes
 from .stability import plot_paper_motion
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["draw", "plot_joint_flexibility"]
@@ -58,7 +57,18 @@ def plot_joint_flexibility(
         keep = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
         for mode, row in enumerate(axes):
             for posture, ax in enumerate(row):
-                _draw_cell(ax, found, springs, posture, mode)
+                # One mode at one posture: five slendernesses, the rigid arm dotted
+                kept = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
+                ax.set(xscale="log", yscale="log", autoscale_on=False)
+                ax.minorticks_off()
+                for i, (table, marker) in enumerate(MARKERS.items()):
+                    hertz = found.frequency_hz[springs][i, posture, kept, mode]
+                    style: dict[str, Any] = {"color": COLOURS[i], "marker": marker, "markersize": 3}
+                    ax.plot(found.stiffness[kept], hertz, lw=0.8, label=f"Table {table}", **style)
+                rigid = found.rigid[:, posture, mode]
+                ax.hlines(
+                    rigid, 0, 1, transform=ax.get_yaxis_transform(), color=QUIET, lw=0.5, ls=":"
+                )
             all_hertz = found.frequency_hz[springs][:, :, keep, mode]
             row[0].set_ylim(
                 0.7 * all_hertz.min(), 1.4 * max(all_hertz.max(), found.rigid[..., mode].max())
@@ -72,19 +82,6 @@ def plot_joint_flexibility(
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=5)
     return finish(figure, path, mathematics=True)
-
-
-def _draw_cell(ax: Axes, found: JointFlexibility, springs: str, posture: int, mode: int) -> None:
-    """One mode at one posture: five slendernesses, the rigid arm dotted."""
-    keep = (found.stiffness <= STIFFEST) & (found.stiffness >= SOFTEST)
-    ax.set(xscale="log", yscale="log", autoscale_on=False)
-    ax.minorticks_off()
-    for i, (table, marker) in enumerate(MARKERS.items()):
-        hertz = found.frequency_hz[springs][i, posture, keep, mode]
-        style: dict[str, Any] = {"color": COLOURS[i], "marker": marker, "markersize": 3}
-        ax.plot(found.stiffness[keep], hertz, lw=0.8, label=f"Table {table}", **style)
-    rigid = found.rigid[:, posture, mode]
-    ax.hlines(rigid, 0, 1, transform=ax.get_yaxis_transform(), color=QUIET, lw=0.5, ls=":")
 
 
 def draw(found: Reproduction, folder: str | Path) -> list[Path]:

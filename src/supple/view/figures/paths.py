@@ -37,12 +37,32 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
 
     with styled():
         figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
-        _draw_wanted(axes[0, 0], response)
+        ax = axes[0, 0]
+        moved = response.position - response.position[0]
+        if architecture_of(response.robot).asked_by == "position":
+            _draw_three(ax, response.t, 1e3 * moved, "xyz")
+            ax.set(title="path wanted, from its start", ylabel="mm")
+        else:
+            names, slides = motors_of(response.robot)
+            for name, slide, column in zip(names, slides, moved.T, strict=True):
+                shown = 100 * column if slide else np.degrees(column)
+                ax.plot(response.t, shown, label=f"{name}, cm" if slide else name)
+            unit = "degrees, cm where it slides" if any(slides) else "degrees"
+            ax.set(title="joints wanted, from their start", ylabel=unit)
+            _legend(ax)
         _draw_three(axes[0, 1], response.t, 1e3 * response.tip[:, :3], "xyz")
         axes[0, 1].set(title="displacement from the rigid motion", ylabel="mm")
         _draw_three(axes[1, 1], response.t, np.degrees(response.tip[:, 3:]), "xyz", "about ")
         axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time (s)")
-        _draw_torques(axes[1, 0], response)
+        ax = axes[1, 0]
+        names, slides = motors_of(response.robot)
+        for j, name in enumerate(names):
+            colour = COLOURS[j % len(COLOURS)]
+            ax.plot(response.t, response.torque[:, j], color=colour, label=name)
+            ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
+        unit = "N m, N where it slides" if any(slides) else "N m"
+        ax.set(title="motor efforts (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
+        _legend(ax)
         for ax in axes.flat:
             if not response.path.periodic and response.t[-1] > response.path.duration:
                 ax.axvline(response.path.duration, color=QUIET, lw=0.8, ls=":")
@@ -62,32 +82,6 @@ def _legend(ax: Axes) -> None:
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.16 * (high - low))
     ax.legend(loc="upper left", ncols=3, fontsize=8)
-
-
-def _draw_wanted(ax: Axes, response: PathResponse) -> None:
-    moved = response.position - response.position[0]
-    if architecture_of(response.robot).asked_by == "position":
-        _draw_three(ax, response.t, 1e3 * moved, "xyz")
-        ax.set(title="path wanted, from its start", ylabel="mm")
-        return
-    names, slides = motors_of(response.robot)
-    for name, slide, column in zip(names, slides, moved.T, strict=True):
-        shown = 100 * column if slide else np.degrees(column)
-        ax.plot(response.t, shown, label=f"{name}, cm" if slide else name)
-    unit = "degrees, cm where it slides" if any(slides) else "degrees"
-    ax.set(title="joints wanted, from their start", ylabel=unit)
-    _legend(ax)
-
-
-def _draw_torques(ax: Axes, response: PathResponse) -> None:
-    names, slides = motors_of(response.robot)
-    for j, name in enumerate(names):
-        colour = COLOURS[j % len(COLOURS)]
-        ax.plot(response.t, response.torque[:, j], color=colour, label=name)
-        ax.plot(response.t, response.rigid_torque[:, j], color=colour, lw=0.9, ls="--")
-    unit = "N m, N where it slides" if any(slides) else "N m"
-    ax.set(title="motor efforts (dashed: rigid links)", ylabel=unit, xlabel="time (s)")
-    _legend(ax)
 
 
 def plot_workspace(

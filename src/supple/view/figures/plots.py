@@ -52,7 +52,12 @@ def plot_modes(
     rows = math.ceil(count / columns)
     spatial, box = not shapes.planar, _limits(shapes.position)
     wide = max(2.8 * columns, 4.2)
-    heading, titles = wrapped(_heading(modes), 0.95 * wide), _titles(modes, shapes, wide / columns)
+    pose = told_pose(modes.robot, modes.theta, modes.position)
+    inside = "" if modes.plane is None else f" in the {modes.plane} plane"
+    proven = modes.certified
+    certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
+    title = f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
+    heading, titles = wrapped(title, 0.95 * wide), _titles(modes, shapes, wide / columns)
     lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
     # inches a row of panels needs so that nothing overlaps and little is left empty
     width, height, _ = np.ptp(box, axis=1)
@@ -71,7 +76,10 @@ def plot_modes(
             if mode >= count:
                 ax.remove()
                 continue
-            _draw_shape(ax, modes.robot, shapes, mode)
+            moved = shapes.global_displacement[mode]
+            corners = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
+            scale = EXAGGERATION * np.ptp(corners, axis=0).max() / (np.abs(moved).max() or 1.0)
+            _draw_bent(ax, modes.robot, shapes.names, shapes.position, scale * moved)
             if spatial:
                 _frame_spatial(ax, box, modes.robot)
             else:
@@ -96,14 +104,6 @@ def _hertz(value: float) -> str:
     return f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
 
 
-def _heading(modes: Modes) -> str:
-    pose = told_pose(modes.robot, modes.theta, modes.position)
-    inside = "" if modes.plane is None else f" in the {modes.plane} plane"
-    proven = modes.certified
-    certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
-    return f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
-
-
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent
 
 
@@ -113,13 +113,6 @@ def _limits(position: Array) -> Array:
     low, high = points.min(axis=0), points.max(axis=0)
     room = 1.3 * EXAGGERATION * ((high - low).max() or 1.0)
     return np.stack([low - room, high + room], axis=1)
-
-
-def _draw_shape(ax: Axes, robot: Robot, shapes: Shapes, mode: int) -> None:
-    moved = shapes.global_displacement[mode]
-    points = np.concatenate([shapes.position.reshape(-1, 3), np.zeros((1, 3))])
-    scale = EXAGGERATION * np.ptp(points, axis=0).max() / (np.abs(moved).max() or 1.0)
-    _draw_bent(ax, robot, shapes.names, shapes.position, scale * moved)
 
 
 def _draw_bent(ax: Any, robot: Robot, names: Sequence[str], position: Array, moved: Array) -> None:
@@ -210,7 +203,16 @@ def plot_frequencies(
         for mode, values in enumerate(modes.frequency_hz.T):
             mark = "o" if len(along) == 1 else None
             ax.plot(along, values, marker=mark, color=COLOURS[mode % len(COLOURS)], markersize=4)
-        _number_lines(ax, along[-1], modes.frequency_hz[-1])
+        # Write the mode numbers at the right end, apart from one another on the log scale
+        right = along[-1]
+        ends = modes.frequency_hz[-1]
+        gap = 0.03 * math.log(np.max(ends) / np.min(ends) * 2)
+        height = -math.inf
+        for number, value in enumerate(ends):
+            height = max(math.log(value), height + gap)
+            colour = COLOURS[number % len(COLOURS)]
+            place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
+            ax.annotate(f"{number + 1}", (right, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
         ax.set_yscale("log")
         ax.set_xlabel(name)
         if len(along) == 1:
@@ -228,17 +230,6 @@ def plot_frequencies(
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_minor_formatter(NullFormatter())
         return finish(figure, path)
-
-
-def _number_lines(ax: Axes, x: float, values: Array) -> None:
-    """Write the mode numbers at the right end, apart from one another on the log scale."""
-    gap = 0.03 * math.log(np.max(values) / np.min(values) * 2)
-    height = -math.inf
-    for mode, value in enumerate(values):
-        height = max(math.log(value), height + gap)
-        colour = COLOURS[mode % len(COLOURS)]
-        place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
-        ax.annotate(f"{mode + 1}", (x, math.exp(height)), color=colour, **place)  # type: ignore[arg-type]
 
 
 def plot_statics(sag: Statics, path: str | Path | None = None) -> Figure:

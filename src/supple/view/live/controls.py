@@ -34,15 +34,6 @@ class Controls:
         self.coordinates = sliders(found.robot)
         self.gui.set_panel_label(f"supple: {found.robot.name}")
         self.status = self.gui.add_html(sentence("starting"))
-        self._pose(found, asked)
-        self._modes(found, asked, looked)
-        self._question(found, asked)
-        self._look(stage, looked)
-        self._curves(looked)
-        self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
-        self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
-
-    def _pose(self, found: Modes, asked: Callable[[], None]) -> None:
         pose = found.theta if found.position is None else found.position
         self.sliders: list[Any] = []
         with self.gui.add_folder("Pose", visible=bool(self.coordinates)):
@@ -54,8 +45,6 @@ class Controls:
                 slider = self.gui.add_slider(f"{c.name} ({c.unit})", low, high, step, at)
                 slider.on_update(lambda _: asked())
                 self.sliders.append(slider)
-
-    def _modes(self, found: Modes, asked: Callable[[], None], looked: Callable[[], None]) -> None:
         with self.gui.add_folder("Modes"):
             self.table = self.gui.add_html("")
             self.mode: Any = self.gui.add_dropdown("mode", _numbers(found.omega.shape[-1]))
@@ -64,6 +53,24 @@ class Controls:
             self.amplitude = self.gui.add_slider("amplitude", 0.0, 2.0, 0.05, 1.0)
             for handle in (self.animate, self.amplitude):
                 handle.on_update(lambda _: looked())
+        self._question(found, asked)
+        with self.gui.add_folder("Look"):
+            self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
+            self.legend = self.gui.add_html(legend("displacement", "0", "largest"))
+            self.key = self.gui.add_html("")
+            self.names = self.gui.add_checkbox("names", False)
+            add_dark(self.gui, stage)
+            for look in (self.colouring, self.names):
+                look.on_update(lambda _: looked())
+        with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
+            names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
+            slides = [c.name for c in self.coordinates if c.name.startswith("length")]
+            first = (slides or names[min(1, len(names) - 1) :])[0]
+            self.along = self.gui.add_dropdown("coordinate", names, initial_value=first)
+            self.along.on_update(lambda _: looked())
+            self.plot = self.gui.add_html("")
+        self.picture = self.gui.add_button("Save picture", hint="what you see, as PNG")
+        self.page = self.gui.add_button("Save page", hint="one HTML file that needs no network")
 
     def _question(self, found: Modes, asked: Callable[[], None]) -> None:
         payload = found.robot.payload
@@ -80,25 +87,6 @@ class Controls:
             )
             for handle in (self.theory, self.joints, self.count, self.payload):
                 handle.on_update(lambda _: asked())
-
-    def _look(self, stage: Stage, looked: Callable[[], None]) -> None:
-        with self.gui.add_folder("Look"):
-            self.colouring = self.gui.add_dropdown("colour by", COLOURINGS)
-            self.legend = self.gui.add_html(legend("displacement", "0", "largest"))
-            self.key = self.gui.add_html("")
-            self.names = self.gui.add_checkbox("names", False)
-            add_dark(self.gui, stage)
-            for handle in (self.colouring, self.names):
-                handle.on_update(lambda _: looked())
-
-    def _curves(self, looked: Callable[[], None]) -> None:
-        with self.gui.add_folder("Frequencies along", visible=bool(self.coordinates)):
-            names = tuple(c.name for c in self.coordinates) or ("nothing moves",)
-            slides = [c.name for c in self.coordinates if c.name.startswith("length")]
-            first = (slides or names[min(1, len(names) - 1) :])[0]
-            self.along = self.gui.add_dropdown("coordinate", names, initial_value=first)
-            self.along.on_update(lambda _: looked())
-            self.plot = self.gui.add_html("")
 
     def question(self) -> Question:
         """Return what the panel asks now."""

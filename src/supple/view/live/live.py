@@ -99,7 +99,20 @@ def serve(
     found = _modes(thing) if isinstance(thing, Robot | Modes) else _report(thing)
     server = _server(host, port, origins)
     try:
-        shown = _show(server, found, thing)
+        from .player import Player
+        from .studio import Studio
+
+        shown: Studio | Player
+        if isinstance(found, Modes):
+            shown = Studio(server, found)
+        else:
+            scene = found.chapters[0].scene
+            if scene is None or scene.cloud is None:
+                shown = Player(server, found)
+            else:
+                where: dict[str, Any] = {architecture_of(thing.robot).asked_by: thing.lowest[0]}
+                shown = Studio(server, modes(thing.robot, count=len(scene.shapes), **where))
+                shown.map(scene.cloud, scene.extent)
     except BaseException:
         server.stop()
         raise
@@ -121,21 +134,6 @@ def _report(thing: Any) -> Report:
     if isinstance(thing, Scene):
         return Report(thing.title, [Chapter(scene=thing)])
     return report(thing)
-
-
-def _show(server: viser.ViserServer, found: Modes | Report, thing: Any) -> Studio | Player:
-    from .player import Player
-    from .studio import Studio
-
-    if isinstance(found, Modes):
-        return Studio(server, found)
-    scene = found.chapters[0].scene
-    if scene is None or scene.cloud is None:
-        return Player(server, found)
-    where: dict[str, Any] = {architecture_of(thing.robot).asked_by: thing.lowest[0]}
-    studio = Studio(server, modes(thing.robot, count=len(scene.shapes), **where))
-    studio.map(scene.cloud, scene.extent)
-    return studio
 
 
 def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer:

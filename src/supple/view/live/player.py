@@ -43,27 +43,21 @@ class Player:
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._drawn: tuple[Any, ...] = ()
         self._phase, self._marked, self._now = 0.0, 0.0, float(self.t[0])
-        self._panel(server.gui)
-        self.stage.show(self.scene)
-        self._trace()
-        self._draw()
-        self._tell()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread, before the server it writes to."""
-        self._stopped.set()
-        self._thread.join(timeout=5.0)
-
-    # -- the panel ------------------------------------------------------------------------------
-
-    def _panel(self, gui: Any) -> None:
+        gui = server.gui
         gui.set_panel_label(f"supple: {self.scene.title}")
         self.status = gui.add_html(sentence(self.scene.subtitle))
         still = len(self.t) < 2 and self.scene.scale is not None
         self.playing = gui.add_checkbox("play", not still, visible=not still)
-        self._walk(gui)
+        # What runs: time, or a coordinate
+        self.time: Any = None
+        if len(self.t) >= 2:
+            first, last = float(self.t[0]), float(self.t[-1])
+            unit = f" ({self.track.unit})" if self.track.unit else ""
+            fine = (last - first) / 1000
+            self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, fine, first)
+            self.time.on_update(self._scrubbed)
+            timed = self.track.kind == "time"
+            self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
         self._looks(gui)
         self.table = gui.add_html("")
         self.curve: Any = None
@@ -78,19 +72,19 @@ class Player:
         gui.add_button("Save page", hint="one HTML file that needs no network").on_click(
             self._save_page
         )
+        self.stage.show(self.scene)
+        self._trace()
+        self._draw()
+        self._tell()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
 
-    def _walk(self, gui: Any) -> None:
-        """What runs: time, or a coordinate."""
-        self.time: Any = None
-        if len(self.t) < 2:
-            return
-        first, last = float(self.t[0]), float(self.t[-1])
-        unit = f" ({self.track.unit})" if self.track.unit else ""
-        fine = (last - first) / 1000
-        self.time = gui.add_slider(f"{self.track.name}{unit}", first, last, fine, first)
-        self.time.on_update(self._scrubbed)
-        timed = self.track.kind == "time"
-        self.speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", visible=timed)
+    def stop(self) -> None:
+        """End the thread, before the server it writes to."""
+        self._stopped.set()
+        self._thread.join(timeout=5.0)
+
+    # -- the panel ------------------------------------------------------------------------------
 
     def _looks(self, gui: Any) -> None:
         self.mode: Any = None
@@ -214,12 +208,9 @@ class Player:
                 continue
             self._phase += 2 * math.pi * SWING * step
             if self.track.kind == "time":
-                self._advance(step * float(self.speed.value))
+                at = self._now + (step * float(self.speed.value))
+                self._now = at if at <= self.t[-1] else float(self.t[0])
             self._moved()
-
-    def _advance(self, step: float) -> None:
-        at = self._now + step
-        self._now = at if at <= self.t[-1] else float(self.t[0])
 
     # -- saving ---------------------------------------------------------------------------------
 

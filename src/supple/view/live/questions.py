@@ -78,7 +78,10 @@ def _set(question: Question) -> Robot:
     robot = question.robot
     changes: dict[str, Any] = {}
     if question.theory != AS_GIVEN:
-        changes |= {f"{path}.theory": question.theory for path in _bending(robot)}
+        # Paths of the links that bend
+        parts = architecture_of(robot).parts()
+        bending = [path for path, link in parts.items() if not link.rigid]
+        changes |= {f"{path}.theory": question.theory for path in bending}
     own = robot.payload.mass if robot.payload is not None else 0.0
     if question.payload is not None and question.payload != own:
         if robot.payload is None:
@@ -86,12 +89,6 @@ def _set(question: Question) -> Robot:
         else:
             changes["payload.mass"] = question.payload
     return robot.with_(changes) if changes else robot
-
-
-def _bending(robot: Robot) -> list[str]:
-    """Paths of the links that bend."""
-    parts = architecture_of(robot).parts()
-    return [path for path, link in parts.items() if not link.rigid]
 
 
 def only(found: Modes, mode: int) -> tuple[Modes, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, strips
+from ..scene.posing import Riders, bend, bend_in_place, exaggeration, strips
 from ..scene.scene import Cloud, Scene
 from .ground import Ground, add_light
 
@@ -103,19 +103,16 @@ class Stage:
         if rebuilt:
             self._build(scene)
         if new:
-            self._frame(scene)
-
-    def _frame(self, scene: Scene) -> None:
-        """Camera, up and ground, once."""
-        server, extent = self.server, scene.extent
-        up = np.asarray(scene.up)
-        server.scene.set_up_direction(up)
-        away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
-        camera, centre = server.initial_camera, np.asarray(scene.centre)
-        camera.position = tuple(centre + extent * away)
-        camera.look_at, camera.up = tuple(centre), tuple(up)
-        self._ground = Ground(server.scene, scene)
-        add_light(server.scene, extent * away + 0.8 * extent * up)
+            # Camera, up and ground, once
+            server, extent = self.server, scene.extent
+            up = np.asarray(scene.up)
+            server.scene.set_up_direction(up)
+            away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
+            camera, centre = server.initial_camera, np.asarray(scene.centre)
+            camera.position = tuple(centre + extent * away)
+            camera.look_at, camera.up = tuple(centre), tuple(up)
+            self._ground = Ground(server.scene, scene)
+            add_light(server.scene, extent * away + 0.8 * extent * up)
 
     def _build(self, scene: Scene) -> None:
         for handle in self._frames:
@@ -129,7 +126,17 @@ class Stage:
             for i, link in enumerate(links)
             if len(link.corners)
         ]
-        self._build_solids(scene)
+        # One batch of every kind of solid on every link, and on the ground
+        self._riders, self._solids = Riders(scene.solids), []
+        meshes = {"ball": _ball(), "cylinder": _cylinder()}
+        for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
+            some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
+            place = "/base" if link < 0 else f"/link/{link}"
+            batch = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
+            batch.batched_scales = self._riders.sizes[some].astype(np.float32)
+            colours = [ROLES[scene.solids[k].role] for k in some]
+            batch.batched_colors = _linear(np.array(colours, float))
+            self._solids.append((some, batch))
         self._labels = [
             world.add_label(f"/link/{i}/name", link.name, visible=self.names)
             for i, link in enumerate(links)
@@ -142,19 +149,6 @@ class Stage:
             for i in range(0 if scene.true_scale else len(links))
         ]
         self._poses = ()
-
-    def _build_solids(self, scene: Scene) -> None:
-        """One batch of every kind of solid on every link, and on the ground."""
-        self._riders, self._solids = Riders(scene.solids), []
-        meshes = {"ball": _ball(), "cylinder": _cylinder()}
-        for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
-            some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
-            place = "/base" if link < 0 else f"/link/{link}"
-            handle = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
-            handle.batched_scales = self._riders.sizes[some].astype(np.float32)
-            colours = [ROLES[scene.solids[k].role] for k in some]
-            handle.batched_colors = _linear(np.array(colours, float))
-            self._solids.append((some, handle))
 
     def _batch(self, name: str, mesh: Mesh, count: int, flat: bool) -> Any:
         """Copies of one mesh."""
@@ -179,7 +173,20 @@ class Stage:
         colour = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
             self._move_frames(track.p[v], track.quaternion[v], track.L[v])
-            self._bend_links(bent, colour)
+            centres, turns, lengths = strips(bent)
+            scales = np.ones((*lengths.shape, 3), np.float32)
+            scales[..., 0] = 1.02 * lengths
+            assert self.scene is not None
+            middles = (np.arange(lengths.shape[1]) + 0.5) / lengths.shape[1]
+            for i, handle in self._strips:
+                _place(handle, centres[i], turns[i])
+                taper = self.scene.links[i].taper
+                for k in range(2 if len(taper) else 0):
+                    scales[i, :, 1 + k] = np.interp(
+                        middles, np.linspace(0, 1, len(taper)), taper[:, k]
+                    )
+                handle.batched_scales = scales[i]
+                handle.batched_colors = _linear(np.asarray(colour(i), float))
             centres, turns = self._riders.places(bent)
             for some, handle in self._solids:
                 _place(handle, centres[some], turns[some])
@@ -200,20 +207,6 @@ class Stage:
             if L[i] != old[2][i]:
                 handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
         self._poses = (p, q, L)
-
-    def _bend_links(self, bent: Bent, colour: Callable[[int], Any]) -> None:
-        centres, turns, lengths = strips(bent)
-        scales = np.ones((*lengths.shape, 3), np.float32)
-        scales[..., 0] = 1.02 * lengths
-        assert self.scene is not None
-        middles = (np.arange(lengths.shape[1]) + 0.5) / lengths.shape[1]
-        for i, handle in self._strips:
-            _place(handle, centres[i], turns[i])
-            taper = self.scene.links[i].taper
-            for k in range(2 if len(taper) else 0):
-                scales[i, :, 1 + k] = np.interp(middles, np.linspace(0, 1, len(taper)), taper[:, k])
-            handle.batched_scales = scales[i]
-            handle.batched_colors = _linear(np.asarray(colour(i), float))
 
     @property
     def tip(self) -> Array:

@@ -83,7 +83,14 @@ class Studio:
             try:
                 self._answer(self.controls.question())
                 if not self._wanted.wait(BREATH):
-                    self._elaborate()
+                    # Kinds and curves, unless the reader has moved on
+                    if self.kinds is None:
+                        self.kinds = kinds(self.found, self._wanted.is_set)
+                    if not self._wanted.is_set():
+                        self._curves()
+                    self._write(self.controls.picked)
+                    if not self._wanted.is_set():
+                        self.controls.say(self._told)
             except SuppleError as problem:
                 self.controls.say(str(problem), wrong=True)
             except Exception as problem:  # noqa: BLE001 - the studio must live on, and say so
@@ -111,21 +118,27 @@ class Studio:
         self._told = f"{len(found.omega)} modes in {1e3 * self.latency:.0f} ms; {proof}"
         self.controls.say(self._told)
 
-    def _elaborate(self) -> None:
-        """Kinds and curves, unless the reader has moved on."""
-        if self.kinds is None:
-            self.kinds = kinds(self.found, self._wanted.is_set)
-        if not self._wanted.is_set():
-            self._curves()
-        self._write(self.controls.picked)
-        if not self._wanted.is_set():
-            self.controls.say(self._told)
-
     def _write(self, picked: int) -> None:
         hertz = self.found.frequency_hz
         picked = min(picked, len(hertz) - 1)
         self.controls.table.content = modes_table(hertz, self.kinds, picked)
-        self._plot(picked)
+        if self._curve is None:
+            return
+        (k, *_), x, curves = self._curve
+        if curves.shape[1] != len(self.found.omega):
+            return
+        c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
+        names = [f"{m + 1}" for m in range(curves.shape[1])]
+        self.controls.plot.content = curves_plot(
+            x,
+            curves,
+            names,
+            (f"{c.name} ({c.unit})", "frequency (Hz)"),
+            here,
+            picked,
+            log=True,
+            at=float(self.found.frequency_hz[picked]),
+        )
 
     def _curves(self) -> None:
         """Frequencies along one coordinate, kept while only that one moves."""
@@ -148,25 +161,6 @@ class Studio:
         reached = np.isfinite(hertz[:, 0])
         if reached.sum() > 1:
             self._curve = (key, x[reached], hertz[reached])
-
-    def _plot(self, picked: int) -> None:
-        if self._curve is None:
-            return
-        (k, *_), x, hertz = self._curve
-        if hertz.shape[1] != len(self.found.omega):
-            return
-        c, here = self.controls.coordinates[k], float(self.controls.sliders[k].value)
-        names = [f"{m + 1}" for m in range(hertz.shape[1])]
-        self.controls.plot.content = curves_plot(
-            x,
-            hertz,
-            names,
-            (f"{c.name} ({c.unit})", "frequency (Hz)"),
-            here,
-            picked,
-            log=True,
-            at=float(self.found.frequency_hz[picked]),
-        )
 
     # -- drawing --------------------------------------------------------------------------------
 

@@ -25,20 +25,7 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
     hertz: Any = found["omega"] / (2 * np.pi)
     keys = [str(key) for key in hertz.dims if key != "mode" and found.sizes[key] > 1]
     hertz = hertz.squeeze([key for key in hertz.dims if key not in (*keys, "mode")])
-    tables = _extremes(hertz, keys)
-    if len(keys) < 2:
-        chapter = Chapter(tables=tables, plots=[_curves(hertz, keys[0])] if keys else [])
-    else:
-        chapter = Chapter(tables=tables, maps=[_map(hertz, keys)])
-    lead = (
-        f"{found.attrs['study']} of {name} over {', '.join(keys) or 'one configuration'}: "
-        f"{hertz.size // hertz.sizes['mode']:,} configurations, every frequency counted."
-    )
-    return save_page(path, f"{name}: atlas of frequencies", [chapter], [lead])
-
-
-def _extremes(hertz: Any, keys: list[str]) -> list[Table]:
-    """Where each mode is lowest, and where highest."""
+    # Where each mode is lowest, and where highest
     tables = []
     for word, pick, worst in (("Lowest", np.argmin, np.inf), ("Highest", np.argmax, -np.inf)):
         rows: list[list[str | int]] = []
@@ -50,7 +37,39 @@ def _extremes(hertz: Any, keys: list[str]) -> list[Table]:
             rows.append([int(mode), f"{values[spot]:.5g}", *(f"{float(x):.4g}" for x in where)])
         columns = ("mode>", "Hz>", *(f"{key}>" for key in keys))
         tables.append(Table(f"{word} frequencies", columns, rows))
-    return tables
+    if len(keys) < 2:
+        chapter = Chapter(tables=tables, plots=[_curves(hertz, keys[0])] if keys else [])
+    else:
+        # The first two keys as axes, the others and the mode as sliders; every n-th value if many
+        across, up, *rest = keys
+        step = 1
+        while hertz.isel({key: slice(None, None, step) for key in keys}).size > MOST:
+            step += 1
+        part = hertz.isel({key: slice(None, None, step) for key in keys})
+        part = part.transpose("mode", *rest, up, across)
+        choices = [Choice("mode", [str(int(mode)) for mode in part["mode"].values])]
+        choices += [Choice(key, [f"{value:.4g}" for value in part[key].values]) for key in rest]
+        spans = [(float(np.nanmin(own)), float(np.nanmax(own))) for own in part]
+        note = f"every {step}th value of each key" if step > 1 else ""
+        drawn = Heat(
+            "Natural frequency",
+            _label(part, across),
+            _label(part, up),
+            "Hz",
+            part[across].values,
+            part[up].values,
+            part.values,
+            spans[0],
+            note,
+            choices,
+            spans,
+        )
+        chapter = Chapter(tables=tables, maps=[drawn])
+    lead = (
+        f"{found.attrs['study']} of {name} over {', '.join(keys) or 'one configuration'}: "
+        f"{hertz.size // hertz.sizes['mode']:,} configurations, every frequency counted."
+    )
+    return save_page(path, f"{name}: atlas of frequencies", [chapter], [lead])
 
 
 def _curves(hertz: Any, key: str) -> Plot:
@@ -59,33 +78,6 @@ def _curves(hertz: Any, key: str) -> Plot:
         for mode in hertz["mode"].values
     ]
     return Plot("Frequencies", _label(hertz, key), "frequency (Hz)", series)
-
-
-def _map(hertz: Any, keys: list[str]) -> Heat:
-    """The first two keys as axes, the others and the mode as sliders; every n-th value if many."""
-    across, up, *rest = keys
-    step = 1
-    while hertz.isel({key: slice(None, None, step) for key in keys}).size > MOST:
-        step += 1
-    part = hertz.isel({key: slice(None, None, step) for key in keys})
-    part = part.transpose("mode", *rest, up, across)
-    choices = [Choice("mode", [str(int(mode)) for mode in part["mode"].values])]
-    choices += [Choice(key, [f"{value:.4g}" for value in part[key].values]) for key in rest]
-    spans = [(float(np.nanmin(own)), float(np.nanmax(own))) for own in part]
-    note = f"every {step}th value of each key" if step > 1 else ""
-    return Heat(
-        "Natural frequency",
-        _label(part, across),
-        _label(part, up),
-        "Hz",
-        part[across].values,
-        part[up].values,
-        part.values,
-        spans[0],
-        note,
-        choices,
-        spans,
-    )
 
 
 def _label(hertz: Any, key: str) -> str:

@@ -210,6 +210,20 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
 
 def _packed_track(track: Track) -> dict[str, Any]:
     """Numbers that are read stay as they are; what is only drawn is packed."""
+    # Whole numbers up to `top`, a scale for each shape, or None for zeros. Displacements take two
+    # bytes, 3e-5 of the largest; rotations, which only tilt sections, one
+    wholes = []
+    for c in range(6):
+        values = track.motion[..., c]
+        top = 32767 if c < 3 else 127
+        largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
+        if not largest.any():
+            whole = None
+        else:
+            scale = np.where(largest > 0, largest, 1.0) / top
+            kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
+            whole = _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
+        wholes.append(whole)
     return {
         "kind": track.kind,
         "name": track.name,
@@ -224,7 +238,7 @@ def _packed_track(track: Track) -> dict[str, Any]:
         "p": _floats(track.p),
         "quaternion": _floats(track.quaternion),
         "L": _floats(track.L),
-        "motion": [_whole(track.motion[..., c], 32767 if c < 3 else 127) for c in range(6)],
+        "motion": wholes,
         "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
     }
 
@@ -238,19 +252,6 @@ def _once(values: Array) -> Array:
 
 def _floats(values: Array) -> dict[str, Any]:
     return _packed(_once(values), [1.0], "f32", np.float32)
-
-
-def _whole(values: Array, top: int) -> dict[str, Any] | None:
-    """Whole numbers up to `top`, a scale for each shape, or None for zeros.
-
-    Displacements take two bytes, 3e-5 of the largest; rotations, which only tilt sections, one.
-    """
-    largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
-    if not largest.any():
-        return None
-    scale = np.where(largest > 0, largest, 1.0) / top
-    kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
-    return _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
 
 
 def _packed(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:

@@ -281,8 +281,14 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
         for torque in (run.torque, run.torque - run.rigid_torque)
     )
     moved, turned = 1e3 * run.tip[:, :3].T, np.degrees(run.tip[:, 3:]).T
+    # What the path prescribes: a platform in mm, or joints in degrees and lengths in m
+    if architecture_of(run.robot).asked_by == "position":
+        wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
+        asked = [_curves(run.t, "Path wanted", "mm", wanted)]
+    else:
+        asked = _coordinates(run.t, run.position, motors, slides, " wanted")
     plots = [
-        *_wanted(run, motors, slides),
+        *asked,
         _curves(
             run.t,
             "Position error",
@@ -320,14 +326,6 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
         [Chapter(scene=scene, tables=[_errors(run)], plots=plots)],
         lead,
     )
-
-
-def _wanted(run: PathResponse, motors: Sequence[str], slides: Sequence[bool]) -> list[Plot]:
-    """What the path prescribes: a platform in mm, or joints in degrees and lengths in m."""
-    if architecture_of(run.robot).asked_by == "position":
-        wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
-        return [_curves(run.t, "Path wanted", "mm", wanted)]
-    return _coordinates(run.t, run.position, motors, slides, " wanted")
 
 
 def _coordinates(

@@ -22,7 +22,7 @@ from ...robot import (
     Robot,
     SerialRobot,
 )
-from ...sections import Box, Circle, General, Rectangle, Shape, Tube
+from ...sections import Box, Circle, General, Profile, Rectangle, Shape, Tube
 
 __all__ = ["Outline", "Solid", "draw_robot"]
 
@@ -78,11 +78,20 @@ def draw_robot(
     """
     drawn: Any = _DRAWN[type(robot)]
     outlines, solids = drawn(robot, names)
+    if robot.foundation is not None and not any(s.role == "base" for s in solids):
+        wide = 3 * max((s.radius for s in solids if s.role == "joint"), default=0.05)
+        solids = (*solids, _disc("foundation", "base", -1, wide, 0.3 * wide))
     return outlines, solids
 
 
 def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
-    section, sizes = robot.section(link), _sizes_along(robot, link)
+    # Sections at even places along a link with stations; None where sizes are not given
+    beam = beam_of(robot, link) if link.stations is not None else None
+    section, sizes = robot.section(link), None
+    if isinstance(beam, VaryingBeam):
+        every = [beam.section(float(x)) for x in np.linspace(0, beam.L, PLACES)]
+        known = [own for own in every if own is not None]
+        sizes = known if len(known) == len(every) else None
     if sizes is not None:
         section = sizes[0]
     half, is_round = _half_sizes(section) if section else ((NOMINAL * extent,) * 2, True)
@@ -91,6 +100,8 @@ def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
     angles = np.linspace(0, 2 * np.pi, 10, endpoint=False)
     square = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
     corners = np.stack([np.cos(angles), np.sin(angles)], axis=1) if is_round else square
+    if isinstance(section, Profile):
+        corners = (np.array(section.outline) - section.centre()) / half
     c, s = math.cos(link.roll), math.sin(link.roll)
     turned = (corners * (y, z)) @ np.array([[c, s], [-s, c]])
     taper = np.ones((0, 2))
@@ -99,22 +110,14 @@ def _outline(robot: Robot, link: Elastic, name: str, extent: float) -> Outline:
     return Outline(name, turned, real, link.rigid, is_round, taper)
 
 
-def _sizes_along(robot: Robot, link: Elastic) -> list[Shape] | None:
-    """Sections at even places along a link with stations; None where sizes are not given."""
-    beam = beam_of(robot, link) if link.stations is not None else None
-    if not isinstance(beam, VaryingBeam):
-        return None
-    every = [beam.section(float(x)) for x in np.linspace(0, beam.L, PLACES)]
-    known = [section for section in every if section is not None]
-    return known if len(known) == len(every) else None
-
-
 def _half_sizes(section: Shape) -> tuple[tuple[float, float], bool]:
     """Half sizes in y and z and whether the section is round."""
     if isinstance(section, Rectangle | Box):
         return (section.depth / 2, section.width / 2), False
     if isinstance(section, Circle | Tube):
         return (section.diameter / 2, section.diameter / 2), True
+    if isinstance(section, Profile):
+        return section.half_sizes(), False
     assert isinstance(section, General)
     c = section.constants()
     return (math.sqrt(3 * c.I_z / c.A), math.sqrt(3 * c.I_y / c.A)), False
@@ -184,7 +187,14 @@ def _delta(
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
             solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
-            solids.extend(_rails(robot, i, thin))
+            # Where the two rods of a parallelogram meet the platform
+            for k in range(3 if robot.lower.spacing is not None else 0):
+                c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
+                along, r = (-s, c, 0.0), robot.platform.radius
+                rail, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
+                solids.append(
+                    Solid(rail, "cylinder", "joint", i, 0, (r * c, r * s, 0.0), along, thin, long)
+                )
             continue
         outline = _outline(robot, link, name, extent)
         outlines.append(outline)
@@ -207,19 +217,6 @@ def _delta(
     if robot.payload is not None and robot.payload.mass > 0:
         solids.append(_ball("payload", robot.payload, len(names) - 1, 1, extent))
     return tuple(outlines), tuple(solids)
-
-
-def _rails(robot: DeltaRobot, platform: int, thin: float) -> list[Solid]:
-    """Where the two rods of a parallelogram meet the platform."""
-    rails: list[Solid] = []
-    for k in range(3 if robot.lower.spacing is not None else 0):
-        c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
-        along, r = (-s, c, 0.0), robot.platform.radius
-        name, long = f"rail {k + 1} of the platform", robot.lower.spacing or 0.0
-        rails.append(
-            Solid(name, "cylinder", "joint", platform, 0, (r * c, r * s, 0.0), along, thin, long)
-        )
-    return rails
 
 
 def _disc(

@@ -74,7 +74,15 @@ def bend_in_place(L: Array, motion: Array, scale: float) -> Bent:
     """Return the sections in the axes of their links, of lengths L (n,)."""
     x = np.linspace(0, 1, motion.shape[1])[None, :, None] * L[:, None, None]
     centre = scale * motion[..., :3] + x * np.array([1.0, 0.0, 0.0])
-    return Bent(centre, _turns(scale * motion[..., 3:]))
+    # Rotations (..., 3, 3) by rotation vectors (..., 3): 1 + sin a K + (1 - cos a) K^2
+    phi = scale * motion[..., 3:]
+    angle = np.linalg.norm(phi, axis=-1)[..., None, None]
+    p, y, z = (phi[..., k] for k in range(3))
+    o = np.zeros_like(p)
+    K = np.stack([o, -z, y, z, o, -p, -y, p, o], axis=-1).reshape(*phi.shape[:-1], 3, 3)
+    K = K / np.where(angle > 0, angle, 1.0)
+    turned: Array = np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
+    return Bent(centre, turned)
 
 
 def strips(bent: Bent) -> tuple[Array, Array, Array]:
@@ -122,14 +130,3 @@ def towards(axis: Array) -> Array:
     y = np.cross(a, [1.0, 0, 0] if abs(a[0]) < 0.9 else [0, 1.0, 0])
     y /= np.linalg.norm(y)
     return np.stack([a, y, np.cross(a, y)], axis=1)
-
-
-def _turns(phi: Array) -> Array:
-    """Rotations (..., 3, 3) by rotation vectors (..., 3): 1 + sin a K + (1 - cos a) K^2."""
-    angle = np.linalg.norm(phi, axis=-1)[..., None, None]
-    x, y, z = (phi[..., k] for k in range(3))
-    o = np.zeros_like(x)
-    K = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(*phi.shape[:-1], 3, 3)
-    K = K / np.where(angle > 0, angle, 1.0)
-    turned: Array = np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
-    return turned

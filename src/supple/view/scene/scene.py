@@ -10,7 +10,7 @@ and its section is turned by R Rot(scale phi(s)).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -173,14 +173,6 @@ def quaternions(R: Array) -> Array:
     return found
 
 
-def _continuous(q: Array) -> Array:
-    """Signs of (V, n, 4) such that neighbours are near; the first has its w positive."""
-    q = q * np.where(q[:1, :, :1] < 0, -1.0, 1.0)
-    for v in range(1, len(q)):
-        q[v] *= np.where((q[v] * q[v - 1]).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
-    return q
-
-
 @dataclass(frozen=True)
 class Poses:
     """Link frames of V poses: roots p (V, n, 3), axes R (V, n, 3, 3), lengths L (V, n)."""
@@ -220,7 +212,11 @@ def poses_of(structure: Structure) -> Poses:
 
 def track_of(poses: Poses, motion: Array, energy: Array, **more: Any) -> Track:
     """Return a Track of poses, with motion (V, M, n, P, 6) and energy (V, M, n, P) as they are."""
-    q = _continuous(quaternions(poses.R))
+    # Signs of (V, n, 4) such that neighbours are near; the first has its w positive
+    q = quaternions(poses.R)
+    q = q * np.where(q[:1, :, :1] < 0, -1.0, 1.0)
+    for v in range(1, len(q)):
+        q[v] *= np.where((q[v] * q[v - 1]).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0)
     sized = bool(more.get("largest"))
     peak = energy.max(axis=None if sized else (2, 3), keepdims=True)
     energy = energy / np.where(peak > 0, peak, 1.0)
@@ -248,7 +244,12 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
     links, solids = draw_robot(robot, names)
     centre = (low + high) / 2
     parents, tip, _ = architecture_of(robot).hangs(names)
-    notes = _drawing_notes(links, solids)
+    notes = []
+    thin = [link.name for link in links if not link.real]
+    if thin:
+        notes.append(f"Drawn thicker than they are, or without a known section: {', '.join(thin)}.")
+    if any(solid.role == "mass" for solid in solids):
+        notes.append("Bodies are drawn as steel balls of their mass.")
     return Scene(
         links=links,
         solids=solids,
@@ -266,16 +267,6 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
 def up_of(robot: Robot) -> tuple[float, ...]:
     """Return which way is up on the screen: against gravity, where there is any."""
     return architecture_of(robot).up
-
-
-def _drawing_notes(links: Sequence[Outline], solids: Sequence[Solid]) -> list[str]:
-    notes = []
-    thin = [link.name for link in links if not link.real]
-    if thin:
-        notes.append(f"Drawn thicker than they are, or without a known section: {', '.join(thin)}.")
-    if any(solid.role == "mass" for solid in solids):
-        notes.append("Bodies are drawn as steel balls of their mass.")
-    return notes
 
 
 def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
@@ -353,6 +344,12 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
 
 def _nearby(part: Around, own: float) -> Track:
     turn = math.degrees(1.0) if part.coordinate.unit == "rad" else 1.0
+    # How far frequencies between the computed poses can be believed, in words
+    between = f"interpolated between {len(part.values)} computed poses"
+    if part.error < 1e-9:
+        trust = f"{between}; the frequencies do not change along it"
+    else:
+        trust = f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
     return track_of(
         poses_of(part.found.structure),
         _aligned(np.array([_motion(s) for s in part.shapes])),
@@ -365,16 +362,8 @@ def _nearby(part: Around, own: float) -> Track:
         values=turn * part.values,
         frequency_hz=part.frequency_hz,
         kinds=_kinds(part.shapes),
-        note=_trust(part),
+        note=trust,
     )
-
-
-def _trust(part: Around) -> str:
-    """How far frequencies between the computed poses can be believed, in words."""
-    between = f"interpolated between {len(part.values)} computed poses"
-    if part.error < 1e-9:
-        return f"{between}; the frequencies do not change along it"
-    return f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
 
 
 def _kinds(each: Iterable[Shapes]) -> tuple[tuple[str, ...], ...]:

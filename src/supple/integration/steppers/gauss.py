@@ -1,0 +1,216 @@
+"""Gauss's collocation for a Model: implicit steps of sixth order that damp nothing.
+
+With nodes c, weights b and coefficients a of three stages, stage accelerations A_i satisfy
+    r(q + c_i h v + h^2 sum (a a)_ij A_j, v + h sum a_ij A_j, A_i) = 0
+and carry a step by q_1 = q + h v + h^2 sum (b a)_j A_j, v_1 = v + h sum b_j A_j. A mode that turns
+by phi in a step keeps its amplitude and is phi^6 / 100800 slow; modes much faster than the step
+stay as small as they are. Nothing is read at the ends of a step, so that inputs may jump there.
+
+Source: [Hairer2006], II.1.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from ...errors import SuppleError
+from ..plan import Chunk, Plan
+from ..spectrum import Spectrum
+from .residual import System
+from .stepper import Stepper
+
+__all__ = ["Gauss"]
+
+Array = NDArray[np.float64]
+STAGES = 3
+PHASE = 0.9  # rad of the fastest rate excited in a step: 5e-6 of a rad is lost in one
+USUAL = 1e-9  # tolerance that goes with it
+BLOCK = 64  # samples whose inputs are read at once
+PIECE = 4  # steps between two switches of the input
+HALVINGS = 8
+MOST = 14  # iterations of a step
+QUICK = 5  # iterations after which the matrix is made anew for the next step
+
+
+def _coefficients(stages: int) -> tuple[Array, Array, Array]:
+    """Return c (s,), a (s, s), b (s,) of the collocation at Gauss's points in 0..1."""
+    x, weights = legendre.leggauss(stages)
+    c = (1 + x) / 2
+    V = np.vander(c, increasing=True)
+    powers = c[:, None] ** np.arange(1, stages + 1) / np.arange(1, stages + 1)
+    return c, powers @ np.linalg.inv(V), weights / 2
+
+
+C, A, B = _coefficients(STAGES)
+TWICE = A @ A
+
+
+class Gauss(Stepper):
+    """Implicit steps of sixth order without damping; under Decoupling on its path joints are led.
+
+    The matrix of Newton's method is kept from step to step as long as it leads there quickly.
+    """
+
+    name = "gauss"
+    order = 2 * STAGES
+    takes = frozenset({"data", "controller", "wrench", "loops"})
+
+    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
+        """Return PHASE rad of the fastest rate excited, less where a finer tolerance is asked."""
+        edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
+        step = float(np.diff(edges).min()) / PIECE
+        phase = PHASE * min(1.0, plan.tolerance / USUAL) ** (1 / self.order)
+        return min(step, phase / spectrum.excited) if spectrum.excited else step
+
+    def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
+        """Yield state after state."""
+        n, system = plan.model.size, _Steps(plan, x)
+        q, qd, work = x[:n].copy(), x[n : 2 * n].copy(), float(x[2 * n])
+        edges = [*plan.starts, len(plan.grid) - 1]
+        for first, last in pairwise(edges):
+            system.forget()
+            for a in range(first, last, BLOCK):
+                ends = plan.grid[a : min(a + BLOCK, last) + 1]
+                counts = np.maximum(1, np.ceil(np.diff(ends) / step - 1e-9)).astype(int)
+                h = np.repeat(np.diff(ends) / counts, counts)
+                t = ends[0] + np.concatenate([[0.0], np.cumsum(h)[:-1]])
+                at = t[:, None] + h[:, None] * np.append(C, 1 - 1e-9)
+                u = plan.inputs(at.ravel()).reshape(len(t), STAGES + 1, -1)
+                done, place = np.cumsum(counts) - 1, a
+                for k in range(len(t)):
+                    q, qd, power = system.step(float(t[k]), float(h[k]), (q, qd), u[k])
+                    work += power
+                    if k == done[0]:
+                        done, place = done[1:], place + 1
+                        yield Chunk(place, np.concatenate([q, qd, [work], system.near])[None])
+
+
+class _Steps(System):
+    """Steps of a plan, the matrix that solves them, and the accelerations of the last one."""
+
+    def __init__(self, plan: Plan, x: Array) -> None:
+        super().__init__(plan, x)
+        self._inverse: Array | None = None
+        self._h = self._last = 0.0
+        self._before: Array | None = None
+        self._cut = 0
+        self._here = self.near.copy()
+        self._nears = [self._here] * STAGES
+
+    def forget(self) -> None:
+        """Start anew: accelerations jump here."""
+        self._before, self._nears, self._cut = None, [self._here] * STAGES, 0
+
+    def step(
+        self, t: float, h: float, start: tuple[Array, Array], u: Array, depth: int = 0
+    ) -> tuple[Array, Array, float]:
+        """q and qd after a step with inputs u (s + 1, .) at its nodes and end, and the work done.
+
+        One that does not converge within MOST iterations is made in two halves, and so are those
+        after it until the next switch.
+        """
+        if depth >= self._cut and abs(h - self._h) > 1e-9 * h:
+            self._inverse = None
+        for renewed in (0, 1) if depth >= self._cut else ():  # the matrix at hand, or a new one
+            found = self._iterated(t, h, start, u, renewed)
+            if found is not None:
+                return found
+        self._cut = max(self._cut, depth + 1)
+        if depth == HALVINGS:
+            hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
+            raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
+        at, work = np.append(C, 1 - 1e-9) * h / 2, 0.0
+        for begin in (t, t + h / 2):
+            parts = self.plan.inputs(begin + at)
+            *now, done = self.step(begin, h / 2, start, parts, depth + 1)
+            start, work = (now[0], now[1]), work + done
+        return *start, work
+
+    def _guess(self, h: float, q: Array) -> Array:
+        """Stage accelerations (s, N) by the polynomial of the last step, or none."""
+        if self._before is None:
+            return np.zeros((STAGES, len(q)))
+        x, V = 1 + C * h / self._last, np.vander(C, increasing=True)
+        return np.asarray(x[:, None] ** np.arange(STAGES) @ np.linalg.solve(V, self._before))
+
+    def _iterated(
+        self, t: float, h: float, start: tuple[Array, Array], u: Array, renewed: int
+    ) -> tuple[Array, Array, float] | None:
+        (q, qd), n, before = start, len(start[0]), np.inf
+        acc, shrink = self._guess(h, q), 1.0
+        nears = list(self._nears) if self._before is not None else [self._here] * STAGES
+        last: Array | None = None
+        for count in range(MOST):
+            rests, powers, states = self._stages(h, q, qd, acc, u, nears)
+            if count < renewed or self._inverse is None:
+                self._renew(t + h / 2, h, states[STAGES // 2], u[STAGES // 2], renewed)
+            assert self._inverse is not None
+            change = self._inverse @ -rests.ravel()
+            if last is not None and (along := float(last @ (last - change))) > 0.1 * last @ last:
+                # what the matrix missed in the last iteration it knows from now on (Broyden)
+                self._inverse += np.outer(change / along, last @ self._inverse)
+                change = change * float(last @ last) / along
+            last = None if count < renewed else change
+            change = change.reshape(STAGES, n)
+            acc = acc + change
+            size = float(np.abs(change).max(initial=0.0))
+            if not np.isfinite(size) or (count > 4 and size > 2 * before):
+                return None
+            shrink = min(0.5, size / before) if np.isfinite(before) and before > 0 else shrink
+            left = size * shrink / (1 - shrink) if shrink < 1 else size
+            reach = 1e-3 + max(np.abs(q).max(initial=0.0), h * np.abs(qd).max(initial=0.0))
+            moved = 1e-3 + np.abs(qd).max(initial=0.0)
+            # tolerance: of the largest displacement and speed, what the iteration may leave
+            close = min(USUAL, self.plan.tolerance)
+            if count and h**2 * left <= close * reach and h * left <= 10 * close * moved:
+                if count > QUICK:
+                    self._inverse = None
+                return self._end(h, q, qd, acc, u[-1], nears, powers)
+            before = size
+        return None
+
+    def _stages(
+        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: list[Array]
+    ) -> tuple[Array, Array, list[tuple[Array, Array, Array]]]:
+        """Residuals (s, N) and powers (s,) of all stages, and their states."""
+        k, rests, powers, states = self.k, np.empty_like(acc), np.empty(STAGES), []
+        if self.led:
+            acc[:, :k] = u[:-1, 2 * k :]
+        places, speeds = q + h * C[:, None] * qd + h**2 * TWICE @ acc, qd + h * A @ acc
+        if self.led:
+            places[:, :k], speeds[:, :k] = u[:-1, :k], u[:-1, k : 2 * k]
+        for i in range(STAGES):
+            self.near = nears[i]
+            states.append((places[i], speeds[i], acc[i]))
+            rests[i] = self.rest(*states[-1], u[i])
+            nears[i], powers[i] = self.near, self.power
+        return rests, powers, states
+
+    def _renew(
+        self, t: float, h: float, state: tuple[Array, Array, Array], u: Array, renewed: int
+    ) -> None:
+        """Make the matrix of a step, its slopes at one state for all stages."""
+        exact = not self.model.functions.iterates
+        M, D, K = self.slopes(t, state, u, exact, renewed > 0)
+        whole = np.kron(np.eye(STAGES), M) + np.kron(h * A, D) + np.kron(h**2 * TWICE, K)
+        self._inverse, self._h = np.linalg.inv(whole), h
+
+    def _end(
+        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: list[Array], powers: Array
+    ) -> tuple[Array, Array, float]:
+        """The state after a step."""
+        self._before, self._last = acc, h
+        end, speed = q + h * qd + h**2 * (B @ A @ acc), qd + h * (B @ acc)
+        if self.led:
+            k = self.k
+            end[:k], speed[:k] = u[:k], u[k : 2 * k]
+        # followers of the next stages and of the end, by the polynomial through these
+        through = np.linalg.solve(np.vander(C, increasing=True), np.array(nears))
+        self._nears = list((1 + C)[:, None] ** np.arange(STAGES) @ through)
+        self.near = self._here = through.sum(axis=0)
+        return end, speed, float(h * B @ powers)

@@ -1,0 +1,161 @@
+"""The equations of a plan as a residual over (q, qd, qdd), which implicit steps drive to zero."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...control.controllers import Decoupling, Wanted
+from ...equations.equilibrium import stiffness_at
+from ...equations.evaluate import Evaluator, compiled, slope
+from ..closed_loop import Reference
+from ..inputs import Feedback
+from ..plan import Plan, wrench_power
+from ..states import near_symbols
+
+__all__ = ["System"]
+
+Array = NDArray[np.float64]
+State = tuple[Array, Array, Array]
+
+
+class System:
+    """The residual of a plan, what goes with it, and its slopes.
+
+    Attributes:
+        led: whether the joints are held to their path.  tau, power: efforts, and the power of
+        efforts and wrench less what is lost, where the residual was asked last.  near: about where
+        the followers of loops are; `rest` brings them one step of Newton's method nearer.
+    """
+
+    def __init__(self, plan: Plan, x: Array) -> None:
+        self.plan, self.model = plan, plan.model
+        self.k, self.tau, self.power = plan.model.joints, np.zeros(plan.model.joints), 0.0
+        self.led = _on_path(plan, x)
+        self.equations: _Equations = plan.model.functions.derived(
+            ("residual", plan.controller, self.led, plan.width, plan.compiled),
+            lambda: _Equations(plan, self.led),
+        )
+        self.near = x[2 * plan.model.size + 1 :].copy()
+        self._answer: list[Array] | None = None
+        self._time, self._row = np.nan, np.zeros(0)
+
+    def inputs(self, t: float, q: Array, qd: Array) -> Array:
+        """Inputs at a time; of a Python function those at a state."""
+        if not isinstance(self.plan.tau, Feedback):
+            if t != self._time:
+                self._time, self._row = t, self.plan.inputs(np.array([t]))[0]
+            return self._row
+        efforts = self.plan.tau(t, q, qd)
+        if self.plan.wrench is None:
+            return efforts
+        return np.concatenate([efforts, self.plan.wrench.value(np.array([t]), 6)[0]])
+
+    def rest(self, q: Array, qd: Array, qdd: Array, u: Array) -> Array:
+        """The residual; efforts, power and followers are kept."""
+        r: Array
+        r, self.tau, power, self.near = self.equations.residual(q, qd, qdd, u, self.near)
+        self.power = float(power[0])
+        return r
+
+    def slopes(
+        self, t: float, state: State, u: Array, exact: bool, anew: bool
+    ) -> tuple[Array, Array, Array]:
+        """d r / d qdd, d qd and d q.
+
+        Where that is dear, M, D and K with the answer of the law, kept unless `anew`: gyroscopic
+        and geometric terms are left to the iteration.
+        """
+        (q, qd, _), k = state, self.k
+        if exact:
+            M, C, K = (part(*state, u, self.near)[0] for part in self.equations.slopes)
+        else:
+            M, K = self.equations.mass(q, self.near)[0], stiffness_at(self.model, q)
+            C = self.model.damping.copy()
+            if not np.isfinite(C).all():  # links that slide
+                n, h = len(q), 1e-6
+                lost = self.model.functions.evaluator("dissipation")
+                C = lost(np.tile(q, (n, 1)), h * np.eye(n))[0].T / h
+            if self.equations.answer is not None:
+                if self._answer is None or anew:
+                    self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
+                K[:k] += self._answer[0]
+                C[:k] += self._answer[1]
+            if self.equations.free:
+                for part in (M, C, K):
+                    part[:k] = 0.0
+                M[:k, :k] = np.eye(k)
+        if isinstance(self.plan.tau, Feedback) and self.plan.tau.of_state:
+            for j, e in enumerate(1e-6 * np.eye(len(q))[:k]):  # how a function answers
+                K[:k, j] -= (self.inputs(t, q + e, qd) - u)[:k] / 1e-6
+                C[:k, j] -= (self.inputs(t, q, qd + e) - u)[:k] / 1e-6
+        return M, C, K
+
+
+def _on_path(plan: Plan, x: Array) -> bool:
+    """Whether a law that holds its joints to the path starts there."""
+    if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
+        return False
+    k, n = plan.model.joints, plan.model.size
+    r, rd, _ = plan.tau.trajectory(0.0)
+    return bool(np.abs(x[:k] - r).max() < 1e-12 and np.abs(x[n : n + k] - rd).max() < 1e-12)
+
+
+class _Equations:
+    """Residual and efforts over (q, qd, qdd, inputs), and slopes.
+
+    Attributes:
+        free: whether the rows of the joints say their accelerations, not their efforts.
+        residual: (r, tau, power, followers).  mass: M.  answer: slopes by q and qd of -tau of a
+        law, None without one.
+    """
+
+    def __init__(self, plan: Plan, led: bool) -> None:
+        import casadi as ca
+
+        (model, near), law = near_symbols(plan.model, 0), plan.controller
+        n, k, symbol = model.size, model.joints, model.functions.symbol
+        q, qd, qdd, x = (symbol(w, s) for w, s in zip("qvax", (n, n, n, plan.width), strict=True))
+        u = x[: plan.driven]
+        part = model.functions.expression
+        if near.numel():
+            force, lost, found = part("residual")(q, qd, qdd)
+        else:
+            force, lost, found = part("inverse_dynamics")(q, qd, qdd), 0.0, near
+            lost = ca.dot(qd, part("dissipation")(q, qd))
+        self.free = isinstance(law, Decoupling)
+        self.answer: list[Evaluator] | None = None
+        if isinstance(law, Decoupling):
+            wanted = Wanted(u[:k], u[k : 2 * k], u[2 * k :])
+            second = wanted.rdd if led else law.joint_acceleration(model, q, qd, wanted)
+            first, tau = qdd[:k, 0] - second, force[:k, 0]
+        else:
+            tau = u
+            if law is not None:
+                tau = law.effort(model, q, qd, Wanted(u[:k], u[k : 2 * k], u[2 * k :]))
+                alone = ca.Function("answer", [q, qd, x, near], [ca.densify(-tau)])
+                self.answer = [Evaluator(slope(alone, i), True) for i in (0, 1)]
+            first = force[:k, 0] - tau  # a slice of one entry alone would be a row
+        rows, power = ca.densify(ca.vertcat(first, force[k:, 0])), ca.DM.zeros(1)
+        if plan.wrench is not None:
+            power = wrench_power(model, q, qd, x[plan.driven :])
+            rows = rows - ca.jtimes(power, qd, ca.DM.ones(1), True)
+        power += ca.dot(tau, qd[:k, 0]) - lost
+        inputs = [q, qd, qdd, x, near]
+        self._rows = ca.Function("rows", inputs, [rows])
+        whole = ca.Function("residual", inputs, ca.cse([rows, ca.densify(tau), power, found]))
+        if near.numel() and not whole.is_a("SXFunction"):  # parts that were calls share their work
+            x = [ca.SX.sym(name, whole.numel_in(i)) for i, name in enumerate(whole.name_in())]
+            shared: Any = ca.cse(whole.expand().call(x))
+            whole = ca.Function("residual", x, shared)
+        self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
+        mass = ca.Function("mass", [q, near], [part("mass_matrix")(q)])
+        self.mass = Evaluator(compiled(mass) if plan.compiled else mass, True)
+
+    @cached_property
+    def slopes(self) -> list[Evaluator]:
+        """Slopes of the residual by qdd, qd and q."""
+        return [Evaluator(slope(self._rows, i), True) for i in (2, 1, 0)]

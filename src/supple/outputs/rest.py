@@ -1,0 +1,99 @@
+"""Rest: what outputs read of a robot at rest, bent by its weight and a load on its tip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..architectures.kinds import architecture_of
+from ..beams.theory import AnyBeam
+from ..errors import SuppleError
+from ..kernels.spatial import rpy_rotation
+from ..robot import JointedLink, Robot
+from ..structure import Structure
+
+__all__ = ["Place", "Rest"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A section at rest.
+
+    Attributes:
+        beam: of its link, what is out of a hub.  x: m from the root.  carried: (6,), force and
+        moment of the outer part on the inner one, section axes.  R: (3, 3), section axes in base
+        axes, turned by the sag.  p: (3,), its place, base axes.
+    """
+
+    beam: AnyBeam
+    x: float
+    carried: Array
+    R: Array
+    p: Array
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A robot at rest at one configuration.
+
+    Attributes:
+        structure: where it is.  gravity: (3,).  theta: of the motors.  tip: (6,), how the tip
+        moves, base axes.  state: (i, x) to the (12,) motion and resultants of a section of segment
+        i, its axes.  root: (n, 6), what each segment's root carries, force and moment on the link.
+    """
+
+    robot: Robot
+    structure: Structure
+    gravity: Array
+    theta: Array
+    tip: Array
+    state: Callable[[int, float], Array]
+    root: Array
+
+    def index(self, link: str) -> int:
+        """Return the place of a link among the segments, or say which there are."""
+        names = [segment.name for segment in self.structure.segments]
+        if link not in names:
+            raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
+        return names.index(link)
+
+    def place(self, link: str, fraction: float) -> Place:
+        """Return the section at a fraction of a link's length."""
+        i = self.index(link)
+        L = float(self.structure.L[0, i])
+        x = fraction * L
+        found, R = self.state(i, x), self.structure.R[0, i]
+        a, b, c = found[3:6]
+        turned = np.eye(3) + np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]])
+        p = self.structure.p[0, i] + R @ (found[:3] + np.array([x, 0, 0]))
+        beam = self.structure.segments[i].beam.outside(L)
+        return Place(beam, x, found[6:], R @ turned, p)
+
+    def reaction(self, joint: str) -> Array:
+        """Return force and moment on a link at its joint, (6,), mounted axes, unbent."""
+        i = self.index(joint)
+        described: Any = architecture_of(self.robot).described(joint)
+        if not isinstance(described, JointedLink):
+            raise SuppleError(
+                f"Reaction('{joint}') is for links with a joint of their own: of "
+                f"{self.robot.name} ask Moment at a link's root"
+            )
+        segment, R = self.structure.segments[i], self.structure.R[0]
+        up = np.eye(3)
+        if segment.parent >= 0:
+            up = R[segment.parent] @ self.structure.segments[segment.parent].R_LS.T
+        turn = (up @ rpy_rotation(described.joint.mount.rpy)).T @ R[i]
+        return np.concatenate([turn @ self.root[i, :3], turn @ self.root[i, 3:]])
+
+    def motor(self, joint: str) -> float:
+        """Return a motor's coordinate."""
+        names = [name for name, _ in architecture_of(self.robot).motors()]
+        if joint not in names:
+            raise SuppleError(f"there is no motor '{joint}': the motors are {', '.join(names)}")
+        return float(self.theta[names.index(joint)])

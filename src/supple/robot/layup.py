@@ -1,0 +1,90 @@
+"""Ply and the membrane moduli of a laminate: classical laminate theory of a thin wall."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from ..faults import Description
+from ..values import Angle, Number, Positive, as_tuple, fault
+
+__all__ = ["Layup", "Membrane", "Ply", "Stiff", "membrane"]
+
+
+def _within_a_turn(value: float) -> float:
+    if abs(value) > 2 * math.pi:
+        raise fault(f"{value:g} rad is more than a turn: write degrees as {value:g}deg")
+    return value
+
+
+class Ply(Description):
+    """One ply: its fibres' angle to the link's x, its thickness, and a material of its own or not.
+
+    What it leaves out is the laminate's; without thicknesses all plies are alike.
+    """
+
+    angle: Annotated[Angle, AfterValidator(_within_a_turn)]
+    thickness: Positive | None = None
+    young_modulus: Positive | None = None
+    transverse_modulus: Positive | None = None
+    shear_modulus: Positive | None = None
+    poisson_ratio: Number | None = None
+    density: Positive | None = None
+
+
+def _plies(value: Any) -> Any:
+    """Read an angle alone as a ply of that angle."""
+    value = as_tuple(value)
+    if not isinstance(value, tuple):
+        return value
+    return tuple({"angle": ply} if isinstance(ply, int | float | str) else ply for ply in value)
+
+
+Layup = Annotated[tuple[Ply, ...], Field(min_length=1, max_length=1000), BeforeValidator(_plies)]
+
+
+class Stiff(NamedTuple):
+    """A ply's elasticity: along and across its fibres, in-plane shear, Poisson's ratio, density."""
+
+    E1: float
+    E2: float
+    G12: float
+    nu12: float
+    rho: float
+
+
+class Membrane(NamedTuple):
+    """Moduli of a laminate in its plane, Pa, Poisson's ratio, density, and A16 beside A66 A11."""
+
+    E: float
+    G: float
+    nu: float
+    density: float
+    coupling: float
+
+
+def membrane(plies: list[tuple[float, float, Stiff]]) -> Membrane:
+    """Return the moduli of plies (angle, thickness, elasticity) along x, free across it.
+
+    A = sum of t Q(angle); E = (A11 - A12^2 / A22) / t, G = A66 / t, nu = A12 / A22: the wall of a
+    closed tube has no stress around it, and keeps its section in shear. `coupling` is the larger
+    of |A16| and |A26| over sqrt(A11 A66), zero for a balanced laminate.
+    Source: [Jones1999], 2.6 and 4.3.
+    """
+    A11 = A22 = A12 = A66 = A16 = A26 = total = mass = 0.0
+    for angle, t, (E1, E2, G12, nu12, rho) in plies:
+        rest = 1 - nu12**2 * E2 / E1
+        Q11, Q22, Q12 = E1 / rest, E2 / rest, nu12 * E2 / rest
+        c, s = math.cos(angle), math.sin(angle)
+        A11 += t * (Q11 * c**4 + 2 * (Q12 + 2 * G12) * (s * c) ** 2 + Q22 * s**4)
+        A22 += t * (Q11 * s**4 + 2 * (Q12 + 2 * G12) * (s * c) ** 2 + Q22 * c**4)
+        A12 += t * ((Q11 + Q22 - 4 * G12) * (s * c) ** 2 + Q12 * (s**4 + c**4))
+        A66 += t * ((Q11 + Q22 - 2 * Q12 - 2 * G12) * (s * c) ** 2 + G12 * (s**4 + c**4))
+        A16 += t * ((Q11 - Q12 - 2 * G12) * s * c**3 + (Q12 - Q22 + 2 * G12) * s**3 * c)
+        A26 += t * ((Q11 - Q12 - 2 * G12) * s**3 * c + (Q12 - Q22 + 2 * G12) * s * c**3)
+        total, mass = total + t, mass + t * rho
+    E, nu = (A11 - A12**2 / A22) / total, A12 / A22
+    coupling = max(abs(A16), abs(A26)) / math.sqrt(A11 * A66)
+    return Membrane(E, A66 / total, nu, mass / total, coupling)

@@ -1,0 +1,389 @@
+"""How fast can it be under limits: jerk-limited moves, and paths under effort limits.
+
+Both are found by libraries of the extra `motion`: the profiles of constant jerk by Ruckig, the
+speed along a path by TOPP-RA. With theta = p(s) the efforts of an arm that does not bend are linear
+in s'' and s'^2,
+
+    tau = (M p') s'' + (M p'' + h(p, p')) s'^2 + g(p),
+
+so that the fastest s'(s) is found by linear programmes along the path. Terms that are odd in the
+speed (damping, friction) are taken from the motion found before, by repetition.
+
+Source: [Berscheid2021] for the profiles, [Pham2018] for the speed along a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...arguments import Check, checked, number, optional, reals, shown, some, vector, whole
+from ...control.trajectories import Trajectory
+from ...equations.functions import need_open
+from ...equations.model import Model
+from ...errors import SuppleError
+
+__all__ = ["JerkLimited", "PathTiming", "effort_limited", "jerk_limited"]
+
+Array = NDArray[np.float64]
+EXTRA = "needs the extra: pip install supple[motion]"
+KNOTS = 200  # through which the line of a Trajectory is led
+ROUNDS = 30  # for terms that are odd in the speed
+
+
+@dataclass(frozen=True, eq=False)
+class JerkLimited(Trajectory):
+    """From rest to rest with constant jerk between knots.
+
+    Attributes:
+        t: (m,) s, knots from 0.  x, v, a: (m, n) position, velocity and acceleration there.
+    """
+
+    t: Array
+    x: Array
+    v: Array
+    a: Array
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(self.t[1:-1].tolist())
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
+        d = (t - self.t[k])[:, None]
+        x, v, a = self.x[k], self.v[k], self.a[k]
+        jerk = (self.a[k + 1] - a) / np.diff(self.t)[k][:, None]
+        return (
+            x + d * (v + d * (a / 2 + d * jerk / 6)),
+            v + d * (a + d * jerk / 2),
+            a + d * jerk,
+        )
+
+    def __repr__(self) -> str:
+        return f"<JerkLimited: {self.duration:.5g} s, {self.x.shape[1]} coordinates>"
+
+
+@checked(
+    start=vector(),
+    end=vector(),
+    speed_limit=some(0),
+    acceleration_limit=some(0),
+    jerk_limit=some(0),
+    duration=optional(number(0, 1e6, above=True, unit="of seconds")),
+)
+def jerk_limited(
+    start: ArrayLike,
+    end: ArrayLike,
+    speed_limit: float | Sequence[float],
+    acceleration_limit: float | Sequence[float],
+    jerk_limit: float | Sequence[float],
+    duration: float | None = None,
+) -> JerkLimited:
+    """Return the fastest straight move from rest to rest under three limits of each coordinate.
+
+    Args:
+        start, end: (n,) coordinates.
+        speed_limit, acceleration_limit, jerk_limit: one value or one for each coordinate.
+        duration: s, at least; the fastest unless given.
+
+    Needs the extra `motion` (Ruckig). `calm_move` is its sister that leaves modes calm.
+    """
+    try:
+        import ruckig
+    except ImportError:
+        raise SuppleError(f"a jerk-limited move {EXTRA}") from None
+    a, b = np.asarray(start, float), np.asarray(end, float)
+    if a.shape != b.shape:
+        raise SuppleError(f"start has {a.size} coordinates and end {b.size}: give equally many")
+    if np.array_equal(a, b):
+        raise SuppleError("start and end are the same: there is no move")
+    limits = {
+        "max_velocity": _each("speed_limit", speed_limit, a.size),
+        "max_acceleration": _each("acceleration_limit", acceleration_limit, a.size),
+        "max_jerk": _each("jerk_limit", jerk_limit, a.size),
+    }
+    moving = a != b  # a straight line: every limit as a limit of s, from 0 to 1
+    asked = ruckig.InputParameter(1)
+    asked.current_position, asked.target_position = [0.0], [1.0]
+    for name, limit in limits.items():
+        setattr(asked, name, [float((limit[moving] / np.abs(b - a)[moving]).min())])
+    asked.minimum_duration = duration
+    found = ruckig.Trajectory(1)
+    try:
+        told = ruckig.Ruckig(1).calculate(asked, found)
+    except ruckig.RuckigError as error:
+        raise SuppleError(f"no such move: {' '.join(str(error).split())}") from None
+    if told not in (ruckig.Result.Working, ruckig.Result.Finished):
+        raise SuppleError(f"no such move was found ({told.name}): give other limits")
+    if duration is not None and duration < found.duration * (1 - 1e-9):
+        raise SuppleError(
+            f"duration is {duration:.4g} s: the limits allow no move faster than "
+            f"{found.duration:.4g} s"
+        )
+    t, s, sd, sdd = _knots(found)
+    move = b - a
+    return JerkLimited(t, a + np.outer(s, move), np.outer(sd, move), np.outer(sdd, move))
+
+
+def _knots(found: Any) -> tuple[Array, Array, Array, Array]:
+    """Times of a profile's changes of jerk, and s, s', s'' there."""
+    times = np.cumsum([0.0, *found.profiles[0][0].t])
+    t = times[np.append(True, np.diff(times) > 1e-12 * times[-1])]
+    t[-1] = found.duration
+    s, sd, sdd = (np.array(part)[:, 0] for part in zip(*map(found.at_time, t), strict=True))
+    s[[0, -1]], sd[[0, -1]], sdd[[0, -1]] = (0.0, 1.0), 0.0, 0.0
+    return t, s, sd, sdd
+
+
+def _each(name: str, value: Any, n: int) -> Array:
+    limit = np.asarray(value, float)
+    if limit.shape not in ((), (n,)) or not ((limit > 0) & np.isfinite(limit)).all():
+        raise SuppleError(
+            f"{name} is {shown(value)}: give a positive limit, one or one for each of {n}"
+        )
+    return np.broadcast_to(limit, (n,)).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class PathTiming(Trajectory):
+    """A path of joints passed from rest to rest as fast as efforts allow, theta = p(s(t)).
+
+    Attributes:
+        model: whose efforts were limited.  effort_limit: (joints,).
+        knots, points: (m,) lengths along the path and (m, joints) the joints there; the path is the
+        cubic spline through them.
+        s, speed: (N + 1,) lengths and s' there; s'' is constant between.
+    """
+
+    model: Model
+    effort_limit: Array
+    knots: Array
+    points: Array
+    s: Array
+    speed: Array
+    smooth = True
+
+    @cached_property
+    def line(self) -> Any:
+        """The spline p(s)."""
+        return _spline(self.knots, self.points)
+
+    @cached_property
+    def times(self) -> Array:
+        """(N + 1,) s, when the lengths `s` are passed."""
+        return np.concatenate(
+            [[0.0], np.cumsum(2 * np.diff(self.s) / (self.speed[1:] + self.speed[:-1]))]
+        )
+
+    @property
+    def duration(self) -> float:
+        return float(self.times[-1])
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(self.times[1:-1].tolist())
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        times, v = self.times, self.speed
+        k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
+        d = t - times[k]
+        push = ((v[1:] - v[:-1]) / np.diff(times))[k]
+        s = np.clip(self.s[k] + d * (v[k] + d * push / 2), 0.0, self.s[-1])
+        sd = np.maximum(v[k] + d * push, 0.0)[:, None]
+        p, p1, p2 = (self.line(s, order) for order in range(3))
+        return p, p1 * sd, p2 * sd**2 + p1 * push[:, None]
+
+    def effort(self, t: ArrayLike) -> Array:
+        """Return the efforts (N, joints) of the arm that does not bend, at times (N,)."""
+        return _unbent(self.model, *self(np.atleast_1d(np.asarray(t, float))))
+
+    def __repr__(self) -> str:
+        return (
+            f"<PathTiming of {self.model.robot.name}: {self.duration:.5g} s over "
+            f"{self.s[-1]:.4g} of joint motion>"
+        )
+
+
+def _spline(knots: Array, points: Array) -> Any:
+    from scipy.interpolate import CubicSpline
+
+    return CubicSpline(knots, points)
+
+
+def _unbent(model: Model, x: Array, v: Array, a: Array) -> Array:
+    """Efforts (N, joints) of a Model whose links stay straight."""
+    k = model.joints
+    wide = [np.pad(part, ((0, 0), (0, model.size - k))) for part in (x, v, a)]
+    return np.asarray(model.inverse_dynamics(*wide))[:, :k]
+
+
+def _line(path: Any, joints: int) -> tuple[Array, Array]:
+    """Lengths and joints of the knots of a path, of points or of a Trajectory."""
+    if isinstance(path, Trajectory):
+        if path.periodic:
+            raise SuppleError("path repeats: give one that begins and ends")
+        x = path(np.linspace(0.0, path.duration, 10 * KNOTS + 1))[0]
+    else:
+        words = "give a Trajectory, or two or more points of joint coordinates"
+        x = reals("path", path, words)
+        if x.ndim != 2 or len(x) < 2 or not np.isfinite(x).all():
+            raise SuppleError(f"path is {shown(path)}: {words}")
+    if x.shape[1] != joints:
+        raise SuppleError(f"path has {x.shape[1]} coordinates: the arm has {joints} joints")
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(x, axis=0), axis=1))])
+    new = np.append(True, np.diff(way) > 1e-9 * way[-1])
+    if new.sum() < 2:
+        raise SuppleError("path does not move: there is nothing to time")
+    way, x = way[new], x[new]
+    if isinstance(path, Trajectory) or len(way) < 4:
+        even = np.linspace(0.0, way[-1], min(KNOTS, max(4, len(way))) + 1)
+        if isinstance(path, Trajectory):
+            x = np.stack([np.interp(even, way, column) for column in x.T], axis=1)
+        else:
+            from scipy.interpolate import CubicSpline
+
+            x = CubicSpline(way, x)(even)
+        way = even
+    return way, x
+
+
+ARGUMENTS: dict[str, Check] = {
+    "effort_limit": optional(some(0)),
+    "speed_limit": optional(some(0)),
+    "acceleration_limit": optional(some(0)),
+    "pieces": whole(10, 5000),
+}
+
+
+@checked(**ARGUMENTS)
+def effort_limited(
+    model: Model,
+    path: Trajectory | ArrayLike,
+    effort_limit: float | Sequence[float] | None = None,
+    *,
+    speed_limit: float | Sequence[float] | None = None,
+    acceleration_limit: float | Sequence[float] | None = None,
+    pieces: int = 200,
+) -> PathTiming:
+    """Return the fastest motion along a path of the joints, at rest at both ends.
+
+    Args:
+        model: a Model of an arm; efforts are those of its links unbent (`build(robot)` of a rigid
+        one, or any basis).
+        path: a Trajectory, whose line is kept and whose times are not; or joint coordinates (K, n),
+        joined by a cubic spline.
+        effort_limit: one value or one for each joint; the joints' own unless given.
+        speed_limit, acceleration_limit: of the joints, likewise.
+        pieces: of the path, on each of which s'' is constant.
+
+    Needs the extra `motion` (TOPP-RA). Efforts keep their limit at both ends of each piece.
+    """
+    if not isinstance(model, Model):
+        raise SuppleError(f"model is {shown(model)}: give a Model, supple.build(robot)")
+    need_open(model.functions, model.robot.name, "effort_limited is for arms without closed loops")
+    n = model.joints
+    if not n:
+        raise SuppleError(f"no joint of {model.robot.name} moves: there is nothing to time")
+    own = [motor.effort_limit for motor in model.motors]
+    if effort_limit is None and any(value is None for value in own):
+        raise SuppleError("effort_limit: the robot names none for every joint, so give it")
+    effort = _each("effort_limit", own if effort_limit is None else effort_limit, n)
+    knots, points = _line(path, n)
+    line = _spline(knots, points)
+    held = np.abs(_unbent(model, line(knots), 0 * points, 0 * points)) / effort
+    if held.max() >= 1:
+        worst = np.unravel_index(np.argmax(held), held.shape)
+        raise SuppleError(
+            f"effort_limit cannot hold the arm at {np.round(points[worst[0]], 4).tolist()}: joint "
+            f"{worst[1] + 1} needs {held.max():.3g} times as much"
+        )
+    bounds = {
+        "speed": None if speed_limit is None else _each("speed_limit", speed_limit, n),
+        "acceleration": None
+        if acceleration_limit is None
+        else _each("acceleration_limit", acceleration_limit, n),
+    }
+    s = knots[-1] * (1 - np.cos(np.linspace(0.0, np.pi, pieces + 1))) / 2  # as s grows with t^2
+    terms = _Terms(model, line, s)
+    guess = np.zeros(pieces + 1)
+    for _ in range(ROUNDS):
+        speed = _profile(knots, points, s, terms.at(guess), effort, bounds)
+        if not terms.odd or np.abs(speed - guess).max() <= 1e-4 * speed.max():
+            break
+        guess = (guess + speed) / 2  # the mean: faster means more damping, and so slower
+    return PathTiming(model, effort, knots, points, s, speed)
+
+
+class _Terms:
+    """tau = a s'' + b s'^2 + c along a path: the arm's efforts, its links unbent."""
+
+    def __init__(self, model: Model, line: Any, s: Array) -> None:
+        self.model, self.p = model, [line(s, order) for order in range(3)]
+        p, p1, p2 = self.p
+        zero = np.zeros_like(p)
+        self.c = _unbent(model, p, zero, zero)
+        self.a = _unbent(model, p, zero, p1) - self.c
+        there, back = (_unbent(model, p, sign * p1, p2) for sign in (1, -1))
+        self.b = (there + back) / 2 - self.c
+        self.odd = bool(np.abs(there - back).max() > 1e-9 * np.abs(there).max())
+
+    def at(self, speed: Array) -> tuple[Array, Array, Array]:
+        """Return a, b, c with the odd terms of a speed (N,) in c."""
+        p, p1, _ = self.p
+        v = p1 * speed[:, None]
+        there, back = (_unbent(self.model, p, sign * v, 0 * v) for sign in (1, -1))
+        return self.a, self.b, self.c + (there - back) / 2
+
+
+def _profile(
+    knots: Array, points: Array, s: Array, terms: Any, effort: Array, bounds: dict[str, Any]
+) -> Array:
+    """s' (N + 1,) of the fastest motion."""
+    try:
+        from toppra import SplineInterpolator, algorithm, constraint
+        from toppra.constraint import linear_constraint
+    except ImportError:
+        raise SuppleError(f"a path under effort limits {EXTRA}") from None
+    eye = np.eye(len(effort))
+    F, g = np.vstack([eye, -eye]), np.concatenate([effort, effort])
+
+    class Efforts(constraint.LinearConstraint):  # type: ignore[misc]
+        """|tau| within the limits, at both ends of a piece."""
+
+        identical = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.identical = True
+
+        def compute_constraint_params(self, path: Any, gridpoints: Array) -> Any:
+            return linear_constraint.canlinear_colloc_to_interpolate(
+                *terms, F, g, None, None, gridpoints, identical=True
+            )
+
+    limits = [Efforts()]
+    if bounds["speed"] is not None:
+        limits.append(constraint.JointVelocityConstraint(np.outer(bounds["speed"], [-1, 1])))
+    if bounds["acceleration"] is not None:
+        limits.append(
+            constraint.JointAccelerationConstraint(
+                np.outer(bounds["acceleration"], [-1, 1]),
+                discretization_scheme=constraint.DiscretizationType.Interpolation,
+            )
+        )
+    found = algorithm.TOPPRA(limits, SplineInterpolator(knots, points), gridpoints=s)
+    speed = found.compute_parameterization(0, 0)[1]
+    if speed is None or not np.isfinite(speed).all() or not (speed[1:-1] > 0).all():
+        raise SuppleError(
+            "no motion along the path keeps the limits: raise effort_limit, or give another path"
+        )
+    return np.asarray(speed, float)
