@@ -279,15 +279,19 @@ class Structure:
             replace(s, releases=tuple(r.part(keep) for r in s.releases)) for s in self.segments
         )
         mass = self.root_mass[keep] if len(self.root_mass) > 1 else self.root_mass
+        R, known = self.R[keep], self.hinges
+        if known is not None:
+            known = Hinges(R, known.T[keep]) if known.R is self.R else None
         closures = tuple(Closure(c.a, c.b, c.rows_a[keep], c.rows_b[keep]) for c in self.closures)
         return replace(
             self,
             segments=segments,
-            R=self.R[keep],
+            R=R,
             p=self.p[keep],
             L=self.L[keep],
             root_mass=mass,
             closures=closures,
+            hinges=known,
         )
 
 

@@ -131,7 +131,7 @@ class _Fixed:
         axes = tuple(PLANAR) if robot.planar else tuple(range(6))
         R_LS = np.stack([segment.R_LS for segment in segments])
         numbers = SegmentNumbers.of(segments, axes)
-        steps = _steps(robot, R_LS)[(..., *np.ix_(axes, axes))]
+        steps = _steps(robot, R_LS)[:, :, axes][..., axes]
         for array in (roots, R_LS, steps, *vars(numbers).values()):
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
