@@ -36,9 +36,9 @@ check: setup ## formatting, lint, types, import layers and the fast tests
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n auto -m "not slow and not soak"
 
-bench: setup ## time supple beside other engines
+bench: setup ## time supple beside other engines, and write docs/performance.md
 	@$(LOCK) $(MAKE) --no-print-directory bench-environment
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --page docs/performance.md
 
 docs: setup ## build the documentation into build/docs; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs

@@ -10,13 +10,28 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-from . import delta, dynamics, growth, mechanisms, modes, runs, shaking, sliding, startup, view
+from . import (
+    delta,
+    dynamics,
+    growth,
+    mechanisms,
+    modes,
+    runs,
+    shaking,
+    sliding,
+    startup,
+    sweep,
+    view,
+)
+from .page import page, pictures
 from .report import Report
 
 BENCHES: dict[str, Callable[[bool], Report]] = {
     **modes.BENCHES,
+    **sweep.BENCHES,
     **startup.BENCHES,
     **growth.BENCHES,
     **view.BENCHES,
@@ -89,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--json", action="store_true", help="print one JSON document and nothing else"
     )
     parser.add_argument("--strict", action="store_true", help="a missed goal fails the run, too")
+    parser.add_argument("--page", type=Path, help="write the page and its pictures here, too")
     asked = parser.parse_args(arguments)
     names, before = chosen(asked.names), surroundings()
     say = (lambda *_: None) if asked.json else lambda *words: print(*words, flush=True)
@@ -101,19 +117,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"[{name}] {report.text() if report else 'FAILED' + chr(10) + fault}\n")
     after = surroundings()
     say("\n".join(summary(reports)), f"\nload at the end {after['load']}")
+    told = {name: report.document() for name, report in reports.items() if report}
+    run = {
+        **before,
+        "load_after": after["load"],
+        "quick": asked.quick,
+        "benches": told,
+        "failed": faults,
+    }
     if asked.json:
-        told = {name: report.document() for name, report in reports.items() if report}
-        print(
-            json.dumps(
-                {
-                    **before,
-                    "load_after": after["load"],
-                    "quick": asked.quick,
-                    "benches": told,
-                    "failed": faults,
-                }
-            )
-        )
+        print(json.dumps(run))
+    if asked.page is not None:
+        pictures(run, asked.page.with_suffix(""))
+        asked.page.write_text(page(run, asked.page.stem), encoding="utf-8")
+        say(f"written: {asked.page}")
     wrong = bool(faults) or not all(report.right for report in reports.values() if report)
     missed = any(not goal.met for report in reports.values() if report for goal in report.goals)
     return int(wrong or (asked.strict and missed))

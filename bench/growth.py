@@ -89,7 +89,10 @@ def bench(quick: bool, alike: bool) -> Report:
 
 
 def _data(single: dict[str, Timing]) -> dict[str, dict[str, float]]:
-    return {name: {"seconds_per_evaluation": timing.seconds} for name, timing in single.items()}
+    return {
+        name: {"seconds_per_evaluation": timing.seconds, "size": int(name.split()[0])}
+        for name, timing in single.items()
+    }
 
 
 def _goals(

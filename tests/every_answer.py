@@ -78,6 +78,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Optimum": lambda: supple.optimise(
         arm(), {"links.link1.section.wall": (0.009, 0.011)}, at=[[0, 0, 0]], tolerance=1e-3
     ),
+    "StaticSensitivities": lambda: supple.static_sensitivities(
+        arm(), parameters=["links.link1.length"], force=[0, -1, 0]
+    ),
     "Sensitivities": lambda: supple.sensitivities(
         arm(), [0.1, 0.2, 0.3], parameters=["links.link1.length", "theta.link2"], count=2
     ),

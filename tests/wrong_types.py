@@ -464,6 +464,14 @@ CALLS: dict[str, dict[str, Any]] = {
         "workers": 1,
         "progress": False,
     },
+    "static_sensitivities": {
+        "robot": arm(),
+        "theta": [0, 0, 0],
+        "parameters": ["links.link1.length"],
+        "force": [0.0, -1.0, 0.0],
+        "moment": [0.0, 0.0, 0.0],
+        "gravity": [0.0, -9.81, 0.0],
+    },
     "tolerances": {
         "robot": arm(),
         "within": {"links.link1.length": 0.01},

@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
     from .studies.design.sensitivities import Sensitivities, sensitivities
+    from .studies.design.static_sensitivities import StaticSensitivities, static_sensitivities
     from .studies.design.stopband import Band, stopband
     from .studies.design.sweep import SweepWarning, sweep
     from .studies.design.tolerances import Tolerances, tolerances
@@ -233,6 +234,7 @@ __all__ = [
     "SmallRangeWarning",
     "Stability",
     "StateSpace",
+    "StaticSensitivities",
     "Statics",
     "Step",
     "StepWarning",
@@ -302,6 +304,7 @@ __all__ = [
     "shaper",
     "simulate",
     "stability",
+    "static_sensitivities",
     "statics",
     "stopband",
     "strain_feedback",
@@ -365,6 +368,7 @@ _MOTION = {
     "control.shaping": ("shaped",),
     "studies.design.optimise": ("Optimum", "optimise"),
     "studies.design.sensitivities": ("Sensitivities", "sensitivities"),
+    "studies.design.static_sensitivities": ("StaticSensitivities", "static_sensitivities"),
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),

@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
@@ -58,14 +58,30 @@ def checked(**checks: Check) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
     def around(function: Callable[P, T]) -> Callable[P, T]:
         form = signature(function)
+        plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        places = [name for name, p in form.parameters.items() if p.kind in plain]
+        gathering = any(
+            form.parameters[name].kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+            for name in checks
+            if name in form.parameters
+        )
+        each = [(n, places.index(n) if n in places else len(places), c) for n, c in checks.items()]
 
         @wraps(function)
         def call(*args: P.args, **options: P.kwargs) -> T:
-            given = form.bind(*args, **options)
-            for name, check in checks.items():
-                if name in given.arguments:
-                    given.arguments[name] = check(name, given.arguments[name])
-            return function(*given.args, **given.kwargs)
+            if gathering or len(args) > len(places):
+                given = form.bind(*args, **options)
+                for name, check in checks.items():
+                    if name in given.arguments:
+                        given.arguments[name] = check(name, given.arguments[name])
+                return function(*given.args, **given.kwargs)
+            values: list[Any] = list(args)
+            for name, place, check in each:
+                if place < len(values):
+                    values[place] = check(name, values[place])
+                elif name in options:
+                    options[name] = check(name, options[name])
+            return function(*values, **options)
 
         return call
 

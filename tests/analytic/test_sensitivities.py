@@ -126,3 +126,64 @@ def test_a_delta() -> None:
 def test_bad_input(keys: object, word: str) -> None:
     with pytest.raises(supple.SuppleError, match=word):
         supple.sensitivities(supple.load("industrial-3"), [0, 0, 0], keys)
+
+
+SAGGING = {
+    "name": "a",
+    "length": 1.3,
+    "material": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700},
+    "section": {"shape": "rectangle", "depth": 0.05, "width": 0.03, "shear_coefficient": 0.85},
+    "theory": "timoshenko",
+}
+
+
+def test_sag_of_a_cantilever_in_thirty_digits() -> None:
+    """v = -g (M L^3 / 3 EI + M L / kGA + m L^4 / 8 EI + m L^2 / 2 kGA), by its parameters."""
+    values = {
+        "links.a.length": 1.3,
+        "links.a.section.depth": 0.05,
+        "payload.mass": 2.0,
+        "theta.a": 0.0,
+    }
+    robot = supple.SerialRobot(
+        name="one", planar=True, links=[SAGGING], gravity=[0, -9.81, 0], payload={"mass": 2.0}
+    )
+    found = supple.static_sensitivities(robot, [0.0], list(values))
+    with mp.workdps(30):
+
+        def v(L: mp.mpf, h: mp.mpf, M: mp.mpf) -> mp.mpf:
+            A, E = h * mp.mpf("0.03"), mp.mpf("70e9")
+            EI, G, g = E * h**3 * mp.mpf("0.03") / 12, E / mp.mpf("2.6"), mp.mpf("9.81")
+            kGA, m = mp.mpf("0.85") * G * A, 2700 * A
+            bent = M * L**3 / (3 * EI) + m * L**4 / (8 * EI)
+            return -g * (bent + M * L / kGA + m * L**2 / (2 * kGA))
+
+        at = (mp.mpf("1.3"), mp.mpf("0.05"), mp.mpf(2))
+        exact = [float(mp.diff(v, at, tuple(int(i == k) for i in range(3)))) for k in range(3)]
+        assert found.moved[1] == pytest.approx(float(v(*at)), rel=1e-12)
+    slopes = [found.derivatives[key][1] for key in values]
+    assert slopes[:3] == pytest.approx(exact, rel=1e-9)
+    assert slopes[3] == pytest.approx(0.0, abs=1e-9)  # gravity's part across falls as the cosine
+
+
+@pytest.mark.parametrize("name", ["industrial-3", "theodore-rrp"])
+def test_sag_against_central_differences(name: str) -> None:
+    robot = supple.load(name)
+    theta = [0.3, 0.7, 0.5]
+    link = robot.links[0].name
+    keys = [f"links.{link}.length", f"theta.{robot.links[1].name}"]
+    load = {"force": [1.0, -20.0, 3.0], "moment": [0.0, 0.0, 2.0]}
+    found = supple.static_sensitivities(robot, theta, keys, **load)
+    h = 1e-5
+
+    def moved(shift: float, key: str) -> np.ndarray:
+        if key.startswith("theta"):
+            at = [theta[0], theta[1] + shift, theta[2]]
+            return supple.statics(robot, at, **load).moved
+        changed = robot.with_(key, robot.links[0].length + shift)
+        return supple.statics(changed, theta, **load).moved
+
+    for key in keys:
+        slope = (moved(h, key) - moved(-h, key)) / (2 * h)
+        size = np.abs(slope).max()
+        np.testing.assert_allclose(found.derivatives[key], slope, rtol=1e-6, atol=1e-6 * size)

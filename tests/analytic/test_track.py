@@ -90,6 +90,31 @@ def test_a_finer_walk_finds_the_same_branches(name: str, key: str) -> None:
     assert coarse.certified
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("de-luca-two-link", "theta.link2"),
+        ("di-castri-two-link", "theta.link2"),
+        ("industrial-3", "theta.link2"),
+        ("industrial-3", "theta.link3"),
+    ],
+)
+def test_no_branch_swaps_over_a_whole_turn(name: str, key: str) -> None:
+    """A ten times finer walk over 360 degrees agrees everywhere, and comes back to where it began.
+
+    The arm is the same after a whole turn, so that its branches may be exchanged but not changed.
+    """
+    robot = supple.load(name)
+    coarse = supple.track(robot, {key: np.linspace(-np.pi, np.pi, 37)}, 6)
+    fine = supple.track(robot, {key: np.linspace(-np.pi, np.pi, 361)}, 6)
+    np.testing.assert_array_equal(fine.number[::10], coarse.number)
+    np.testing.assert_allclose(fine.omega[::10], coarse.omega, rtol=1e-9)
+    np.testing.assert_allclose(np.sort(coarse.omega[-1]), np.sort(coarse.omega[0]), rtol=1e-8)
+    assert coarse.certified
+    assert fine.certified
+
+
 def test_bad_questions_get_a_sentence() -> None:
     robot = supple.load("industrial-3")
     with pytest.raises(supple.SuppleError, match="over has 2 keys"):

@@ -29,6 +29,7 @@ DESIGN_WORDS = {
         "response",
         "sweep",
         "track",
+        "tolerances",
         "optimise",
         "compare",
         "plan",

@@ -68,3 +68,19 @@ def test_an_atlas_is_a_page_with_sliders(console: Console, tmp_path: Path) -> No
 
 def test_an_odd_grid_passes_through_its_middle() -> None:
     assert parse_over("theta.link2=-2.5:2.5:41")[1][20] == 0.0
+
+
+def test_tolerances_print_what_python_returns(console: Console) -> None:
+    words = ("tolerances", "industrial-3", "--at", "0,0.7,0.5", "--count", "2")
+    ran = console(*words, "--within", "links.link1.section.wall=2e-4", "--json")
+    told = json.loads(ran.out)
+    within = {"links.link1.section.wall": 2e-4}
+    found = supple.tolerances(supple.load("industrial-3"), within, theta=[0, 0.7, 0.5], count=2)
+    np.testing.assert_allclose(told["low_hz"], found.low / (2 * np.pi), rtol=1e-12)
+    np.testing.assert_allclose(told["high_hz"], found.high / (2 * np.pi), rtol=1e-12)
+    assert told["monotonic"] == found.monotonic.tolist()
+    table = console(*words, "--within", "links.link1.section.wall=2e-4")
+    assert f"{found.high[1] / (2 * np.pi):.5g}" in table.out
+    bad = console(*words, "--within", "links.link1.section.wall")
+    assert bad.code == 2
+    assert "write PATH=+-" in bad.err

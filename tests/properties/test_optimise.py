@@ -49,6 +49,44 @@ def test_one_dimension_in_closed_form() -> None:
     assert found.active == ("mode 1 at pose 1", "links.a.length at its lower bound")
 
 
+def test_a_stress_limit_holds_it_back() -> None:
+    """A stretched arm whose lightest outer link is best, until its root may bear no more.
+
+    The stress of a cantilever of rectangular section under its own weight and a tip mass is
+    6 M / (b h^2), M = g L (rho b h L / 2 + m).
+    """
+    metal = {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700}
+    links = [
+        {
+            "name": name,
+            "length": 1.0,
+            "material": metal,
+            "section": {"shape": "rectangle", "depth": depth, "width": 0.05},
+        }
+        for name, depth in (("inner", 0.05), ("outer", 0.04))
+    ]
+    robot = supple.SerialRobot(
+        name="two",
+        planar=True,
+        gravity=[0, -9.81, 0],
+        links=links,
+        payload={"mass": 1.0},
+    )
+    vary = {"links.outer.section.depth": (0.004, 0.05)}
+    free = supple.optimise(robot, vary, at=[0.0, 0.0])
+    h = free.values["links.outer.section.depth"]
+    bent = 6 * 9.81 * (2700 * 0.05 * h / 2 + 1.0) / (0.05 * h**2)
+    inner = 6 * 9.81 * (2700 * 0.05 * (0.05 / 2 + 1.5 * h) + 2.0) / (0.05 * 0.05**2)
+    assert free.stress == pytest.approx(max(bent, inner), rel=1e-9)
+    assert "stress" not in free.active
+    limit = 0.8 * free.stress
+    held = supple.optimise(robot, vary, at=[0.0, 0.0], stress=limit)
+    assert held.stress == pytest.approx(limit, rel=1e-4)
+    assert "stress" in held.active
+    assert held.kkt < 1e-3
+    assert held.lowest_hz < free.lowest_hz
+
+
 def test_mass_of_the_industrial_arm() -> None:
     """Three boxes of 0.2 x 0.15 m, wall 10 mm, and the bodies between them."""
     robot = supple.load("industrial-3")

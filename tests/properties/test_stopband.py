@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import supple
+from supple.kernels.roots import count_below
+from supple.structure import structure_of
 from supple.studies.design.stopband import _asked, _Edge
 
 BOX = {"theta.link2": (-2.618, 2.618), "theta.link3": (-2.618, 2.618)}
@@ -52,6 +54,25 @@ def test_a_proof_that_samples_do_not_contradict(robot: supple.Robot) -> None:
         hertz = supple.modes(robot.with_("payload.mass", mass), theta, count=5).frequency_hz
         assert not ((hertz >= 120) & (hertz <= 150)).any()
     assert found.margin_hz > 0
+
+
+@pytest.mark.soak
+def test_ten_million_random_poses_do_not_contradict_a_proof(robot: supple.Robot) -> None:
+    """Counts at the two edges of a band that is proven free, by the exact solver, are the same."""
+    band, rng = (120.0, 150.0), np.random.default_rng(7)
+    assert supple.stopband(robot, band, FULL).free is True
+    each, below = 50_000, set()
+    for mass in np.linspace(0.0, 10.0, 200):
+        theta = np.zeros((each, 3))
+        theta[:, 1:] = rng.uniform(-2.618, 2.618, (each, 2))
+        tree = structure_of(robot.with_("payload.mass", float(mass)), theta).tree()
+        low, high = (
+            count_below(tree, np.full(each, 2 * np.pi * hertz), guard)[0]
+            for hertz, guard in zip(band, (1.0, -1.0), strict=True)
+        )
+        assert (low == high).all()  # guarded outwards: not one frequency in the closed band
+        below |= set(low.tolist())
+    assert below == {3}
 
 
 def test_a_violation_is_one(robot: supple.Robot) -> None:

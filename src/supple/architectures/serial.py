@@ -111,7 +111,7 @@ def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     mounts = remembered(robot, "mounts", lambda: [_Mounted.of(link) for link in robot.links])
     B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
-    R_end, p_end = np.broadcast_to(np.eye(3), (B, 3, 3)), np.zeros((B, 3))
+    R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration
     axes = remembered(
         robot, "axes", lambda: np.array([link.joint.direction for link in robot.moving])
     )

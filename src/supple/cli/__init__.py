@@ -20,6 +20,7 @@ from .catalogue.view import view
 from .design.optimise import optimise
 from .design.stopband import stopband
 from .design.sweep import sweep
+from .design.tolerances import tolerances
 from .design.track import track
 from .drive.compare import compare
 from .drive.plan import plan
@@ -62,6 +63,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "stability": (stability, "What does vibration do while a link slides."),
     "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
     "track": (track, "Follow modes as branches while one thing changes."),
+    "tolerances": (tolerances, "How sure is a frequency: its interval from tolerances."),
     "stopband": (stopband, "Prove that no pose or payload rings in a band."),
     "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),

@@ -222,3 +222,22 @@ ALWAYS_INLINE void LN(stiffness)(VD w2, VD L, const Beam *b, int R, LN(Stiffness
     else
         s->phi[0] = -w2 * b->rIp * L;
 }
+
+#if LANES == 1
+/* What a beam's norm leaves out of the clamped determinant, so that nothing overflows: cosh(x)^2 of the
+   decaying waves, x = L / 2 sqrt(-S1), in every plane that bends; here without its exp(2 x). */
+static double left_out(double w2, double L, const Beam *b, int R)
+{
+    double all = 1;
+    for (int i = 0; i < (R == 3 ? 1 : 2); ++i)
+        if (b->active & (i ? ACTIVE_XZ : ACTIVE_XY) && b->m > 0) {
+            const double q = w2 * (b->m / b->EI[i]), b2 = w2 * (b->m * b->shear[i]);
+            const double h = 0.5 * (w2 * (b->rI[i] / b->EI[i]) - b2), disc = sqrt(h * h + q);
+            const double S2 = b2 + (h < 0 ? q / (disc - h) : disc + h);
+            const double S1 = -q * (1 - w2 * (b->rI[i] * b->shear[i])) / S2;
+            const double x = S1 < 0 ? L * sqrt(-S1) : 0, e = x < 60 ? decay1(-x) : 0;
+            all *= S1 < 0 ? 0.25 * (1 + e) * (1 + e) : 1;
+        }
+    return all;
+}
+#endif

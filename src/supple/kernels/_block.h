@@ -5,6 +5,7 @@ typedef struct {
     VD *T, *L, *root, *releases, *rows_a, *rows_b; /* the problem's tables, configurations innermost */
     VD *D, *E, *F;                                 /* at every end; E and F of the closures */
     LN(Stiffness) *S;
+    double near; /* how near to a pole beams are cut */
 } LN(Block);
 
 /* Record one pivot, its sign in the count and its size in the determinant; return its inverse. One
@@ -83,12 +84,16 @@ static void LN(load_closures)(const Problem *P, const LN(Block) *K)
 }
 
 /* One stiffness in every lane. */
-ALWAYS_INLINE void LN(spread)(const Stiffness1 *from, LN(Stiffness) *to)
+ALWAYS_INLINE void LN(spread)(const Stiffness1 *from, int R, LN(Stiffness) *to)
 {
     for (int i = 0; i < 3; ++i)
-        to->u[i] = from->u[i] + NONE, to->phi[i] = from->phi[i] + NONE;
+        to->u[i] = from->u[i] + NONE;
     for (int i = 0; i < 10; ++i)
-        to->xy[i] = from->xy[i] + NONE, to->xz[i] = from->xz[i] + NONE;
+        to->xy[i] = from->xy[i] + NONE;
+    for (int i = 0; i < 3 && R == 6; ++i)
+        to->phi[i] = from->phi[i] + NONE;
+    for (int i = 0; i < 10 && R == 6; ++i)
+        to->xz[i] = from->xz[i] + NONE;
     to->J0 = from->J0 + NONE;
     to->pole = (LN(Pole)){from->pole.norm + NONE, from->pole.distance + NONE};
     to->hard = BITS(NONE);
@@ -117,6 +122,7 @@ static int LN(make_block)(const Problem *P, LN(Block) *K)
     }
     size_t bytes = sizeof(LN(Stiffness)) * (n + 1);
     K->S = aligned_room(bytes);
+    K->near = NEAR;
     return ok && K->S;
 }
 

@@ -282,7 +282,10 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
                     A[i][j] += NUMBER(BITS(dd[i][j]) & moved[i] & moved[j]);
                 U[i][j] = COUPLED(i, j) ? NUMBER(BITS(od[i][j]) & moved[j]) : NONE;
             }
-        FN(transport_columns)(U, L);
+        U[V][PZ] += L * U[V][V], U[PZ][PZ] += L * U[PZ][V]; /* X keeps to what the beam couples */
+#if R == 6
+        U[W][PY] -= L * U[W][W], U[PY][PY] -= L * U[PY][W];
+#endif
     } else {
         UNROLL for (int i = 0; i < R; ++i)
             UNROLL for (int j = 0; j < R; ++j) {
@@ -295,8 +298,8 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
     FN(transport_rows)(A, L);
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = 0; j < R; ++j) {
-            A[i][j] += oo[i][j] - (U[i][j] + U[j][i]);
             if (COUPLED(i, j)) {
+                A[i][j] += oo[i][j] - (U[i][j] + U[j][i]);
                 C[i][j] += od[j][i];
                 D[i][j] += dd[i][j];
             }
@@ -333,23 +336,26 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
 /* The step over a beam near a pole of its stiffness (a clamped-clamped frequency): in two unequal
    pieces, which have their poles elsewhere. The determinant of the interior node's static stiffness,
    det K = det S(L) / (det S(a) det S(b)) with S the compliance of a cantilever's end, is divided out,
-   so that the determinant stays the same function. */
+   and what the pieces' norms leave out otherwise than the whole beam's is put back (`left_out`), so that
+   the determinant stays the same function. */
 static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E, double *F,
                                double *Fs, int c, double sigma, int64_t guarded, LN(Values) *f,
-                               int depth)
+                               double near, int depth)
 {
     LN(Stiffness) s;
     LN(stiffness)(w2, L, b, R, &s);
-    if (s.pole.distance > NEAR || depth == 0) {
+    if (s.pole.distance > near || depth == 0) {
         FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, sigma, guarded, f);
         return;
     }
     const double first = CUT * L, second = L - first;
     f->m *= compliance(b, first, R) * compliance(b, second, R) / compliance(b, L, R);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
+    f->m *= left_out(w2, first, b, R) * left_out(w2, second, b, R) / left_out(w2, L, b, R);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, sigma, guarded, f, depth - 1);
+    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, near, depth - 1);
+    LN(normalise)(f);
+    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, sigma, guarded, f, near, depth - 1);
 }
 #endif
 
@@ -408,29 +414,48 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
         LN(closure_update)(F, Fs, e, inv, c);
 }
 
-/* Add a condensed root (D, E) to its parent's end: D_parent += T' D T, E_parent += T' E. */
-ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
-                                 int guard, VD sigma, VI guarded)
+/* Whether T couples the coordinates i and j; where a segment is only `turning`, within blocks alone. */
+#if R == 3
+#define TOUCHES(i, j) (!turning || ((i) < 2) == ((j) < 2))
+#else
+#define TOUCHES(i, j) (!turning || ((i) < 3) == ((j) < 3))
+#endif
+
+/* Add a condensed root (D, E) to its parent's end: D_parent += T' D T, E_parent += T' E. With `turning`,
+   known when compiled, the zeros of T are left out. */
+ALWAYS_INLINE void FN(handed)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
+                              int guard, VD sigma, VI guarded, int turning)
 {
     FN(Matrix) DT;
     VD s[R] = {NONE};
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = 0; j < R; ++j) {
-            VD sum = D[i][0] * T[j];
-            UNROLL for (int k = 1; k < R; ++k)
-                sum += D[i][k] * T[k * R + j];
+            VD sum = NONE;
+            int some = 0;
+            UNROLL for (int k = 0; k < R; ++k)
+                if (TOUCHES(k, j)) {
+                    VD term = R == 3 && turning && j == 2 ? D[i][k] : D[i][k] * T[k * R + j];
+                    sum = some ? sum + term : term;
+                    some = 1;
+                }
             DT[i][j] = sum;
         }
     if (guard)
         FN(sizes)(D, s);
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = i; j < R; ++j) {
-            VD sum = T[i] * DT[0][j];
-            UNROLL for (int k = 1; k < R; ++k)
-                sum += T[k * R + i] * DT[k][j];
+            VD sum = NONE;
+            int some = 0;
+            UNROLL for (int k = 0; k < R; ++k)
+                if (TOUCHES(k, i)) {
+                    VD term = R == 3 && turning && i == 2 ? DT[k][j] : T[k * R + i] * DT[k][j];
+                    sum = some ? sum + term : term;
+                    some = 1;
+                }
             if (guard && i == j)
                 UNROLL for (int k = 0; k < R; ++k)
-                    sum += SHIFT(4.0 * (s[k] * (T[k * R + i] * T[k * R + i])));
+                    if (TOUCHES(k, i))
+                        sum += SHIFT(4.0 * (s[k] * (T[k * R + i] * T[k * R + i])));
             Dp[i][j] += sum;
             if (j > i)
                 Dp[j][i] += sum;
@@ -439,6 +464,15 @@ ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matr
         for (int k = 0; k < c; ++k)
             for (int j = 0; j < R; ++j)
                 Ep[i * c + k] += T[j * R + i] * E[j * c + k];
+}
+
+ALWAYS_INLINE void FN(hand_down)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix) Dp, VD *Ep, int c,
+                                 int guard, VD sigma, VI guarded, int turning)
+{
+    if (turning)
+        FN(handed)(T, D, E, Dp, Ep, c, guard, sigma, guarded, 1);
+    else
+        FN(handed)(T, D, E, Dp, Ep, c, guard, sigma, guarded, 0);
 }
 
 /* One segment from its end to its parent's: the beam, the mass at its root, its releases. */
@@ -451,12 +485,12 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
     const LN(Stiffness) *s = K->S + P->home[i];
     const VI guarded = ~EQ(sigma, NONE);
 #if LANES == 1
-    if (!(s->pole.distance > NEAR))
-        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, PIECES);
+    if (!(s->pole.distance > K->near))
+        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, K->near, PIECES);
     else
 #endif
         FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, sigma, guarded, f);
-    f->hard |= s->hard | ~LT(NEAR + NONE, s->pole.distance);
+    f->hard |= s->hard | ~LT(K->near + NONE, s->pole.distance);
     if (P->heavy[i]) {
         const VD *M = K->root + (size_t)i * R * R;
         VD *Di = &D[i][0][0];
@@ -474,7 +508,7 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
             K->E[(size_t)P->parents[i] * R * c + j] += Ei[j];
     } else if (P->parents[i] >= 0)
         FN(hand_down)(K->T + (size_t)i * R * R, D[i], Ei, D[P->parents[i]],
-                      K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded);
+                      K->E + (size_t)P->parents[i] * R * c, c, guard, sigma, guarded, P->turning[i]);
     LN(normalise)(f);
 }
 
@@ -511,7 +545,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
     }
     for (int i = n - 1; i >= 0; --i) {
         if (P->home[i] == i && shared)
-            LN(spread)(shared + i, K->S + i);
+            LN(spread)(shared + i, R, K->S + i);
         else if (P->home[i] == i)
             LN(stiffness)(w2, K->L[i], P->beams + i, R, K->S + i);
         if (c)
@@ -531,6 +565,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
 
 #undef FN
 #undef COUPLED
+#undef TOUCHES
 #undef KAPPA
 #undef SHIFT
 #undef UNROLL

@@ -13,11 +13,16 @@
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
 #define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
+#define NEARER 1e-5       /* (on the grid, which is for estimates, this near) */
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
 #define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
+#define STENCIL 16        /* points of the grid that an estimate uses, */
+#define TERMS 12          /* terms of its polynomial, those beyond are nothing, */
+#define BETWEEN 8         /* parts in which roots between two points are told apart */
+#define FINE 5e-13        /* a correction times the one before this small, relative, is the last one */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
 #define CURVED 1.0        /* how near a pole a varying beam counts, for its rounding: none is near */
@@ -60,11 +65,13 @@ typedef struct {
     int *home;        /* (n) the last segment with the same beam and length: alike beams share one */
     int *heavy;       /* (n) whether a segment has mass at its root */
     int *straight;    /* (n) whether a segment only goes on where its parent ends */
+    int *turning;     /* (n) whether a segment begins where its parent ends, turned */
 } Problem;
 
 /* Beam stiffnesses at the points of a grid that all configurations share. */
 typedef struct {
     void **rows;
+    double *omega; /* the points themselves, zero where not yet known */
     int64_t size;
 } Table;
 
@@ -146,11 +153,40 @@ static Value closures(double *F, int c)
     return f;
 }
 
+/* The polynomial through values at -(S - 1)/2, .., (S - 1)/2 with S = STENCIL: coefficient i of x^i is
+   the sum over j of FIT[i][j] times the sum (i even) or difference (i odd) of the values at +-(j + 1/2). */
+static double FIT[STENCIL][STENCIL / 2];
+static double NODAL[STENCIL / 2]; /* of the polynomial in x^2 that is zero at them, less its highest term */
+
+static void make_fit(void)
+{
+    for (int m = 0; m < STENCIL / 2; ++m) {
+        const double r = (m + 0.5) * (m + 0.5);
+        for (int i = m; i >= 0; --i)
+            NODAL[i] = (i ? NODAL[i - 1] : 0) - r * (i == m ? 1 : NODAL[i]);
+    }
+    for (int j = 0; j < STENCIL / 2; ++j) {
+        const double x = j + 0.5;
+        double p[STENCIL / 2] = {1}; /* Lagrange's polynomial of x^2, 1 at x^2 */
+        for (int m = 0, degree = 0; m < STENCIL / 2; ++m) {
+            if (m == j)
+                continue;
+            const double r = (m + 0.5) * (m + 0.5), scale = 1 / (x * x - r);
+            ++degree;
+            for (int i = degree; i >= 0; --i)
+                p[i] = ((i ? p[i - 1] : 0) - r * p[i]) * scale;
+        }
+        for (int i = 0; i < STENCIL / 2; ++i)
+            FIT[2 * i][j] = p[i] / 2, FIT[2 * i + 1][j] = p[i] / (2 * x);
+    }
+}
+
 #define LANES 1
 #include "_lanes.h"
 #include "_beam.h"
 #include "_block.h"
 #include "_roots.h"
+#include "_together.h"
 #include "_solve.h"
 #undef LANES
 
@@ -159,6 +195,7 @@ static Value closures(double *F, int c)
 #include "_lanes.h"
 #include "_beam.h"
 #include "_block.h"
+#include "_together.h"
 #include "_solve.h"
 #undef LANES
 #if defined(__x86_64__)
@@ -169,6 +206,7 @@ static Value closures(double *F, int c)
 #include "_lanes.h"
 #include "_beam.h"
 #include "_block.h"
+#include "_together.h"
 #include "_solve.h"
 #undef LANES
 #if defined(__x86_64__)
@@ -226,6 +264,7 @@ static void drop(Input *x)
     free(x->P.home);
     free(x->P.heavy);
     free(x->P.straight);
+    free(x->P.turning);
 }
 
 /* What all evaluations may know beforehand: alike beams, massless roots. */
@@ -252,6 +291,14 @@ static void look_ahead(Problem *P, const double *numbers, int64_t width)
         for (int64_t k = 0; straight && k < P->B * each; ++k) /* T a unit matrix, but for rounding */
             straight = fabs(P->T[(k / each * n + i) * each + k % each] - (k % each % (R + 1) == 0)) < 1e-9;
         P->straight[i] = straight;
+        P->turning[i] = 1;
+        for (int64_t k = 0; P->turning[i] && k < P->B * each; ++k) { /* displacements and turns apart */
+            const int64_t row = k % each / R, column = k % R, half = R == 3 ? 2 : 3;
+            const double t = P->T[(k / each * n + i) * each + k % each];
+            P->turning[i] = (row < half) == (column < half) || t == 0;
+            if (R == 3 && row == 2 && column == 2)
+                P->turning[i] &= t == 1;
+        }
     }
 }
 
@@ -325,7 +372,8 @@ static int take(PyObject *tuple, Input *x)
     P->home = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->heavy = malloc(sizeof(int) * (size_t)(P->n + 1));
     P->straight = malloc(sizeof(int) * (size_t)(P->n + 1));
-    if (!P->beams || !P->home || !P->heavy || !P->straight) {
+    P->turning = malloc(sizeof(int) * (size_t)(P->n + 1));
+    if (!P->beams || !P->home || !P->heavy || !P->straight || !P->turning) {
         PyErr_NoMemory();
         return 0;
     }
@@ -336,9 +384,11 @@ static int take(PyObject *tuple, Input *x)
 static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t *skip, double guess,
                       double tolerance, double *omega, double *width, int64_t *evals)
 {
-    Table table = {NULL, TABLE};
-    if (P->same_lengths && P->B > 1)
+    Table table = {NULL, NULL, TABLE};
+    if (P->same_lengths && P->B > 1) {
         table.rows = calloc(TABLE, sizeof *table.rows);
+        table.omega = calloc(TABLE, sizeof *table.omega);
+    }
     int ok;
 #if defined(__GNUC__)
     if (lanes == 4)
@@ -351,7 +401,20 @@ static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t 
     for (int64_t j = 0; table.rows && j < TABLE; ++j)
         aligned_free(table.rows[j]);
     free(table.rows);
+    free(table.omega);
     return ok;
+}
+
+static int count_with(int lanes, const Problem *P, const double *omega, double sigma, int64_t *J, double *m,
+                      int64_t *e)
+{
+#if defined(__GNUC__)
+    if (lanes == 4)
+        return count4(P, omega, sigma, J, m, e);
+    if (lanes == 2)
+        return count2(P, omega, sigma, J, m, e);
+#endif
+    return count1(P, omega, sigma, J, m, e);
 }
 
 /* solve(structure, count, skip, guess, tolerance, omega, width, evaluations, lanes): fill (B, count);
@@ -396,7 +459,7 @@ static PyObject *solve(PyObject *self, PyObject *args)
 }
 
 /* count(structure, omega, J, mantissa, exponent, sigma): evaluate configuration b at omega[b], guarded
-   against rounding to one side (-1, 1) or not (0). J is -1 where the determinant is not finite. */
+   against rounding to one side (-1, 1) or not (0), several side by side. J is -1 where the determinant is not finite. */
 static PyObject *count(PyObject *self, PyObject *args)
 {
     Input x;
@@ -409,21 +472,14 @@ static PyObject *count(PyObject *self, PyObject *args)
     const int64_t B = x.P.B;
     if (ok && (!holds(&omega, B, 8) || !holds(&J, B, 8) || !holds(&m, B, 8) || !holds(&e, B, 8)))
         ok = refuse("omega, J, mantissa or exponent has another size");
-    Block1 alone;
-    memset(&alone, 0, sizeof alone);
-    if (ok && !make_block1(&x.P, &alone)) {
-        PyErr_NoMemory();
-        ok = 0;
+    if (ok && B) {
+        const int lanes = B == 1 ? 1 : usual_width();
+        Py_BEGIN_ALLOW_THREADS
+        ok = count_with(lanes, &x.P, omega.buf, sigma, J.buf, m.buf, e.buf);
+        Py_END_ALLOW_THREADS
+        if (!ok)
+            PyErr_NoMemory();
     }
-    for (int64_t b = 0; ok && b < B; ++b) {
-        fill_block1(&x.P, &alone, &b);
-        Value f = careful1(&x.P, &alone, ((double *)omega.buf)[b], sigma).f;
-        const int known = counts(f) && fabs(f.J) < 9e15;
-        ((int64_t *)J.buf)[b] = known ? (int64_t)f.J : -1;
-        ((double *)m.buf)[b] = known && fmod(f.J, 2) != 0 ? -fabs(f.m) : fabs(f.m);
-        ((int64_t *)e.buf)[b] = f.e;
-    }
-    free_block1(&alone);
     drop(&x);
     PyBuffer_Release(&omega), PyBuffer_Release(&J), PyBuffer_Release(&m), PyBuffer_Release(&e);
     return ok ? Py_NewRef(Py_None) : NULL;
@@ -472,5 +528,6 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_exact", NULL, -1, m
 
 PyMODINIT_FUNC PyInit__exact(void)
 {
+    make_fit();
     return PyModule_Create(&module);
 }

@@ -84,6 +84,12 @@ ALWAYS_INLINE VD LN(roots)(VD x)
     return y;
 }
 
+/* A whole number below 2^51 as a double. */
+ALWAYS_INLINE VD LN(whole)(VI n)
+{
+    return NUMBER(n + 0x4338000000000000) - 6755399441055744.0;
+}
+
 /* sin x, cos x and floor(x / (pi / 2)), consistent with their signs, for 0 <= x < FAR_OUT: x less a
    multiple n of pi / 2, which is given in parts of 33 bits so that n times a part is exact; then
    Taylor's series on |r| <= pi / 4, whose next term is below 1e-19. */

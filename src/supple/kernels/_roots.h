@@ -1,14 +1,14 @@
-/* Certified roots: the hunt for the first natural frequencies of one configuration.
+/* Certified roots: the hunt for natural frequencies of one configuration, where the usual way
+   (_together.h) does not lead to them.
 
    J(omega) is the number of natural frequencies below omega; f has no poles and sign (-1)^J. First the
    configuration is looked at on a grid of frequencies, which the robot's beams alone decide: all
-   configurations share it. A root is isolated by J (if need be by bisection), estimated by the
-   polynomial through f on the grid, converged by secants, and certified: J, guarded against its own
-   rounding, is at most k - 1 just below it and at least k just above. Where rounding is too large for
-   the wanted bracket, the bracket is widened until it holds. Source: [Wittrick1971]. */
+   configurations share it. A root is isolated by J (if need be by bisection), converged by secants, and
+   certified: J, guarded against its own rounding, is at most k - 1 just below it and at least k just
+   above. Where rounding is too large for the wanted bracket, the bracket is widened until it holds.
+   Source: [Wittrick1971]. */
 
-#define GRID 0.25       /* grid points lie so far apart, in numbers of waves along all beams */
-#define STENCIL 8       /* points of the grid that one estimate uses */
+#define GRID 0.18       /* grid points lie so far apart, in numbers of waves along all beams */
 #define WIDEN 2.0       /* a bracket that rounding blurs is widened so */
 #define WIDEST 1e-2     /* up to this part of the root, beyond which nothing is certified */
 
@@ -17,13 +17,12 @@ typedef struct {
     Value f;
 } Point;
 
-enum { CLIMB, ISOLATE, CONVERGE, BELOW, ABOVE, DONE };
+enum { ISOLATE, CONVERGE, BELOW, ABOVE, DONE };
 
 typedef struct {
-    int64_t skip, count, evaluations, points; /* points of the grid that were needed */
-    double tolerance, along, across;          /* N(omega) = along sqrt(omega) + across omega */
-    Point *lo, *hi, *grid;                    /* closest points known around each root; the grid */
-    int64_t room;
+    int64_t skip, count, evaluations;
+    double tolerance, along, across; /* u^2 = along^2 omega + across^2 omega^2, waves along all beams */
+    Point *lo, *hi;                  /* closest points known around each root */
     double *omega, *width;
     int64_t k; /* the root that is hunted */
     int mode, steps, again, lost;
@@ -47,13 +46,25 @@ static int counts(Value f)
     return isfinite(f.m) && f.m != 0 && isfinite(f.J);
 }
 
-/* Grid point j: N(omega) = GRID (j + 1), and beyond the even points each a quarter higher. */
+/* omega where u waves stand along all beams. As a function of u, f is even and smooth through u = 0. */
+static double frequency_of(const Hunt *h, double u)
+{
+    const double along = h->along * h->along, across = h->across * h->across;
+    return 2 * u * u / (along + sqrt(along * along + 4 * across * (u * u)));
+}
+
+/* Points of the grid that are evenly apart. */
+static int64_t even_points(const Hunt *h)
+{
+    return 6 * h->count + 64;
+}
+
+/* Grid point j: u = GRID (j + 1/2), and beyond the even points each a quarter higher. */
 static double grid_point(const Hunt *h, int64_t j)
 {
-    int64_t even = 4 * h->count + 64, far = j > even ? j - even : 0;
-    double t = GRID * (double)(j - far + 1);
-    double s = 2 * t / (h->along + sqrt(h->along * h->along + 4 * h->across * t));
-    return far ? s * s * pow(1.25, (double)far) : s * s;
+    const int64_t far = j >= even_points(h) ? j - even_points(h) + 1 : 0;
+    const double omega = frequency_of(h, GRID * ((double)(j - far) + 0.5));
+    return far ? omega * pow(1.25, (double)far) : omega;
 }
 
 /* How many half waves stand along all beams at omega: sum L (w^2 m / EI)^(1/4) / pi for every plane
@@ -78,8 +89,8 @@ static void waves_along(const Problem *P, const double *L, double guess, Hunt *h
 static void begin_hunt(Hunt *h, int64_t skip, double *omega, double *width)
 {
     h->skip = skip, h->omega = omega, h->width = width;
-    h->evaluations = h->points = h->k = 0;
-    h->mode = CLIMB, h->lost = h->steps = h->again = 0, h->slope = 0;
+    h->evaluations = h->k = 0;
+    h->mode = DONE, h->lost = h->steps = h->again = 0, h->slope = 0;
     for (int64_t k = 0; k < h->count; ++k) {
         h->lo[k] = (Point){0, {1, 0, (double)skip}};
         h->hi[k] = (Point){INFINITY, {1, 0, INFINITY}};
@@ -87,22 +98,13 @@ static void begin_hunt(Hunt *h, int64_t skip, double *omega, double *width)
     }
 }
 
-/* Note a point of the grid; true when the hunt needs no more of them. */
-static int climb(Hunt *h, Point p)
+/* Turn to the next root that is not known. */
+static void next_root(Hunt *h)
 {
-    h->evaluations++;
-    if (!counts(p.f)) {
-        h->lost = 1, h->mode = DONE;
-        return 1;
-    }
-    const Point before = h->points ? h->grid[h->points - 1] : h->lo[0];
-    h->grid[h->points++] = p;
-    for (; h->k < h->count && p.f.J > (double)(h->skip + h->k); ++h->k)
-        h->lo[h->k] = before, h->hi[h->k] = p;
-    if (h->k < h->count)
-        return 0;
-    h->k = 0, h->mode = ISOLATE;
-    return 1;
+    while (h->k < h->count && !isnan(h->omega[h->k]))
+        h->k++;
+    h->mode = h->k < h->count ? ISOLATE : DONE;
+    h->steps = 0, h->slope = 0;
 }
 
 /* Narrow the brackets of this root and the following ones by a point between them. */
@@ -131,56 +133,6 @@ static double plain(const Hunt *h, Value f)
     return f.J > (double)(h->skip + h->k) ? -size : size;
 }
 
-/* An estimate of the root in (lo, hi), the points j - 1 and j of the grid, and of the slope of f there:
-   Newton's polynomial in sqrt(N) .. j through up to STENCIL points around them. Returns 0 without. */
-static double interpolated(const Hunt *h, int64_t j, double *slope)
-{
-    int64_t first = j - STENCIL / 2, last = first + STENCIL - 1;
-    if (last > h->points - 1)
-        last = h->points - 1;
-    if (last > 4 * h->count + 64)
-        last = 4 * h->count + 64;
-    first = last - STENCIL + 1 < 0 ? 0 : last - STENCIL + 1;
-    const int n = (int)(last - first + 1), at = (int)(j - 1 - first);
-    if (n < 4 || at < 0 || at > n - 2)
-        return 0;
-    double d[STENCIL];
-    for (int i = 0; i < n; ++i) {
-        const Point *p = h->grid + first + i;
-        const double size = scaled(p->f.m, p->f.e - h->scale);
-        const int64_t over = (int64_t)fmin(fmax(p->f.J, 0), 9e15) - h->skip - h->k;
-        d[i] = over & 1 ? -size : size;
-    }
-    const double low = d[at], high = d[at + 1];
-    static const double parts[STENCIL] = {0, 1, 1 / 2.0, 1 / 3.0, 1 / 4.0, 1 / 5.0, 1 / 6.0, 1 / 7.0};
-    for (int i = 1; i < n; ++i)
-        for (int k = n - 1; k >= i; --k)
-            d[k] = (d[k] - d[k - 1]) * parts[i];
-    double a = at, b = at + 1, t = at + low / (low - high), y = 0, dy = 0;
-    for (int step = 0; step < 8; ++step) {
-        y = d[n - 1], dy = 0;
-        for (int i = n - 2; i >= 0; --i) {
-            dy = dy * (t - i) + y;
-            y = y * (t - i) + d[i];
-        }
-        if ((y > 0) == (low > 0))
-            a = t;
-        else
-            b = t;
-        double next = t - y / dy;
-        if (!(next > a && next < b))
-            next = 0.5 * (a + b);
-        double moved = fabs(next - t);
-        t = next;
-        if (moved < 1e-3) /* the next step would be quadratically smaller */
-            break;
-    }
-    const double N = GRID * (t + (double)first + 1);
-    const double root = sqrt(h->along * h->along + 4 * h->across * N), s = 2 * N / (h->along + root);
-    *slope = dy / GRID * (h->along / (2 * s) + h->across); /* dN / dw */
-    return s * s;
-}
-
 /* Begin to converge on an isolated root. */
 static void begin_converging(Hunt *h)
 {
@@ -188,19 +140,7 @@ static void begin_converging(Hunt *h)
     h->scale = hi.f.e, h->steps = 0, h->span = hi.w - lo.w;
     const double f_lo = plain(h, lo.f), f_hi = plain(h, hi.f);
     h->slope = (f_hi - f_lo) / h->span;
-    h->x = 0;
-    int64_t low = 0, high = h->points; /* where hi stands on the grid */
-    while (low < high) {
-        int64_t j = (low + high) / 2;
-        if (h->grid[j].w < hi.w)
-            low = j + 1;
-        else
-            high = j;
-    }
-    if (low > 0 && low < h->points && h->grid[low].w == hi.w && h->grid[low - 1].w == lo.w)
-        h->x = interpolated(h, low, &h->slope);
-    if (!(h->x > lo.w && h->x < hi.w))
-        h->x = lo.w + h->span * fmin(0.98, fmax(0.02, f_lo / (f_lo - f_hi)));
+    h->x = lo.w + h->span * fmin(0.98, fmax(0.02, f_lo / (f_lo - f_hi)));
     h->mode = CONVERGE;
 }
 
@@ -267,8 +207,8 @@ static void note(Hunt *h, Point lo, Point hi, int proven)
     }
     h->omega[h->k] = x;
     h->width[h->k] = proven ? (hi.w - lo.w) / hi.w : INFINITY;
-    h->mode = ++h->k < h->count ? ISOLATE : DONE;
-    h->steps = 0, h->slope = 0;
+    h->k++;
+    next_root(h);
 }
 
 static void look(Hunt *h, Point p)

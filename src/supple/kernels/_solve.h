@@ -1,102 +1,40 @@
-/* The hunts of all configurations, LANES of them side by side. Included for every width. */
+/* The roots, or the counts, of all configurations, LANES of them side by side. Included for every width. */
 
-/* One look at a lane that needs care, alone; a frequency at which nothing finite is left, such as a
-   root of a part that is decoupled met exactly, is seen from just above. */
-static Point LN(careful)(const Problem *P, Block1 *alone, double omega, double sigma)
+/* Fill J, m and e (B,) at omega (B,), guarded to the side sigma; returns 0 without memory. */
+static int LN(count)(const Problem *P, const double *omega, double sigma, int64_t *J, double *m, int64_t *e)
 {
-    Values1 f;
-    double step = 4 * DBL_EPSILON;
-    for (int attempt = 0;; ++attempt, step *= 8) {
-        evaluate1(P, alone, omega, NULL, sigma, &f);
-        Point p = {omega, {f.m, f.e, f.J}};
-        if (counts(p.f) || attempt == 4)
-            return p;
-        omega *= 1 + step;
-    }
-}
-
-typedef struct {
-    LN(Block) K;
-    Block1 alone;
-    int64_t filled, b[LANES];
-    Hunt hunts[LANES];
-} LN(Party);
-
-static Point LN(seen)(const Problem *P, LN(Party) *party, const LN(Values) *f, int l, double omega,
-                      double sigma)
-{
-    Point p = {omega, {LANE(f->m, l), LANE(f->e, l), LANE(f->J, l)}};
-    if (LANE(f->hard, l) == 0 && counts(p.f))
-        return p;
-    if (party->filled != party->b[l]) {
-        fill_block1(P, &party->alone, party->b + l);
-        party->filled = party->b[l];
-    }
-    return LN(careful)(P, &party->alone, omega, sigma);
-}
-
-/* Beam stiffnesses at grid point j for all configurations, made when first asked for. */
-static const Stiffness1 *LN(shared_at)(const Problem *P, Table *table, int64_t j, double omega)
-{
-    if (!table->rows || j >= table->size)
-        return NULL;
-    if (!table->rows[j]) {
-        size_t bytes = sizeof(Stiffness1) * (size_t)P->n;
-        Stiffness1 *row = aligned_room(bytes);
-        for (int64_t i = 0; row && i < P->n; ++i)
-            stiffness1(omega * omega, P->L[i], P->beams + i, (int)P->R, row + i);
-        table->rows[j] = row;
-    }
-    return table->rows[j];
-}
-
-static void LN(climb_together)(const Problem *P, LN(Party) *party, int lanes, Table *table)
-{
-    int climbing = lanes;
-    for (int64_t j = 0; climbing && j < party->hunts[0].room; ++j) {
-        VD omega = NONE;
+    size_t bytes = sizeof(LN(Party));
+    LN(Party) *party = aligned_room(bytes);
+    if (!party)
+        return 0;
+    memset(party, 0, sizeof *party);
+    const int ok = LN(make_block)(P, &party->K) && make_block1(P, &party->alone);
+    for (int64_t first = 0; ok && first < P->B; first += LANES) {
+        const int64_t some = P->B - first < LANES ? P->B - first : LANES;
+        VD w = NONE;
+        VI lanes = BITS(NONE);
         LN(Values) f;
-        const double first = grid_point(party->hunts, j);
-        for (int l = 0; l < LANES; ++l)
-            LANE(omega, l) = P->same_lengths || l >= lanes ? first : grid_point(party->hunts + l, j);
-        const Stiffness1 *shared = LN(shared_at)(P, table, j, LANE(omega, 0));
-        int usable = shared != NULL;
-        for (int64_t i = 0; usable && i < P->n; ++i)
-            usable = shared[i].hard == 0 && shared[i].pole.distance > NEAR;
-        if (usable || !shared || LANES == 1)
-            LN(evaluate)(P, &party->K, omega, LANES == 1 ? NULL : shared, NONE, &f);
-        else
-            f.hard = ~BITS(NONE);
-        for (int l = 0; l < lanes; ++l)
-            if (party->hunts[l].mode == CLIMB)
-                climbing -= climb(party->hunts + l, LN(seen)(P, party, &f, l, LANE(omega, l), 0));
+        for (int l = 0; l < LANES; ++l) {
+            party->b[l] = first + (l < some ? l : 0);
+            LANE(w, l) = omega[party->b[l]];
+            LANE(lanes, l) = l < some ? -1 : 0;
+        }
+        party->filled = -1;
+        LN(fill_block)(P, &party->K, party->b);
+        LN(evaluate)(P, &party->K, w, NULL, sigma + NONE, &f);
+        LN(mend)(P, party, lanes, w, sigma + NONE, &f);
+        for (int l = 0; l < some; ++l) {
+            const double size = fabs(LANE(f.m, l)), number = LANE(f.J, l);
+            const int known = LANE(f.hard, l) == 0 && fabs(number) < 9e15;
+            J[first + l] = known ? (int64_t)number : -1;
+            m[first + l] = known && fmod(number, 2) != 0 ? -size : size;
+            e[first + l] = LANE(f.e, l);
+        }
     }
-}
-
-static void LN(hunt_together)(const Problem *P, LN(Party) *party, int lanes)
-{
-    for (;;) {
-        VD omega = NONE, sigma = NONE;
-        LN(Values) f;
-        int busy = -1;
-        for (int l = lanes - 1; l >= 0; --l)
-            if (party->hunts[l].mode != DONE && party->hunts[l].mode != CLIMB) {
-                double side;
-                LANE(omega, l) = next_look(party->hunts + l, &side);
-                LANE(sigma, l) = side;
-                busy = l;
-            }
-        if (busy < 0)
-            return;
-        for (int l = 0; l < LANES; ++l)
-            if (LANE(omega, l) == 0)
-                LANE(omega, l) = LANE(omega, busy);
-        LN(evaluate)(P, &party->K, omega, NULL, sigma, &f);
-        for (int l = 0; l < lanes; ++l)
-            if (party->hunts[l].mode != DONE && party->hunts[l].mode != CLIMB)
-                look(party->hunts + l,
-                     LN(seen)(P, party, &f, l, LANE(omega, l), LANE(sigma, l)));
-    }
+    LN(free_block)(&party->K);
+    free_block1(&party->alone);
+    aligned_free(party);
+    return ok;
 }
 
 /* Fill omega, width (B, count) and evaluations (B,); returns 0 without memory. */
@@ -109,36 +47,51 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
         return 0;
     memset(party, 0, sizeof *party);
     int ok = LN(make_block)(P, &party->K) && make_block1(P, &party->alone);
-    const int64_t room = 4 * count + 64 + 4000;
+    const int64_t room = 6 * count + 64 + 4000;
+    bytes = sizeof(VD) * (size_t)(4 * room);
+    VD *grid = aligned_room(bytes);
+    ok &= grid != NULL;
     for (int l = 0; l < LANES; ++l) {
         Hunt *h = party->hunts + l;
-        h->count = count, h->tolerance = tolerance, h->room = room;
-        h->lo = malloc(sizeof(Point) * (size_t)(2 * count + room));
-        h->hi = h->lo + count, h->grid = h->lo + 2 * count;
+        h->count = count, h->tolerance = tolerance;
+        h->lo = malloc(sizeof(Point) * (size_t)(2 * count));
+        h->hi = h->lo + count;
         ok &= h->lo != NULL;
     }
+    if (ok)
+        party->m = grid, party->J = grid + room, party->f = grid + 2 * room, party->e = (VI *)(grid + 3 * room);
     for (int64_t first = 0; ok && first < P->B; first += LANES) {
-        const int lanes = (int)(P->B - first < LANES ? P->B - first : LANES);
-        for (int l = 0; l < LANES; ++l)
-            party->b[l] = first + (l < lanes ? l : 0);
+        const int64_t some = P->B - first < LANES ? P->B - first : LANES;
+        int64_t at[LANES] = {0};
+        VI lanes = BITS(NONE);
+        for (int l = 0; l < LANES; ++l) { /* where there are fewer, the first stands in and is not noted */
+            const int64_t b = party->b[l] = first + (l < some ? l : 0);
+            Hunt *h = party->hunts + l;
+            LANE(lanes, l) = l < some ? -1 : 0;
+            LANE(party->skip, l) = (double)skip[b];
+            waves_along(P, P->L + b * P->n, guess, h);
+            LANE(party->along, l) = h->along * h->along, LANE(party->across, l) = h->across * h->across;
+            begin_hunt(h, skip[b], omega + b * count, width + b * count);
+        }
         party->filled = -1;
         LN(fill_block)(P, &party->K, party->b);
-        for (int l = 0; l < lanes; ++l) {
-            const int64_t b = first + l;
-            waves_along(P, P->L + b * P->n, guess, party->hunts + l);
-            begin_hunt(party->hunts + l, skip[b], omega + b * count, width + b * count);
-        }
-        LN(climb_together)(P, party, lanes, table);
-        LN(hunt_together)(P, party, lanes);
-        for (int l = 0; l < lanes; ++l) {
+        LN(climb_together)(P, party, lanes, room, table);
+        party->K.near = NEAR;
+        for (int64_t k = 0; k < count; ++k)
+            LN(root_together)(P, party, k, at, lanes);
+        for (int l = 0; l < some; ++l)
+            LN(begin_hunting)(party, party->hunts + l, l);
+        LN(hunt_together)(P, party);
+        for (int l = 0; l < some; ++l) {
             Hunt *h = party->hunts + l;
             evaluations[first + l] = h->evaluations;
-            for (int64_t k = 0; k < count && (h->lost || h->mode == CLIMB); ++k)
+            for (int64_t k = 0; k < count && h->lost; ++k)
                 h->omega[k] = h->width[k] = NAN;
         }
     }
     for (int l = 0; l < LANES; ++l)
         free(party->hunts[l].lo);
+    aligned_free(grid);
     LN(free_block)(&party->K);
     free_block1(&party->alone);
     aligned_free(party);

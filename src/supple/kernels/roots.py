@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,12 @@ class BeamTree:
         )
         if not fits:
             raise ValueError("the arrays of a BeamTree do not fit one another")
-        order = np.arange(n)
-        if (self.parents < -1).any() or (self.parents >= order).any():
+        if any(not -1 <= parent < i for i, parent in enumerate(self.parents.tolist())):
             raise ValueError("parents of a BeamTree must come before their children, or be -1")
-        if (np.diff(self.start) < 0).any() or self.start[0] != 0:
+        start = self.start.tolist()
+        if start[0] != 0 or any(a > b for a, b in pairwise(start)):
             raise ValueError("start of a BeamTree must rise from 0")
-        if (self.ends < -1).any() or (self.ends >= n).any():
+        if self.ends.size and not -1 <= self.ends.min() <= self.ends.max() < n:
             raise ValueError("ends of a BeamTree must be segments, or -1")
 
     def packed(self, part: slice = slice(None)) -> tuple[Any, ...]:
@@ -118,7 +119,8 @@ def natural_frequencies(
     B = len(tree.L)
     omega, width = np.full((B, count), np.nan), np.full((B, count), np.nan)
     evaluations = np.zeros(B, np.int64)
-    skips = np.ascontiguousarray(np.broadcast_to(skip, (B,)), np.int64)
+    skips = np.empty(B, np.int64)
+    skips[:] = skip
     _exact.solve(tree.packed(), count, skips, guess, tolerance, omega, width, evaluations, lanes)
     return Roots(omega, width, evaluations)
 

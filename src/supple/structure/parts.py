@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from ..beams.theory import AnyBeam
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
-__all__ = ["Closure", "Joints", "Release", "Segment", "Structure"]
+__all__ = ["Closure", "Hinges", "Joints", "Release", "Segment", "Structure"]
 
 Array = NDArray[np.float64]
 Joints = Literal["locked", "free"]
@@ -101,6 +102,17 @@ class SegmentNumbers:
     start: NDArray[np.int32]
     releases: Array
 
+    @cached_property
+    def guess(self) -> float:
+        """A first frequency to look at, rad/s: the softest beam as a cantilever."""
+        guesses = [
+            3.5 * math.sqrt(min(row[2:4]) / (row[0] * s.beam.L**4))
+            for s in self.segments
+            for row in s.beam.at([s.beam.L / 2]).tolist()
+            if math.isfinite(min(row[2:4]))
+        ]
+        return min(guesses, default=100.0)
+
     @classmethod
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
         """Return those of segments on some axes."""
@@ -117,6 +129,20 @@ class SegmentNumbers:
 
 
 @dataclass(frozen=True)
+class Hinges:
+    """The steps of a Structure over its joints, known from their coordinates alone.
+
+    Positions in base axes carry the rounding of the whole reach; these do not.
+
+    Attributes:
+        R: of the Structure whose they are.  T: (B, n, a, a), as `Structure.T` on its axes.
+    """
+
+    R: Array
+    T: Array
+
+
+@dataclass(frozen=True)
 class Structure:
     """Segments, and where they are in each of B configurations.
 
@@ -124,9 +150,9 @@ class Structure:
         R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots.  L: (B, n),
         lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
         gravity: (3,), base axes.  tip: index of the segment whose end is the tip.
-        numbers: of its segments, where they are already known.  repeats: (B, r), which closure
-        rows repeat others in each configuration, where that is not the same in all; `part` leaves
-        them out of configurations alike.
+        numbers, hinges: of its segments and joints, where they are already known.  repeats: (B, r),
+        which closure rows repeat others in each configuration, where that is not the same in all;
+        `part` leaves them out of configurations alike.
     """
 
     segments: tuple[Segment, ...]
@@ -140,6 +166,7 @@ class Structure:
     tip: int = -1
     numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
     repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
+    hinges: Hinges | None = field(default=None, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -202,6 +229,14 @@ class Structure:
         offset = np.einsum("bnji,bnj->bni", R_A, self.p - ends[:, parents])
         return motion_transform(self.R.swapaxes(2, 3) @ R_A, offset)
 
+    @cached_property
+    def known_numbers(self) -> SegmentNumbers:
+        """What the kernel reads of its segments."""
+        own = self.numbers
+        if own is None or own.segments is not self.segments:
+            own = SegmentNumbers.of(self.segments, self.axes)
+        return own
+
     def tree(self, top: float | None = None) -> BeamTree:
         """Return the arrays of the compiled kernel, restricted to the structure's axes.
 
@@ -209,9 +244,7 @@ class Structure:
         """
         keep = np.asarray(self.axes)
         square: Any = (..., *np.ix_(keep, keep))
-        own = self.numbers
-        if own is None or own.segments is not self.segments:
-            own = SegmentNumbers.of(self.segments, self.axes)
+        own, known = self.known_numbers, self.hinges
         beams = with_curves(own.beams, [s.beam for s in self.segments], top)
         ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
         none = np.zeros((self.size, 0, len(keep)))
@@ -229,7 +262,7 @@ class Structure:
             parents=own.parents,
             beams=beams,
             L=self.L,
-            T=self.T[square],
+            T=known.T if known is not None and known.R is self.R else self.T[square],
             root=self.root_mass[square],
             tip=own.tip,
             start=own.start,
@@ -249,16 +282,20 @@ class Structure:
             replace(s, releases=tuple(r.part(keep) for r in s.releases)) for s in self.segments
         )
         mass = self.root_mass[keep] if len(self.root_mass) > 1 else self.root_mass
+        R, known = self.R[keep], self.hinges
+        if known is not None:
+            known = Hinges(R, known.T[keep]) if known.R is self.R else None
         closures = tuple(Closure(c.a, c.b, c.rows_a[keep], c.rows_b[keep]) for c in self.closures)
         some = replace(
             self,
             segments=segments,
-            R=self.R[keep],
+            R=R,
             p=self.p[keep],
             L=self.L[keep],
             root_mass=mass,
             closures=closures,
             repeats=None if self.repeats is None else self.repeats[keep],
+            hinges=known,
         )
         if some.repeats is None or (some.repeats != some.repeats[:1]).any():
             return some

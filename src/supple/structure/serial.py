@@ -12,10 +12,17 @@ from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam, beam_of
-from ..kernels.spatial import axis_rotation, body_mass, motion_transform, rpy_rotation, turn
+from ..kernels.spatial import (
+    axis_rotation,
+    body_mass,
+    cross_matrix,
+    motion_transform,
+    rpy_rotation,
+    turn,
+)
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot, remembered
 from .moving import MovingStructure
-from .parts import PLANAR, Joints, Release, Segment, SegmentNumbers, Structure
+from .parts import PLANAR, Hinges, Joints, Release, Segment, SegmentNumbers, Structure
 from .supports import sprung
 
 __all__ = [
@@ -49,15 +56,17 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
             replace(s, releases=s.releases + _bearing(robot, i, placement.R, s.R_LS))
             for i, s in enumerate(segments)
         )
+    R = placement.R @ fixed.R_LS if fixed.turned else placement.R
     return Structure(
         segments,
-        placement.R @ fixed.R_LS,
+        R,
         placement.p,
         placement.L,
         root,
         robot.planar,
         robot.gravity,
         numbers=fixed.numbers,
+        hinges=Hinges(R, fixed.hinges(serial.configuration(robot, theta))),
     )
 
 
@@ -66,15 +75,28 @@ class _Fixed:
     """What does not change with the pose of an arm.
 
     Attributes:
-        R_LS: (n, 3, 3) of the segments.  root: (1, n, 6, 6), root masses.  sliding: links whose
-        root mass changes with their free length.
+        R_LS: (n, 3, 3) of the segments.  turned: whether one of them is.  root: (1, n, 6, 6), root
+        masses.  sliding: links whose root mass changes with their free length.
+        steps: (3, n, a, a), over a joint at angle q: steps[0] + sin q steps[1] + (1 - cos q)
+        steps[2].  columns: the entry of theta that turns each link, -1 where none does.
     """
 
     segments: tuple[Segment, ...]
     R_LS: Array
+    turned: bool
     root: Array
     sliding: tuple[int, ...]
     numbers: SegmentNumbers
+    steps: Array
+    columns: NDArray[np.int64]
+
+    def hinges(self, theta: Array) -> Array:
+        """Return the steps over the joints at theta (B, joints), (B, n, a, a)."""
+        q = np.where(self.columns >= 0, theta[:, self.columns], 0.0) if theta.size else 0.0
+        q = np.broadcast_to(q, (len(theta), len(self.columns)))[..., None, None]
+        T: Array = self.steps[0] + np.sin(q) * self.steps[1]
+        T += 2 * np.sin(q / 2) ** 2 * self.steps[2]
+        return T
 
     @classmethod
     def of(cls, robot: SerialRobot, joints: Joints) -> _Fixed:
@@ -109,10 +131,37 @@ class _Fixed:
         axes = tuple(PLANAR) if robot.planar else tuple(range(6))
         R_LS = np.stack([segment.R_LS for segment in segments])
         numbers = SegmentNumbers.of(segments, axes)
-        for array in (roots, R_LS, *vars(numbers).values()):
+        steps = _steps(robot, R_LS)[:, :, axes][..., axes]
+        for array in (roots, R_LS, steps, *vars(numbers).values()):
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
-        return cls(segments, R_LS, roots, tuple(sliding), numbers)
+        turning = [link.name if link.joint.type == "revolute" else "" for link in robot.links]
+        moving = [link.name for link in robot.moving]
+        columns = np.array([moving.index(name) if name else -1 for name in turning])
+        turned = bool((np.eye(3) != R_LS).any())
+        return cls(segments, R_LS, turned, roots, tuple(sliding), numbers, steps, columns)
+
+
+def _steps(robot: SerialRobot, R_LS: Array) -> Array:
+    """(3, n, 6, 6): `motion_transform` over each joint, which is linear in 1, sin q and 1 - cos q.
+
+    Rot(a, q)' = 1 - sin q [a] + (1 - cos q) [a]^2, between the mount and the axes of the segments.
+    """
+    parts = np.zeros((3, len(robot.links), 6, 6))
+    before = np.eye(3)
+    for i, link in enumerate(robot.links):
+        mount = link.joint.mount
+        K = (
+            cross_matrix(link.joint.direction)
+            if link.joint.type == "revolute"
+            else np.zeros((3, 3))
+        )
+        offset = before.T @ np.asarray(mount.xyz, float)
+        for k, turn_back in enumerate((np.eye(3), -K, K @ K)):
+            R_BA = R_LS[i].T @ turn_back @ rpy_rotation(mount.rpy).T @ before
+            parts[k, i] = motion_transform(R_BA, offset)
+        before = R_LS[i]
+    return parts
 
 
 def moving_serial(

@@ -27,7 +27,7 @@ from .configuration import Where, where
 from .statics import Statics, statics
 from .vibration.modes import modes
 
-__all__ = ["Check", "check"]
+__all__ = ["Check", "check", "stresses"]
 
 Array = NDArray[np.float64]
 # Below and above them a number is more likely in another unit: key, least, most, what it may be.
@@ -102,7 +102,7 @@ def check(
         bent = statics(robot, **place)
         sag = float(np.linalg.norm(bent.tip_displacement))
         held = _holding(robot, structure, bent)
-        stress = _stresses(robot, structure, bent)
+        stress = stresses(robot, structure, bent)
     except SuppleError as problem:
         notes.append(f"no sag: {problem}")
     notes += _strength(stress) + _efforts(robot, held) + _refusals(robot, asked)
@@ -152,7 +152,7 @@ def _holding(robot: Robot, structure: Structure, bent: Statics) -> dict[str, flo
     }
 
 
-def _stresses(
+def stresses(
     robot: Robot, structure: Structure, bent: Statics
 ) -> dict[str, tuple[float, float | None]]:
     """Highest von Mises stress of each beam with a known section, and its ratio to yield."""

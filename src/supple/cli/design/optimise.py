@@ -30,6 +30,9 @@ def optimise(
     sag: Annotated[
         float | None, typer.Option("--sag", help="The tip sags this much at most, m.")
     ] = None,
+    stress: Annotated[
+        float | None, typer.Option("--stress", help="No link is stressed higher, Pa (von Mises).")
+    ] = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE.yaml", help="Write the robot here.")
     ] = None,
@@ -49,11 +52,11 @@ def optimise(
             raise SuppleError(f"--vary {text}: write PATH=low:high")
         bounds[key] = (ends[0], ends[1])
     poses = [angles(text, "--at") for text in at] or None
-    found = ask(files.load(file), bounds, at=poses, mass=mass, sag=sag)
+    found = ask(files.load(file), bounds, at=poses, mass=mass, sag=sag, stress=stress)
     if out is not None:
         files.dump(found.robot, out)
     if json:
-        keys = ("values", "lowest_hz", "start_hz", "gain", "mass", "sag", "active", "kkt")
+        keys = ("values", "lowest_hz", "start_hz", "gain", "mass", "sag", "stress", "active", "kkt")
         document = {"robot": found.robot.name, "elements_hz": found.elements_hz}
         print_json(document | {key: getattr(found, key) for key in keys})
         return

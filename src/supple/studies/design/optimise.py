@@ -1,9 +1,9 @@
 """Which dimensions are best: the lowest frequency over poses made as high as limits allow.
 
 The lowest of several frequencies has corners where two of them meet. The bound formulation has
-none: maximise t under omega_k(x, pose) >= t for the first few modes of every pose, limits on mass
-and sag, and bounds on every dimension. Derivatives are those of `sensitivities`; SciPy's SLSQP
-solves it.
+none: maximise t under omega_k(x, pose) >= t for the first few modes of every pose, limits on mass,
+sag and stress, and bounds on every dimension. Derivatives are those of `sensitivities`; SciPy's
+SLSQP solves it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from ...arguments import checked, instance, number, one_of, optional, reals, swi
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ...structure import structure_of
+from ..check import stresses
+from ..configuration import where
 from ..statics import statics
 from ..vibration.modes import modes
 from .sensitivities import sensitivities
@@ -41,6 +43,8 @@ class Optimum(Answer):
         robot: with these dimensions.  values: of the paths that were varied.
         lowest_hz, start_hz: the lowest frequency over the poses, of the optimum and at the start.
         mass: of links and bodies without the payload, kg.  sag: largest over the poses, m.
+        stress: highest von Mises stress under gravity over the poses, Pa, of the links whose
+        section tells it; zero where none does.
         active: the limits that hold it back, in words.
         kkt: length of the gradient that the active limits do not balance, relative to the
         objective's own: zero at an optimum.
@@ -54,6 +58,7 @@ class Optimum(Answer):
     start_hz: float
     mass: float
     sag: float
+    stress: float
     active: tuple[str, ...]
     kkt: float
     elements_hz: float
@@ -87,11 +92,12 @@ def mass_of(robot: Robot, theta: ArrayLike) -> float:
     at=optional(reals),
     mass=optional(number(0, above=True)),
     sag=optional(number(0, above=True)),
+    stress=optional(number(0, above=True)),
     tolerance=number(0, 0.1, above=True),
     progress=optional(switch),
     maximise=one_of("lowest"),
 )
-def optimise(
+def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
     robot: Robot,
     vary: Mapping[str, tuple[float, float]],
     maximise: str = "lowest",
@@ -99,6 +105,7 @@ def optimise(
     at: ArrayLike | None = None,
     mass: float | None = None,
     sag: float | None = None,
+    stress: float | None = None,
     tolerance: float = 1e-7,
     progress: bool | None = None,
 ) -> Optimum:
@@ -111,6 +118,7 @@ def optimise(
         at: poses, (joints,) or (P, joints); positions of a Delta's platform.
         mass: links and bodies without the payload may weigh this much, kg.
         sag: the tip may sag this far under gravity at any of the poses, m.
+        stress: the highest von Mises stress under gravity at any of the poses, Pa.
         tolerance: relative, of the frequency.
         progress: whether to tell it on the error stream; where somebody looks unless given.
     """
@@ -118,7 +126,8 @@ def optimise(
 
     if maximise != "lowest":
         raise SuppleError(f"maximise is {maximise!r}: give 'lowest', the lowest over all poses")
-    task = _Task(robot, vary, at, mass, sag, Progress(400, "designs", progress))
+    limits = {"mass": mass, "sag": sag, "stress": stress}
+    task = _Task(robot, vary, at, limits, Progress(400, "designs", progress))
     start = task.start()
     try:
         found = minimize(
@@ -146,11 +155,12 @@ class _Task:
     """The design problem over z = [dimensions scaled to 0..1, t over the first frequency]."""
 
     def __init__(
-        self, robot: Robot, vary: Any, at: Any, mass: Any, sag: Any, telling: Progress
+        self, robot: Robot, vary: Any, at: Any, limits: dict[str, Any], telling: Progress
     ) -> None:
         if not isinstance(vary, Mapping) or not vary:
             raise SuppleError("vary is empty: give paths and bounds, {'links.a.length': (1, 2)}")
-        self.telling, self.count, self.mass, self.sag = telling, 0, mass, sag
+        self.telling, self.count = telling, 0
+        self.limits = {name: limit for name, limit in limits.items() if limit is not None}
         self.keys = tuple(vary)
         poses = None if at is None else np.atleast_2d(np.asarray(at, float))
         key = architecture_of(robot).asked_by
@@ -166,9 +176,14 @@ class _Task:
             if not (np.isfinite([low, high]).all() and low < high):
                 raise SuppleError(f"vary '{name}' is {edges!r}: give (low, high)")
             self.low[k], self.high[k] = low, high
-        for name, limit in (("mass", mass), ("sag", sag)):
-            if limit is not None and not (np.isfinite(limit) and limit > 0):
+        for name, limit in self.limits.items():
+            if not (np.isfinite(limit) and limit > 0):
                 raise SuppleError(f"{name} is {limit!r}: give a positive limit")
+        if "stress" in self.limits and not self._stress(robot):
+            raise SuppleError(
+                f"stress is limited, but {robot.name} has no stress: it needs gravity, and links "
+                "with a section"
+            )
         self._kept: tuple[bytes, Any] | None = None
 
     def robot(self, x: Array) -> Robot:
@@ -189,12 +204,23 @@ class _Task:
 
     def _limits(self, robot: Robot) -> list[float]:
         """What is left of the limits, relative."""
-        left = []
-        if self.mass is not None:
-            left.append(1 - mass_of(robot, self.poses[0]) / self.mass)
-        if self.sag is not None:
-            left.append(1 - self._sag(robot) / self.sag)
-        return left
+        found = {
+            "mass": lambda: mass_of(robot, self.poses[0]),
+            "sag": lambda: self._sag(robot),
+            "stress": lambda: self._stress(robot),
+        }
+        return [1 - found[name]() / limit for name, limit in self.limits.items()]
+
+    def _stress(self, robot: Robot) -> float:
+        worst = 0.0
+        for pose in self.poses:
+            place: dict[str, Any] = {self.key: pose}
+            structure = structure_of(
+                robot, where(robot, place.get("theta"), place.get("position")).at
+            )
+            each = stresses(robot, structure, statics(robot, **place))
+            worst = max([worst, *(stress for stress, _ in each.values())])
+        return worst
 
     def _sag(self, robot: Robot) -> float:
         found = statics(robot, **self.place)
@@ -235,7 +261,7 @@ class _Task:
         names = [
             f"mode {k + 1} at pose {p + 1}" for p in range(len(self.poses)) for k in range(MODES)
         ]
-        names += ["mass"] * (self.mass is not None) + ["sag"] * (self.sag is not None)
+        names += list(self.limits)
         active = [i for i, left in enumerate(room) if left < 1e-5]
         gradients, told = [slopes[i] for i in active], [names[i] for i in active]
         for k, key in enumerate(self.keys):
@@ -256,6 +282,7 @@ class _Task:
             self.began / (2 * np.pi),
             mass_of(robot, self.poses[0]),
             self._sag(robot) if any(robot.gravity) else 0.0,
+            self._stress(robot) if any(robot.gravity) else 0.0,
             tuple(told),
             kkt,
             float(np.min(second.frequency_hz)),

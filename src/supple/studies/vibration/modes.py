@@ -154,7 +154,7 @@ class Modes(Answer):
     @kept
     def energy_shares(self) -> Array:
         """Parts of each mode's strain energy by link and kind, (modes, n, 7): `kinds.ENERGIES`."""
-        return energy_shares(self.structure, len(self.omega), _guess(self.structure))
+        return energy_shares(self.structure, len(self.omega), self.structure.known_numbers.guess)
 
     def at(self, b: int) -> Modes:
         """Return configuration b of a batch."""
@@ -276,14 +276,15 @@ class _Found:
 def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
     varying = any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments)
     omega, width = np.empty((2, structure.size, count))
+    guess = structure.known_numbers.guess
     for rows in alike(structure):
         some = structure if structure.repeats is None else structure.part(rows)
         if varying:
             from .varying_modes import varying_frequencies
 
-            omega[rows], width[rows] = varying_frequencies(some, count, _guess(structure))
+            omega[rows], width[rows] = varying_frequencies(some, count, guess)
         else:
-            found = natural_frequencies(some.tree(), count, some.rigid_modes, _guess(structure))
+            found = natural_frequencies(some.tree(), count, some.rigid_modes, guess)
             omega[rows], width[rows] = found.omega, found.width
     return _Found(omega, width, _uncounted(omega))
 
@@ -352,14 +353,3 @@ def _available(structure: Structure) -> int:
         return 10_000
     sprung = sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
     return sprung - (0 if structure.closures else massless(structure))
-
-
-def _guess(structure: Structure) -> float:
-    """A first frequency to look at, from the robot alone: the softest beam as a cantilever."""
-    guesses = [
-        3.5 * math.sqrt(min(row[2:4]) / (row[0] * s.beam.L**4))
-        for s in structure.segments
-        for row in s.beam.at([s.beam.L / 2]).tolist()
-        if math.isfinite(min(row[2:4]))
-    ]
-    return min(guesses, default=100.0)

@@ -1,0 +1,70 @@
+"""`supple tolerances`: how sure a frequency is when parameters are known plus or minus."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from ...errors import SuppleError
+from ..arguments import At, File, Json, Position, angles, numbers
+from ..output import plain, print_json, print_table, say
+
+__all__ = ["tolerances"]
+
+
+def tolerances(
+    file: File,
+    within: Annotated[
+        list[str],
+        typer.Option(
+            "--within",
+            metavar="PATH=+-",
+            help="How far a parameter may be off, in its own unit: payload.mass=0.5. Repeat it.",
+        ),
+    ],
+    at: At = None,
+    position: Position = None,
+    count: Annotated[int, typer.Option("--count", help="Modes.")] = 6,
+    json: Json = False,
+) -> None:
+    """Print the interval of every frequency when parameters are known plus or minus."""
+    from ... import files
+    from ...studies.design.tolerances import tolerances as ask
+
+    off = {}
+    for text in within:
+        key, _, value = text.partition("=")
+        try:
+            off[key] = float(value)
+        except ValueError:
+            raise SuppleError(f"--within {text}: write PATH=+-, such as payload.mass=0.5") from None
+    found = ask(
+        files.load(file),
+        off,
+        theta=None if at is None else angles(at, "--at"),
+        count=count,
+        position=None if position is None else numbers(position, "--position", 3),
+    )
+    hertz = {key: getattr(found, key) / (2 * math.pi) for key in ("omega", "low", "high")}
+    spread = {key: value / (2 * math.pi) for key, value in found.spread.items()}
+    if json:
+        document = {"robot": found.robot.name, "within": off, "monotonic": found.monotonic}
+        named = {"frequency_hz": hertz["omega"], "low_hz": hertz["low"], "high_hz": hertz["high"]}
+        print_json(document | named | {"spread_hz": spread})
+        return
+    say(f"{plain(found.robot.name)}: natural frequencies within tolerances, Hz")
+    heads = ("mode>", "as described>", "lowest>", "highest>", *(f"{key} +->" for key in spread))
+    rows = [
+        (
+            str(k + 1),
+            *(f"{hertz[key][k]:.5g}" for key in ("omega", "low", "high")),
+            *(f"{value[k]:.3g}" for value in spread.values()),
+        )
+        for k in range(len(found.omega))
+    ]
+    print_table(heads, rows)
+    searched = [str(k + 1) for k, plainly in enumerate(found.monotonic) if not plainly]
+    if searched:
+        say(f"Modes {', '.join(searched)} do not simply rise or fall: their ends were searched.")

@@ -1,0 +1,349 @@
+/* The usual way to the roots of LANES configurations side by side; included for every width. Nothing
+   that a lane does depends on the others: a lane that is ready waits.
+
+   All configurations are looked at on one grid, evenly apart in u, the number of waves along all beams.
+   As a function of u the determinant f is even and smooth: around a root it is the polynomial through
+   STENCIL points of the grid, at negative u those at positive. Its root is the estimate; a look there
+   makes the polynomial exact at one point more, and its root is the next; two guarded counts certify it.
+   What is not certified so, such as roots that lie closer than the grid can tell, is left to the hunt
+   (_roots.h). */
+
+typedef struct {
+    LN(Block) K;
+    Block1 alone;
+    int64_t filled, b[LANES];
+    Hunt hunts[LANES];
+    VD skip, along, across, usual; /* squares of the hunts' along and across; the first grid point */
+    VD *m, *J, *f; /* on the grid: determinant m 2^e, count, and f with its sign, on one scale, flat */
+    VI *e, base;   /* that scale: the first exponent */
+    int64_t points[LANES]; /* of the grid that a lane has */
+} LN(Party);
+
+/* One look at a lane that needs care, alone; a frequency at which nothing finite is left, such as a
+   root of a part that is decoupled met exactly, is seen from just above. */
+static Point LN(careful)(const Problem *P, Block1 *alone, double omega, double sigma)
+{
+    Values1 f;
+    double step = 4 * DBL_EPSILON;
+    for (int attempt = 0;; ++attempt, step *= 8) {
+        evaluate1(P, alone, omega, NULL, sigma, &f);
+        Point p = {omega, {f.m, f.e, f.J}};
+        if (counts(p.f) || attempt == 4)
+            return p;
+        omega *= 1 + step;
+    }
+}
+
+/* Look at the lanes again that needed care. */
+static void LN(mend)(const Problem *P, LN(Party) *party, VI wanted, VD omega, VD sigma, LN(Values) *f)
+{
+    f->hard |= ~LT(ABS(f->J), 9e15 + NONE);
+    if (!ANY(f->hard & wanted))
+        return;
+    for (int l = 0; l < LANES; ++l) {
+        if (!LANE(f->hard, l) || !LANE(wanted, l))
+            continue;
+        if (party->filled != party->b[l]) {
+            fill_block1(P, &party->alone, party->b + l);
+            party->filled = party->b[l];
+        }
+        party->alone.near = party->K.near;
+        Point p = LN(careful)(P, &party->alone, LANE(omega, l), LANE(sigma, l));
+        LANE(f->m, l) = p.f.m, LANE(f->e, l) = p.f.e, LANE(f->J, l) = p.f.J;
+        LANE(f->hard, l) = counts(p.f) ? 0 : -1;
+    }
+}
+
+/* Beam stiffnesses at grid point j for all configurations, made when first asked for. */
+static const Stiffness1 *LN(shared_at)(const Problem *P, Table *table, int64_t j, double omega)
+{
+    if (!table->rows || j >= table->size)
+        return NULL;
+    if (!table->rows[j]) {
+        size_t bytes = sizeof(Stiffness1) * (size_t)P->n;
+        Stiffness1 *row = aligned_room(bytes);
+        for (int64_t i = 0; row && i < P->n; ++i)
+            stiffness1(omega * omega, P->L[i], P->beams + i, (int)P->R, row + i);
+        table->rows[j] = row;
+    }
+    return table->rows[j];
+}
+
+/* m 2^e with the sign of a count; nothing that is far from zero or from anything. */
+ALWAYS_INLINE VD LN(signed_value)(VD m, VI e, VD J)
+{
+    VI low = LT(-900.0 + NONE, LN(whole)(e)), high = LT(LN(whole)(e), 900.0 + NONE);
+    VI power = SHIFTED(((e & low & high) + 1023), 52);
+    VI odd = SHIFTED(BITS(J + 6755399441055744.0), 63);
+    VD f = NUMBER(BITS(ABS(m) * NUMBER(power)) | odd);
+    return SEL(low & high, f, NAN + NONE);
+}
+
+/* How f grows from u = 0 on, about; it is divided out for the polynomials. */
+ALWAYS_INLINE VD LN(steep)(VD u2)
+{
+    return (1.0 + u2) * (1.0 + u2);
+}
+
+/* Look at the grid until every lane has all its roots below it and half a stencil more. */
+static void LN(climb_together)(const Problem *P, LN(Party) *party, VI lanes, int64_t room, Table *table)
+{
+    const Hunt *h = party->hunts;
+    VD last = NONE, until = INFINITY + NONE;
+    VI lost = BITS(NONE);
+    party->K.near = NEARER;
+    for (int l = 0; l < LANES; ++l)
+        LANE(last, l) = (double)(h[l].count - 1), party->points[l] = 0;
+    for (int64_t j = 0; j < room; ++j) {
+        const VI open = lanes & ~lost & LT((double)j + NONE, until);
+        if (!ANY(open))
+            return;
+        double first_point = table->omega && j < table->size ? table->omega[j] : 0;
+        if (first_point == 0) {
+            first_point = grid_point(h, j);
+            if (table->omega && j < table->size)
+                table->omega[j] = first_point;
+        }
+        VD omega = first_point + NONE;
+        for (int l = 1; l < LANES && !P->same_lengths; ++l)
+            LANE(omega, l) = grid_point(h + l, j);
+        if (j == 0)
+            party->usual = omega;
+        LN(Values) f;
+        LN(evaluate)(P, &party->K, omega, LN(shared_at)(P, table, j, LANE(omega, 0)), NONE, &f);
+        LN(mend)(P, party, open, omega, NONE, &f);
+        party->base = j ? party->base : f.e;
+        party->m[j] = f.m, party->e[j] = f.e, party->J[j] = f.J;
+        const double u = GRID * ((double)j + 0.5);
+        party->f[j] = LN(signed_value)(f.m, f.e - party->base, f.J - party->skip) / steep1(u * u);
+        const VI above = LT(last + party->skip, f.J), first = above & EQ(until, INFINITY + NONE);
+        until = SEL(first, (double)(j + 1 + STENCIL / 2) + NONE, until);
+        const VI seen = open & ~f.hard;
+        lost |= open & f.hard;
+        for (int l = 0; l < LANES; ++l)
+            party->points[l] -= LANE(seen, l);
+    }
+}
+
+/* The polynomial through the stencil of each lane around its root k, and how many roots stand before
+   root k and in all between the two grid points in its middle. Returns where there is one. */
+static VI LN(around)(LN(Party) *party, int64_t *at, int64_t k, VI lanes, VD *c, VD *before, VD *all)
+{
+    double y[STENCIL][LANES];
+    VI fits = BITS(NONE);
+    memset(y, 0, sizeof y);
+    for (int l = 0; l < LANES; ++l) {
+        const Hunt *h = party->hunts + l;
+        const int64_t points = party->points[l], even = even_points(h), number = h->skip + k;
+        int64_t j = at[l];
+        while (j < points && !(LANE(party->J[j], l) > (double)number))
+            ++j;
+        at[l] = j;
+        const int64_t most = points < even ? points : even;
+        if (!LANE(lanes, l) || j < 1 || j + STENCIL / 2 > most || STENCIL / 2 - j > most)
+            continue;
+        for (int64_t i = 0; i < STENCIL; ++i) {
+            const int64_t from = j - STENCIL / 2 + i;
+            y[i][l] = LANE(party->f[from < 0 ? -1 - from : from], l);
+        }
+        LANE(*before, l) = (double)number - LANE(party->J[j - 1], l);
+        LANE(*all, l) = LANE(party->J[j], l) - LANE(party->J[j - 1], l);
+        LANE(fits, l) = -1;
+    }
+    VD sum[STENCIL / 2], less[STENCIL / 2];
+    for (int i = 0; i < STENCIL / 2; ++i) {
+        VD right, left;
+        memcpy(&right, y[STENCIL / 2 + i], sizeof right);
+        memcpy(&left, y[STENCIL / 2 - 1 - i], sizeof left);
+        sum[i] = right + left, less[i] = right - left;
+    }
+    for (int i = 0; i < TERMS; ++i) {
+        const VD *from = i % 2 ? less : sum;
+        c[i] = FIT[i][0] * from[0];
+        for (int j = 1; j < STENCIL / 2; ++j)
+            c[i] += FIT[i][j] * from[j];
+    }
+    return fits;
+}
+
+ALWAYS_INLINE VD LN(polynomial)(const VD *c, VD x)
+{
+    VD y = c[TERMS - 1];
+    for (int i = TERMS - 2; i >= 0; --i)
+        y = y * x + c[i];
+    return y;
+}
+
+/* The same, c, plus `more` times the polynomial that vanishes at the stencil; and its slope. */
+ALWAYS_INLINE VD LN(corrected)(const VD *c, VD more, VD x, VD *slope)
+{
+    VD y = c[TERMS - 1], d = NONE, x2 = x * x, w = 1.0 + NONE, dw = NONE;
+    for (int i = TERMS - 2; i >= 0; --i) {
+        d = d * x + y;
+        y = y * x + c[i];
+    }
+    for (int i = STENCIL / 2 - 1; i >= 0; --i) {
+        dw = dw * x2 + w;
+        w = w * x2 + NODAL[i];
+    }
+    *slope = d + more * (2.0 * x * dw);
+    return y + more * w;
+}
+
+/* Where the polynomial has its root number `before` of `all` between -1/2 and 1/2. */
+static VI LN(root_of)(const VD *c, VD before, VD all, VI fits, VD *at)
+{
+    const VD one = 1.0 + NONE;
+    VD a = -0.5 + NONE, b = 0.5 + NONE, fa = LN(polynomial)(c, a), fb = LN(polynomial)(c, b);
+    VI several = fits & ~EQ(all, one);
+    if (ANY(several)) { /* look between, for as many changes of sign as there are roots */
+        VD seen = NONE, x = a, y = fa, fl = fa, fr = fb, l = a, r = b;
+        for (int i = 1; i <= BETWEEN; ++i) {
+            VD next = (double)i / BETWEEN - 0.5 + NONE, value = LN(polynomial)(c, next);
+            VI change = LT(value, NONE) ^ LT(y, NONE), mine = change & EQ(seen, before);
+            l = SEL(mine, x, l), r = SEL(mine, next, r), fl = SEL(mine, y, fl), fr = SEL(mine, value, fr);
+            seen += ONE_IF(change);
+            x = next, y = value;
+        }
+        fits &= ~several | EQ(seen, all);
+        a = SEL(several, l, a), b = SEL(several, r, b), fa = SEL(several, fl, fa), fb = SEL(several, fr, fb);
+    }
+    const VI falls = LT(NONE, fa);
+    fits &= falls ^ LT(NONE, fb);
+    VD x = a + (b - a) * (fa / (fa - fb));
+    VI moving = fits;
+    for (int step = 0; step < 12 && ANY(moving); ++step) {
+        VD y = c[TERMS - 1];
+        VD d = NONE;
+        for (int i = TERMS - 2; i >= 0; --i) {
+            d = d * x + y;
+            y = y * x + c[i];
+        }
+        const VI before_root = ~(LT(NONE, y) ^ falls);
+        a = SEL(moving & before_root, x, a), b = SEL(moving & ~before_root, x, b);
+        VD next = x - y / d;
+        next = SEL(LT(a, next) & LT(next, b), next, 0.5 * (a + b));
+        const VI small = LT(ABS(next - x), 1e-5 + NONE); /* the next would be quadratically smaller */
+        x = SEL(moving, next, x);
+        moving &= ~small;
+    }
+    *at = x;
+    return fits & ~moving;
+}
+
+/* omega where u waves stand along all beams, and its slope. */
+ALWAYS_INLINE VD LN(frequencies)(const LN(Party) *party, VD u, VD *slope)
+{
+    const VD along = party->along, across = party->across;
+    const VD x = 2.0 * (u * u) / (along + LN(roots)(along * along + 4.0 * across * (u * u)));
+    *slope = 2.0 * u / (along + 2.0 * across * x);
+    return x;
+}
+
+/* Root k of every lane: estimate, correct, certify. What cannot be is left unknown. */
+static void LN(root_together)(const Problem *P, LN(Party) *party, int64_t k, int64_t *at, VI lanes)
+{
+    Hunt *h = party->hunts;
+    const double tolerance = h->tolerance;
+    VD c[TERMS], before = NONE, all = 1.0 + NONE, t, grid = NONE, more = NONE, slope = NONE, moved = NONE;
+    VI fits = LN(around)(party, at, k, lanes, c, &before, &all);
+    if (!ANY(fits))
+        return;
+    fits = LN(root_of)(c, before, all, fits, &t);
+    for (int l = 0; l < LANES; ++l)
+        LANE(grid, l) = (double)at[l];
+    const VD number = party->skip + (double)k;
+    VI going = fits;
+    for (int step = 0; step < 5 && ANY(going); ++step) {
+        LN(Values) f;
+        VD d, w, u = GRID * (grid + t), x = SEL(going, LN(frequencies)(party, u, &d), party->usual);
+        LN(evaluate)(P, &party->K, x, NULL, NONE, &f);
+        LN(mend)(P, party, going, x, NONE, &f);
+        for (int l = 0; l < LANES; ++l)
+            h[l].evaluations -= LANE(going, l);
+        const VD y = LN(signed_value)(f.m, f.e - party->base, f.J - party->skip) / LN(steep)(u * u);
+        if (!step) { /* exact here too */
+            more = y - LN(corrected)(c, NONE, t, &d);
+            more = more / (LN(corrected)(c, 1.0 + NONE, t, &d) - LN(polynomial)(c, t));
+        }
+        const VD off = y - LN(corrected)(c, more, t, &d);
+        VD next = t - y / d;
+        w = LN(corrected)(c, more, next, &d) + off;
+        next -= w / d;
+        const VD move = ABS(next - t), last = step ? moved : move;
+        fits &= ~going | (~f.hard & LT(move, 0.5 + NONE));
+        const VI fine = LT(GRID * move * last, FINE * u);
+        moved = SEL(going, move, moved), slope = SEL(going, d, slope);
+        t = SEL(going & fits, next, t);
+        going &= fits & ~fine;
+    }
+    fits &= ~going;
+    if (!ANY(fits))
+        return;
+    const VD u = GRID * (grid + t);
+    VD d, x = SEL(fits, LN(frequencies)(party, u, &d), party->usual);
+    slope = slope * LN(steep)(u * u) / (GRID * d);
+    LN(Values) f, g;
+    const VD lo = x * (1.0 - tolerance), hi = x * (1.0 + tolerance), one = 1.0 + NONE;
+    LN(evaluate)(P, &party->K, lo, NULL, -one, &f);
+    LN(mend)(P, party, fits, lo, -one, &f);
+    LN(evaluate)(P, &party->K, hi, NULL, one, &g);
+    LN(mend)(P, party, fits, hi, one, &g);
+    const VI proven = fits & ~f.hard & ~g.hard & ~LT(number, f.J) & LT(number, g.J);
+    const VD off = (ABS(LN(signed_value)(f.m, f.e - party->base, NONE)) -
+                    ABS(LN(signed_value)(g.m, g.e - party->base, NONE))) / (2.0 * ABS(slope));
+    const VD found = 0.5 * (lo + hi) + off;
+    x = SEL(LT(lo, found) & LT(found, hi) & EQ(g.J - f.J, one), found, x);
+    for (int l = 0; l < LANES; ++l) {
+        h[l].evaluations -= 2 * LANE(fits, l);
+        if (LANE(proven, l)) {
+            h[l].omega[k] = LANE(x, l);
+            h[l].width[k] = (LANE(hi, l) - LANE(lo, l)) / LANE(hi, l);
+        }
+    }
+}
+
+/* Prepare the hunt of a lane for the roots that are not known yet, from what its grid tells. */
+static void LN(begin_hunting)(const LN(Party) *party, Hunt *h, int l)
+{
+    Point before = {0, {1, 0, (double)h->skip}};
+    int64_t k = 0;
+    h->evaluations += party->points[l];
+    for (int64_t j = 0; j < party->points[l] && k < h->count; ++j) {
+        const Point p = {grid_point(h, j), {LANE(party->m[j], l), LANE(party->e[j], l), LANE(party->J[j], l)}};
+        for (; k < h->count && p.f.J > (double)(h->skip + k); ++k)
+            h->lo[k] = before, h->hi[k] = p;
+        before = p;
+    }
+    h->lost = k < h->count;
+    h->k = 0;
+    if (!h->lost)
+        next_root(h);
+}
+
+static void LN(hunt_together)(const Problem *P, LN(Party) *party)
+{
+    for (;;) {
+        VD omega = NONE, sigma = NONE;
+        VI busy = BITS(NONE);
+        LN(Values) f;
+        double some = 0;
+        for (int l = LANES - 1; l >= 0; --l)
+            if (party->hunts[l].mode != DONE) {
+                double side;
+                some = LANE(omega, l) = next_look(party->hunts + l, &side);
+                LANE(sigma, l) = side;
+                LANE(busy, l) = -1;
+            }
+        if (!ANY(busy))
+            return;
+        omega = SEL(busy, omega, some + NONE);
+        LN(evaluate)(P, &party->K, omega, NULL, sigma, &f);
+        LN(mend)(P, party, busy, omega, sigma, &f);
+        for (int l = 0; l < LANES; ++l)
+            if (LANE(busy, l)) {
+                const Point p = {LANE(omega, l), {LANE(f.m, l), LANE(f.e, l), LANE(f.J, l)}};
+                look(party->hunts + l, p);
+            }
+    }
+}
