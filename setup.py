@@ -1,4 +1,4 @@
-"""Declares the one compiled module; everything else stands in pyproject.toml."""
+"""Declares the two compiled modules; everything else stands in pyproject.toml."""
 
 from pathlib import Path
 
@@ -25,16 +25,19 @@ class BuildKernel(build_ext):
         super().build_extension(ext)
 
 
-exact = Extension(
-    "supple.kernels._exact",
-    sources=[(KERNELS / "_exact.c").as_posix()],
-    depends=sorted(path.as_posix() for path in KERNELS.glob("*.h")),
-    define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    py_limited_api=True,
-)
+MODULES = [
+    Extension(
+        f"supple.kernels.{name}",
+        sources=[(KERNELS / f"{name}.c").as_posix()],
+        depends=sorted(path.as_posix() for path in KERNELS.glob("*.h")),
+        define_macros=[("Py_LIMITED_API", "0x030B0000")],
+        py_limited_api=True,
+    )
+    for name in ("_exact", "_tape")
+]
 
 setup(
-    ext_modules=[exact],
+    ext_modules=MODULES,
     cmdclass={"build_ext": BuildKernel},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -44,7 +45,8 @@ def served(*words: str) -> Iterator[str]:
     try:
         yield json.loads(process.stdout.readline())["url"]
     finally:
-        process.send_signal(signal.SIGINT)
+        # Ctrl-C, where a process can be sent one
+        process.send_signal(signal.SIGINT) if os.name == "posix" else process.terminate()
         process.communicate(timeout=20)
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 
 import supple
-from supple.kernels import _exact
+from supple.kernels import _exact, _tape
 
 
 def main() -> None:
     """Ask each part once."""
     here = Path(supple.__file__).parent
     assert "site-packages" in here.parts, f"{here} is not an installed supple"
-    assert "abi3" in _exact.__file__ or _exact.__file__.endswith(".pyd"), _exact.__file__
+    for kernel in (_exact.__file__, _tape.__file__):
+        assert "abi3" in kernel or kernel.endswith(".pyd"), kernel
     beam = supple.loads(
         "name: beam\nplanar: true\nlinks:\n  - {name: a, joint: {type: fixed}, length: 1, "
         "mass_per_length: 1, bending_stiffness: 1}"

@@ -1,4 +1,4 @@
-"""Mechanisms that several tests share: Kuo's Delta written as a mechanism, and random ones."""
+"""Mechanisms that several tests share: random ones."""
 
 from __future__ import annotations
 
@@ -6,69 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from supple.architectures import delta
 from supple.architectures.assembling import mechanism_of
 from supple.architectures.tree import TreeMotion
 from supple.kernels.spatial import rpy_rotation
-from supple.robot import DeltaRobot, MechanismRobot
-
-
-def delta_as_mechanism(robot: DeltaRobot, position: Any) -> MechanismRobot:
-    """Return a Delta of single rods or parallelograms as links and closures.
-
-    Its legs are its own; the platform hangs on the first rod by the joint of the wrist, and the
-    other wrists are closures: universal with single rods, spherical with parallelograms. It is
-    assembled near a platform position.
-    """
-    phi = delta.inverse(robot, position)[0]
-    keys = ("length", "material", "section", "theory", "tip", "roll")
-    upper, lower = ({k: getattr(part, k) for k in keys} for part in (robot.upper, robot.lower))
-    links: list[dict[str, Any]] = []
-    half, radius, wrists = (robot.lower.spacing or 0.0) / 2, robot.platform.radius, []
-    sides = (("a", -half), ("b", half)) if half else (("", 0.0),)
-    for leg, angle in enumerate(robot.angles):
-        c, s = np.cos(angle), np.sin(angle)
-        hip = {"xyz": [robot.base_radius * c, robot.base_radius * s, 0.0], "rpy": [0, 0, angle]}
-        motor = {"axis": [0, 1, 0], "mount": hip, "start": phi[leg, 0]}
-        for key in ("stiffness", "rotor_inertia"):
-            motor |= {key: getattr(robot.motor, key)} if getattr(robot.motor, key) else {}
-        arm = f"upper{leg + 1}"
-        links.append({"name": arm, "parent": "base", "joint": motor, **upper})
-        for tag, side in sides:
-            elbow = {
-                "type": "universal",
-                "start": list(phi[leg, 1:]),
-                "mount": {"xyz": [0, side, 0]},
-            }
-            links.append({"name": f"lower{leg + 1}{tag}", "parent": arm, "joint": elbow, **lower})
-            place = [radius * c - side * s, radius * s + side * c, 0.0]
-            wrists.append((links[-1]["name"], {"xyz": place, "rpy": [0, 0, angle]}))
-    axes = [[0, 0, 1], [0, 1, 0]]
-    wrist: dict[str, Any] = {"type": "universal", "axes": axes}
-    wrist["start"] = [-phi[0, 2], -phi[0, 0] - phi[0, 1]]
-    if half:  # Rz Ry Rx = Rz(-phi3) Ry(-phi1 - phi2)
-        wrist = {"type": "spherical", "start": [0.0, *wrist["start"][::-1]]}
-    links.append({"name": "wrist", "parent": wrists[0][0], "joint": wrist, "theory": "rigid"})
-    hub = {"type": "fixed", "mount": {"xyz": [-x for x in wrists[0][1]["xyz"]]}}
-    body = robot.platform.body
-    links.append({"name": "platform", "joint": hub, "theory": "rigid", "body": body})
-    closures: list[dict[str, Any]] = []
-    for rod, place in wrists[1:]:
-        ends = [rod, {"link": "platform", "mount": place}]
-        closures.append({"name": f"wrist-{rod}", "ends": ends, "type": "spherical"})
-        closures[-1] |= {} if half else {"type": "universal", "axes": axes}
-    whole = {
-        "name": f"{robot.name}-as-mechanism",
-        "gravity": robot.gravity,
-        "materials": dict(robot.materials),
-        "sections": dict(robot.sections),
-        "links": links,
-        "closures": closures,
-        "tip": "platform",
-        "payload": robot.payload,
-    }
-    return MechanismRobot.model_validate(whole)
-
+from supple.robot import MechanismRobot
 
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible", "rigid")
 CLOSING = (

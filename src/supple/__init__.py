@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from .equations.damping import ModalDamping, StiffnessRoot
     from .equations.model import Model
     from .equations.readings.reading import Reading
-    from .errors import RobotError, RobotWarning, SuppleError
+    from .errors import PoseWarning, RobotError, RobotWarning, SuppleError
     from .export.c_code import c_code
-    from .files import dump, load, loads, schema
+    from .files import dump, load, load_profile, loads, schema
     from .integration.inputs import BangBang, Chirp, Constant, Step, Table
     from .library import material
     from .outputs.kinds import (
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         UpperLink,
     )
     from .sections import Box, Circle, General, Profile, Rectangle, Tube
+    from .structure import as_mechanism
     from .studies.check import Check, check
     from .studies.closed_form import closed_form
     from .studies.design.optimise import Optimum, optimise
@@ -202,6 +203,7 @@ __all__ = [
     "Ply",
     "PointToPoint",
     "Pose",
+    "PoseWarning",
     "Profile",
     "Proportional",
     "Ratio",
@@ -250,6 +252,7 @@ __all__ = [
     "WayPoints",
     "WorkspaceMap",
     "__version__",
+    "as_mechanism",
     "assumed_modes",
     "build",
     "c_code",
@@ -273,6 +276,7 @@ __all__ = [
     "ked",
     "linearize",
     "load",
+    "load_profile",
     "load_response",
     "loads",
     "lqg",
@@ -307,7 +311,7 @@ __all__ = [
 
 # Each group is loaded as one: its modules, and the public names each of them holds.
 _CORE = {
-    "errors": ("RobotError", "RobotWarning", "SuppleError"),
+    "errors": ("PoseWarning", "RobotError", "RobotWarning", "SuppleError"),
     "budget": ("SizeWarning",),
     "robot": (
         *("Bearing", "Body", "Closure", "ClosureEnd", "DeltaRobot", "Foundation", "Gear"),
@@ -317,7 +321,8 @@ _CORE = {
     ),
     "sections": ("Box", "Circle", "General", "Profile", "Rectangle", "Tube"),
     "library": ("material",),
-    "files": ("dump", "load", "loads", "schema"),
+    "structure": ("as_mechanism",),
+    "files": ("dump", "load", "load_profile", "loads", "schema"),
     "studies.vibration.modes": ("Modes", "modes"),
     "studies.statics": ("Statics", "statics"),
     "studies.check": ("Check", "check"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["RobotError", "RobotWarning", "SuppleError"]
+__all__ = ["PoseWarning", "RobotError", "RobotWarning", "SuppleError"]
 
 
 class SuppleError(ValueError):
@@ -31,3 +31,7 @@ class RobotError(SuppleError):
 
 class RobotWarning(UserWarning):
     """What was read otherwise than written: lumped, left out or assumed; one sentence."""
+
+
+class PoseWarning(RobotWarning):
+    """An answer at a pose so near a singular one that how exactly a robot is made decides it."""

@@ -11,21 +11,23 @@ import supple
 from cli.console import Console
 from pictures import shows, written_figures
 from supple.architectures.delta import inverse
+from supple.papers.cells import right_number
 
 
 def test_modes_at_a_position(console: Console) -> None:
     run = console("modes", "kuo-delta", "--position", "0.1,0,0.5", "--count", "8", "--json")
     document = json.loads(run.out)
     assert document["certified"] is True
-    # errata, exact beams agree with them to 4e-6
-    wanted = [20.5547, 22.5634, 24.9832, 53.9768, 61.9038, 62.8200, 111.308, 121.289]
+    wanted = np.array(right_number("Kuo2016", "right"), float)  # six digits of elements above it
     assert document["omega"] == pytest.approx(wanted, rel=1e-5)
 
 
 def test_modes_at_motor_angles(console: Console) -> None:
-    run = console("modes", "kuo-delta", "--at", "-10.764deg,-29.302deg,-29.302deg", "--json")
-    # the errata's angles, printed to 5e-4 deg, for P = (0.1, 0, 0.5)
-    assert json.loads(run.out)["omega"][0] == pytest.approx(20.5547, rel=1e-4)
+    angles = ",".join(f"{text}deg" for text in right_number("Kuo2016", "angles"))
+    run = console("modes", "kuo-delta", "--at", angles, "--json")
+    # angles to 5e-4 deg = 9e-6 rad, for P = (0.1, 0, 0.5)
+    wanted = float(right_number("Kuo2016", "right")[0])
+    assert json.loads(run.out)["omega"][0] == pytest.approx(wanted, rel=1e-4)
 
 
 def test_out_of_reach_is_one_sentence(console: Console) -> None:

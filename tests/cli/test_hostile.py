@@ -169,3 +169,53 @@ def test_ctrl_c_while_computing_is_answered_by_one_line(after: float) -> None:
     assert "Traceback" not in said
     assert code == 130
     assert said.endswith("stopped\n")
+
+
+def die(task: int) -> int:
+    os._exit(3)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_told_in_a_sentence() -> None:
+    from supple.studies.design.workers import computed
+
+    with pytest.raises(supple.SuppleError, match="a worker process ended before its work was done"):
+        list(computed(die, range(4), "processes", 1))
+
+
+def test_ctrl_c_before_the_first_answer_of_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("supple.studies.design.sweep.computed", stopped)
+    with pytest.warns(supple.SweepWarning, match="stopped by the user: 0 of 5"):
+        found = supple.sweep(
+            supple.load("industrial-3"), over={"theta.link2": [0.0, 0.25, 0.5, 0.75, 1.0]}
+        )
+    assert "stopped by the user" in found.attrs["message"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_of_a_terminal_reaches_workers_too_and_they_are_silent(tmp_path: Path) -> None:
+    """A terminal sends it to every process of the group; one line answers."""
+    words = ["sweep", "industrial-3", "--over", "theta.link2=0:1:2000", "--over"]
+    words += ["theta.link3=0:1:2000", "--scheduler", "processes", "--workers", "2", "--out", "kept"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "supple", *words],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    end = time.monotonic() + 50
+    while time.monotonic() < end and not list(tmp_path.glob("kept/*")):
+        time.sleep(0.1)
+    while time.monotonic() < end and len(list(tmp_path.glob("kept/**/*"))) < 4:
+        time.sleep(0.1)  # both workers are at work
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert "Traceback" not in said
+    assert "stopped" in said

@@ -9,6 +9,7 @@ import pytest
 import supple
 from cli.console import Console
 from pictures import shows, written_figures
+from supple.papers.cells import right_number
 
 ARM = "de-luca-two-link"
 
@@ -51,11 +52,10 @@ def test_simulate_from_csv(console: Console, tmp_path: Path) -> None:
 
 
 def test_a_run_that_ends_early_is_told_and_exits_with_1(console: Console) -> None:
-    """Errata, [DeLuca1991]: with `paper` a bang-bang of 1 + 1 s fails at 1.29 s."""
     words = ("--input", "bang-bang", "--amplitude", "0.2", "--half", "1", "--duration", "2")
     ran = console("simulate", ARM, "--deflection", "paper", *words)
     assert ran.code == 1
-    assert "blew up at t = 1.29" in ran.err
+    assert f"blew up at t = {right_number('DeLuca1991', 'failure')[0]}" in ran.err
 
 
 def test_linearize_shows_no_rounding_as_damping(console: Console) -> None:
@@ -195,3 +195,66 @@ def test_links_of_a_spatial_arm_twist_without_being_asked(console: Console, tmp_
     assert len(states) == 2 * supple.build(supple.load(file), supple.AssumedModes(2)).size
     ran = console("simulate", file, *at, "--duration", "0.002")
     assert "eta.a.torsion1" in json.loads(ran.out)["coordinates"]
+
+
+def test_sampled_runs_and_outputs_by_name(console: Console) -> None:
+    """The command is the same run as in Python, sampled and late, with what was measured."""
+    words = ("--trajectory", "0,0:0.2,0.1", "--controller", "pd", "--gains", "2,1")
+    words = (*words, "--period", "0.005", "--delay", "0.002", "--duration", "0.05")
+    asked = "strain:link1:0.1,moment:link2:0.5,reaction:link1,encoder:link2:4096,tip"
+    ran = console("simulate", ARM, *words, "--outputs", asked, "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    model = supple.build(supple.load(ARM), supple.AssumedModes(2))
+    law = supple.Sampled(supple.JointPD(2, 1), 0.005, 0.002)
+    outputs = {"m": supple.Moment("link2", 0.5), "s": supple.Strain("link1", 0.1)}
+    path = supple.ParabolicBlends([0, 0], [0.2, 0.1])
+    run = supple.simulate(model, controller=law, trajectory=path, duration=0.05, outputs=outputs)
+    np.testing.assert_allclose(found["outputs"]["moment:link2:0.5"], run.outputs["m"], atol=1e-12)
+    np.testing.assert_allclose(found["outputs"]["strain:link1:0.1"], run.outputs["s"], atol=1e-12)
+    told = console("simulate", ARM, *words, "--outputs", "reaction:link1").out
+    assert "reaction:link1.6" in told
+    assert "at the end" in told
+    rows = console("simulate", ARM, *words, "--outputs", "strain:link1:0", "--csv").out
+    assert "output.strain:link1:0" in rows.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--outputs", "strian:link1"), "did you mean strain?"),
+        (("--outputs", "strain:link1:much"), "such as strain:link1:0.1"),
+        (("--outputs", "strain"), "such as strain:link1:0.1"),
+        (("--outputs", "moment:hand"), "no link 'hand'"),
+        (("--outputs", "strain:link1:2"), "fraction is 2"),
+        (("--period", "0.001"), "--controller"),
+        (("--delay", "0.001"), "--controller"),
+    ],
+)
+def test_outputs_that_are_none_are_one_sentence(console: Console, words, said: str) -> None:
+    ran = console("simulate", ARM, "--duration", "0.01", *words)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_statics_measures_too(console: Console) -> None:
+    words = ("statics", ARM, "--at", "0,0.5", "--gravity", "0,-9.81,0")
+    ran = console(*words, "--outputs", "moment:link1:0,reaction:link1", "--json")
+    found = json.loads(ran.out)["outputs"]
+    assert found["moment:link1:0"][2] == pytest.approx(-found["reaction:link1"][5], rel=1e-9)
+    assert "moment:link1:0.3" in console(*words, "--outputs", "moment:link1:0").out
+
+
+def test_linearize_closes_the_loop_and_draws(console: Console, tmp_path: Path) -> None:
+    picture = tmp_path / "bode.png"
+    words = ("linearize", ARM, "--damping", "0.01", "--controller", "pd", "--gains", "60,6")
+    ran = console(*words, "--outputs", "joints,strain:link1:0", "--plot", picture, "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["inputs"] == ["reference.link1", "reference.link2"]
+    assert max(value[0] for value in found["eigenvalues"]) < 0
+    assert picture.exists()
+    refused = console("linearize", ARM, "--kind", "step")
+    assert refused.code == 2
+    assert "without --plot" in refused.err

@@ -8,7 +8,6 @@ from scipy.linalg import eigh
 
 import supple
 from cross.test_bearings import arm
-from cross.test_delta_as_mechanism import as_mechanism as delta_as_mechanism
 
 ROTORS = {"links.one.joint.rotor_inertia": 5.0, "links.two.joint.rotor_inertia": 2.0}
 THETA = np.array([0.4, -0.7])
@@ -267,9 +266,8 @@ GROUND = {
 def test_a_delta_on_springs_is_the_mechanism_it_stands_for() -> None:
     """Bearings of its motors in leg axes, and a foundation; the same tree described by links."""
     robot = supple.load("kuo-delta").with_({"motor.bearing": SOFT, "foundation": GROUND})
-    tree = delta_as_mechanism(robot).with_(
-        {"foundation": GROUND} | {f"links.upper{leg}.joint.bearing": SOFT for leg in (1, 2, 3)}
-    )
+    tree = supple.as_mechanism(robot)
+    assert tree.links[0].joint.bearing is not None
     place = [0.05, 0.02, 0.7]
     theta = supple.inverse(robot, position=place).theta
     pair = [

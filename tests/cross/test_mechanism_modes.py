@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from supple import AssumedModes, FiniteElements, Model, build, linearize, load, modes
+from supple import (
+    AssumedModes,
+    FiniteElements,
+    MechanismRobot,
+    Model,
+    build,
+    linearize,
+    load,
+    modes,
+)
+from supple.kernels.spatial import rpy_rotation
 
 Array = NDArray[np.float64]
 
@@ -62,3 +72,35 @@ def test_the_linearised_model_lets_its_motor_go() -> None:
     found = linearize(model, q, 0 * q, np.zeros(1)).frequencies
     elastic = found[found > 1e-3 * found[-1]][:2]
     np.testing.assert_allclose(elastic, exact, rtol=1e-3)
+
+
+def test_a_ball_joint_with_one_spring_is_alike_in_all_directions() -> None:
+    """A rigid body on a ball joint at an oblique attitude: w^2 = k / I, and w = d / I decays.
+
+    Turned by phi about any axis the spring holds k phi^2 / 2, however far.
+    """
+    inertia, k, d = np.array([1.0, 2.0, 4.0]), 100.0, 0.5
+    for start in ([0.0, 0.0, 0.0], [0.4, -0.7, 1.1]):
+        joint = {"type": "spherical", "start": start, "stiffness": k, "damping": d}
+        link = {"name": "ball", "theory": "rigid", "joint": joint}
+        link["body"] = {"mass": 1, "inertia": inertia.tolist()}
+        model = build(MechanismRobot.model_validate({"name": "a", "links": [link]}))
+        q = model.chain.pose()
+        lin = linearize(model, q, 0 * q, np.zeros(0))
+        np.testing.assert_allclose(lin.frequencies, np.sqrt(k / inertia)[::-1], rtol=1e-9)
+        decay = np.sort(-np.linalg.eigvals(lin.A).real)[::2]
+        np.testing.assert_allclose(decay, np.sort(d / inertia / 2), rtol=1e-9)
+        R0 = rpy_rotation(start)
+        for angle, axis in ((0.01, [1, 0, 0]), (0.8, [0.6, 0.0, 0.8]), (2.5, [0.0, -0.6, 0.8])):
+            turned = axis_turn(np.array(axis), angle) @ R0
+            pitch = -np.arcsin(turned[2, 0])
+            rpy = [np.arctan2(turned[2, 1], turned[2, 2]), pitch]
+            there = np.array([*rpy, np.arctan2(turned[1, 0], turned[0, 0])])
+            stored = model.energies(there, 0 * there)["elastic"]
+            assert stored == pytest.approx(k * angle**2 / 2, rel=1e-9)
+
+
+def axis_turn(n: Array, angle: float) -> Array:
+    """Rodrigues' rotation about a unit vector."""
+    N = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * N + (1 - np.cos(angle)) * N @ N)

@@ -15,11 +15,14 @@ from supple.control.controllers import Decoupling
 from supple.control.trajectories import ParabolicBlends
 from supple.equations.build import build
 from supple.errors import SuppleError
+from supple.papers.cells import right_number
 from supple.studies.motion.simulate import simulate
 
 RRP = supple.load("theodore-rrp")
 DATA = Path(__file__).parent / "data"
 LENGTHS = {"extension": (0.3, 1.0), "retraction": (1.0, 0.3)}
+# off moving-boundary elements, parts of the peak: corrected, and printed at least, most, in cruise
+OFF = right_number("Theodore1997", "convective")
 
 
 def path(name: str) -> ParabolicBlends:
@@ -41,22 +44,23 @@ def difference(ours, reference):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LENGTHS)
 def test_two_modes_against_moving_boundary_elements(name):
-    """Below 0.02 % of the peak; the errata has 0.005 % and 0.015 %."""
+    """As far off as the list of errata has it, a third more for other elements and tolerances."""
     reference = np.loadtxt(DATA / f"{name}.csv", delimiter=",")
     _, ours = tip(build(RRP, AssumedModes(2)), name)
-    assert difference(ours, reference[:, 1:]) < 2e-4
+    off = float(OFF[list(LENGTHS).index(name)])
+    assert difference(ours, reference[:, 1:]) < 4 / 3 * off
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LENGTHS)
 def test_printed_velocities_are_off_by_what_the_errata_says(name):
-    """4 to 12 %; 31 % in cruise (extension)."""
     reference = np.loadtxt(DATA / f"{name}.csv", delimiter=",")
     run, ours = tip(build(RRP, AssumedModes(2, normalisation="one"), velocity="paper"), name)
-    assert 0.04 < difference(ours, reference[:, 1:]) < 0.12
+    least, most, cruising = map(float, OFF[2:])
+    assert least < difference(ours, reference[:, 1:]) < most
     cruise = (run.t > 0.1) & (run.t < 0.9)
     if name == "extension":
-        assert 0.29 < difference(ours[cruise], reference[cruise, 1:]) < 0.32
+        assert difference(ours[cruise], reference[cruise, 1:]) == pytest.approx(cruising, abs=0.02)
 
 
 @pytest.mark.slow
@@ -95,13 +99,15 @@ def free_growth_of_elements(convective: bool, phase: float = 0.0) -> float:
 
 
 def test_free_growth_by_elements_and_without_the_convective_terms():
-    """Errata: 2.2145 times, 16.6 times without; released at rest, and a quarter period later.
+    """Released at rest, and a quarter period later, whose mean is the adiabatic growth.
 
     The same numbers as by modes, tests/papers/test_theodore.py.
     """
-    assert round(free_growth_of_elements(True), 4) == 2.2145
-    assert round(free_growth_of_elements(True, np.pi / 2), 4) == 2.2148
-    assert round(free_growth_of_elements(False), 1) == 16.6
+    grown, slowly, without = right_number("Theodore1997", "growth")
+    released, later = (free_growth_of_elements(True, phase) for phase in (0.0, np.pi / 2))
+    assert f"{released:.4f}" == grown
+    assert (released + later) / 2 == pytest.approx(float(slowly), abs=1e-4)  # its last digit
+    assert f"{free_growth_of_elements(False):.1f}" == without
 
 
 @pytest.mark.parametrize("basis", [AssumedModes(2), FiniteElements(2)], ids=str)

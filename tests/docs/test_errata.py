@@ -9,19 +9,33 @@ PAGE = Path(__file__).parents[2] / "docs" / "theory" / "papers" / "errata.md"
 
 
 def test_page_and_data_hold_the_same_entries() -> None:
-    told, source = [], ""
+    told, numbers, source = [], [], ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if found := re.fullmatch(r"## \[(\w+)\]", line):
             source = found[1]
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line[:1] == "|" else []
         if len(cells) == 3 and cells[0] not in ("where", "---"):
             told.append((source, *cells))
-    data = printed("errata")["errata"]
-    assert told == [tuple(entry.values()) for entry in data]
-    assert len(told) > 30
+        if len(cells) == 4 and cells[0] not in ("number", "---"):
+            numbers.append((source, *cells[:3], cells[3].split()))
+    data = printed("errata")
+    assert told == [tuple(entry.values()) for entry in data["errata"]]
+    assert numbers == [tuple(entry.values()) for entry in data["numbers"]]
+    assert len(told) > 40
+    assert len(numbers) > 15
 
 
 def test_every_source_is_known() -> None:
     sources = (PAGE.parents[2] / "reference" / "sources.md").read_text(encoding="utf-8")
-    assert all(f"[{entry['source']}]" in sources or entry["source"] in sources
-               for entry in printed("errata")["errata"])  # fmt: skip
+    entries = [*printed("errata")["errata"], *printed("errata")["numbers"]]
+    assert all(entry["source"] in sources for entry in entries)
+
+
+def test_every_number_is_read_by_a_test_or_the_package() -> None:
+    """No number of the list is there for show."""
+    tops = (PAGE.parents[3] / "tests", PAGE.parents[3] / "src")
+    texts = " ".join(
+        path.read_text(encoding="utf-8") for top in tops for path in top.rglob("*.py")
+    ).replace("'", '"')
+    for entry in printed("errata")["numbers"]:
+        assert f'right_number("{entry["source"]}", "{entry["name"]}")' in texts, entry["name"]

@@ -6,6 +6,7 @@ import pytest
 import supple
 from supple.beams.sliding.shapes import integrals
 from supple.integration.held_joints import flexible
+from supple.papers.cells import half_digit, right_number
 from supple.papers.theodore import SCALINGS, arm_model, frozen
 from supple.studies.motion.stability import NOTE
 
@@ -29,24 +30,24 @@ def adiabatic(model):
 
 
 def test_free_mode_one_grows_and_shrinks_with_its_action_conserved():
-    """Errata: 2.2145 times (adiabatic 2.2146), 0.45; energy x7.5, root moment x4.8 drawn in.
+    """Mode 1, released at rest from its bent shape at 0.3 m, on the paper's stroke of 1 s.
 
-    2.2145 is mode 1 released at rest from its bent shape at 0.3 m, on the paper's stroke of 1 s
-    with blends of 0.1 s. Started a quarter of a period later it is 2.2148; the mean over the
-    phase is the adiabatic 2.2146.
+    Its blends take 0.1 s. Started a quarter of a period later it is as far above the adiabatic
+    growth, which is the mean over the phase, as it was below.
     """
+    grown, slowly, _ = right_number("Theodore1997", "growth")
     model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(2))
     out, back = (supple.free_growth(model, blends(*ends)) for ends in ((0.3, 1.0), (1.0, 0.3)))
     released, later = (
         supple.free_growth(model, blends(0.3, 1.0), phase=phase)["tip"] for phase in (0, np.pi / 2)
     )
-    assert round(released, 4) == 2.2145
-    assert round(later, 4) == 2.2148
-    assert round(out["tip"], 4) == round(adiabatic(model), 4) == 2.2146
+    assert f"{released:.4f}" == grown
+    assert (released + later) / 2 == pytest.approx(adiabatic(model), rel=1e-5)
+    assert f"{out['tip']:.4f}" == f"{adiabatic(model):.4f}" == slowly
     assert out["tip"] == pytest.approx(adiabatic(model), rel=1e-7)
-    assert back["tip"] == pytest.approx(0.45, abs=5e-3)
-    assert back["energy"] == pytest.approx(7.5, abs=0.05)
-    assert back["root_moment"] == pytest.approx(4.8, abs=0.05)
+    drawn_in = right_number("Theodore1997", "retraction")
+    for key, text in zip(("tip", "energy", "root_moment"), drawn_in, strict=True):
+        assert abs(back[key] - float(text)) <= half_digit(text)
     for found in (out, back):
         assert found["action"] == pytest.approx(1, abs=1e-3)
 
@@ -61,13 +62,13 @@ def test_out_and_back_multipliers_lie_on_the_unit_circle(turning):
 
 
 def test_signs_of_the_paper_in_its_own_reading():
-    """Errata, C_i = 1: extension -1.00..-0.18, retraction +0.19..+1.00 1/s."""
+    """C_i = 1: the ends of both ranges."""
     model = arm_model("paper", "one")
     out, back = (frozen(model, name, CRUISE).real for name in ("extension", "retraction"))
     assert (out < 0).all()
     assert (back > 0).all()
-    assert [round(x, 2) for x in (out.min(), out.max())] == [-1.00, -0.18]
-    assert [round(x, 2) for x in (back.min(), back.max())] == [0.19, 1.00]
+    ends = (out.min(), out.max(), back.min(), back.max())
+    assert [f"{x:.2f}" for x in ends] == right_number("Theodore1997", "frozen")
 
 
 def test_the_signs_change_with_the_normalisation_of_one_motion():

@@ -1,5 +1,6 @@
 """Every public function, called with every wrong type, raises a SuppleError or nothing."""
 
+import inspect
 import pickle
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import supple
 from wrong_types import CALLS, WRONG, called, foreign
 
-SLOW = {"closed_form", "follow", "scheduled", "stability"}
+SLOW = {"closed_form", "follow", "scheduled", "stability", "h_infinity", "plan"}
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,11 @@ SLOW = {"closed_form", "follow", "scheduled", "stability"}
 def test_no_foreign_exception(name: str) -> None:
     """Each argument in turn is replaced by each wrong value; the others are right."""
     assert list(foreign(name, called(name), CALLS[name])) == []
+
+
+def test_every_public_function_is_called() -> None:
+    public = {name for name in supple.__all__ if inspect.isfunction(getattr(supple, name))}
+    assert public - set(CALLS) == set()
 
 
 def test_the_walk_can_fail() -> None:

@@ -22,6 +22,7 @@ from wrong_types import CALLS, WRONG, called
 pytestmark = pytest.mark.soak
 
 SLOW = {"closed_form", "follow", "scheduled", "stability", "reproduce", "tour", "optimise", "sweep"}
+SLOW |= {"h_infinity", "resonant_damping", "plan"}
 NUMBERS = st.one_of(
     st.floats(), st.integers(-(2**70), 2**70), st.booleans(), st.complex_numbers(), st.none()
 )

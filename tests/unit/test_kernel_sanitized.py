@@ -1,4 +1,4 @@
-"""The compiled kernel under the address and undefined-behaviour sanitizers, built apart."""
+"""The compiled kernels under the address and undefined-behaviour sanitizers, built apart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLAGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-O1
 
 
 @pytest.mark.soak
-def test_the_kernel_is_clean_under_sanitizers(tmp_path: Path) -> None:
+def test_the_kernels_are_clean_under_sanitizers(tmp_path: Path) -> None:
     """The safety and batch tests run on a sanitized build; a finding ends the run with a report."""
     compiler = shutil.which("gcc")
     if compiler is None:
@@ -25,8 +25,10 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path: Path) -> None:
     shutil.copytree(KERNELS.parent, package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     include = sysconfig.get_path("include")
     words = [compiler, *FLAGS, "-std=c11", "-ffp-contract=off", "-shared", "-fPIC"]
-    words += ["-DPy_LIMITED_API=0x030B0000", f"-I{include}", str(KERNELS / "_exact.c")]
-    subprocess.run([*words, "-o", str(package / "kernels" / "_exact.abi3.so"), "-lm"], check=True)
+    words += ["-DPy_LIMITED_API=0x030B0000", f"-I{include}"]
+    for name in ("_exact", "_tape"):
+        made = package / "kernels" / f"{name}.abi3.so"
+        subprocess.run([*words, KERNELS / f"{name}.c", "-o", made, "-lm"], check=True)
     asan = subprocess.run(
         [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     )
@@ -37,7 +39,8 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path: Path) -> None:
         "PYTHONPATH": str(tmp_path),
     }
     here = Path(__file__).parent
-    names = ("test_kernel_safety.py", "test_kernel_lanes.py", "studies/test_batches.py")
+    names = ("test_kernel_safety.py", "test_kernel_lanes.py", "test_tape.py")
+    names += ("studies/test_batches.py",)
     tests = [str(here / name) for name in names]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-s", "-p", "no:cacheprovider", *tests],

@@ -205,3 +205,23 @@ def test_every_link_of_a_mechanism_has_its_panel(tmp_path):
     names = [ax.get_ylabel().partition(",")[0] for ax in figure.axes[:4]]
     assert names == ["left", "left2", "right", "right2"]
     assert len(figure.axes) == 8
+
+
+@pytest.mark.parametrize("kind", ["bode", "nyquist", "step"])
+def test_a_linear_model_is_drawn_with_its_own_numbers(kind, tmp_path):
+    """Curves are those of transfer and step; paths on which nothing happens are left out."""
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1), damping=0.02)
+    lin = supple.linearize(model, outputs=["tip"], controller=supple.JointPD(60, 6))
+    f = np.array([0.1, 0.5, 2.0, 7.0])
+    figure = lin.plot(tmp_path / "a.png", kind=kind, frequency_hz=f)
+    ax = figure.axes[0]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["tip.y / reference.link1", "tip.y / reference.link2"]
+    x, y = (np.asarray(part) for part in ax.lines[0].get_data())
+    if kind == "step":
+        np.testing.assert_allclose(y, lin.step(x)[:, 1, 0], rtol=1e-9, atol=1e-12)
+        return
+    G = lin.transfer(2j * np.pi * f)[:, 1, 0]
+    np.testing.assert_allclose(y, np.abs(G) if kind == "bode" else G.imag, rtol=1e-12)
+    with pytest.raises(supple.SuppleError, match="bode, nyquist or step"):
+        lin.plot(tmp_path / "b.png", kind="root locus")

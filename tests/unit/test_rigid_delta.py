@@ -116,3 +116,15 @@ def test_weight_on_the_axis_by_virtual_work() -> None:
     tau = model.inverse_dynamics([0, 0, 0.5], [0, 0, 0], [0, 0, 0])[0]
     assert tau == pytest.approx([tau[0]] * 3, rel=1e-12)
     assert tau @ slope_theta == pytest.approx((V[1] - V[0]) / (2 * step), rel=1e-8)
+
+
+def test_the_payloads_centre_has_its_height() -> None:
+    """The platform does not turn: a centre at c adds -m g . c to the potential energy, always."""
+    m, g = 2.0, np.array([0.3, -0.5, 9.0])
+    plain = supple.load("kuo-delta").with_({"payload": {"mass": m}, "gravity": g.tolist()})
+    for c in ([0.05, -0.02, 0.1], [0.0, 0.0, -0.3]):
+        moved = plain.with_("payload", {"mass": m, "com": c})
+        for P in ([0.0, 0.0, 0.5], [0.1, -0.05, 0.6]):
+            one, other = (RigidDelta(r).energy(P, [1.0, 0, 0]) for r in (moved, plain))
+            assert one[1] - other[1] == pytest.approx(-m * g @ c, abs=1e-12)
+            assert one[0] == pytest.approx(other[0], rel=1e-12)

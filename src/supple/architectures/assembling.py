@@ -15,15 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..robot import MechanismRobot
+from .base import SINGULAR, clearance
 from .closing import Loop, loops_of
 from .tree import Tree, TreeMotion, tree_of
 
-__all__ = ["Mechanism", "inverse", "mechanism_of", "mobility", "posed", "redundancy", "resolve"]
+__all__ = ["Mechanism", "inverse", "mechanism_of", "placed", "posed", "resolve"]
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 SHUT = 1e-12  # opening of a closure that counts as shut, of the mechanism's size
-SINGULAR = 1e-6  # a singular value of J below this, of the largest, lets the mechanism move
+RANK = 1e-6  # a singular value of J below this, of the largest, lets the mechanism move
+ROUNDING = 1e-8  # clearance of a motion that closures leave free, shut to 1e-12
 LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
 PACE = 0.2  # largest step of theta on the way from the start, the same
 NUDGE = 1e-3  # how far a first-order motion is followed to see whether it is a finite one
@@ -71,23 +73,53 @@ class Mechanism:
 
         Places are divided by the mechanism's size, so that all rows count alike.
         """
+        return self._opened(x, self.tree.place(x[:, : len(self.tree.coordinates)]))[:2]
+
+    def _opened(self, x: Array, moved: TreeMotion) -> tuple[Array, Array, Array]:
+        """g, its derivative J, and how large entries of J could be at most, shaped as J."""
         n = len(self.tree.coordinates)
-        moved = self.tree.place(x[:, :n])
-        g, J, rod = [np.zeros((len(x), 0))], [np.zeros((len(x), 0, x.shape[1]))], n
+        g, none, rod = [np.zeros((len(x), 0))], np.zeros((len(x), 0, x.shape[1])), n
+        J, most = [none], [none]
         for loop in self.loops:
             length = np.full(len(x), loop.length or 0.0) if not loop.motor else x[:, rod]
             opened = loop.open(moved, length)
-            rows = np.zeros((len(x), loop.rows, x.shape[1]))
+            rows, size = np.zeros((2, len(x), loop.rows, x.shape[1]))
             for k, G in enumerate((opened.G_a, opened.G_b)):
-                point = loop.frames(moved, k)[1]
-                rows[:, :, :n] += G @ moved.jacobian(loop.ends[k], loop.at[k], point)
+                motion = moved.jacobian(loop.ends[k], loop.at[k], loop.frames(moved, k)[1])
+                rows[:, :, :n] += G @ motion
+                for part in (slice(3), slice(3, 6)):
+                    each = np.linalg.norm(G[..., part], axis=2)[..., None]
+                    size[:, :, :n] += each * np.linalg.norm(motion[:, part], axis=1)[:, None]
             if loop.motor:
-                rows[:, 0, rod], rod = -1.0, rod + 1
+                rows[:, 0, rod], size[:, 0, rod], rod = -1.0, 1.0, rod + 1
             places = 1 if loop.rod else loop.E.shape[1]
             scale = np.where(np.arange(loop.rows) < places, self.size, 1.0)
             g.append(opened.g / scale)
             J.append(rows / scale[:, None])
-        return np.concatenate(g, axis=1), np.concatenate(J, axis=1)
+            most.append(size / scale[:, None])
+        return tuple(np.concatenate(each, axis=1) for each in (g, J, most))  # type: ignore[return-value]
+
+    def holds(self, x: Array) -> Array:
+        """Return how well the closures hold the passive joints, motors held, (B, z): `clearance`.
+
+        Each passive joint's spin or slide and each row is measured by the most that it could do, so
+        that short links count like long ones; ball joints spin about base axes, which never lock.
+        """
+        own = [c.link for c in self.tree.coordinates]
+        every = [k for k, i in enumerate(own) if own.count(i) == 3]
+        moved = placed(self, x)
+        moved.w[:, every] = np.tile(np.eye(3), (len(every) // 3, 1))
+        J, most = (part[..., self.tree.passive] for part in self._opened(x, moved)[1:])
+        for axis in (1, 2):
+            size = np.maximum(most.max(axis=axis, initial=0.0, keepdims=True), 1e-300)
+            J, most = J / size, most / size
+        return clearance(J)
+
+    def clearance(self, x: Array) -> Array:
+        """Return how far the closures are from singular, (B,); motions left free do not count."""
+        held = self.holds(x)
+        least: Array = np.where(held > ROUNDING, held, 1.0).min(axis=1, initial=1.0)
+        return least
 
     def worst(self, x: Array) -> str:
         """Return which closure is open most at one configuration (n + rods,), and how far."""
@@ -255,12 +287,12 @@ def _nearest(m: Mechanism, start: Array, found: Array, done: Bools) -> Array:
     z = m.tree.passive
     J = m.openings(found)[1][:, :, z]
     values = np.linalg.svd(J, compute_uv=False)
-    rank = (values > SINGULAR * values[:, :1]).sum(axis=1)
+    rank = (values > RANK * values[:, :1]).sum(axis=1)
     for b in np.flatnonzero(done & (rank < len(z)) & (rank > 0)):
         x, z0 = found[b : b + 1].copy(), start[b, z]
         for _ in range(30):
             g, J = m.openings(x)
-            inverse = np.linalg.pinv(J[0][:, z], rcond=SINGULAR)
+            inverse = np.linalg.pinv(J[0][:, z], rcond=RANK)
             new = z0 - inverse @ (g[0] - J[0][:, z] @ (x[0, z] - z0))
             change = np.abs(new - x[0, z]).max()
             x[0, z] = new
@@ -307,7 +339,7 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
     """Tell of poses whose passive joints have a first-order motion that is not a finite one.
 
     Each direction n of the null space of J is followed: z + h n is shut again, and must stay
-    within a tenth of h of where it was sent.
+    within a tenth of h of where it was sent. Where there is none, the clearance decides.
     """
     z = m.tree.passive
     if not m.loops or not len(z):
@@ -316,7 +348,9 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
     _, values, Vt = np.linalg.svd(J)
     wide = np.zeros((len(x), len(z)))
     wide[:, : values.shape[1]] = values
-    loose = wide <= SINGULAR * np.maximum(wide[:, :1], 1e-300)
+    loose = wide <= RANK * np.maximum(wide[:, :1], 1e-300)
+    # and not two axes of a ball joint in line
+    loose &= (m.holds(x).min(axis=1, initial=1.0) <= RANK)[:, None]
     for k in range(len(z)):
         rows = np.flatnonzero(loose[:, k] & (reason == ""))
         if not len(rows):
@@ -333,6 +367,11 @@ def _singular(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
                 f"theta {at} is singular: with its motors held, the joint of {joint.name} can "
                 "still begin to move, and the loads there have no limit; try a theta nearby"
             )
+    for b in np.flatnonzero((m.clearance(x) < SINGULAR) & (reason == "")):
+        reason[b] = (
+            f"theta {np.round(x[b, m.driven], 6).tolist()} is singular: with its motors held, "
+            "its loops hold some joints hardly at all; try a theta farther away"
+        )
 
 
 def inverse(m: Mechanism, position: ArrayLike) -> tuple[Array, NDArray[np.object_]]:
@@ -422,30 +461,6 @@ def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array,
         np.concatenate([g, near.g / scale], axis=1),
         np.concatenate([J, rows / scale[:, None]], axis=1),
     )
-
-
-def redundancy(m: Mechanism, x: Array) -> list[tuple[str, int, int]]:
-    """Return (closure, its rows, those among them that repeat what others hold) at one pose x."""
-    _, J = m.openings(x[None])
-    kept, out, at = np.zeros((0, x.size)), [], 0
-    for loop in m.loops:
-        before = len(kept)
-        for row in J[0][at : at + loop.rows]:
-            left = row - kept.T @ (kept @ row)
-            left -= kept.T @ (kept @ left)
-            if np.linalg.norm(left) > 1e-8:
-                kept = np.vstack([kept, left / np.linalg.norm(left)])
-        out.append((loop.name, loop.rows, loop.rows - (len(kept) - before)))
-        at += loop.rows
-    return out
-
-
-def mobility(m: Mechanism, x: Array) -> tuple[int, int]:
-    """Return at one pose how many motions the closures leave, in all and with the motors held."""
-    _, J = m.openings(x[None])
-    held = J[0][:, m.tree.passive]
-    rank = [int(np.linalg.matrix_rank(A, tol=1e-8)) if A.size else 0 for A in (J[0], held)]
-    return x.size - rank[0], len(m.tree.passive) - rank[1]
 
 
 def placed(m: Mechanism, x: Array) -> TreeMotion:

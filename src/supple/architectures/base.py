@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +11,39 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import PoseWarning
 from ..robot import Elastic, Joint, Motor, Robot
 
-__all__ = ["Architecture", "Coordinate", "Drive", "Hanging", "Resolved", "Solved"]
+__all__ = [
+    "NEAR",
+    "SINGULAR",
+    "Architecture",
+    "Coordinate",
+    "Drive",
+    "Hanging",
+    "Resolved",
+    "Solved",
+    "clearance",
+    "warn_near",
+]
 
 Array = NDArray[np.float64]
 TURN = np.radians(150)
+# Clearance below which a pose is singular, or near it. A link that lacks the part e of its length
+# misses being in line by the angle sqrt(2 e): robots are not made to 1e-6 of their lengths (steel
+# warmed by a tenth of a degree), and most to no better than 1e-4.
+SINGULAR, NEAR = float(np.sqrt(2e-6)), float(np.sqrt(2e-4))
+
+
+def clearance(J: Array) -> Array:
+    """Return how well closures hold each of z motions, (B, z), descending from 1; 0 is not held.
+
+    The singular values over the largest of their derivative J (B, r, z) over these motions.
+    """
+    held = np.zeros((len(J), J.shape[2]))
+    values = np.linalg.svd(J, compute_uv=False)
+    held[:, : values.shape[1]] = values / np.maximum(values[:, :1], 1e-300)
+    return held
 
 
 @dataclass(frozen=True)
@@ -43,12 +71,34 @@ class Resolved:
     Attributes:
         at: (B, ..), what `structure_of` takes.  theta: (B, motors).  position: (B, 3) of a Delta's
         platform, else None.  reason: (B,), why there is none, empty where there is one.
+        clearance: (B,), how far loops are from singular, 0 to 1; None where there are no loops.
     """
 
     at: Array
     theta: Array
     position: Array | None
     reason: NDArray[np.object_]
+    clearance: Array | None = None
+
+
+def warn_near(robot: Robot, found: Resolved, stacklevel: int = 5) -> None:
+    """Warn once of configurations that are near a singular one."""
+    if found.clearance is None or not len(found.clearance):
+        return
+    near = (found.reason == "") & (found.clearance < NEAR)
+    if not near.any():
+        return
+    b = int(np.argmin(np.where(near, found.clearance, np.inf)))
+    at = found.theta[b] if found.position is None else found.position[b]
+    place = f"{'theta' if found.position is None else 'position'} {np.round(at, 6).tolist()}"
+    count = f" ({int(near.sum())} of {len(near)} poses are)" if len(near) > 1 else ""
+    warnings.warn(
+        f"{robot.name} at {place} is near a singular pose{count}: its loops hold it "
+        f"{found.clearance[b]:.1g} times as well as at best, so that errors of 1e-4 of its lengths "
+        "decide its frequencies, sag and efforts; ask farther away",
+        PoseWarning,
+        stacklevel=stacklevel,
+    )
 
 
 class Drive(NamedTuple):

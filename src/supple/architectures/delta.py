@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation
 from ..robot import DeltaRobot
+from .base import SINGULAR, clearance
 
 __all__ = [
-    "SINGULAR",
     "DeltaPlacement",
     "check_regular",
     "direct",
@@ -31,13 +31,14 @@ __all__ = [
     "place",
     "reachable",
     "resolve",
+    "rods_clearance",
     "singularity",
 ]
 
 Array = NDArray[np.float64]
 Reasons = NDArray[np.object_]
 Elbow = Literal["out", "in", "all"]
-SINGULAR = 1e-6  # of the sine of an angle or the volume of a unit parallelepiped: 1e-6 of 1
+ONE_LINE = 1e-6  # area between three points, beside the rod's square, at which they lie on one line
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def _assembled(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons]:
     n = np.cross(a, b)
     area = np.linalg.norm(n, axis=-1)
     reason = np.full(len(given), "", object)
-    for k in np.flatnonzero(area < SINGULAR * L2**2):
+    for k in np.flatnonzero(area < ONE_LINE * L2**2):
         reason[k] = (
             f"theta {given[k].tolist()} is singular: the three rods hang from one line, so the "
             "platform may swing about it; try other motor angles"
@@ -236,8 +237,7 @@ def resolve(
     at = np.concatenate([P, angles], axis=1)
     good = np.flatnonzero(reason == "")
     if len(good):
-        volume = np.linalg.det(place(robot, at[good]).R_lower[..., 0])
-        for b in good[np.abs(volume) < SINGULAR]:
+        for b in good[rods_clearance(robot, at[good]) < SINGULAR]:
             reason[b] = _flat(P[b])
     return at, reason
 
@@ -283,12 +283,19 @@ def singularity(robot: DeltaRobot, position: ArrayLike) -> tuple[Array, Array]:
 
     Leg: sin(phi2) cos(phi3); zero when the leg
     is stretched or folded, so that the motor cannot move the platform along the rod. Platform:
-    volume of the unit vectors of the rods; zero when they are coplanar, so that the motors cannot
-    hold it.
+    `rods_clearance`.
     """
     placed = place(robot, position)
     leg = np.sin(placed.phi[..., 1]) * np.cos(placed.phi[..., 2])
-    return leg, np.linalg.det(placed.R_lower[..., 0])
+    return leg, clearance(placed.R_lower[..., 0])[:, -1]
+
+
+def rods_clearance(robot: DeltaRobot, at: ArrayLike) -> Array:
+    """Return the clearance (B,) of the rods' unit vectors at what `place` takes.
+
+    It is zero when they lie in one plane, so that the motors cannot hold the platform.
+    """
+    return clearance(place(robot, at).R_lower[..., 0])[:, -1]
 
 
 def check_regular(robot: DeltaRobot, position: ArrayLike) -> None:
@@ -300,7 +307,7 @@ def check_regular(robot: DeltaRobot, position: ArrayLike) -> None:
             f"position {P[b].tolist()} is singular: leg {i + 1} is stretched or folded, its motor "
             "cannot move the platform along the rod; stay clear of the workspace's edge"
         )
-    for b in np.flatnonzero(np.abs(platform) < SINGULAR)[:1]:
+    for b in np.flatnonzero(platform < SINGULAR)[:1]:
         raise SuppleError(_flat(P[b]))
 
 

@@ -23,7 +23,8 @@ from ..robot import (
     need_robot,
 )
 from . import assembling, delta, delta_motion, inverses, serial, serial_inverse
-from .base import TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
+from .base import SINGULAR, TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
+from .mobility import mobility, redundancy
 
 __all__ = ["Delta", "Mechanism", "Serial", "architecture_of"]
 
@@ -156,7 +157,9 @@ class Delta(Architecture):
                 "three motor angles theta"
             )
         at, reason = delta.resolve(self.robot, theta, position)
-        return Resolved(at, at[:, 3:], at[:, :3], reason)
+        clear, good = np.zeros(len(at)), reason == ""
+        clear[good] = delta.rods_clearance(self.robot, at[good]) if good.any() else 0.0
+        return Resolved(at, at[:, 3:], at[:, :3], reason, clear)
 
     def parts(self) -> Mapping[str, Elastic]:
         """Upper arms and lower links."""
@@ -171,7 +174,7 @@ class Delta(Architecture):
         inside = delta.reachable(self.robot, poses)
         if inside.any():
             leg, platform = delta.singularity(self.robot, poses[inside])
-            clear = np.abs(np.column_stack([leg, platform])) > delta.SINGULAR
+            clear = np.abs(np.column_stack([leg, platform])) > SINGULAR
             inside[inside] = clear.all(axis=1)
         return inside
 
@@ -271,7 +274,7 @@ class Mechanism(Architecture):
     def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
         """Motors as given, passive coordinates from the loops; or the tip's place."""
         x, reason = assembling.resolve(self.robot, theta, position)
-        return Resolved(x, x[:, self.geometry.driven], None, reason)
+        return Resolved(x, x[:, self.geometry.driven], None, reason, self.geometry.clearance(x))
 
     def parts(self) -> Mapping[str, Elastic]:
         """Links by their names."""
@@ -313,11 +316,11 @@ class Mechanism(Architecture):
         x, reason = assembling.resolve(self.robot, self.usual()["theta"])
         if reason[0]:
             return f"{words}; at its start {reason[0]}"
-        for name, rows, repeated in assembling.redundancy(m, x[0]):
+        for name, rows, repeated in redundancy(m, x[0]):
             if repeated:
                 words += f"; {repeated} of the {_counted(rows, 'row')} of {name} repeat what "
                 words += "joints and other closures hold already, which does no harm"
-        motions, loose = assembling.mobility(m, x[0])
+        motions, loose = mobility(m, x[0])
         if motions != m.motors or loose:
             words += f"; it can move in {_counted(motions, 'way')}, {loose} of them with its "
             words += "motors held"

@@ -9,6 +9,7 @@ length, the links beyond it move with its shortened end, and energy and forces a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,9 +68,16 @@ class Invariants:
         return int(self.K.shape[0])
 
 
+@lru_cache(maxsize=64)
+def _gauss(points: int) -> tuple[Array, Array]:
+    """Gauss's places and weights on -1 .. 1, worked out once."""
+    t, w = np.polynomial.legendre.leggauss(points)
+    return t, w
+
+
 def gauss_points(breaks: Array, points: int) -> tuple[Array, Array]:
     """Return places and weights of Gauss quadrature on every piece between `breaks`."""
-    t, w = np.polynomial.legendre.leggauss(points)
+    t, w = _gauss(points)
     a, b = breaks[:-1, None], breaks[1:, None]
     return ((a + b) / 2 + (b - a) / 2 * t).ravel(), ((b - a) / 2 * w).ravel()
 

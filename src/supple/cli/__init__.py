@@ -135,11 +135,14 @@ def main() -> int:
 
 
 def _told(usual: Callable[..., None]) -> Callable[..., None]:
-    """Notes about a robot as plain sentences on the error stream; other warnings as usual."""
+    """Notes about a robot as plain sentences on the error stream, once; others as usual."""
+    seen: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, RobotWarning):
-            say(f"note: {message}", err=True)
+            if str(message) not in seen:
+                say(f"note: {message}", err=True)
+            seen.add(str(message))
         else:
             usual(message, category, *rest)
 

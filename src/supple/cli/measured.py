@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from ..faults import nearest
 from .output import print_table, say
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ Measured = Annotated[
 
 def output_of(word: str) -> Output:
     """Return an output as typed."""
+    from ..faults import nearest
     from ..outputs.kinds import OUTPUTS
 
     kind, *rest = word.strip().split(":")
@@ -38,13 +38,14 @@ def output_of(word: str) -> Output:
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--outputs {word}: the kinds are {', '.join(OUTPUTS)}{hint}")
     made: Any = OUTPUTS[kind]
-    fields = list(made.__dataclass_fields__)[:2]
+    fields = [name for name in made.__dataclass_fields__ if name != "rotation"][:2]
     if len(rest) > len(fields) or (fields and not rest):
         raise SuppleError(f"--outputs {word}: write {FORM}")
     try:
-        return made(*rest[:1], *(float(value) for value in rest[1:]))  # type: ignore[no-any-return]
+        place = [float(value) for value in rest[1:]]
     except ValueError:
         raise SuppleError(f"--outputs {word}: write {FORM}") from None
+    return made(*rest[:1], *place)  # type: ignore[no-any-return]
 
 
 def measured(text: str | None) -> dict[str, Output] | None:

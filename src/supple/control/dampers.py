@@ -22,6 +22,7 @@ __all__ = ["StrainFeedback", "h_infinity", "resonant_damping", "strain_feedback"
 
 Array = NDArray[np.float64]
 Expression = Any
+HUGE = 1e30  # rad/s^2 by a radian or rad/s: a gain beyond this means nothing
 BAND = 2.0  # times the lowest elastic frequency: within it the least damping is made largest
 
 
@@ -159,7 +160,7 @@ def resonant_damping(
     return law(best)
 
 
-@checked(**ARGUMENTS, effort_weight=number(0, above=True))
+@checked(**ARGUMENTS, effort_weight=number(1e-9, 1e9), noise=number(1e-9, 1e9))
 def h_infinity(
     model: Model,
     theta: ArrayLike,
@@ -222,6 +223,8 @@ def _servo(
     Gp, Gv = (np.diag(np.broadcast_to(np.asarray(gain, float), (k,))) for gain in gains)
     F = np.zeros((k, 2 * n))
     F[:, :k], F[:, n : n + k] = -Gp, -Gv
+    if not np.abs(at.B @ F).max(initial=0.0) < HUGE:
+        raise SuppleError("position_gain or velocity_gain is beyond every servo: give smaller ones")
     D = np.hstack([-Gp, -Gv, np.zeros((k, k)), Gp])
     return at, F, D
 

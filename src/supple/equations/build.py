@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.assembling import mechanism_of
+from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, one_of, optional, shown, switch
 from ..beams.basis import Basis, rigid_basis
@@ -16,9 +18,10 @@ from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .accuracy import ModelWarning, accuracy
-from .chain_functions import AnyLaws, ChainFunctions
+from .chain_functions import MANY, AnyLaws, ChainFunctions
 from .chains.chain import Chain, chain_of, denoised
 from .chains.chain_equations import Laws, laws_of
+from .chains.forces import held_together
 from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
 from .chains.tree import passive_values
@@ -136,13 +139,13 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
     rubbed = friction if any(friction) else ()
     ratios = slide_ratios(robot, chain, asked.damping)
     laws = laws_of(chain, D, rubbed, ratios, reading.velocity)
-    _check_mass(chain, laws)
+    functions = ChainFunctions(_read(laws, reading), asked.compiled)
+    _check_mass(chain, laws, functions)
     K = chain.stiffness()
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan
     arrays = _frozen(K, D, np.array(friction))
-    functions = ChainFunctions(_read(laws, reading), asked.compiled)
     return Model(robot, basis, chain, reading, stiffening, *arrays, functions)
 
 
@@ -161,6 +164,7 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     """The Model of a mechanism: a tree, its loops closed by coordinates that follow from q."""
     _only_right(robot, asked.reading)
     stiffening = bool(robot.closures) if asked.stiffening is None else asked.stiffening
+    _check_regular(robot)
     tree = assembled_tree(robot, asked.basis, stiffening)
     chain = tree.chain
     D = _damping_matrix(robot, chain, asked)
@@ -170,14 +174,18 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     friction[list(tree.places)] = passive_values(robot, "friction")
     for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
         D[k, k] = value
+    for ball in tree.balls:  # one value for all directions acts on the turn, not on each angle
+        at = list(ball.places)
+        D[at, at] = 0.0 if ball.damping else D[at, at]
+        friction[at] = 0.0 if ball.friction else friction[at]
     ratios = slide_ratios(robot, chain, asked.damping)
     rubbed = tuple(friction.tolist()) if friction.any() else ()
-    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest))
+    laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
     loops = loops_of(robot, laws, tree.z) if robot.closures else None
     followers = loops.followers if loops is not None else ()
     kept = [k for k in range(chain.size) if k not in followers]
     book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
-    K = np.array(laws.K, float)
+    K = np.array(held_together(laws), float)
     for i in chain.sliding:
         for array in (K, D):
             array[chain.eta[i], chain.eta[i]] = np.nan
@@ -191,6 +199,16 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
     check_inertia(book.names, model.mass_matrix(book.pose()))
     return model
+
+
+def _check_regular(robot: MechanismRobot) -> None:
+    """Raise where the pose in which a mechanism is assembled is singular, warn where it is near."""
+    m = mechanism_of(robot)
+    if m.loops:
+        found = architecture_of(robot).resolve(m.start[m.driven], None)
+        if found.reason[0]:
+            raise SuppleError(f"{robot.name} at its start: {found.reason[0]}")
+        warn_near(robot, found, 6)
 
 
 _FAMILIES: dict[type[Robot], Callable[..., Model]] = {
@@ -236,14 +254,18 @@ def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
     return D
 
 
-def _check_mass(chain: Chain, laws: Laws) -> None:
+def _check_mass(chain: Chain, laws: Laws, functions: ChainFunctions) -> None:
     """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
     if not chain.size:
         raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
     q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
     for i in chain.sliding:
         q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
-    check_inertia(chain.names, np.array(laws.mass(q), float))
+    if functions.taped and chain.size >= MANY:  # where it is dear in single numbers
+        M = functions.evaluator("mass_matrix")(np.array(q))[0]
+    else:
+        M = np.array(laws.mass(q), float)
+    check_inertia(chain.names, M)
 
 
 def check_inertia(names: Sequence[str], M: Array) -> None:

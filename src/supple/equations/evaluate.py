@@ -1,7 +1,9 @@
-"""Evaluator: a CasADi function called with arrays, one state or many, without its call overhead."""
+"""Evaluator: a CasADi function or a tape called with arrays, one state or many."""
 
 from __future__ import annotations
 
+import math
+import os
 import shutil
 import subprocess
 import tempfile
@@ -14,8 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
+from ..kernels.tape import Tape
 
-__all__ = ["Evaluator", "casadi", "compiled", "is_small", "slope", "symbol_kind", "view"]
+__all__ = [
+    "AnyEvaluator",
+    "Evaluator",
+    "TapeEvaluator",
+    "casadi",
+    "compiled",
+    "is_small",
+    "slope",
+    "symbol_kind",
+    "view",
+]
 
 Array = NDArray[np.float64]
 LARGE = 600_000  # nodes times directions from which a Jacobian is made along single directions
@@ -81,6 +94,54 @@ class Evaluator:
                 kept.pop(next(key for key in kept if key is not None))
             kept[batch] = _bound(self.function, batch)
         return kept[batch]  # type: ignore[no-any-return]
+
+
+class TapeEvaluator:
+    """A tape as a function of arrays, as an Evaluator is one.
+
+    Its inputs of these `widths` stand in a row, its outputs of these `shapes` in another. With
+    `unit` the tape is linear in its last `unit` inputs, and the one output is its matrix, made
+    column by column; it is symmetric.
+    """
+
+    def __init__(
+        self,
+        tape: Tape,
+        widths: Sequence[int],
+        shapes: Sequence[tuple[int, ...]],
+        unit: int = 0,
+    ) -> None:
+        self.tape, self._widths, self._shapes, self._unit = tape, widths, list(shapes), unit
+        self._ends = np.cumsum([math.prod(shape) for shape in self._shapes])[:-1]
+
+    def __call__(self, *args: Array) -> tuple[Array, ...]:
+        """Return the outputs at one state, or at B states."""
+        lead = args[0].shape[:-1]
+        if self._unit:
+            each = [self._matrix(q) for q in args[0].reshape(-1, args[0].shape[-1])]
+            return (np.reshape(each, (*lead, self._unit, self._unit)),)
+        x = np.empty((*lead, self.tape.inputs))
+        at = 0
+        for width, given in zip(self._widths, args, strict=True):
+            x[..., at : at + width] = given
+            at += width
+        parts = np.split(self.tape(x), self._ends, axis=-1)
+        return tuple(
+            part.reshape(*lead, *shape) for part, shape in zip(parts, self._shapes, strict=True)
+        )
+
+    def _matrix(self, q: Array) -> Array:
+        columns = self.tape(np.hstack([np.tile(q, (self._unit, 1)), np.eye(self._unit)]))
+        return np.asarray((columns + columns.T) / 2)
+
+    def buffers(self) -> tuple[list[Array], list[Array], Any]:
+        """Return arrays to fill, arrays to read and the call between them: a loop's fast path."""
+        x, out, run = self.tape.bound()
+        ends = np.cumsum(self._widths)[:-1]
+        return np.split(x, ends), np.split(out, self._ends), run
+
+
+AnyEvaluator = Evaluator | TapeEvaluator
 
 
 def casadi() -> Any:
@@ -154,15 +215,16 @@ def compiled(function: Any, optimisation: str = "-O2") -> Any:
 
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
-        raise SuppleError(
-            "compiling needs a C compiler: install gcc, or build without compile=True"
-        )
-    with tempfile.TemporaryDirectory() as folder:
+        raise SuppleError("compiling needs a C compiler: install gcc, or leave compiled=True out")
+    windows = os.name == "nt"
+    # Windows keeps a library that is in use: the folder then stays, as temporary ones do there
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=windows) as folder:
         generator = ca.CodeGenerator("generated.c")
         generator.add(function)
         generator.generate(folder + "/")
-        library = Path(folder) / "generated.so"
-        command = [compiler, optimisation, "-fPIC", "-shared", f"{folder}/generated.c"]
+        library = Path(folder) / ("generated.dll" if windows else "generated.so")
+        place = [] if windows else ["-fPIC"]  # code on Windows can stand anywhere as it is
+        command = [compiler, optimisation, *place, "-shared", f"{folder}/generated.c"]
         done = subprocess.run(
             [*command, "-o", str(library), "-lm"], capture_output=True, text=True, check=False
         )

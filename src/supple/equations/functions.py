@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import SuppleError
 from .chains.chain import Chain
-from .evaluate import Evaluator
+from .evaluate import AnyEvaluator, Evaluator
 from .evaluate import compiled as as_c
 
 __all__ = ["Functions", "LoopFunctions", "need_open"]
@@ -37,7 +37,7 @@ class Functions(Mapping[str, Any], ABC):
 
     def __init__(self, compile_: bool) -> None:
         self._compile = compile_
-        self._made: dict[str, Evaluator] = {}
+        self._made: dict[str, AnyEvaluator] = {}
         self._expressions: dict[str, Any] = {}
         self._derived: dict[Any, Any] = {}
 
@@ -76,7 +76,8 @@ class Functions(Mapping[str, Any], ABC):
         return ca.SX.sym(word, size)
 
     def __getitem__(self, name: str) -> Any:
-        return self.evaluator(name).function
+        found = self.evaluator(name)
+        return found.function if isinstance(found, Evaluator) else self.expression(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -84,7 +85,7 @@ class Functions(Mapping[str, Any], ABC):
     def __len__(self) -> int:
         return len(self.names)
 
-    def evaluator(self, name: str, near: bool = False) -> Evaluator:
+    def evaluator(self, name: str, near: bool = False) -> AnyEvaluator:
         """Return the function of this name for arrays.
 
         `near`: it takes as last input about where the coordinates are that loops determine.

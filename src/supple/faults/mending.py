@@ -27,6 +27,7 @@ _SOUND: dict[str, Any] = {
     **_PARTS,
     "poisson_ratio": 0.3,
     "wall": 1e-9,
+    "angle": 0.0,
     "body": {},
     "platform": {"radius": 1.0, "thickness": 1.0, "mass": 1.0},
     "links": [{"name": "_", "theory": "rigid"}],

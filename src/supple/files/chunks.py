@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
+from .data import read_bytes
 from .disk import make_folder, writing
 
 __all__ = ["Chunks"]
@@ -33,7 +35,7 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         page = self.folder / "question.json"
         if page.exists():
             try:
-                known = json.loads(page.read_text(encoding="utf-8"))["key"]
+                known = json.loads(read_bytes(page, 1 << 24))["key"]
             except (OSError, ValueError, KeyError, TypeError):
                 raise SuppleError(
                     f"{page} cannot be read: remove the folder, or give another"
@@ -59,8 +61,8 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
 
     def ready(self) -> frozenset[int]:
         """Return the numbers of the chunks that are there now and whole."""
-        places = sorted(self.folder.glob("chunk-*.npz"))
-        numbers = [int(place.stem.partition("-")[2]) for place in places]
+        stems = [place.stem.partition("-")[2] for place in self.folder.glob("chunk-*.npz")]
+        numbers = [int(stem) for stem in stems if re.fullmatch(r"[0-9]{6,18}", stem)]
         return frozenset(index for index in numbers if self.load(index) is not None)
 
     def __iter__(self) -> Iterator[int]:
@@ -85,7 +87,7 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
     def load(self, index: int) -> dict[str, NDArray[Any]] | None:
         """Return a chunk, None when it is not there yet or not whole."""
         place = self.place(index)
-        if not place.exists():
+        if not place.is_file():
             return None
         try:
             with np.load(io.BytesIO(place.read_bytes()), allow_pickle=False) as found:

@@ -278,6 +278,7 @@ def _seen(
     The whole is what the drive makes, or the slow ones if that is more.
     """
     (values, vectors), k, faint = found, model.joints, 1e-6
+    first = model.chain.stiff
     every = np.stack([*drives, *slow], axis=1).astype(complex)
     parts = np.linalg.solve(vectors, every)
     amplitude = np.abs(parts / values[:, None]) * swings[:, None]  # (modes, drives)
@@ -292,7 +293,8 @@ def _seen(
             square = np.zeros(len(values))
             for part in (shapes.real, shapes.imag):
                 bent = np.tile(q, (len(values), 1))
-                bent[:, k:] = faint * part[:, k:]
+                bent[:, first:] = 0.0  # passive coordinates stay where they are
+                bent[:, k:] += faint * part[:, k:]
                 square += (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
             sizes.append(np.sqrt(square) / faint)
     made = [size[:, None] * amplitude for size in sizes]

@@ -1,4 +1,4 @@
-/* The one compiled kernel: exact dynamic stiffness, certified counts and roots of beam structures.
+/* The kernel of exact modes: dynamic stiffness, certified counts and roots of beam structures.
    Arrays in, arrays out; stable ABI. The Python side is kernels/roots.py. */
 
 #define PY_SSIZE_T_CLEAN

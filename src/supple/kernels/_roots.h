@@ -9,7 +9,7 @@
    Source: [Wittrick1971]. */
 
 #define GRID 0.18       /* grid points lie so far apart, in numbers of waves along all beams */
-#define WIDEN 8.0       /* a bracket that rounding blurs is widened so */
+#define WIDEN 2.0       /* a bracket that rounding blurs is widened so */
 #define WIDEST 1e-2     /* up to this part of the root, beyond which nothing is certified */
 
 typedef struct {

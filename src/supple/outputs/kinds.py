@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..arguments import number, some
+from ..arguments import instance, number, some
 from ..beams.varying import VaryingBeam, beam_of
 from ..equations.model import Model
 from ..errors import SuppleError
+from ..kernels.spatial import vector_rotation
 from ..robot import Robot
 from ..sections import Shape
 from .output import Motion, Output
@@ -47,19 +48,41 @@ def _column(values: list[Any]) -> Expression:
 
 @dataclass(frozen=True)
 class Tip(Output):
-    """Place of the last link's end, or of a platform, (3,), base axes, m."""
+    """Place of the last link's end, or of a platform, (3,), base axes, m.
+
+    Attributes:
+        rotation: whether its attitude follows, (6,) in all: roll, pitch and yaw, rad, with axes
+        R = R_z(yaw) R_y(pitch) R_x(roll), as mounts have them; pitch within 90 degrees.
+    """
+
+    rotation: bool = False
+
+    checks: ClassVar = {"rotation": instance(bool, "True or False")}
 
     def names(self, model: Model) -> list[str]:
-        return [f"tip.{axis}" for axis in AXES]
+        turned = ("roll", "pitch", "yaw") if self.rotation else ()
+        return [f"tip.{axis}" for axis in (*AXES, *turned)]
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        return model.functions.expression("tip")(motion.q)[0]
+        import casadi as ca
+
+        p, R = model.functions.expression("tip")(motion.q)
+        if not self.rotation:
+            return p
+        level = ca.sqrt(R[0, 0] ** 2 + R[1, 0] ** 2)
+        turned = (ca.atan2(R[2, 1], R[2, 2]), ca.atan2(-R[2, 0], level), ca.atan2(R[1, 0], R[0, 0]))
+        return ca.vertcat(p, *turned)
 
     def at_rest(self, rest: Rest) -> Array:
         structure = rest.structure
         i = structure.tip
         along = structure.R[0, i][:, 0] * structure.L[0, i]
-        return np.asarray(structure.p[0, i] + along + rest.tip[:3])
+        place = structure.p[0, i] + along + rest.tip[:3]
+        if not self.rotation:
+            return np.asarray(place)
+        R = vector_rotation(rest.tip[3:]) @ structure.R[0, i] @ structure.segments[i].R_LS.T
+        roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
+        return np.array([*place, roll, np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])), yaw])
 
 
 @dataclass(frozen=True)
@@ -102,11 +125,7 @@ class Strain(Output):
         if isinstance(self.offset, int | float):
             row[0, model.chain.eta[i]] = self.offset * (link.R_SL.T @ slope[0, 3:])[2]
             return row
-        if len(self.offset) != 2:
-            raise SuppleError(
-                f"offset of a Strain is {self.offset!r}: give a distance, or (y, z) in the section"
-            )
-        y, z = self.offset
+        y, z = self._gauge(self.offset)
         row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
         return row
 
@@ -116,8 +135,17 @@ class Strain(Output):
         if isinstance(self.offset, int | float):
             turned = rest.structure.segments[i].R_LS @ rates[3:]
             return np.array([self.offset * turned[2]])
-        y, z = self.offset
+        y, z = self._gauge(self.offset)
         return np.array([rates[0] - y * rates[5] + z * rates[4]])
+
+    @staticmethod
+    def _gauge(offset: tuple[float, ...]) -> tuple[float, float]:
+        """Where a gauge sits in the section."""
+        if len(offset) != 2:
+            raise SuppleError(
+                f"offset of a Strain is {offset!r}: give a distance, or (y, z) in the section"
+            )
+        return offset[0], offset[1]
 
 
 @dataclass(frozen=True)

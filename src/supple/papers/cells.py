@@ -33,6 +33,7 @@ __all__ = [
     "half_digit",
     "number",
     "printed",
+    "right_number",
 ]
 
 Verdict = Literal["agrees", "rounded", "misprint", "not reproducible", "differs"]
@@ -306,6 +307,15 @@ def printed(paper: str) -> dict[str, Any]:
     text = (files(__package__) / f"{paper}.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
+
+
+def right_number(source: str, name: str) -> list[str]:
+    """Return what is right of a paper under a name of the list of errata, as text."""
+    rows = printed("errata")["numbers"]
+    found: list[str] = next(
+        row["values"] for row in rows if (row["source"], row["name"]) == (source, name)
+    )
+    return found
 
 
 def number(text: str) -> float | None:

@@ -26,7 +26,18 @@ from ..robot import DeltaRobot
 from ..studies.motion.follow import PathResponse, SmallRangeWarning, follow
 from ..studies.statics import statics
 from ..studies.vibration.modes import modes
-from .cells import Cell, Claim, Measure, Reproduction, Window, about, as_printed, gap, printed
+from .cells import (
+    Cell,
+    Claim,
+    Measure,
+    Reproduction,
+    Window,
+    about,
+    as_printed,
+    gap,
+    printed,
+    right_number,
+)
 from .kuo_model import SLIPS, PaperDelta
 
 __all__ = [
@@ -46,7 +57,7 @@ TABLES = {
     "Table 2": ("table2_linear_cubic", "cubic"),
     "Table 3": ("table3_cubic_quintic", "quintic"),
 }
-RIGHT = "20.5547 22.5634 24.9832 53.9768 61.9038 62.8200 111.308 121.289"  # errata: n = 8, cubic
+RIGHT = right_number("Kuo2016", "right")  # n = 8, cubic
 SLIP_TEXT = {
     "swapped": "(55): (52) and (53) change places",
     "rotation": "(59): R_y(phi1)' into the rod, no torsion at B",
@@ -248,7 +259,7 @@ def _right() -> Claim:
         Measure("certified", float(found.certified), 1, 1),
         *(
             about(f"mode {k} by elements", w, text)
-            for k, (w, text) in enumerate(zip(elements, RIGHT.split(), strict=True), 1)
+            for k, (w, text) in enumerate(zip(elements, RIGHT, strict=True), 1)
         ),
         Measure("elements above exact, least", (elements / found.omega - 1).min(), -1e-9, 1e-5),
         Measure("elements above exact, most", (elements / found.omega - 1).max(), -1e-9, 1e-5),

@@ -2,8 +2,8 @@
 
 With theta(t) given and y = [eps, eta], the Model's own equations r(q, q', q'') = 0 at y = 0 give
     M = dr/dy'',   C = dr/dy',   K = dr/dy,   F = -r,
-of which the joints' rows are the efforts. So links that slide, any basis, stiffening and the
-Model's own damping come in as the Model has them, convective terms and all.
+of which the joints' rows are the efforts. So links that slide, loops, any basis, stiffening and
+the Model's own damping come in as the Model has them, convective terms and all.
 """
 
 from __future__ import annotations
@@ -14,13 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..architectures.kinds import architecture_of
+from ..beams.basis import FiniteElements
+from ..equations.build import build
 from ..equations.equilibrium import stiffness_at
-from ..equations.evaluate import Evaluator
+from ..equations.evaluate import Evaluator, is_small, slope
 from ..equations.model import Model
 from ..errors import SuppleError
+from ..robot import Robot
+from ..structure import has_motion
 from .small_motion import Matrices, SmallMotion, State
 
-__all__ = ["LedModel"]
+__all__ = ["LedModel", "led_elements"]
 
 Array = NDArray[np.float64]
 STEP = 1e-4  # of the length, over which slopes of links that slide are taken
@@ -52,10 +57,13 @@ class LedModel(SmallMotion):
         x, v, a = np.atleast_2d(x, v, a)
         k = self.model.joints
         if x.shape[1] != k:
-            raise SuppleError(f"the path has {x.shape[1]} coordinates: the arm has {k} joints")
+            raise SuppleError(f"the path has {x.shape[1]} coordinates: the robot has {k} motors")
         self.model.chain.check_lengths(np.pad(x, ((0, 0), (0, self.size))))
         made: Evaluator = self.model.functions.derived("led", lambda: _made(self.model))
-        M, C, K, r, tip = made(x, v, a)
+        found = made(x, v, a)
+        M, C, K, r, tip = found if len(found) == 5 else (*found[:4], _tip_motion(*found[4:]))
+        if not np.isfinite(r).all():
+            raise SuppleError(self.model.functions.not_finite.format(name=self.robot.name))
         F = -r.reshape(len(x), -1)
         drive = (M[:, :k], C[:, :k], K[:, :k], F[:, :k])
         return Matrices(M[:, k:], C[:, k:], K[:, k:], F[:, k:], tip, drive)
@@ -75,29 +83,53 @@ class LedModel(SmallMotion):
 
         Slopes of a link that slides by differences along it, good to 1e-7 of the largest.
         """
-        chain = self.model.chain
+        model, k = self.model, self.model.joints
+        q = np.pad(np.atleast_2d(x), ((0, 0), (0, self.size)))
+        tree, z = model.functions.spread(q)
+        chain = tree or model.chain
         i = chain.index(link)
         part = chain.links[i]
-        own = slice(chain.eta[i].start - self.model.joints, chain.eta[i].stop - self.model.joints)
         if part.slide is not None:
             # (B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes
-            lengths = x[:, chain.theta[i]]
+            lengths = z[:, chain.lengths_at[i]]
             middle = min(max(fraction, STEP), 1 - STEP)
             places = np.array([middle - STEP, middle, middle + STEP, fraction])
             each = np.asarray(part.slide.fields(lengths[:, None], places))
-            low, mid, high, here = (each[:, k] for k in range(4))
+            low, mid, high, here = (each[:, j] for j in range(4))
             rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
-            slope = rise / (STEP * lengths[:, None, None])
-            turn = np.stack([-slope[:, 2], slope[:, 1]], axis=1)
+            tilt = rise / (STEP * lengths[:, None, None])
+            turn = np.stack([-tilt[:, 2], tilt[:, 1]], axis=1)
             field = np.concatenate([here, turn], axis=1)
         elif part.shapes is not None:
             field = part.shapes.at(fraction * part.inv.length)
         else:
             field = np.zeros((1, 6, 0))
+        turned = (part.R_SL.T @ field.reshape(len(field), 2, 3, -1)).reshape(field.shape)
+        if tree is not None:  # elastic coordinates that loops tie to others follow these
+            own = [chain.names[place] for place in range(chain.eta[i].start, chain.eta[i].stop)]
+            return np.asarray(turned @ self._tied(own, q)[..., k:])
         out = np.zeros((len(field), 6, self.size))
-        turned = part.R_SL.T @ field.reshape(len(field), 2, 3, -1)
-        out[..., own] = turned.reshape(field.shape)
+        out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
+
+    def _tied(self, names: list[str], q: Array) -> Array:
+        """(1 or B, m, model.size): coordinates of the tree, by name, per unit q."""
+        functions, kept = self.model.functions, list(self.model.coordinates)
+        if all(name in kept for name in names):
+            return np.eye(len(kept))[None, [kept.index(name) for name in names]]
+        made: Evaluator = functions.derived(
+            "tied", lambda: Evaluator(slope(functions.expression("followers"), 0), True)
+        )
+        loops: Any = functions
+        followers = list(loops.loops.named)
+        rows, B = made(q)[0], np.eye(len(kept))
+        each = [
+            np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
+            if name in kept
+            else rows[:, followers.index(name)]
+            for name in names
+        ]
+        return np.stack(each, axis=1)
 
     def length(self, link: str) -> float:
         """Return the length over which a link bends; of one that slides, the whole beam's."""
@@ -105,10 +137,32 @@ class LedModel(SmallMotion):
         return float(part.inv.length) if part.inv.count else 0.0
 
 
+def led_elements(
+    robot: Robot, elements: int, order: str, damping: float | None = None
+) -> LedModel | None:
+    """Return a robot with elements on its links as a LedModel, where it needs one.
+
+    None of robots whose motion `moving_structure` knows and no link of which slides.
+    """
+    slides = any(slides for _, slides in architecture_of(robot).motors())
+    if has_motion(robot) and not slides:
+        return None
+    model = build(robot, FiniteElements(elements, order), stiffening=True, damping=damping)
+    loose = [name for name in model.coordinates if name.startswith("passive.")]
+    if loose:
+        raise SuppleError(
+            f"{loose[0].removeprefix('passive.')} swings freely, held by no loop: its motion is "
+            "not a small one about a path; simulate the robot instead"
+        )
+    return LedModel(model)
+
+
 def _made(model: Model) -> Evaluator:
     """Make (theta, theta', theta'') to M, C, K (N, m), r (N,) and the tip's motion (6, m)."""
     import casadi as ca
 
+    if not is_small(model.functions.expression("inverse_dynamics")):
+        return _made_by_directions(model)
     k, m = model.joints, model.size - model.joints
     given = [ca.SX.sym(name, k) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]
@@ -122,6 +176,40 @@ def _made(model: Model) -> Evaluator:
     return Evaluator(
         ca.Function("led", given, ca.cse([ca.densify(x) for x in still])), (0, 1, 2, 4)
     )
+
+
+def _made_by_directions(model: Model) -> Evaluator:
+    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,), and dp (3, m), dR (9, m), R.
+
+    Of loops, which solve equations inside, and of equations too large for one expression.
+    """
+    import casadi as ca
+
+    k, n = model.joints, model.size
+    given = [ca.MX.sym(name, k) for name in ("x", "v", "a")]
+    state = [ca.vertcat(part, ca.MX.zeros(n - k)) for part in given]
+    force = model.functions.expression("inverse_dynamics")
+    tip = model.functions.expression("tip")
+    q = ca.MX.sym("q", n)
+    axes = ca.Function("axes", [q], [ca.vec(tip(q)[1])])
+    outputs = [
+        model.functions.expression("mass_matrix")(state[0])[:, k:],
+        slope(force, 1)(*state)[:, k:],
+        slope(force, 0)(*state)[:, k:],
+        force(*state),
+        slope(tip, 0)(state[0])[:, k:],
+        slope(axes, 0)(state[0])[:, k:],
+        tip(state[0])[1],
+    ]
+    return Evaluator(ca.Function("led", given, [ca.densify(x) for x in outputs]), (0, 1, 2, 4, 5))
+
+
+def _tip_motion(dp: Array, dR: Array, R: Array) -> Array:
+    """(B, 6, m) place and rotation of the tip per unit y, base axes: [w] = dR R'."""
+    each = dR.reshape(len(dR), 3, 3, -1).transpose(0, 3, 2, 1)  # columns of R one after another
+    W = each @ R.swapaxes(1, 2)[:, None]
+    spin = np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=1)
+    return np.concatenate([dp, spin], axis=1)
 
 
 def _turning(R: Any, y: Any) -> Any:

@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arguments import checked, optional, reals
 from ..errors import SuppleError
-from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot
+from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .cutting import cut_structure, short_pieces
 from .delta import delta_motors, delta_structure, moving_delta
+from .expanding import written_arm, written_delta
 from .loose import carrying_nothing, massless
 from .mechanism import mechanism_motors, mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
+from .rows import alike
 from .serial import moving_serial, serial_motors, serial_structure
 from .supports import FOUNDATION, founded, founded_in_motion
 
@@ -32,8 +35,11 @@ __all__ = [
     "Release",
     "Segment",
     "Structure",
+    "alike",
+    "as_mechanism",
     "carrying_nothing",
     "cut_structure",
+    "has_motion",
     "massless",
     "motor_axes",
     "moving_structure",
@@ -43,17 +49,21 @@ __all__ = [
 
 
 class _Family(NamedTuple):
-    """How the structures of one family are made: at rest, in motion, and where its motors are."""
+    """How the structures of one family are made: at rest, in motion, and where its motors are.
+
+    And how it is written out as a mechanism.
+    """
 
     at: Any
     moving: Any
     motors: Any
+    written: Any
 
 
 _FAMILIES: dict[type[Robot], _Family] = {
-    SerialRobot: _Family(serial_structure, moving_serial, serial_motors),
-    DeltaRobot: _Family(delta_structure, moving_delta, delta_motors),
-    MechanismRobot: _Family(mechanism_structure, None, mechanism_motors),
+    SerialRobot: _Family(serial_structure, moving_serial, serial_motors, written_arm),
+    DeltaRobot: _Family(delta_structure, moving_delta, delta_motors, written_delta),
+    MechanismRobot: _Family(mechanism_structure, None, mechanism_motors, lambda robot, _: robot),
 }
 
 
@@ -68,6 +78,24 @@ def structure_of(robot: Robot, at: ArrayLike | None = None, joints: Joints = "lo
     return founded(robot, family(robot, at, joints))
 
 
+@checked(robot=a_robot, position=optional(reals))
+def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRobot:
+    """Return a robot as links, joints and closures: the same modes, statics and motion.
+
+    Args:
+        robot: an arm, a tree without branches; a Delta of single rods or parallelograms, whose
+        platform hangs on its first rod, while its other wrists are closures; or a mechanism.
+        position: where a Delta is assembled; a usual one on its axis unless given.
+    """
+    written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
+    return written
+
+
+def has_motion(robot: Robot) -> bool:
+    """Return whether `moving_structure` knows a robot of this family."""
+    return _FAMILIES[type(robot)].moving is not None
+
+
 def moving_structure(
     robot: Robot, x: ArrayLike, v: ArrayLike, a: ArrayLike, joints: Joints = "locked"
 ) -> MovingStructure:
@@ -79,7 +107,8 @@ def moving_structure(
     family: Any = _FAMILIES[type(robot)].moving
     if family is None:
         raise SuppleError(
-            f"{robot.name} is a mechanism: elements on moving frames are for arms and Deltas"
+            f"{robot.name} is a mechanism: its equations along a motion are those of a Model; ask "
+            "supple.follow(robot, path)"
         )
     return founded_in_motion(robot, family(robot, x, v, a, joints))
 

@@ -104,7 +104,12 @@ def mechanism_structure(
 
 
 def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
-    """The beam between a and b metres from the joint of a link, `free` of it outside, (B,) each."""
+    """The beam between a and b metres from the joint of a link, `free` of it outside, (B,) each.
+
+    What is cut off at the root itself has no length and is rigid.
+    """
+    if not (b - a).any():
+        return Beam(0.0, 0.0)
     if not isinstance(beam, VaryingBeam):
         return beam.outside(float((b - a).max()))
     inner = beam.L - free
@@ -241,8 +246,7 @@ def _closed(
             rows.append(np.concatenate([v, w - v @ cross_matrix(offset)], axis=-1))
         closures.append(Closure(ends[0], ends[1], rows[0], rows[1]))
     closed = replace(whole, closures=tuple(closures))
-    _, J = m.openings(x[:1])
-    held = J[0][:, m.tree.passive]
-    if not len(held) or np.linalg.matrix_rank(held, tol=1e-8) == len(held):
+    held = m.openings(x)[1][:, :, m.tree.passive]
+    if not held.shape[1] or (np.linalg.matrix_rank(held, tol=1e-8) == held.shape[1]).all():
         return closed
     return independent(closed)

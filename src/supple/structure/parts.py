@@ -151,6 +151,8 @@ class Structure:
         lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
         gravity: (3,), base axes.  tip: index of the segment whose end is the tip.
         numbers, hinges: of its segments and joints, where they are already known.
+        repeats: (B, r), which closure rows repeat others in each configuration, where that is not
+        the same in all; `part` leaves them out of configurations alike.
     """
 
     segments: tuple[Segment, ...]
@@ -164,6 +166,7 @@ class Structure:
     tip: int = -1
     numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
     hinges: Hinges | None = field(default=None, repr=False, compare=False)
+    repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -283,7 +286,7 @@ class Structure:
         if known is not None:
             known = Hinges(R, known.T[keep]) if known.R is self.R else None
         closures = tuple(Closure(c.a, c.b, c.rows_a[keep], c.rows_b[keep]) for c in self.closures)
-        return replace(
+        some = replace(
             self,
             segments=segments,
             R=R,
@@ -292,7 +295,21 @@ class Structure:
             root_mass=mass,
             closures=closures,
             hinges=known,
+            repeats=None if self.repeats is None else self.repeats[keep],
         )
+        if some.repeats is None or (some.repeats != some.repeats[:1]).any():
+            return some
+        return some.without(some.repeats[0])
+
+    def without(self, repeats: NDArray[np.bool_]) -> Structure:
+        """Return the structure without some closure rows, (r,)."""
+        at, closures = 0, []
+        for c in self.closures:
+            keep = ~repeats[at : at + c.rows_a.shape[1]]
+            at += len(keep)
+            closures.append(replace(c, rows_a=c.rows_a[:, keep], rows_b=c.rows_b[:, keep]))
+        kept = tuple(c for c in closures if c.rows_a.shape[1])
+        return replace(self, closures=kept, repeats=None)
 
 
 def _release_table(releases: list[Release], keep: NDArray[np.int64]) -> Array:

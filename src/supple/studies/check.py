@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
+from ..arguments import checked, optional, reals
 from ..beams.theory import AnyBeam
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..outputs.stress import has_fibre, von_mises
-from ..robot import Robot, need_robot
+from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
 from .configuration import Where, where
@@ -72,6 +73,7 @@ class Check:
     notes: tuple[str, ...]
 
 
+@checked(robot=a_robot, theta=optional(reals), position=optional(reals))
 def check(
     robot: Robot, theta: ArrayLike | None = None, *, position: ArrayLike | None = None
 ) -> Check:
@@ -80,8 +82,9 @@ def check(
     Reach, mass, first frequency, static sag, holding torque of every joint, highest stress against
     yield, and notes on what looks wrong.
     """
-    need_robot(robot)
     asked = _pose(robot, theta, position)
+    if not asked.single:
+        raise SuppleError("a check is of one configuration: give theta (joints,), or one position")
     structure = structure_of(robot, asked.at)
     notes = _units(robot) + _walls(robot) + _limits(robot, asked)
     first = sag = None

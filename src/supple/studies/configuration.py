@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..architectures.base import warn_near
 from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot, need_robot
@@ -49,7 +50,8 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
     """Check and complete what was given: theta, or the position of a platform or a tip.
 
     Motor angles of a Delta mean the usual platform position of its direct kinematics. One bad
-    configuration of a batch has its reason told; one that is asked alone raises it.
+    configuration of a batch has its reason told; one that is asked alone raises it. Those near a
+    singular one are answered with a warning.
     """
     need_robot(robot)
     found = architecture_of(robot).resolve(theta, position)
@@ -58,4 +60,5 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
     if single and found.reason[0]:
         raise SuppleError(found.reason[0])
     good = found.reason == ""
+    warn_near(robot, found)
     return Where(found.at[good], found.theta, found.position, found.reason, single)

@@ -28,6 +28,7 @@ from ..outputs.rest import Rest
 from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where
+from .small_range import SMALL
 from .vibration.shapes import dynamic_stiffness, strain_density
 
 __all__ = ["Statics", "statics"]
@@ -107,6 +108,22 @@ class Statics(Answer):
     def moved(self) -> Array:
         """(6,) how the tip moves: displacement, then rotation, base axes, m and rad."""
         return np.concatenate([self.tip_displacement, self.tip_rotation], axis=-1)
+
+    @property
+    def largest(self) -> Any:
+        """The largest deflection over length, or turn of a section, of any link beside its root."""
+        turned = self.rotation - self.rotation[..., :1, :]
+        arm = self.position - self.position[..., :1, :]
+        carried = self.displacement[..., :1, :] + np.cross(self.rotation[..., :1, :], arm)
+        length = np.maximum(np.linalg.norm(arm, axis=-1).max(axis=-1), 1e-300)[..., None]
+        bent = np.linalg.norm(self.displacement - carried, axis=-1) / length
+        most = np.maximum(np.linalg.norm(turned, axis=-1), np.where(length > 1e-9, bent, 0.0))
+        return most.max(axis=(-2, -1))
+
+    @property
+    def small(self) -> Any:
+        """Whether links bend so little that linear statics hold."""
+        return self.largest <= SMALL
 
     def labels(self) -> dict[str, Any]:
         """Return links, and the loads to which the compliance belongs."""

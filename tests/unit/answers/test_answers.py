@@ -146,8 +146,8 @@ def test_statics_in_a_table_are_the_tip() -> None:
 
 
 def test_what_has_no_plot_says_so() -> None:
-    with pytest.raises(supple.SuppleError, match="StateSpace cannot be plotted: give one of"):
-        answer("StateSpace").plot()
+    with pytest.raises(supple.SuppleError, match="Sensitivities cannot be plotted: give one of"):
+        answer("Sensitivities").plot()
 
 
 def test_read_only_arrays_are_not_copied_again() -> None:

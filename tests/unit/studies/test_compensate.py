@@ -35,7 +35,6 @@ def test_a_delta_on_its_inverted_u() -> None:
     ("robot", "path", "word"),
     [
         ("five-bar", supple.PointToPoint([0.0], [1.0], 1.0), "path has 1 coordinates"),
-        ("five-bar", supple.PointToPoint([2.2, 0.9], [2.1, 1.0], 0.1), "arms and Deltas"),
         ("industrial-3", supple.PointToPoint([0.0] * 3, [1.0] * 3, 1.0), "3 motors for 2"),
         ("kuo-delta", supple.CirclePath(), "path repeats"),
         ("kuo-delta", [0.0], "Trajectory"),

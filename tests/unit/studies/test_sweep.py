@@ -125,6 +125,26 @@ def test_a_folder_of_another_question_is_refused(robot: supple.Robot, tmp_path: 
     assert supple.sweep(robot, "modes", over, count=2, out=tmp_path / "s").identical(wanted)
 
 
+def test_strange_files_in_the_folder_are_not_its_chunks(
+    robot: supple.Robot, tmp_path: Path
+) -> None:
+    over = {"theta.link2": [0.0, 0.5]}
+    first = supple.sweep(robot, over=over, out=tmp_path / "kept")
+    (tmp_path / "kept" / "chunk-x.npz").write_bytes(b"not mine")
+    (tmp_path / "kept" / "chunk-000007.npz").mkdir()
+    assert supple.sweep(robot, over=over, out=tmp_path / "kept").identical(first)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with a name")
+def test_a_pipe_in_place_of_the_question_is_not_waited_for(
+    robot: supple.Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("supple.files.data.PATIENCE", 0.2)
+    os.mkfifo(tmp_path / "question.json")
+    with pytest.raises(supple.SuppleError, match="cannot be read"):
+        supple.sweep(robot, over={"theta.link2": [0.0, 0.5]}, out=tmp_path)
+
+
 @pytest.mark.parametrize("how", ["random", "latin", "sobol"])
 def test_samples(robot: supple.Robot, how: str) -> None:
     over = {"theta.link2": (-2.0, 2.0), "payload.mass": (0.0, 10.0)}

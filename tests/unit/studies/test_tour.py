@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from supple import library
+from supple.papers.cells import right_number
 from supple.papers.tour import stops, tour
 
 
@@ -23,11 +24,10 @@ def test_industrial_arm_counts_every_cell_of_its_paper() -> None:
 
 
 def test_delta_meets_the_print_by_its_model_and_has_the_right_one_beside() -> None:
-    """Right values: errata of [Kuo2016], n = 8, rad/s."""
     (stop,) = tour(("kuo-delta",))
     assert [row.printed for row in stop.rows] == [f"{row.ours:.4f}" for row in stop.rows]
     assert stop.tally == {"agrees": 96}
-    right = [20.5547, 22.5634, 24.9832, 53.9768, 61.9038, 62.8200, 111.308, 121.289]
+    right = np.array(right_number("Kuo2016", "right"), float)
     np.testing.assert_allclose([row.right for row in stop.rows], right, rtol=1e-5)
     assert "slips" in stop.note
     assert stop.motion is not None

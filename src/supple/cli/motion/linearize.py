@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["linearize"]
 
-WORDS = ("joints", "rates", "tip", "state")
 Outputs = Annotated[
     str,
     typer.Option(
@@ -140,7 +139,7 @@ def _document(name: str, found: StateSpace) -> dict[str, Any]:
 
 
 def _output(word: str) -> Any:
-    return word.strip() if word.strip() in WORDS else output_of(word)
+    return output_of(word) if ":" in word else word.strip()
 
 
 def _print(name: str, found: StateSpace) -> None:

@@ -50,6 +50,7 @@ def statics(
 ) -> None:
     """Print how the tip moves under gravity and a load, and its 6 x 6 compliance."""
     from ... import files
+    from ...studies.small_range import too_large
     from ...studies.statics import statics as ask
 
     check_places(plot, save)
@@ -66,6 +67,9 @@ def statics(
         return
     _print(found, where)
     print_outputs(found.outputs, still=True)
+    if not found.small:
+        instead = "give a smaller load, or stiffer links"
+        say(f"\nWarning: {too_large(plain(robot.name), float(found.largest), instead)}.")
     tell_places(plot, save)
 
 

@@ -218,11 +218,13 @@ class Chain:
     def own(self, i: int) -> list[int]:
         """Places in q of a link's own coordinates: eta, after the length of one that slides."""
         bent = list(range(self.eta[i].start, self.eta[i].stop))
-        return [self.length_at(i), *bent] if self.links[i].slide is not None else bent
+        return [self.lengths_at[i], *bent] if self.links[i].slide is not None else bent
 
-    def length_at(self, i: int) -> int:
-        """Return the place in q of the free length of a link that slides."""
-        return self.passive[i][0] if self.links[i].passive else self.theta[i]
+    @cached_property
+    def lengths_at(self) -> dict[int, int]:
+        """Place in q of the free length of every link that slides; one that follows has none."""
+        passive = {i: self.passive[i][0] for i in self.sliding if self.passive[i]}
+        return passive | {i: self.theta[i] for i in self.sliding if i in self.theta}
 
     def pose(self, theta: Array | None = None) -> Array:
         """Return q unbent with the motors at theta; None: where the robot is assembled."""
@@ -233,15 +235,14 @@ class Chain:
 
     def check_lengths(self, q: Array) -> None:
         """Raise a SuppleError unless every free length in q lies on its beam."""
-        for i in self.sliding:
-            free, (least, most) = q[..., self.length_at(i)], self.stroke(i)
+        for i, at in self.lengths_at.items():
+            free, (least, most) = q[..., at], self.stroke(i)
             low, high = float(free.min(initial=most)), float(free.max(initial=least))
             if low < least or high > most:
-                bad = low if low < least else high
                 span = f"between {least:g} m and" if math.isfinite(least) else "at most at"
                 raise SuppleError(
-                    f"the free length of {self.links[i].name} is {bad:g} m: it must lie {span} "
-                    f"the beam's length {most:g} m; give its joint coordinate"
+                    f"the free length of {self.links[i].name} is {low if low < least else high:g} "
+                    f"m: it must lie {span} the beam's length {most:g} m; give its joint coordinate"
                 )
 
     def stroke(self, i: int) -> tuple[float, float]:
@@ -249,8 +250,7 @@ class Chain:
 
         A rigid carriage has no part that bends, so it may stand at zero and below.
         """
-        whole = self.links[i].inv.length
-        bends = self.links[i].shapes is not None
+        whole, bends = self.links[i].inv.length, self.links[i].shapes is not None
         return SHORTEST * whole if bends else -math.inf, whole * (1 + 1e-12)
 
     @property

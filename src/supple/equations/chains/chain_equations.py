@@ -31,9 +31,10 @@ from ...kernels.scalars import (
     vadd,
     zeros,
 )
+from .balls import Ball, held, lost
 from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
-from .forces import joint_side, rubbing, slider_forces, strain, strained
+from .forces import CREEP, joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
@@ -182,7 +183,7 @@ class Laws:
     Attributes:
         chain: the numbers.  links: the same as lists; symbols may stand in them.
         K, D: nested lists (N, N).  friction: Coulomb's of theta, eps and passive, N m; empty: none.
-        rest: (N,), where the springs are unloaded; empty: at zero.
+        rest: (N,), where the springs are unloaded; empty: at zero.  balls: springs of ball joints.
     """
 
     chain: Chain
@@ -191,6 +192,7 @@ class Laws:
     D: list[Vector]
     friction: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
+    balls: tuple[Ball, ...] = ()
 
     @cached_property
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:
@@ -262,6 +264,8 @@ class Laws:
         for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
+        for place, force in held(self.balls, q) + lost(self.balls, q, qd, CREEP):
+            out[place] = sub(out[place], force)
         for i, own in slider_forces(self, q, qd):
             for place, value in zip(self.chain.own(i), own, strict=True):
                 out[place] = sub(out[place], value)
@@ -426,6 +430,7 @@ def laws_of(
     ratios: Sequence[Sequence[float]] = (),
     velocity: Velocity = "material",
     springs: tuple[Array, tuple[float, ...]] | None = None,
+    balls: tuple[Ball, ...] = (),
 ) -> Laws:
     """Return the equations of a chain with its own numbers; ratios: of each slider's damping.
 
@@ -441,4 +446,5 @@ def laws_of(
         else:
             links.append(plain)
     K, rest = (0.0, ()) if springs is None else springs
-    return Laws(chain, links, (chain.stiffness() + K).tolist(), D.tolist(), friction, rest)
+    stiff = (chain.stiffness() + K).tolist()
+    return Laws(chain, links, stiff, D.tolist(), friction, rest, balls)

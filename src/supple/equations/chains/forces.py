@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
+from .balls import Ball, held, lost, stored, tangent
 from .chain import Chain
 from .sliders import Slider
 
@@ -18,6 +19,7 @@ __all__ = [
     "coulomb",
     "dissipation",
     "elastic",
+    "held_together",
     "joint_side",
     "rubbing",
     "slider_forces",
@@ -46,6 +48,8 @@ class HasForces(Protocol):
     def friction(self) -> tuple[float, ...]: ...
     @property
     def rest(self) -> tuple[float, ...]: ...
+    @property
+    def balls(self) -> tuple[Ball, ...]: ...
 
 
 def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:
@@ -58,7 +62,7 @@ def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:
 
 def rubbing(friction: tuple[float, ...], qd: Vector, chain: Chain | None = None) -> Vector:
     """Return the friction on every coordinate that has one; the chain says which of them slide."""
-    slides = set() if chain is None else {chain.theta[i] for i in chain.sliding}
+    slides = set() if chain is None else set(chain.lengths_at.values())
     return [coulomb(f, qd[k], k in slides) if f else 0.0 for k, f in enumerate(friction)]
 
 
@@ -98,6 +102,8 @@ def elastic(laws: HasForces, q: Vector) -> Vector:
     out = matvec(laws.K, strained(laws, q))
     for i, slider, p in sliders(laws, q):
         _added(out, laws.chain.own(i), slider.elastic(p))
+    for place, force in held(laws.balls, q):
+        out[place] = add(out[place], force)
     return out
 
 
@@ -105,7 +111,7 @@ def strain(laws: HasForces, q: Vector) -> Scalar:
     """Return the energy of springs and bending."""
     x = strained(laws, q)
     bent = [slider.energy(p) for _, slider, p in sliders(laws, q)]
-    return total([mul(0.5, dot(x, matvec(laws.K, x))), *bent])
+    return total([mul(0.5, dot(x, matvec(laws.K, x))), *bent, *stored(laws.balls, q)])
 
 
 def strained(laws: HasForces, q: Vector) -> Vector:
@@ -121,17 +127,29 @@ def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
     rates = [pd for _, _, pd in sliders(laws, qd)]
     for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True):
         _added(out, laws.chain.own(i), slider.damping(p, pd))
+    for place, force in lost(laws.balls, q, qd, CREEP):
+        out[place] = add(out[place], force)
     return out
 
 
 def stiffness(laws: HasForces, q: Vector) -> list[Vector]:
     """Return K, (N, N), with the blocks of sliders at their length."""
-    K: list[list[Scalar]] = [list(row) for row in laws.K]
+    K = held_together(laws)
     for i, slider, p in sliders(laws, q):
         own = laws.chain.own(i)[1:]
         for a, row in zip(own, slider.stiffness(p[0]) if own else [], strict=True):
             for b, value in zip(own, row, strict=True):
                 K[a][b] = value.value
+    return K
+
+
+def held_together(laws: HasForces) -> list[Vector]:
+    """Return K, (N, N), and in it the springs of ball joints where they are unloaded."""
+    K: list[list[Scalar]] = [list(row) for row in laws.K]
+    for ball in laws.balls:
+        for a, row in zip(ball.places, tangent(ball), strict=True):
+            for b, value in zip(ball.places, row, strict=True):
+                K[a][b] = add(K[a][b], value)
     return K
 
 

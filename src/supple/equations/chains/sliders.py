@@ -152,7 +152,7 @@ def _equations(chain: Chain) -> list[tuple[int, ClampedMass]]:
     for i in chain.sliding:
         slide = chain.links[i].slide
         laws = slide.laws if isinstance(slide, SlidingModes) else ()
-        out += [(chain.length_at(i), law) for law in laws]
+        out += [(chain.lengths_at[i], law) for law in laws]
     return out
 
 

@@ -15,10 +15,12 @@ from ...beams.shapes import EndLoad
 from ...errors import SuppleError
 from ...kernels.spatial import motion_transform, turn
 from ...robot import MechanismRobot
+from ...robot.joint import MechanismJoint
 from ...structure.serial import link_beam
+from ..chains.balls import Ball
 from ..chains.chain import Chain
 from ..chains.chain_equations import Laws, laws_of, section_frame
-from ..chains.forces import dissipation, elastic, strain
+from ..chains.forces import dissipation, elastic, held_together, strain
 from ..chains.sliders import resolved
 from ..chains.tree import passive_values, rigid_tree, tree_chain
 from ..evaluate import casadi
@@ -60,7 +62,7 @@ class Loops(Ties):
         self.followers, self.assembled = followers, z
         self.kept = tuple(k for k in range(chain.size) if k not in followers)
         self.named = tuple(chain.names[k] for k in followers)
-        self.stiffness = np.array(laws.K, float)
+        self.stiffness = np.array(held_together(laws), float)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the tree in symbols, which is made again."""
@@ -221,6 +223,7 @@ class AssembledTree:
     Attributes:
         chain: the tree.  z: (Z,), its coordinates there, unbent.  places: of the passive ones in z.
         springs: (Z, Z), stiffness of passive joints.  rest: (Z,), where they are unloaded.
+        balls: springs, damping and friction alike in all directions.
     """
 
     chain: Chain
@@ -228,6 +231,7 @@ class AssembledTree:
     places: tuple[int, ...]
     springs: Array
     rest: tuple[float, ...]
+    balls: tuple[Ball, ...] = ()
 
 
 def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
@@ -246,6 +250,7 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
     places = tuple(k for part in chain.passive for k in part)
     K, rest = np.zeros((chain.size,) * 2), z.copy()
+    balls: list[Ball] = []
     k = 0
     for link, part in zip(robot.links, chain.links, strict=True):
         joint, count = link.joint, robot.freedoms(link)
@@ -258,15 +263,31 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
                 K[place, place] = joint.stiffness[j] if len(joint.stiffness) > 1 else one
             if joint.rest is not None:
                 rest[place] = joint.rest[j if len(joint.rest) > 1 else 0]
-        if joint.type == "spherical" and count > 1 and len(joint.stiffness or ()) == 1:
-            raise SuppleError(
-                f"links.{link.name}.joint.stiffness is one value on a spherical joint: build "
-                "knows three there, for roll, pitch and yaw"
-            )
+        if joint.type == "spherical" and count > 1:
+            balls += _balls(joint, places[k : k + 3], K, rest)
         k += count
     free = [n for n in range(chain.size) if n not in places]
     rest[free] = 0.0
-    return AssembledTree(chain, z, places, K, tuple(rest.tolist()) if K.any() else ())
+    still = tuple(rest.tolist()) if K.any() else ()
+    return AssembledTree(chain, z, places, K, still, tuple(balls))
+
+
+def _balls(joint: MechanismJoint, places: tuple[int, ...], K: Array, rest: Array) -> list[Ball]:
+    """What a ball joint has one value of for all directions; its springs are taken out of K."""
+    one = {
+        word: values[0]
+        for word in ("stiffness", "damping", "friction")
+        if (values := getattr(joint, word)) is not None and len(values) == 1 and values[0]
+    }
+    if not one:
+        return []
+    stiff = float(one.get("stiffness", 0.0))
+    if stiff:
+        K[list(places), list(places)] = 0.0
+    at = tuple(float(rest[k]) for k in places)
+    damped, rubbed = (float(one.get(word, 0.0)) for word in ("damping", "friction"))
+    a, b, c = places
+    return [Ball((a, b, c), stiff, damped, rubbed, (at[0], at[1], at[2]))]
 
 
 def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tuple[EndLoad, ...]:

@@ -30,6 +30,7 @@ from ...kernels.scalars import (
     transpose,
     vadd,
 )
+from ..chains.balls import Ball
 from ..chains.chain import Chain
 from ..chains.chain_equations import first_moment, joint_side, rubbing
 from ..chains.link_inertia import Numbers
@@ -184,6 +185,7 @@ class PlanarLaws:
     variant: Literal["paper", "literal"]
     friction: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
+    balls: tuple[Ball, ...] = ()
 
     def mass(self, q: Vector) -> list[Vector]:
         """B(q): the Hessian of T in qd, cut to first order in eta for `paper`."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...kernels.scalars import Scalar, Vector, ldl, ldl_solve, sub, vadd
+from ..chains.balls import Ball
 from ..chains.chain import Chain
 from ..chains.chain_equations import Laws
 from ..chains.sliders import given_beta
@@ -54,6 +55,11 @@ class LagrangeLaws:
     def rest(self) -> tuple[float, ...]:
         """Where the springs are unloaded."""
         return self.laws.rest
+
+    @property
+    def balls(self) -> tuple[Ball, ...]:
+        """Springs of ball joints."""
+        return self.laws.balls
 
     def mass(self, q: Vector) -> list[Vector]:
         """M(q) of the printed velocities."""

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import compiled, symbol_kind, view
 from ...equations.model import Model
+from ...kernels.tape import Tape
 from ..inputs import Feedback
 from ..plan import Chunk, Plan, rubbed
 from ..spectrum import Spectrum
@@ -118,16 +120,19 @@ def stable_step(poles: NDArray[np.complex128]) -> float:
     return float((low / np.abs(values)).min())
 
 
-def _stepped(plan: Plan, ends: bool) -> Accumulated:
+def _stepped(plan: Plan, ends: bool) -> Accumulated | Taped:
     """The step of a plan, made once for its model and law."""
 
-    def make() -> Accumulated:
+    def make() -> Accumulated | Taped:
+        functions = plan.model.functions
+        if ends and not plan.compiled and isinstance(functions, ChainFunctions) and functions.taped:
+            return Taped(functions.rate_in_ends())
         f = _rate_in_ends(plan.model) if ends else plan.rate()
         step = _step(f, plan.width)
         return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
 
     key = ("rk4", ends, plan.width, plan.compiled, plan.controller)
-    made: Accumulated = plan.model.functions.derived(key, make)
+    made: Accumulated | Taped = plan.model.functions.derived(key, make)
     return made
 
 
@@ -158,6 +163,19 @@ def _rate_in_ends(model: Model) -> Any:
     power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
     qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
     return ca.Function("rate", [x, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
+
+
+class Taped:
+    """The rate of a state as a tape, stepped by the kernel."""
+
+    cheap = True
+
+    def __init__(self, rate: Tape) -> None:
+        self.rate = rate
+
+    def run(self, x: Array, p: Array) -> Array:
+        """Return the states (n, len(x)) after each of the n steps with parameters p (n, width)."""
+        return self.rate.rk4(x, p)
 
 
 class Accumulated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +35,20 @@ def computed(
         for task in tasks:
             yield task, compute(task)
         return
-    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+    yield from _pooled(compute, tasks, scheduler, count)
+
+
+def _pooled(
+    compute: Callable[[int], Any], tasks: Sequence[int], scheduler: str, count: int
+) -> Iterator[tuple[int, Any]]:
+    """The same by threads or processes."""
+    from concurrent.futures import (
+        BrokenExecutor,
+        Executor,
+        ProcessPoolExecutor,
+        ThreadPoolExecutor,
+        as_completed,
+    )
 
     pool: Executor
     if scheduler == "threads":
@@ -42,7 +56,7 @@ def computed(
     else:
         from multiprocessing import get_context
 
-        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+        pool = ProcessPoolExecutor(count, get_context("spawn"), _deaf)
     waiting = iter(tasks)
     running: dict[Any, int] = {}
     try:
@@ -55,8 +69,19 @@ def computed(
                 return
             done = next(as_completed(running))
             yield running.pop(done), done.result()
+    except BrokenExecutor:
+        raise SuppleError(
+            "a worker process ended before its work was done: in a script the call must stand "
+            'under `if __name__ == "__main__":`; else memory may be short: try fewer workers, or '
+            "scheduler threads"
+        ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _deaf() -> None:
+    """Leave Ctrl-C to the process that asked: workers would each tell of it in a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _by_dask(

@@ -38,7 +38,7 @@ from ...equations.build import build
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
-from ..motion.follow import SMALL
+from ..small_range import SMALL
 from .calm import calm_move, families
 from .invert import Inversion
 from .plan import Plan

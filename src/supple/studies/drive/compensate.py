@@ -23,9 +23,12 @@ from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.ked import ked
+from ...path_dynamics.linearised_model import led_elements
+from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot, a_robot
 from ..kinematics.forward import forward
-from ..motion.follow import SmallRangeWarning, follow
+from ..motion.follow import follow
+from ..small_range import SmallRangeWarning
 from ..vibration.modes import modes
 
 __all__ = ["Compensation", "compensate"]
@@ -102,8 +105,8 @@ def compensate(
     """Return a path corrected so that the tip of the robot follows it, sag included.
 
     Args:
-        robot: a Delta, whose platform the path leads, or a serial arm with as many motors as
-        the tip has coordinates (2 in a plane, 3 in space), whose joints it leads.
+        robot: a Delta, whose platform the path leads, or an arm or a mechanism with as many motors
+        as the tip has coordinates (2 in a plane, 3 in space), whose joints it leads.
         path: that the tip of a rigid robot would follow; smooth ones (septic) can be met best.
         rounds: how often an error is corrected; the best command of all is kept.
         elements: to each link, as for `follow`.
@@ -157,7 +160,8 @@ class _Lead:
         self.t = np.linspace(0.0, path.duration, count + 1)
         self.x, self.v, self.a = path(self.t)
         self.wanted = self._tip(self.x)
-        self.model = ked(robot, self.x[0], elements)
+        led = led_elements(robot, elements, "cubic")
+        self.model: SmallMotion = ked(robot, self.x[0], elements) if led is None else led
         self.slopes = None if self.platform else self._slopes()
 
     def _tip(self, x: Array) -> Array:

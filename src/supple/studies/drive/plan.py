@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.held import Held
+from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS
 from ...equations.equilibrium import static_state
 from ...equations.functions import need_open
-from ...equations.model import Model
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
 
 __all__ = ["Plan", "plan"]
@@ -70,6 +71,17 @@ class Plan(Held):
         )
 
 
+@checked(
+    model=a_model,
+    start=reals,
+    end=reals,
+    duration=optional(number(0, 1e6, above=True, give="seconds, or none for the fastest move")),
+    effort_limit=optional(reals),
+    speed_limit=optional(reals),
+    deflection_limit=optional(number(0, above=True, give="metres above zero")),
+    pieces=whole(4, 1000),
+    iterations=whole(1, 100_000),
+)
 def plan(  # noqa: PLR0913 - every limit of a move
     model: Model,
     start: ArrayLike,
@@ -95,8 +107,6 @@ def plan(  # noqa: PLR0913 - every limit of a move
         pieces: on which efforts are constant.
         iterations: of IPOPT, at most.
     """
-    if not isinstance(model, Model):
-        raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
     need_open(model.functions, model.robot.name, "plan is for arms without closed loops")
     if not model.joints:
         raise SuppleError(f"no joint of {model.robot.name} moves: plan is for arms whose joints do")
@@ -106,10 +116,6 @@ def plan(  # noqa: PLR0913 - every limit of a move
     speed = _limit("speed_limit", speed_limit, model, "speed_limit")
     if duration is None and not np.isfinite(effort).all():
         raise SuppleError("the fastest move needs effort_limit: without it there is none")
-    if duration is not None and not (np.isfinite(duration) and duration > 0):
-        raise SuppleError(f"duration is {duration!r}: give seconds, or none for the fastest move")
-    if deflection_limit is not None and not deflection_limit > 0:
-        raise SuppleError(f"deflection_limit is {deflection_limit!r}: give metres above zero")
     guess = _rigid_time(model, ends, effort, speed) if duration is None else float(duration)
     return task.solved(
         ends, duration, guess, effort, speed, _deflections(model, deflection_limit), iterations
@@ -123,7 +129,8 @@ def _limit(name: str, given: Any, model: Model, own: str) -> Array:
         return np.array([np.inf if value is None else float(value) for value in found])
     limit = np.asarray(given, float)
     if limit.shape not in ((), (k,)) or not (limit > 0).all():
-        raise SuppleError(f"{name} is {given!r}: give a positive value, or one for each of {k}")
+        told = f"{name} is {shown(given)}"
+        raise SuppleError(f"{told}: give a positive value, or one for each of {k}")
     return np.broadcast_to(limit, (k,)).astype(float)
 
 
@@ -161,8 +168,6 @@ class _Task:
     def __init__(self, model: Model, pieces: int) -> None:
         import casadi as ca
 
-        if not isinstance(pieces, int) or not 4 <= pieces <= 1000:
-            raise SuppleError(f"pieces is {pieces!r}: give a number from 4 to 1000")
         self.model, self.N = model, pieces
         n, k = model.size, model.joints
         x, u, h = ca.SX.sym("x", 2 * n), ca.SX.sym("u", k), ca.SX.sym("h")

@@ -16,8 +16,9 @@ from ...control.trajectories import Trajectory
 from ...equations.model import Model
 from ...robot import Robot
 from ..kinematics.forward import forward
-from ..motion.follow import SmallRangeWarning, StepWarning, follow
+from ..motion.follow import StepWarning, follow
 from ..motion.simulate import SimulationWarning, simulate
+from ..small_range import SmallRangeWarning
 
 __all__ = ["Trial", "driven", "led"]
 

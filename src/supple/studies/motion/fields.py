@@ -124,7 +124,7 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
             root = root + np.einsum("tij,tj->ti", mounted, moved)
             axes = mounted @ tilted @ link.bearing.R_MS
         axes = axes @ _joint(chain, i, q)
-        L[:, i] = link.inv.length if link.slide is None else q[:, chain.length_at(i)]
+        L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
         bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
         reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
         places = [(reach, bent[:, -1, 3:])]
@@ -228,11 +228,14 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
 
 def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
     """The same of a Model: its bent arm about the straight one."""
-    chain, beams = led.model.chain, _beams(led.model.robot)
-    names = tuple(link.name for link in chain.links)
-    rest, bent = (
-        Fields(names, t, *_chained(chain, beams, np.hstack([x, eta]), points)) for eta in (0 * y, y)
-    )
+    beams, each = _beams(led.model.robot), []
+    for eta in (0 * y, y):
+        q = np.hstack([x, eta])
+        tree, z = led.model.functions.spread(q)
+        chain = tree or led.model.chain
+        names = tuple(link.name for link in chain.links)
+        each.append(Fields(names, t, *_chained(chain, beams, z, points)))
+    rest, bent = each
     return about(bent, rest)
 
 

@@ -28,23 +28,20 @@ from ...outputs.output import Output
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.ked import Ked, Loads, ked
-from ...path_dynamics.linearised_model import LedModel
+from ...path_dynamics.linearised_model import LedModel, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot
+from ..small_range import SMALL, SmallRangeWarning, too_large
 
 __all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
 
 Array = NDArray[np.float64]
 Start = Literal["static", "rest", "periodic"]
-SMALL = 0.1  # rad, or deflection over length: there 1 - cos is half a per cent
 EVERY = 1e-3  # s between rows of the answer
 PHASE = 0.03  # rad, what the steps may turn the highest mode that the path excites, until the end
 CLOSE = 1e-2  # of the largest: what steps of half the length may change; the error is 1/15 of it
 HALVINGS = 8
-
-
-class SmallRangeWarning(UserWarning):
-    """The elastic motion is larger than a linear model can be trusted with."""
+INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
 
 class StepWarning(UserWarning):
@@ -172,22 +169,22 @@ def follow(  # noqa: PLR0913 - every choice by keyword
 ) -> PathResponse:
     """Return the elastic motion of a robot whose motors follow a path, sampled every `dt` (1 ms).
 
-    The path leads a Delta's platform or a serial arm's joints, as if the robot were rigid. A Model
-    may be given instead: its own equations, basis and damping are then linearised about the
-    motion; so they are for an arm with links that slide, with elements. `start`: `static`, from
-    the sag under gravity at the first pose, without inertia loads; `rest`, unbent; `periodic`, on
-    the motion that repeats with a path that does. `damping`: a ratio of each link's own modes, by
-    default the robot file's, or a Rayleigh or Proportional; `modal_damping`: a ratio of the whole
-    robot's modes at the start. `after`: seconds to watch after the stop; `periods`: how often a
-    path that repeats is run. Warns when deflections leave the small range. `outputs` are measured
-    by name, as in `simulate`; an arm or tree is then moved by the equations of its Model.
+    The path leads a Delta's platform, an arm's joints or a mechanism's motors, as if the robot
+    were rigid. A Model may be given instead: its own equations, basis and damping are then
+    linearised about the motion; so they are for mechanisms and links that slide, with elements.
+    `start`: `static`, the sag under gravity at the first pose, without inertia loads; `rest`,
+    unbent; `periodic`, on the motion that repeats with a path that does. `damping`: a ratio of
+    each link's own modes, by default the robot file's, or a Rayleigh or Proportional;
+    `modal_damping`: a ratio of the whole robot's modes at the start. `after`: seconds to watch
+    after the stop; `periods`: how often a path that repeats is run. Warns when deflections
+    leave the small range. `outputs` are measured by name, as in `simulate`; an arm or tree is
+    then moved by the equations of its Model.
 
     Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
     path excites need, and halved until the answer stays; `step` fixes them instead, and
     `scheme` takes another method of steps `step`, by default `dt`.
     """
-    dt = EVERY if dt is None and step is None else (step if dt is None else dt)
-    assert dt is not None
+    dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
     if not 0 <= after < math.inf:
         raise SuppleError(
@@ -208,7 +205,8 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     run = _Run(Along(model, path, total, law), t, start, periods)
     found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
     if not found.small:
-        warnings.warn(_too_large(found), SmallRangeWarning, stacklevel=2)
+        told = too_large(found.robot.name, found.largest, INSTEAD)
+        warnings.warn(told, SmallRangeWarning, stacklevel=2)
     return replace(found, outputs=_measured(found, named)) if named else found
 
 
@@ -264,24 +262,29 @@ def _small_motion(
             "modes, modal_damping that of the whole robot's; give one of them"
         )
     if isinstance(robot, Model):
-        told = "follow the robot itself, or simulate the Model with supple.Decoupling() on the path"
-        need_open(robot.functions, f"this Model of {robot.robot.name}", told)
+        if architecture_of(robot.robot).asked_by == "position":
+            raise SuppleError(
+                f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
+                "the Model with supple.Decoupling() on the path"
+            )
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
         return LedModel(robot), None
-    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
-    if not sliding:
+    ratio = None if isinstance(given, MotionDamping) else given
+    led = led_elements(robot, elements, order, ratio)
+    if led is None:
         model = ked(robot, path(0.0)[0], elements, order, loads)
         return model, _law(model, path, given, modal)
+    sliding = [name for name, slides in architecture_of(robot).motors() if slides]
+    why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
     if isinstance(given, MotionDamping) or modal is not None:
         raise SuppleError(
-            f"links.{sliding[0]} slides: give its damping as a ratio of its own modes, damping=, "
-            "since a matrix would change with its length"
+            f"{why}: give its damping as a ratio of its links' own modes, damping=, since a matrix "
+            "would change with its pose"
         )
-    _check_loads(loads, f"links.{sliding[0]} slides")
-    basis = FiniteElements(elements, order)
-    return LedModel(build(robot, basis, stiffening=True, damping=given)), None
+    _check_loads(loads, why)
+    return led, None
 
 
 def _law(
@@ -469,11 +472,3 @@ def _largest(model: SmallMotion, x: Array, y: Array) -> float:
             end = np.abs(_moved(model.section(link, 1.0, x), y))
             found += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
     return max(found)
-
-
-def _too_large(found: PathResponse) -> str:
-    return (
-        f"links of {found.robot.name} bend by up to {found.largest:.2g} (deflection over length, "
-        f"or rad): beyond {SMALL} the linear model is off by more than a per cent; drive slower, "
-        "stiffen the links, or simulate the coupled model"
-    )

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.base import warn_near
+from ...architectures.kinds import architecture_of
 from ...arguments import checked, listed, optional, reals, shown
 from ...control.controllers import Controller
 from ...equations.equilibrium import static_state
@@ -48,6 +50,9 @@ def linearize(
     top of the law's.
     """
     state = _state(model, q)
+    kind = architecture_of(model.robot)
+    if not kind.open_chain:
+        warn_near(model.robot, kind.resolve(state[: len(kind.drives)], None), 4)
     speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
     effort = _holding(model, state, speed) if tau is None else np.asarray(tau, float)
     asked = _listed("outputs", outputs, str | Output, WORDS)

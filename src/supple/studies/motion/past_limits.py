@@ -8,17 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...architectures.kinds import architecture_of
+from ...equations.chains.link_fields import link_deflection
 from ...integration.plan import SimulationWarning
 from ...robot import Robot
+from ..small_range import SMALL, SmallRangeWarning, too_large
 from .response import Response
 
-__all__ = ["limits_told", "past_limits"]
+__all__ = ["bent", "limits_told", "past_limits"]
 
 ROUNDING = 1e-9  # relative, by which a limit may be passed without a word
+LOOKS = 200  # samples of a run at which its links' bending is looked at
+
+
+def bent(found: Response) -> float:
+    """Return the largest deflection of a link's end over its length, of a run's samples."""
+    model, most = found.model, 0.0
+    rows = found.q[:: len(found.q) // LOOKS + 1]
+    for i, link in enumerate(model.chain.links):
+        own = model.chain.own(i)
+        if link.inv.count and len(own) == link.inv.count:
+            moved = link_deflection(link, rows[:, own], 1.0, model.stiffening)
+            most = max(most, float(np.linalg.norm(moved, axis=-1).max()) / float(link.inv.length))
+    return most
 
 
 def limits_told(found: Response) -> Response:
-    """Return the same run, after a warning for each limit that its motors pass."""
+    """Return the same run, after a warning for each limit that its motors pass.
+
+    And one where loops bend further than their linear beams can be trusted with.
+    """
+    if found.model.functions.needs and (most := bent(found)) > SMALL:
+        told = too_large(found.model.robot.name, most, "stiffen the links, or drive slower")
+        warnings.warn(told, SmallRangeWarning, stacklevel=4)
     joints = found.model.joints
     for sentence in past_limits(found.model.robot, found.t, found.tau, found.qd[:, :joints]):
         warnings.warn(sentence, SimulationWarning, stacklevel=4)

@@ -410,9 +410,9 @@ def _slid_off(model: Model, states: Array) -> tuple[int, str] | None:
     """The first state with a link that has slid off its beam, and which one."""
     off = [
         (int(beyond.argmax()), i)
-        for i in model.chain.sliding
+        for i, place in model.chain.lengths_at.items()
         for low, high in [model.chain.stroke(i)]
-        for free in [states[:, model.chain.length_at(i)]]
+        for free in [states[:, place]]
         for beyond in [(free < low) | (free > high)]
         if beyond.any()
     ]

@@ -18,7 +18,7 @@ from ...beams.varying import VaryingBeam
 from ...errors import SuppleError
 from ...kernels.roots import natural_frequencies
 from ...robot import Robot
-from ...structure import Joints, Structure, carrying_nothing, massless, structure_of
+from ...structure import Joints, Structure, alike, carrying_nothing, massless, structure_of
 from ..configuration import where
 from .elements import ElementModes, element_modes
 from .kinds import energy_shares, told_kind
@@ -274,15 +274,19 @@ class _Found:
 
 
 def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
-    if any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments):
-        from .varying_modes import varying_frequencies
+    varying = any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments)
+    omega, width = np.empty((2, structure.size, count))
+    guess = structure.known_numbers.guess
+    for rows in alike(structure):
+        some = structure if structure.repeats is None else structure.part(rows)
+        if varying:
+            from .varying_modes import varying_frequencies
 
-        omega, width = varying_frequencies(structure, count, structure.known_numbers.guess)
-        return _Found(omega, width, _uncounted(omega))
-    found = natural_frequencies(
-        structure.tree(), count, structure.rigid_modes, structure.known_numbers.guess
-    )
-    return _Found(found.omega, found.width, _uncounted(found.omega))
+            omega[rows], width[rows] = varying_frequencies(some, count, guess)
+        else:
+            found = natural_frequencies(some.tree(), count, some.rigid_modes, guess)
+            omega[rows], width[rows] = found.omega, found.width
+    return _Found(omega, width, _uncounted(omega))
 
 
 def _uncounted(omega: Array) -> NDArray[np.object_]:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...arguments import Check, checked, listed, number, one_of, optional, reals, shown
 from ...errors import SuppleError
 from ...outputs.kinds import Acceleration, Encoder, Moment, Strain, Tip
 from ...outputs.output import Output as AnyOutput
-from ...robot import Robot
+from ...robot import Robot, a_robot
 from ...structure import Joints, structure_of
 from ..configuration import where
 from .frequency_system import CHUNK, FrequencySystem, system_of
@@ -43,7 +44,7 @@ class Entry:
 
 One = str | Strain | Entry
 TIP = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
-MODES = 4.0  # modes up to this many times the band carry modal damping one by one
+MODES = 4.0  # modes up to this many times the band, and eight at least, carry modal damping
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,29 @@ class FrequencyResponse(Answer):
         return np.asarray(np.where(s.imag < 0, -s, s))
 
 
+def _ports(name: str, value: Any) -> tuple[Output, ...]:
+    """Return a list of names of inputs or outputs; an output may be what is measured itself."""
+    kinds, give = (str, "force.y") if name == "inputs" else (str | AnyOutput, "tip.x, or a Strain")
+    for each in listed(name, value):
+        if not isinstance(each, kinds):
+            raise SuppleError(f"{name} has {shown(each)}: give names such as {give}")
+    return tuple(value)
+
+
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "theta": optional(reals),
+    "frequency_hz": reals,
+    "inputs": _ports,
+    "outputs": _ports,
+    "position": optional(reals),
+    "joints": one_of("free", "locked"),
+    "structural_damping": number(0),
+    "modal_damping": number(0),
+}
+
+
+@checked(**ARGUMENTS)
 def response(  # noqa: PLR0913 - a question with two kinds of damping
     robot: Robot,
     theta: ArrayLike | None = None,
@@ -123,8 +147,6 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     every elastic mode has 1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega), rigid ones undamped.
     """
     f = _frequencies(frequency_hz)
-    if joints not in ("free", "locked"):
-        raise SuppleError(f"joints is '{joints}': it must be one of free, locked")
     _check_damping(structural_damping, modal_damping)
     asked = where(robot, theta, position)
     if not asked.single:
@@ -140,7 +162,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
-        wide = system_of(structure, 1.001 * MODES * top + 1e-9)
+        wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
         values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
@@ -174,7 +196,7 @@ def _check_damping(structural_damping: float, modal_damping: float) -> None:
 
 def _each(output: Any) -> tuple[One, ...]:
     """The rows of an output, one value each."""
-    if isinstance(output, Tip):
+    if isinstance(output, Tip) and not output.rotation:
         return ("tip.x", "tip.y", "tip.z")
     if isinstance(output, Encoder) and output.counts is None:
         return (f"theta.{output.joint}",)

@@ -1,0 +1,36 @@
+"""What the closures of a mechanism leave free at a pose, and which of their rows repeat others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .assembling import Mechanism
+
+__all__ = ["mobility", "redundancy"]
+
+Array = NDArray[np.float64]
+
+
+def redundancy(m: Mechanism, x: Array) -> list[tuple[str, int, int]]:
+    """Return (closure, its rows, those among them that repeat what others hold) at one pose x."""
+    _, J = m.openings(x[None])
+    kept, out, at = np.zeros((0, x.size)), [], 0
+    for loop in m.loops:
+        before = len(kept)
+        for row in J[0][at : at + loop.rows]:
+            left = row - kept.T @ (kept @ row)
+            left -= kept.T @ (kept @ left)
+            if np.linalg.norm(left) > 1e-8:
+                kept = np.vstack([kept, left / np.linalg.norm(left)])
+        out.append((loop.name, loop.rows, loop.rows - (len(kept) - before)))
+        at += loop.rows
+    return out
+
+
+def mobility(m: Mechanism, x: Array) -> tuple[int, int]:
+    """Return at one pose how many motions the closures leave, in all and with the motors held."""
+    _, J = m.openings(x[None])
+    held = J[0][:, m.tree.passive]
+    rank = [int(np.linalg.matrix_rank(A, tol=1e-8)) if A.size else 0 for A in (J[0], held)]
+    return x.size - rank[0], len(m.tree.passive) - rank[1]

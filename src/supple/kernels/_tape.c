@@ -1,0 +1,269 @@
+/* Tapes: straight-line programs over doubles, run for one set of inputs or many, and stepped by rk4.
+   The Python side is kernels/tape.py; stable ABI.
+
+   Every value has a place of its own: inputs, constants, then one result after another in the order
+   of the program. A program is a list of runs of equal operations, so that what to do next is asked
+   once a run and not once an operation. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 8 /* sets of inputs that are worked out side by side */
+#define NAME "supple.tape"
+
+enum { ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH, KINDS };
+static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1};
+
+typedef struct {
+    int64_t inputs, constants, results, outputs, runs, operands;
+    int32_t *run;     /* (runs, 2): kind, how many */
+    int32_t *operand; /* (operands): places, one operation after another */
+    int32_t *output;  /* (outputs): places */
+    double *constant;
+} Tape;
+
+static void drop_tape(Tape *t)
+{
+    if (t)
+        free(t->run), free(t->operand), free(t->output), free(t->constant);
+    free(t);
+}
+
+static void forget(PyObject *capsule)
+{
+    drop_tape(PyCapsule_GetPointer(capsule, NAME));
+}
+
+/* The program on LANES or on one set of values w (places, lanes), inputs and constants filled in. */
+#define EACH(n, what)                                \
+    for (int64_t i = 0; i < count; ++i, p += n, r += L) { \
+        const double *a = w + (int64_t)p[0] * L;     \
+        const double *b = w + (int64_t)p[n > 1] * L; \
+        const double *c = w + (int64_t)p[n > 2 ? 2 : 0] * L; \
+        (void)b, (void)c;                            \
+        for (int l = 0; l < L; ++l)                  \
+            r[l] = what;                             \
+    }                                                \
+    break
+
+#define DEFINE(name, L_)                                                        \
+    static void name(const Tape *t, double *w)                                  \
+    {                                                                           \
+        enum { L = L_ };                                                        \
+        const int32_t *p = t->operand;                                          \
+        double *r = w + (t->inputs + t->constants) * L;                         \
+        for (int64_t k = 0; k < t->runs; ++k) {                                 \
+            const int64_t count = t->run[2 * k + 1];                            \
+            switch (t->run[2 * k]) {                                            \
+            case ADD: EACH(2, a[l] + b[l]);                                     \
+            case SUB: EACH(2, a[l] - b[l]);                                     \
+            case MUL: EACH(2, a[l] * b[l]);                                     \
+            case DIV: EACH(2, a[l] / b[l]);                                     \
+            case MULADD: EACH(3, a[l] * b[l] + c[l]);                           \
+            case MULSUB: EACH(3, a[l] * b[l] - c[l]);                           \
+            case SUBMUL: EACH(3, c[l] - a[l] * b[l]);                           \
+            case NEG: EACH(1, -a[l]);                                           \
+            case SIN: EACH(1, sin(a[l]));                                       \
+            case COS: EACH(1, cos(a[l]));                                       \
+            case TANH: EACH(1, tanh(a[l]));                                     \
+            }                                                                   \
+        }                                                                       \
+    }
+
+DEFINE(run_one, 1)
+DEFINE(run_lanes, LANES)
+
+/* Room for all values, the constants filled in. */
+static double *room(const Tape *t, int64_t lanes)
+{
+    double *w = malloc(sizeof(double) * (size_t)((t->inputs + t->constants + t->results + 1) * lanes));
+    for (int64_t i = 0; w && i < t->constants; ++i)
+        for (int64_t l = 0; l < lanes; ++l)
+            w[(t->inputs + i) * lanes + l] = t->constant[i];
+    return w;
+}
+
+static PyObject *refuse(const char *what)
+{
+    PyErr_SetString(PyExc_ValueError, what);
+    return NULL;
+}
+
+/* Whether every operand stands before what is made from it, and every run and output is known. */
+static int sound(const Tape *t)
+{
+    int64_t at = t->inputs + t->constants, used = 0;
+    for (int64_t k = 0; k < t->runs; ++k) {
+        const int32_t kind = t->run[2 * k], count = t->run[2 * k + 1];
+        if (kind < 0 || kind >= KINDS || count < 0)
+            return 0;
+        for (int64_t i = 0; i < count; ++i, ++at)
+            for (int j = 0; j < OPERANDS[kind]; ++j, ++used)
+                if (used >= t->operands || t->operand[used] < 0 || t->operand[used] >= at)
+                    return 0;
+    }
+    for (int64_t i = 0; i < t->outputs; ++i)
+        if (t->output[i] < 0 || t->output[i] >= at)
+            return 0;
+    return used == t->operands && at == t->inputs + t->constants + t->results;
+}
+
+static void *copied(const Py_buffer *from)
+{
+    void *out = malloc((size_t)from->len + 1);
+    return out ? memcpy(out, from->buf, (size_t)from->len) : NULL;
+}
+
+/* program(inputs, constants, runs, operands, outputs): a capsule, checked once for all. */
+static PyObject *program(PyObject *self, PyObject *args)
+{
+    long long inputs;
+    Py_buffer given[4];
+    if (!PyArg_ParseTuple(args, "Ly*y*y*y*", &inputs, &given[0], &given[1], &given[2], &given[3]))
+        return NULL;
+    PyObject *out = NULL;
+    Tape *t = calloc(1, sizeof(Tape));
+    if (t && inputs >= 0 && inputs < INT32_MAX && given[0].len / 8 + given[2].len / 4 < INT32_MAX) {
+        t->inputs = inputs, t->constants = given[0].len / 8, t->runs = given[1].len / 8;
+        t->operands = given[2].len / 4, t->outputs = given[3].len / 4;
+        t->constant = copied(&given[0]), t->run = copied(&given[1]);
+        t->operand = copied(&given[2]), t->output = copied(&given[3]);
+        if (t->constant && t->run && t->operand && t->output) {
+            for (int64_t k = 0; k < t->runs; ++k)
+                t->results += t->run[2 * k + 1];
+            out = sound(t) ? PyCapsule_New(t, NAME, forget) : refuse("this is no program of a tape");
+        } else
+            PyErr_NoMemory();
+    } else
+        t ? (void)refuse("this is no program of a tape") : (void)PyErr_NoMemory();
+    if (!out)
+        drop_tape(t);
+    for (int i = 0; i < 4; ++i)
+        PyBuffer_Release(&given[i]);
+    return out;
+}
+
+static Tape *tape_of(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, NAME);
+}
+
+static void evaluate_all(const Tape *t, const double *x, double *out, int64_t batch, double *w)
+{
+    const int64_t L = batch > 1 ? LANES : 1;
+    for (int64_t at = 0; at < batch; at += L) {
+        for (int64_t l = 0; l < L; ++l) { /* the last one fills what is left over */
+            const double *row = x + (at + l < batch ? at + l : batch - 1) * t->inputs;
+            for (int64_t i = 0; i < t->inputs; ++i)
+                w[i * L + l] = row[i];
+        }
+        L > 1 ? run_lanes(t, w) : run_one(t, w);
+        for (int64_t l = 0; l < L && at + l < batch; ++l)
+            for (int64_t i = 0; i < t->outputs; ++i)
+                out[(at + l) * t->outputs + i] = w[(int64_t)t->output[i] * L + l];
+    }
+}
+
+/* evaluate(program, x (batch, inputs), out (batch, outputs)) */
+static PyObject *evaluate(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *answer = NULL;
+    Py_buffer x, out;
+    if (!PyArg_ParseTuple(args, "Oy*w*", &capsule, &x, &out))
+        return NULL;
+    const Tape *t = tape_of(capsule);
+    const int64_t batch = t && t->outputs ? out.len / 8 / t->outputs : 0;
+    if (t && (out.len != 8 * batch * t->outputs || x.len != 8 * batch * t->inputs))
+        refuse("the arrays do not fit the program of this tape");
+    else if (t) {
+        double *w = room(t, batch > 1 ? LANES : 1);
+        if (w) {
+            Py_BEGIN_ALLOW_THREADS
+            evaluate_all(t, x.buf, out.buf, batch, w);
+            Py_END_ALLOW_THREADS
+            answer = Py_NewRef(Py_None);
+        } else
+            PyErr_NoMemory();
+        free(w);
+    }
+    PyBuffer_Release(&x), PyBuffer_Release(&out);
+    return answer;
+}
+
+static void rate_at(const Tape *t, double *w, const double *x, const double *u, double *k)
+{
+    memcpy(w, x, sizeof(double) * (size_t)t->outputs);
+    memcpy(w + t->outputs, u, sizeof(double) * (size_t)(t->inputs - t->outputs));
+    run_one(t, w);
+    for (int64_t i = 0; i < t->outputs; ++i)
+        k[i] = w[t->output[i]];
+}
+
+/* Steps of the classical Runge-Kutta method: the inputs of the program are x and u. */
+static void step_all(const Tape *t, const double *x, const double *p, double *out, int64_t steps,
+                     double *w, double *k)
+{
+    const int64_t n = t->outputs, width = t->inputs - n;
+    double *k1 = k, *k2 = k + n, *k3 = k + 2 * n, *k4 = k + 3 * n, *y = k + 4 * n;
+    for (int64_t s = 0; s < steps; ++s, p += 3 * width + 1, x = out, out += n) {
+        const double h = p[3 * width], half = h / 2;
+        rate_at(t, w, x, p, k1);
+        for (int64_t i = 0; i < n; ++i)
+            y[i] = x[i] + half * k1[i];
+        rate_at(t, w, y, p + width, k2);
+        for (int64_t i = 0; i < n; ++i)
+            y[i] = x[i] + half * k2[i];
+        rate_at(t, w, y, p + width, k3);
+        for (int64_t i = 0; i < n; ++i)
+            y[i] = x[i] + h * k3[i];
+        rate_at(t, w, y, p + 2 * width, k4);
+        for (int64_t i = 0; i < n; ++i)
+            out[i] = x[i] + h / 6 * (k1[i] + k4[i] + 2 * (k2[i] + k3[i]));
+    }
+}
+
+/* rk4(program, x (n), p (steps, 3 width + 1), out (steps, n)): p is [u(t), u(t + h/2), u(t + h), h]. */
+static PyObject *rk4(PyObject *self, PyObject *args)
+{
+    PyObject *capsule, *answer = NULL;
+    Py_buffer x, p, out;
+    if (!PyArg_ParseTuple(args, "Oy*y*w*", &capsule, &x, &p, &out))
+        return NULL;
+    const Tape *t = tape_of(capsule);
+    const int64_t n = t ? t->outputs : 0, width = t ? t->inputs - n : 0;
+    const int64_t steps = n ? out.len / 8 / n : 0;
+    if (t && (width < 0 || x.len != 8 * n || out.len != 8 * steps * n || p.len != 8 * steps * (3 * width + 1)))
+        refuse("the arrays do not fit the program of this tape");
+    else if (t) {
+        double *w = room(t, 1), *k = malloc(sizeof(double) * (size_t)(5 * n + 1));
+        if (w && k) {
+            Py_BEGIN_ALLOW_THREADS
+            step_all(t, x.buf, p.buf, out.buf, steps, w, k);
+            Py_END_ALLOW_THREADS
+            answer = Py_NewRef(Py_None);
+        } else
+            PyErr_NoMemory();
+        free(w), free(k);
+    }
+    PyBuffer_Release(&x), PyBuffer_Release(&p), PyBuffer_Release(&out);
+    return answer;
+}
+
+static PyMethodDef methods[] = {
+    {"program", program, METH_VARARGS, "A checked program."},
+    {"evaluate", evaluate, METH_VARARGS, "Its outputs at one set of inputs or many."},
+    {"rk4", rk4, METH_VARARGS, "States after steps of x' = f(x, u)."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_tape", NULL, -1, methods, NULL, NULL,
+                                    NULL, NULL};
+
+PyMODINIT_FUNC PyInit__tape(void)
+{
+    return PyModule_Create(&module);
+}

@@ -1,0 +1,224 @@
+"""Tape: a function recorded from scalars, and run by the compiled kernel.
+
+Laws that are written for any scalars are called once with the nodes of a tape, which write down
+every operation. Operations that are equal are written once; a product that is only added to
+something joins that sum. Then they are put in an order with long runs of the same kind, since
+asking what to do next costs more than doing it. The text of the equations stays the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _tape
+
+__all__ = ["Node", "Recorder", "Tape"]
+
+Array = NDArray[np.float64]
+ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
+COMMUTE = frozenset({ADD, MUL})
+
+
+class Node:
+    """One value on a tape: an input, a constant or a result."""
+
+    __slots__ = ("at", "on")
+    __array_ufunc__ = None  # numpy's scalars leave the operation to the node
+
+    def __init__(self, on: Recorder, at: int) -> None:
+        self.on, self.at = on, at
+
+    def __add__(self, other: Any) -> Node:
+        return self.on.write(ADD, self, other)
+
+    def __radd__(self, other: Any) -> Node:
+        return self.on.write(ADD, other, self)
+
+    def __sub__(self, other: Any) -> Node:
+        return self.on.write(SUB, self, other)
+
+    def __rsub__(self, other: Any) -> Node:
+        return self.on.write(SUB, other, self)
+
+    def __mul__(self, other: Any) -> Node:
+        return self.on.write(MUL, self, other)
+
+    def __rmul__(self, other: Any) -> Node:
+        return self.on.write(MUL, other, self)
+
+    def __truediv__(self, other: Any) -> Node:
+        return self.on.write(DIV, self, other)
+
+    def __rtruediv__(self, other: Any) -> Node:
+        return self.on.write(DIV, other, self)
+
+    def __neg__(self) -> Node:
+        return self.on.write(NEG, self)
+
+    def sin(self) -> Node:
+        """Return its sine."""
+        return self.on.write(SIN, self)
+
+    def cos(self) -> Node:
+        """Return its cosine."""
+        return self.on.write(COS, self)
+
+    def tanh(self) -> Node:
+        """Return its hyperbolic tangent."""
+        return self.on.write(TANH, self)
+
+
+class Recorder:
+    """Writes operations down; `inputs` are its first nodes."""
+
+    def __init__(self, inputs: int) -> None:
+        self.inputs = [Node(self, i) for i in range(inputs)]
+        self._known: dict[tuple[int, ...] | float, Node] = {}
+        self._lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
+
+    def write(self, kind: int, *given: Any) -> Node:
+        """Return the result of an operation, the one known already if there is one."""
+        places = [x.at if type(x) is Node else self._constant(x) for x in given]
+        if kind in COMMUTE and places[0] > places[1]:
+            places.reverse()
+        key = (kind, *places)
+        found = self._known.get(key)
+        return self._new(key) if found is None else found
+
+    def _constant(self, value: Any) -> int:
+        number = float(value)
+        found = self._known.get(number)
+        return (self._new(number) if found is None else found).at
+
+    def _new(self, key: tuple[int, ...] | float) -> Node:
+        node = self._known[key] = Node(self, len(self._lines))
+        self._lines.append(key)
+        return node
+
+    def tape(self, outputs: Sequence[Any]) -> Tape:
+        """Return the program that works out these outputs, nodes or numbers."""
+        ends = [x.at if type(x) is Node else self._constant(x) for x in outputs]
+        return _program(len(self.inputs), self._lines, ends)
+
+
+class Tape:
+    """A recorded function: arrays (.., inputs) to arrays (.., outputs).
+
+    Attributes:
+        size: operations.  inputs, outputs: how many of each.
+    """
+
+    def __init__(self, inputs: int, outputs: int, size: int, program: Any) -> None:
+        self.inputs, self.outputs, self.size, self._program = inputs, outputs, size, program
+
+    def __call__(self, x: Array) -> Array:
+        """Return the outputs at inputs (.., inputs)."""
+        given = np.ascontiguousarray(x, float)
+        out = np.empty((*given.shape[:-1], self.outputs))
+        _tape.evaluate(self._program, given, out)
+        return out
+
+    def bound(self) -> tuple[Array, Array, Callable[[], None]]:
+        """Return an array to fill, one to read and the call between them."""
+        x, out = np.zeros(self.inputs), np.zeros(self.outputs)
+        return x, out, partial(_tape.evaluate, self._program, x, out)
+
+    def rk4(self, x: Array, p: Array) -> Array:
+        """Return the states (steps, n) of x' = f(x, u), steps of the classical Runge-Kutta method.
+
+        p is (steps, 3 width + 1): u(t), u(t + h/2), u(t + h) and h of each step.
+        """
+        out = np.empty((len(p), len(x)))
+        _tape.rk4(
+            self._program, np.ascontiguousarray(x, float), np.ascontiguousarray(p, float), out
+        )
+        return out
+
+
+def _program(inputs: int, lines: list[Any], ends: list[int]) -> Tape:
+    """The operations that the ends need, joined and ordered, as a program of the kernel."""
+    work, constants = _joined(inputs, lines, ends)
+    place = {i: i for i in range(inputs)}
+    place.update({i: inputs + k for k, i in enumerate(constants)})
+    runs, operands = [], []
+    first = inputs + len(constants)
+    for kind, members in _ordered(work):
+        for i in members:
+            place[i] = first
+            first += 1
+            operands += [place[j] for j in work[i][1:]]
+        runs += [kind, len(members)]
+    program = _tape.program(
+        inputs,
+        np.array([lines[i] for i in constants], float),
+        np.array(runs, np.int32),
+        np.array(operands, np.int32),
+        np.array([place[i] for i in ends], np.int32),
+    )
+    return Tape(inputs, len(ends), len(work), program)
+
+
+def _joined(
+    inputs: int, lines: list[Any], ends: list[int]
+) -> tuple[dict[int, tuple[int, ...]], list[int]]:
+    """Operations that are needed, by place, products joined to sums; and constants needed."""
+    uses = [0] * len(lines)
+    for i in ends:
+        uses[i] += 2  # an output is kept as it is
+    for i in range(len(lines) - 1, inputs - 1, -1):
+        if uses[i] and type(lines[i]) is tuple:
+            for j in lines[i][1:]:
+                uses[j] += 1
+    work: dict[int, tuple[int, ...]] = {}
+    gone: set[int] = set()
+
+    def product(j: int) -> tuple[int, ...] | None:
+        line = lines[j]
+        return line if uses[j] == 1 and type(line) is tuple and line[0] == MUL else None
+
+    for i in range(len(lines) - 1, inputs - 1, -1):
+        line = lines[i]
+        if not uses[i] or i in gone or type(line) is not tuple:
+            continue
+        work[i] = line
+        if line[0] in (ADD, SUB):
+            a, b = line[1:]
+            if (own := product(b)) is not None and b != a:
+                work[i] = (MULADD if line[0] == ADD else SUBMUL, *own[1:], a)
+                gone.add(b)
+            elif (own := product(a)) is not None and b != a:
+                work[i] = (MULADD if line[0] == ADD else MULSUB, *own[1:], b)
+                gone.add(a)
+    used = {j for line in work.values() for j in line[1:]} | set(ends)
+    return work, [j for j in sorted(used) if j >= inputs and type(lines[j]) is float]
+
+
+def _ordered(work: dict[int, tuple[int, ...]]) -> list[tuple[int, list[int]]]:
+    """Runs of equal operations: of what can be done next, always the kind that most wait for."""
+    waits = dict.fromkeys(work, 0)
+    next_: dict[int, list[int]] = {i: [] for i in work}
+    for i, line in work.items():
+        for j in line[1:]:
+            if j in work:
+                waits[i] += 1
+                next_[j].append(i)
+    ready: dict[int, list[int]] = {}
+    for i in sorted(work):
+        if not waits[i]:
+            ready.setdefault(work[i][0], []).append(i)
+    out = []
+    while ready:
+        kind = max(ready, key=lambda k: (len(ready[k]), -k))
+        members = ready.pop(kind)
+        out.append((kind, members))
+        for i in members:
+            for j in next_[i]:
+                waits[j] -= 1
+                if not waits[j]:
+                    ready.setdefault(work[j][0], []).append(j)
+    return out

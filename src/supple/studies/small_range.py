@@ -1,0 +1,19 @@
+"""Where linear elastic answers hold: deflections beside lengths, and rotations of sections."""
+
+from __future__ import annotations
+
+__all__ = ["SMALL", "SmallRangeWarning", "too_large"]
+
+SMALL = 0.1  # rad, or deflection over length: there 1 - cos is half a per cent
+
+
+class SmallRangeWarning(UserWarning):
+    """The elastic motion is larger than a linear model can be trusted with."""
+
+
+def too_large(name: str, largest: float, instead: str) -> str:
+    """Return the sentence of links that bend too far, and what to do instead."""
+    return (
+        f"links of {name} bend by up to {largest:.2g} (deflection over length, or rad): beyond "
+        f"{SMALL} the linear model is off by more than a per cent; {instead}"
+    )

@@ -1,0 +1,178 @@
+"""Tapes: recorded once, run by the kernel; they say what the scalars themselves would say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import supple
+from supple.equations.chain_functions import ChainFunctions
+from supple.equations.evaluate import TapeEvaluator
+from supple.kernels import _tape
+from supple.kernels.scalars import cos, sin, tanh
+from supple.kernels.tape import Recorder
+
+CHAIN = """
+name: chain
+links:
+  - {name: a, joint: {axis: [0, 0, 1], stiffness: 900, rotor_inertia: 0.02, damping: 0.3,
+     friction: 0.4}, length: 0.4, mass_per_length: 1.2, bending_stiffness: 90,
+     torsional_stiffness: 70}
+  - {name: b, joint: {axis: [0, 1, 0]}, length: 0.3, mass_per_length: 0.8, bending_stiffness: 40,
+     torsional_stiffness: 30, tip: {mass: 0.3, com: [0.02, 0.01, 0]}}
+  - {name: c, joint: {axis: [0.6, 0, 0.8]}, length: 0.2, mass_per_length: 0.5,
+     bending_stiffness: 20}
+"""
+
+
+def law(x, y, z):
+    """Every operation that a tape knows, some of them twice, some joined."""
+    a = x * y + z
+    b = z - x * y
+    c = x * y - z
+    d = 2.0 / (1.5 + x * x) - y / z
+    return [a, b, c, d, -a, sin(x) * cos(y), tanh(z), x, 3.0, a * a + a * a, 1.0 - x, x - 1.0]
+
+
+def test_it_says_what_plain_numbers_say() -> None:
+    tape = Recorder(3)
+    made = tape.tape(law(*tape.inputs))
+    given = np.random.default_rng(0).normal(size=(21, 3))
+    expected = np.array([law(*row.tolist()) for row in given])
+    assert np.array_equal(made(given), expected)  # the same operations, the same bits
+    assert np.array_equal(made(given[4]), expected[4])  # alone or in lanes
+    assert made(given.reshape(3, 7, 3)).shape == (3, 7, 12)
+    assert made(np.zeros((0, 3))).shape == (0, 12)
+
+
+def test_equal_operations_are_written_once_and_products_join_sums() -> None:
+    tape = Recorder(2)
+    x, y = tape.inputs
+    assert tape.tape([x * y + 1.0]).size == 1
+    assert tape.tape([x * y + 1.0, y * x + 1.0]).size == 1
+    assert tape.tape([x * y + 1.0, x * y]).size == 2  # a product that is asked for stays
+
+
+def test_rk4_turns_an_oscillator() -> None:
+    """x'' = u - x under u = 2: x = 2 (1 - cos t), to the method's order."""
+    tape = Recorder(3)
+    x, v, u = tape.inputs
+    made = tape.tape([v, u - x])
+    errors = []
+    for steps in (50, 100):
+        h = 2.0 / steps
+        found = made.rk4(np.zeros(2), np.tile([2.0, 2.0, 2.0, h], (steps, 1)))
+        assert found.shape == (steps, 2)
+        errors.append(abs(found[-1, 0] - 2 * (1 - math.cos(2.0))))
+    assert errors[0] < 1e-6
+    assert 14 < errors[0] / errors[1] < 18
+
+
+NAMES = ("mass_matrix", "bias", "gravity", "forward_dynamics", "forward_dynamics_loaded")
+NAMES += ("inverse_dynamics", "elastic", "dissipation", "stiffness", "energies", "tip")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("many", [False, True])
+def test_the_equations_are_those_of_the_expressions(
+    name: str, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same laws by CasADi and by a tape, also where M is put together from its columns."""
+    monkeypatch.setattr("supple.equations.chain_functions.MANY", 2 if many else 1000)
+    model = supple.build(supple.loads(CHAIN), supple.AssumedModes(2))
+    taped, plain = model.functions.evaluator(name), model.functions.expression(name)
+    assert isinstance(taped, TapeEvaluator)
+    generator = np.random.default_rng(1)
+    given = [0.1 * generator.normal(size=(9, plain.numel_in(i))) for i in range(plain.n_in())]
+    found = taped(*given)
+    solved = name.startswith("forward")  # a solution is as exact as M's condition lets it be
+    for k in range(9):
+        rounding = 1e-15 * np.linalg.cond(model.mass_matrix(given[0][k])) if solved else 1e-13
+        expected = plain.call([part[k] for part in given])
+        for out, value in zip(found, expected, strict=True):
+            wanted = np.array(value).reshape(out[k].shape)
+            allowed = rounding * np.abs(wanted).max()
+            np.testing.assert_allclose(out[k], wanted, rtol=0, atol=allowed)
+
+
+def test_a_run_is_the_one_of_the_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of the tape and steps of the CasADi function: one motion, to rounding."""
+    words = {"duration": 0.05, "step": 2e-5, "theta0": [0.1, 0.4, -0.2], "method": "rk4"}
+
+    def run() -> supple.Response:
+        model = supple.build(supple.loads(CHAIN), supple.AssumedModes(2))
+        return supple.simulate(model, lambda t: [0.4, 3.0 * t, -0.1], **words)
+
+    taped = run()
+    monkeypatch.setattr(ChainFunctions, "taped", False)
+    plain = run()
+    assert np.abs(taped.q[-1]).max() > 0.01
+    np.testing.assert_allclose(taped.q, plain.q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(taped.energies["kinetic"], plain.energies["kinetic"], rtol=1e-9)
+    assert taped.openness == pytest.approx(plain.openness, rel=1e-3)
+
+
+def test_sixteen_spatial_links_are_soon_ready() -> None:
+    """What its equations cost: the operations of a rate, and of all that a run asks for."""
+    links = [
+        f"{{name: l{i}, joint: {{axis: [0, {i % 2}, {1 - i % 2}], damping: 1}}, length: 0.3, "
+        "mass_per_length: 1.2, bending_stiffness: 7000, torsional_stiffness: 5000, "
+        "theory: euler-bernoulli}"
+        for i in range(16)
+    ]
+    robot = supple.loads("name: sixteen\nlinks:\n" + "".join(f"  - {link}\n" for link in links))
+    model = supple.build(robot, supple.AssumedModes(2))
+    assert model.functions.rate_in_ends().size < 20_000
+    assert model.functions.evaluator("mass_matrix").tape.size < 10_000
+    M = model.mass_matrix(np.zeros(model.size))
+    assert np.array_equal(M, M.T)
+    assert np.linalg.eigvalsh(M)[0] > 0
+
+
+GOOD = (
+    2,
+    np.array([1.5]),
+    np.array([[2, 1], [4, 1]], np.int32),
+    np.array([0, 1, 3, 2, 0], np.int32),
+    np.array([4], np.int32),
+)
+WRONG = {
+    "an operand that comes later": {3: np.array([0, 1, 4, 2, 0], np.int32)},
+    "an operand before all": {3: np.array([-1, 1, 3, 2, 0], np.int32)},
+    "an operand too few": {3: np.array([0, 1, 3, 2], np.int32)},
+    "an operand too many": {3: np.array([0, 1, 3, 2, 0, 0], np.int32)},
+    "no such operation": {2: np.array([[2, 1], [11, 1]], np.int32)},
+    "a run of less than nothing": {2: np.array([[2, 1], [4, -1]], np.int32)},
+    "a run of too many": {2: np.array([[2, 1], [4, 2**31 - 1]], np.int32)},
+    "an output that is not there": {4: np.array([5], np.int32)},
+    "an output before all": {4: np.array([-1], np.int32)},
+    "less than no inputs": {0: -1},
+    "inputs without end": {0: 2**40},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_kernel_refuses_what_is_no_program(name: str) -> None:
+    given = [WRONG[name].get(i, part) for i, part in enumerate(GOOD)]
+    with pytest.raises(ValueError, match="no program"):
+        _tape.program(*given)
+
+
+def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
+    program, out = _tape.program(*GOOD), np.zeros(1)
+    _tape.evaluate(program, np.array([2.0, 3.0]), out)
+    assert out[0] == 2.0 * 3.0 * 1.5 + 2.0
+    for x, y in (
+        (np.zeros(3), np.zeros(1)),
+        (np.zeros(2), np.zeros(2)),
+        (np.zeros(1), np.zeros(0)),
+    ):
+        with pytest.raises(ValueError, match="do not fit"):
+            _tape.evaluate(program, x, y)
+    for x, p, y in ((1, 4, 2), (2, 4, 1), (1, 3, 1)):
+        with pytest.raises(ValueError, match="do not fit"):
+            _tape.rk4(program, np.zeros(x), np.zeros(p), np.zeros(y))
+    with pytest.raises(ValueError, match="Capsule"):
+        _tape.evaluate("a program", np.zeros(2), out)
