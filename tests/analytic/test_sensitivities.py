@@ -171,14 +171,14 @@ def test_sag_against_central_differences(name: str) -> None:
     robot = supple.load(name)
     theta = [0.3, 0.7, 0.5]
     link = robot.links[0].name
-    keys = [f"links.{link}.length", f"theta.{robot.links[1].name}"]
+    keys = [f"links.{link}.length", f"theta.{robot.links[2].name}"]
     load = {"force": [1.0, -20.0, 3.0], "moment": [0.0, 0.0, 2.0]}
     found = supple.static_sensitivities(robot, theta, keys, **load)
     h = 1e-5
 
     def moved(shift: float, key: str) -> np.ndarray:
         if key.startswith("theta"):
-            at = [theta[0], theta[1] + shift, theta[2]]
+            at = [theta[0], theta[1], theta[2] + shift]
             return supple.statics(robot, at, **load).moved
         changed = robot.with_(key, robot.links[0].length + shift)
         return supple.statics(changed, theta, **load).moved
@@ -186,4 +186,5 @@ def test_sag_against_central_differences(name: str) -> None:
     for key in keys:
         slope = (moved(h, key) - moved(-h, key)) / (2 * h)
         size = np.abs(slope).max()
+        assert size > 1e-12
         np.testing.assert_allclose(found.derivatives[key], slope, rtol=1e-6, atol=1e-6 * size)

@@ -14,7 +14,7 @@ ALWAYS_INLINE VD LN(pivot)(VD p, VD size, LN(Values) *f)
 {
 #if LANES == 1
     if (p == 0)
-        p = DBL_EPSILON * size;
+        p = size > 0 ? DBL_EPSILON * size : 1e-300; /* nothing is left of the terms that cancelled */
 #else
     (void)size;
     f->hard |= EQ(p, NONE);

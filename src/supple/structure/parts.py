@@ -150,9 +150,9 @@ class Structure:
         R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots.  L: (B, n),
         lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
         gravity: (3,), base axes.  tip: index of the segment whose end is the tip.
-        numbers, hinges: of its segments and joints, where they are already known.  repeats: (B, r),
-        which closure rows repeat others in each configuration, where that is not the same in all;
-        `part` leaves them out of configurations alike.
+        numbers, hinges: of its segments and joints, where they are already known.
+        repeats: (B, r), which closure rows repeat others in each configuration, where that is not
+        the same in all; `part` leaves them out of configurations alike.
     """
 
     segments: tuple[Segment, ...]
@@ -165,8 +165,8 @@ class Structure:
     closures: tuple[Closure, ...] = ()
     tip: int = -1
     numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
-    repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
     hinges: Hinges | None = field(default=None, repr=False, compare=False)
+    repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -294,8 +294,8 @@ class Structure:
             L=self.L[keep],
             root_mass=mass,
             closures=closures,
-            repeats=None if self.repeats is None else self.repeats[keep],
             hinges=known,
+            repeats=None if self.repeats is None else self.repeats[keep],
         )
         if some.repeats is None or (some.repeats != some.repeats[:1]).any():
             return some
