@@ -294,3 +294,75 @@ def test_laminates_in_files_robots_and_check() -> None:
     model = supple.build(robot, supple.AssumedModes(1))
     with pytest.raises(supple.SuppleError, match="laminate"):
         supple.simulate(model, duration=0.01, outputs={"root": supple.Stress("a", 0.0)})
+
+
+# --- drawings --------------------------------------------------------------------------------
+
+
+def drawing(*entities: str, units: int | None = 4) -> str:
+    header = f"0\nSECTION\n2\nHEADER\n9\n$INSUNITS\n70\n{units}\n0\nENDSEC\n" if units else ""
+    return f"{header}0\nSECTION\n2\nENTITIES\n{''.join(entities)}0\nENDSEC\n0\nEOF\n"
+
+
+def line(x0: float, y0: float, x1: float, y1: float) -> str:
+    return f"0\nLINE\n8\n0\n10\n{x0}\n20\n{y0}\n11\n{x1}\n21\n{y1}\n"
+
+
+def polyline(*corners: tuple[float, float, float]) -> str:
+    each = "".join(f"10\n{x}\n20\n{y}\n42\n{b}\n" for x, y, b in corners)
+    return f"0\nLWPOLYLINE\n8\n0\n90\n{len(corners)}\n70\n1\n{each}"
+
+
+def test_a_drawing_of_lines_and_a_circle_is_a_plate_with_a_hole(tmp_path) -> None:
+    """80 x 40 mm, lines in any order and direction, a bore of 20 mm in the middle."""
+    sides = [line(0, 0, 80, 0), line(80, 40, 80, 0), line(0, 40, 80, 40), line(0, 0, 0, 40)]
+    place = tmp_path / "plate.dxf"
+    place.write_text(drawing(*sides, "0\nCIRCLE\n10\n40\n20\n20\n40\n10\n"))
+    found = moments(*_loops(supple.load_profile(place)))
+    bore = math.pi * 0.01**2
+    assert pytest.approx(0.08 * 0.04 - bore, rel=1e-6) == found.A
+    want = 0.04 * 0.08**3 / 12 - math.pi * 0.01**4 / 4
+    assert found.I_z == pytest.approx(want, rel=1e-4)  # 96 corners, of the same area
+    assert (found.y, found.z) == pytest.approx((0.04, 0.02), rel=1e-9)
+
+
+def test_bulges_and_arcs_are_round(tmp_path) -> None:
+    """A slot of two half circles, by bulges and by arcs: A = pi r^2 + 2 r L."""
+    r, L = 5.0, 20.0
+    bulged = polyline((0, -r, 0.0), (L, -r, 1.0), (L, r, 0.0), (0, r, 1.0))
+    arcs = f"0\nARC\n10\n{L}\n20\n0\n40\n{r}\n50\n270\n51\n90\n"
+    arcs += f"0\nARC\n10\n0\n20\n0\n40\n{r}\n50\n90\n51\n270\n"
+    parts = [line(0, -r, L, -r), line(L, r, 0, r), arcs]
+    found = []
+    for name, text in (("a", drawing(bulged)), ("b", drawing(*parts, units=None))):
+        (tmp_path / f"{name}.dxf").write_text(text)
+        unit = "mm" if name == "b" else None
+        found.append(moments(*_loops(supple.load_profile(tmp_path / f"{name}.dxf", unit))))
+    want = (math.pi * r**2 + 2 * r * L) * 1e-6
+    assert [each.A for each in found] == pytest.approx([want, want], rel=1e-3)
+    assert found[0] == pytest.approx(found[1], rel=1e-9, abs=1e-15)
+
+
+def _loops(section: Profile) -> tuple[object, object]:
+    return section.outline, section.holes
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("AutoCAD Binary DXF\r\n\x1a", "ASCII DXF"),
+        ("", "does not say its unit"),
+        (drawing(line(0, 0, 1, 0), units=None), "does not say its unit"),
+        (drawing(), "no closed curve"),
+        (drawing(line(0, 0, 1, 0), line(1, 0, 1, 1)), "ends open at"),
+        (drawing("0\nSPLINE\n10\n0\n"), "only LINE, ARC"),
+        (drawing("0\nLINE\n10\nfar\n"), "where a number belongs"),
+    ],
+)
+def test_no_drawing_gets_a_sentence(tmp_path, text: str, said: str) -> None:
+    place = tmp_path / "a.dxf"
+    place.write_text(text)
+    with pytest.raises(supple.SuppleError, match=said):
+        supple.load_profile(place)
+    with pytest.raises(supple.SuppleError, match="cannot be read"):
+        supple.load_profile(tmp_path / "nowhere.dxf")

@@ -29,7 +29,7 @@ Measured = Annotated[
 
 def output_of(word: str) -> Output:
     """Return an output as typed."""
-    from ..faults import nearest  # loads pydantic and numpy, which --help does not need
+    from ..faults import nearest
     from ..outputs.kinds import OUTPUTS
 
     kind, *rest = word.strip().split(":")

@@ -125,11 +125,7 @@ class Strain(Output):
         if isinstance(self.offset, int | float):
             row[0, model.chain.eta[i]] = self.offset * (link.R_SL.T @ slope[0, 3:])[2]
             return row
-        if len(self.offset) != 2:
-            raise SuppleError(
-                f"offset of a Strain is {self.offset!r}: give a distance, or (y, z) in the section"
-            )
-        y, z = self.offset
+        y, z = self._gauge(self.offset)
         row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
         return row
 
@@ -139,8 +135,17 @@ class Strain(Output):
         if isinstance(self.offset, int | float):
             turned = rest.structure.segments[i].R_LS @ rates[3:]
             return np.array([self.offset * turned[2]])
-        y, z = self.offset
+        y, z = self._gauge(self.offset)
         return np.array([rates[0] - y * rates[5] + z * rates[4]])
+
+    @staticmethod
+    def _gauge(offset: tuple[float, ...]) -> tuple[float, float]:
+        """Where a gauge sits in the section."""
+        if len(offset) != 2:
+            raise SuppleError(
+                f"offset of a Strain is {offset!r}: give a distance, or (y, z) in the section"
+            )
+        return offset[0], offset[1]
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,10 @@ class Sensor(Output):
 
     def check(self, model: Model) -> None:
         self.output.check(model)
-        count = len(self.output.names(model))
+        self._fits(len(self.output.names(model)))
+
+    def _fits(self, count: int) -> None:
+        """Raise unless there is one noise, or one for each value."""
         if np.ndim(self.noise) and np.size(self.noise) != count:
             raise SuppleError(
                 f"noise has {np.size(self.noise)} entries: give one value, or one for each of the "
@@ -74,6 +77,7 @@ class Sensor(Output):
 
     def at_rest(self, rest: Rest) -> Array:
         values = self.output.at_rest(rest)
+        self._fits(len(values))
         noise = np.random.default_rng(self.seed).standard_normal(values.shape)
         return values + np.asarray(self.noise) * noise if np.any(self.noise) else values
 

@@ -472,6 +472,11 @@ def test_statics_measures_what_a_model_at_rest_does():
         supple.statics(robot, theta, outputs={"a": supple.Moment("hand")})
     with pytest.raises(SuppleError, match="outputs is 3"):
         supple.statics(robot, theta, outputs=3)
+    with pytest.raises(SuppleError, match="give a distance"):
+        supple.statics(robot, theta, outputs={"a": supple.Strain("fore", 0.0, (1.0, 2.0, 3.0))})
+    noisy = supple.Sensor(supple.Tip(), noise=(0.1, 0.2))
+    with pytest.raises(SuppleError, match="noise has 2 entries"):
+        supple.statics(robot, theta, outputs={"a": noisy})
 
 
 def test_a_spatial_arm_at_rest_under_a_load_has_the_moments_of_its_levers():
@@ -557,3 +562,54 @@ def test_outputs_along_a_path_of_a_robot_with_loops_are_refused():
             supple.PointToPoint([0.0], [0.1], 0.2),
             outputs={"m": supple.Moment("crank")},
         )
+
+
+@pytest.mark.slow
+def test_a_four_bar_in_motion_balances_its_pins():
+    """Closure forces by multipliers: each pin of a loop, against efforts and free pins."""
+    robot = supple.load("four-bar").with_("gravity", [0, -9.81, 0])
+    model = supple.build(robot, supple.AssumedModes(1))
+    names = [link.name for link in robot.links]
+    rng = np.random.default_rng(3)
+    still = supple.linearize(model, [1.0])
+    q = still.q + 1e-5 * rng.standard_normal(model.size)
+    qd = 0.1 * rng.standard_normal(model.size) * np.r_[1.0, np.full(model.size - 1, 1e-3)]
+    tau = still.tau + 3.0
+    qdd = model.forward_dynamics(q, qd, tau)
+    # the motor's pin: the effort, less what its rotor and damping take
+    first = value(model, supple.Reaction(names[0]), q, qd, qdd)
+    joint = robot.links[0].joint
+    effort = tau[0] - joint.reflected_inertia * qdd[0] - joint.damping[0] * qd[0]
+    assert first[5] == pytest.approx(effort, rel=1e-9)
+    # passive pins without springs carry no moment about their axes
+    for name in names[1:]:
+        found = value(model, supple.Reaction(name), q, qd, qdd)
+        assert abs(found[5]) < 1e-9 * np.abs(first).max(), name
+    # at an unloaded, massless end the moment vanishes; a hub apart, the root's moment is the pin's
+    moment = value(model, supple.Moment(names[1]), q, qd, qdd)
+    assert abs(moment[2]) < 1e-9 * np.abs(first).max()
+    # acceleration of the tip, by differences of its place
+    tip = names[robot.tip_index]
+    a = value(model, supple.Acceleration(tip, 1.0), q, qd, qdd)
+    h = 1e-5  # elastic accelerations are large: truncation is 7e-3 at 1e-4, and goes with h^2
+    places = [model.tip(q + s * qd + s * s / 2 * qdd) for s in (-h, 0.0, h)]
+    p = [np.asarray(getattr(each, "position", each)) for each in places]
+    second = (p[0] - 2 * p[1] + p[2]) / h**2
+    np.testing.assert_allclose(a, second, atol=1e-3 * np.abs(second).max())
+
+
+@pytest.mark.slow
+def test_a_stiff_four_bar_at_rest_carries_what_statics_says():
+    robot = supple.load("four-bar").with_("gravity", [0, -9.81, 0])
+    stiff = {f"materials.{name}.young_modulus": 2e16 for name in robot.materials}
+    robot = robot.with_(stiff)
+    model = supple.build(robot, supple.AssumedModes(1))
+    still = supple.linearize(model, [1.0])
+    qdd = np.zeros(model.size)
+    outputs = {f"r.{link.name}": supple.Reaction(link.name) for link in robot.links}
+    outputs |= {f"m.{link.name}": supple.Moment(link.name, 0.4) for link in robot.links}
+    sag = supple.statics(robot, [1.0], outputs=outputs)
+    scale = np.abs(sag.outputs[f"r.{robot.links[0].name}"]).max()
+    for name, output in outputs.items():
+        got = value(model, output, still.q, still.qd, qdd)
+        np.testing.assert_allclose(got, sag.outputs[name], atol=1e-6 * scale, err_msg=name)
