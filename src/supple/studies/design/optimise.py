@@ -117,24 +117,22 @@ def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
         maximise: "lowest", the lowest frequency over all poses.
         at: poses, (joints,) or (P, joints); positions of a Delta's platform.
         mass: links and bodies without the payload may weigh this much, kg.
-        sag: the tip may sag this far under gravity at any of the poses, m.
-        stress: the highest von Mises stress under gravity at any of the poses, Pa.
-        tolerance: relative, of the frequency.
-        progress: whether to tell it on the error stream; where somebody looks unless given.
+        sag, stress: the tip may sag so far, m, and the highest von Mises stress, Pa, be so high
+        under gravity at any of the poses.
+        tolerance: relative, of the frequency.  progress: whether to tell it on the error stream.
     """
     from scipy.optimize import minimize
 
     if maximise != "lowest":
         raise SuppleError(f"maximise is {maximise!r}: give 'lowest', the lowest over all poses")
-    limits = {"mass": mass, "sag": sag, "stress": stress}
-    task = _Task(robot, vary, at, limits, Progress(400, "designs", progress))
-    start = task.start()
+    told = Progress(400, "designs", progress)
+    task = _Task(robot, vary, at, {"mass": mass, "sag": sag, "stress": stress}, told)
     try:
         found = minimize(
             lambda z: -z[-1],
-            start,
+            task.start(),
             jac=lambda z: np.append(np.zeros(len(z) - 1), -1.0),
-            bounds=[(0.0, 1.0)] * (len(start) - 1) + [(None, None)],
+            bounds=[(0.0, 1.0)] * len(vary) + [(None, None)],
             constraints={"type": "ineq", "fun": task.room, "jac": task.slopes},
             method="SLSQP",
             options={"ftol": tolerance, "maxiter": 200},
