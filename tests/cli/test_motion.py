@@ -199,14 +199,14 @@ def test_links_of_a_spatial_arm_twist_without_being_asked(console: Console, tmp_
 
 def test_sampled_runs_and_outputs_by_name(console: Console) -> None:
     """The command is the same run as in Python, sampled and late, with what was measured."""
-    words = ("--trajectory", "0,0:0.2,0.1", "--controller", "pd", "--gains", "2,1")
-    words = (*words, "--period", "0.005", "--delay", "0.002", "--duration", "0.05")
+    words = ("--trajectory", "0,0:0.2,0.1", "--controller", "pd", "--gains", "1,0.05")
+    words = (*words, "--period", "0.0005", "--delay", "0.0002", "--duration", "0.05")
     asked = "strain:link1:0.1,moment:link2:0.5,reaction:link1,encoder:link2:4096,tip"
     ran = console("simulate", ARM, *words, "--outputs", asked, "--json")
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
     model = supple.build(supple.load(ARM), supple.AssumedModes(2))
-    law = supple.Sampled(supple.JointPD(2, 1), 0.005, 0.002)
+    law = supple.Sampled(supple.JointPD(1, 0.05), 0.0005, 0.0002)
     outputs = {"m": supple.Moment("link2", 0.5), "s": supple.Strain("link1", 0.1)}
     path = supple.ParabolicBlends([0, 0], [0.2, 0.1])
     run = supple.simulate(model, controller=law, trajectory=path, duration=0.05, outputs=outputs)

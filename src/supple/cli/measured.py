@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,8 +39,8 @@ def output_of(word: str) -> Output:
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--outputs {word}: the kinds are {', '.join(OUTPUTS)}{hint}")
     made: Any = OUTPUTS[kind]
-    fields = [name for name in made.__dataclass_fields__ if name != "rotation"][:2]
-    if len(rest) > len(fields) or (fields and not rest):
+    words = [part.name for part in fields(made) if part.name != "rotation"][:2]
+    if len(rest) > len(words) or (words and not rest):
         raise SuppleError(f"--outputs {word}: write {FORM}")
     try:
         place = [float(value) for value in rest[1:]]
