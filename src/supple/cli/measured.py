@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SuppleError
-from ..faults import nearest
 from .output import print_table, say
 
 if TYPE_CHECKING:
@@ -31,10 +30,13 @@ Measured = Annotated[
 
 def output_of(word: str) -> Output:
     """Return an output as typed."""
+    from ..faults import nearest
     from ..outputs.kinds import OUTPUTS
 
     kind, *rest = word.strip().split(":")
     if kind not in OUTPUTS:
+        from ..faults import nearest
+
         near = nearest(kind, OUTPUTS)
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--outputs {word}: the kinds are {', '.join(OUTPUTS)}{hint}")

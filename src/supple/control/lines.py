@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.kinds import architecture_of
 from ..architectures.serial import place
 from ..arguments import number, reals, vector
 from ..errors import SuppleError
@@ -62,8 +63,8 @@ class Line(Trajectory):
     def __post_init__(self) -> None:
         """Check the arm and the points, and follow the line once."""
         super().__post_init__()
-        if not isinstance(self.robot, SerialRobot):
-            raise SuppleError(f"robot is {self.robot!r}: lines are for serial arms")
+        if not architecture_of(self.robot).open_chain:
+            raise SuppleError(f"robot is {self.robot.name}: lines are for serial arms")
         flat = self.robot.planar
         words = f"points must be one or more places of the tip, {2 if flat else 3} numbers each"
         given = np.atleast_2d(reals("points", self.points, words))
