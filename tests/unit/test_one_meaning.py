@@ -1,11 +1,15 @@
 """One friction law everywhere, one meaning of damping, and the ratios that a robot really gets."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.linalg import eigh
 
 import supple
 from supple import AssumedModes
+from supple.beams.shapes import PLANES
 
 BEAM = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 200.0}
 
@@ -119,3 +123,12 @@ def test_a_reading_is_one_thing_however_it_is_given() -> None:
         supple.build(robot, basis, reading="kuo")
     with pytest.raises(supple.SuppleError, match="has loops: deflection"):
         supple.build(supple.load("four-bar"), basis, reading="theodore")
+
+
+def test_planes_of_bending_stand_in_one_table() -> None:
+    """(v, psi, sign) of psi = sign v' is written once; whoever needs it reads that table."""
+    package = Path(supple.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    found = [path.name for path, text in texts.items() if re.search(r"\(2, 4, -1\.0", text)]
+    assert found == ["shapes.py"]
+    assert PLANES == {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +13,7 @@ import numpy as np
 from ..arguments import Check
 from ..errors import SuppleError
 
-__all__ = ["Held", "kept", "same", "sealed", "short"]
+__all__ = ["Held", "as_html", "kept", "same", "sealed", "short"]
 
 WIDTH = 72  # characters of one value
 LINES = 20  # of one object
@@ -94,6 +94,18 @@ def short(value: Any) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
 
 
+def as_html(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Return names and short values as a table with a title."""
+    from html import escape
+
+    told = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(text)}</td></tr>"
+        for name, text in rows
+    )
+    return f"<b>{escape(title)}</b><table>{told}</table>"
+
+
 class Held:
     """A dataclass that holds still. What it was given is copied, and its arrays are read-only.
 
@@ -162,3 +174,7 @@ class Held:
         return "\n".join(
             [self._title, *(f"  {name:<{wide}}  {text}".rstrip() for name, text in rows)]
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return as_html(self._title, self._told())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .held import as_html
 
 if TYPE_CHECKING:
     import pandas
@@ -109,14 +110,9 @@ def _entry(data: xarray.Dataset, dim: str, k: int) -> str:
 
 def html(answer: Any) -> str:
     """Return an answer as a notebook shows it: what it holds, and the first rows of its table."""
-    told = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in answer._told()
-    )
     table = answer.to_pandas()
     more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>" * (
         len(table) > HEAD
     )
     head = table.iloc[:HEAD, :8].to_html(border=0, float_format=lambda x: f"{x:.6g}")
-    return f"<b>{escape(answer._title)}</b><table>{told}</table>{head}{more}"
+    return f"{as_html(answer._title, answer._told())}{head}{more}"

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.roots import beam_stiffness
+from .shapes import PLANES
 from .theory import Beam
 from .varying import NODES, VaryingBeam, panel_nodes
 
@@ -34,10 +35,12 @@ AHEAD = 2.0  # no clamped frequency of a piece lies below this times the highest
 PIECES = 2000
 # Rows of the state (u, v, w, phi, psi_y, psi_z, then forces) that one motion uses, and the sign by
 # which its rotation and moment enter; columns of the properties: compliances, inertias.
-PLANES = (
+MOTIONS: tuple[tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], tuple[int, ...]], ...] = (
     ((0, 6), (1.0, 1.0), (1,), (0,)),
-    ((1, 5, 7, 11), (1.0, 1.0, 1.0, 1.0), (2, 4), (0, 7)),
-    ((2, 4, 8, 10), (1.0, -1.0, 1.0, -1.0), (3, 5), (0, 8)),
+    *(
+        ((v, psi, 6 + v, 6 + psi), (1.0, sign, 1.0, sign), (2 + k, 4 + k), (0, 7 + k))
+        for k, (v, psi, sign) in enumerate(PLANES.values())
+    ),
     ((3, 9), (1.0, 1.0), (6,), (9,)),
 )
 
@@ -83,7 +86,7 @@ class Series:
         t = panel_nodes()[0]
         rows = [beam.on_panel((a + b) / 2 + (b - a) / 2 * t) for a, b in pairwise(edges)]
         self.beam, self.panels = beam, Panels(edges, np.array(rows))
-        self.soft = [bool(np.isfinite(rows[0][0, k[0]])) for _, _, k, _ in PLANES]
+        self.soft = [bool(np.isfinite(rows[0][0, k[0]])) for _, _, k, _ in MOTIONS]
         self._states: dict[int, tuple[list[Array], list[Array]]] = {}
         self._forms: dict[tuple[int, int], Array] = {}
         self._curves: dict[float, Array] = {}
@@ -95,9 +98,9 @@ class Series:
             # The next term; the first is the beam without inertia, started by unit states
             before = along[-1] if along else None
             rows, integral = self.panels.rows, self.panels.integral
-            soft, heavy = [(*columns, 0)[:2] for columns in PLANES[plane][2:]]
+            soft, heavy = [(*columns, 0)[:2] for columns in MOTIONS[plane][2:]]
             c = 1 / rows[..., soft[0], None]
-            size = len(PLANES[plane][0])
+            size = len(MOTIONS[plane][0])
             half = size // 2
             here, end = np.zeros((*rows.shape[:2], size, size)), np.zeros((size, size))
             first = np.eye(size) if before is None else np.zeros((size, size))
@@ -128,7 +131,7 @@ class Series:
         """
         key = (plane, terms)
         if key not in self._forms:
-            size = len(PLANES[plane][0])
+            size = len(MOTIONS[plane][0])
             half, L = size // 2, self.beam.L
             out = np.zeros((terms, size, size))
             E = np.zeros((terms, size, size))
@@ -166,7 +169,7 @@ class Series:
     def stiffness(self, w2: float, terms: int = TERMS) -> Array:
         """Return the dynamic stiffness (6 + m, 6 + m) over (u_0, allowed d) at one omega^2."""
         whole = np.zeros((12, 12))
-        for plane, (rows, signs, _, _) in enumerate(PLANES):
+        for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             form, half = self.form(plane, terms), len(rows) // 2
             powers = w2 ** np.arange(float(terms))
             both = np.array([*signs[:half], *signs[:half]])
@@ -204,7 +207,7 @@ class Series:
     ) -> NDArray[np.complex128]:
         """Return (F, 12, 12): the state at x (None: the end) per unit state at the root."""
         T = np.zeros((len(w2), 12, 12), complex)
-        for plane, (rows, signs, _, _) in enumerate(PLANES):
+        for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             along, ends = self.states(plane, STATES)
             terms = np.array(ends) if x is None else np.array([self._at(y, [x])[0] for y in along])
             sign = np.outer(signs, signs)
@@ -219,7 +222,7 @@ class Series:
         does to a root that moves by pull.
         """
         out = np.zeros((len(x), 12))
-        for plane, (rows, signs, _, _) in enumerate(PLANES):
+        for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             terms = STATES if omega else 1
             along, _ = self.states(plane, terms + (pull is not None and not omega))
             start = state[list(rows)] * signs

@@ -20,11 +20,14 @@ from ..answers.held import Held
 from ..arguments import number, some
 from ..errors import SuppleError
 
-__all__ = ["FIELDS", "EndLoad", "Kind", "Shapes", "joined"]
+__all__ = ["FIELDS", "PLANES", "EndLoad", "Kind", "Shapes", "joined"]
 
 Array = NDArray[np.float64]
 Kind = str
 FIELDS = ("u", "v", "w", "phi", "psi_y", "psi_z")
+# The planes of bending: places of displacement v and rotation psi among FIELDS, and the sign in
+# psi = sign v', which holds without shear.
+PLANES = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
 
 
 @dataclass(frozen=True)

@@ -139,16 +139,11 @@ def asked(robot: Robot, at: str | None, position: str | None) -> dict[str, Any]:
         if at is not None:
             raise SuppleError("--at and --position are both given: give one of them")
         return {"position": numbers(position, "--position", 2 if architecture.planar else 3)}
-    return {"theta": None if at is None else _theta(robot, at)}
-
-
-def _theta(robot: Robot, at: str) -> list[float]:
-    """The joint coordinates asked for, one for each motor."""
-    from ..architectures.kinds import architecture_of
-
-    theta, motors = angles(at, "--at"), architecture_of(robot).motors()
+    if at is None:
+        return {"theta": None}
+    theta, motors = angles(at, "--at"), architecture.motors()
     if len(theta) != len(motors):
         names = ", ".join(name for name, _ in motors)
         wanted = f"{len(motors)} (the joints of {names})" if names else "none, no joint moves"
         raise SuppleError(f"--at {at}: {len(theta)} values are given, {robot.name} needs {wanted}")
-    return theta
+    return {"theta": theta}

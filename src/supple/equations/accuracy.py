@@ -153,7 +153,21 @@ def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
     tried: list[tuple[float, str]] = []
     names = [link.name for link in chain.links]
     loads = distal_loads(pose.structure)
-    for other, words in _candidates(basis):
+    # Bases with more shapes, the cheapest first
+    candidates: list[tuple[Basis, str]] = []
+    if isinstance(basis, FiniteElements):
+        candidates = [(FiniteElements(n), f"FiniteElements({n})") for n in (1, 2, 4)]
+    else:
+        assert isinstance(basis, AssumedModes)
+        most = basis.count if isinstance(basis.count, int) else max(basis.count)
+        twist = "" if basis.torsion is None else ", torsion=1"
+        for n in (most, most + 1, most + 2, most + 4):
+            for axial in (0, 1):
+                wider = replace(basis, count=n, torsion=None, axial=axial)
+                called = f"AssumedModes({n}{twist}{', axial=1' if axial else ''})"
+                candidates.append((wider, called))
+        candidates.append((FiniteElements(2), "FiniteElements(2)"))
+    for other, words in candidates:
         parts = []
         for (segment, L), load in zip(pose.each, loads, strict=True):
             shapes = None
@@ -168,18 +182,3 @@ def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
         if tried[-1][0] <= LIMIT:
             return words
     return min(tried)[1] if tried else "finite elements"
-
-
-def _candidates(basis: Basis) -> list[tuple[Basis, str]]:
-    """Bases with more shapes, the cheapest first."""
-    if isinstance(basis, FiniteElements):
-        return [(FiniteElements(n), f"FiniteElements({n})") for n in (1, 2, 4)]
-    assert isinstance(basis, AssumedModes)
-    most = basis.count if isinstance(basis.count, int) else max(basis.count)
-    twist = "" if basis.torsion is None else ", torsion=1"
-    out: list[tuple[Basis, str]] = []
-    for n in (most, most + 1, most + 2, most + 4):
-        for axial in (0, 1):
-            other = replace(basis, count=n, torsion=None, axial=axial)
-            out.append((other, f"AssumedModes({n}{twist}{', axial=1' if axial else ''})"))
-    return [*out, (FiniteElements(2), "FiniteElements(2)")]

@@ -107,7 +107,10 @@ class Model(Held):
         """
         if wrench is None:
             return self._call("forward_dynamics", q=q, qd=qd, tau=tau)[0]
-        return self._call("forward_dynamics_loaded", q=q, qd=qd, tau=tau, wrench=_six(wrench))[0]
+        six = reals("wrench", wrench)
+        if six.shape[-1:] == (3,):  # a force is a wrench without moment
+            six = np.concatenate([six, np.zeros_like(six)], axis=-1)
+        return self._call("forward_dynamics_loaded", q=q, qd=qd, tau=tau, wrench=six)[0]
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Return M qdd + h + D qd + K q + g, (N,): efforts first, then what eps and eta need.
@@ -214,11 +217,3 @@ def a_model(name: str, given: Any) -> Model:
     raise SuppleError(
         f"{name} is {what}: give a Model, such as supple.build(robot, supple.AssumedModes(2))"
     )
-
-
-def _six(wrench: ArrayLike) -> Array:
-    """Return a force as a wrench without moment."""
-    given = reals("wrench", wrench)
-    if given.shape[-1:] == (3,):
-        return np.concatenate([given, np.zeros_like(given)], axis=-1)
-    return given

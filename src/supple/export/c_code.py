@@ -75,7 +75,12 @@ def _linear(law: LinearController, model: Model, name: str, limit: Array | None)
         "tau0": law.tau0,
         "limit": most,
     }
-    listed = "\n".join(_table(f"{name}_{key}", value) for key, value in tables.items())
+    each = []
+    for key, value in tables.items():  # row by row, with every digit
+        flat = [repr(float(x)) for x in value.ravel()] or ["0.0"]
+        lines = ",\n    ".join(", ".join(flat[i : i + 6]) for i in range(0, len(flat), 6))
+        each.append(f"static const double {name}_{key}[{len(flat)}] = {{\n    {lines}}};")
+    listed = "\n".join(each)
     return f"""/* {type(law).__name__} of {model.robot.name}: one step every {law.period!r} s.
    y: {", ".join(names)}
    r: {", ".join(model.chain.motors)} */
@@ -108,10 +113,3 @@ void {name}_step(const double *y, const double *r, double *tau)
     for (int i = 0; i < {s}; i++) {name}_z[i] = next[i];
 }}
 """
-
-
-def _table(name: str, values: Array) -> str:
-    """An array as a constant of C, row by row, with every digit."""
-    flat = [repr(float(x)) for x in values.ravel()] or ["0.0"]
-    lines = [", ".join(flat[i : i + 6]) for i in range(0, len(flat), 6)]
-    return f"static const double {name}[{len(flat)}] = {{\n    " + ",\n    ".join(lines) + "};"

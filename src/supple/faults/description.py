@@ -60,6 +60,13 @@ class Description(BaseModel, ABC):
                 told.append((name, value if len(text) <= WIDTH else _Short(value)))
         return told[:LINES]
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from ..answers.held import as_html  # loads numpy, which reading a file does not need
+
+        rows = [(name, repr(value)) for name, value in self.__repr_args__()]
+        return as_html(type(self).__name__, rows)
+
 
 class _Short:
     """Stands in a repr for what would be too long there."""

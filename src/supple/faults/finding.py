@@ -55,7 +55,19 @@ def robot_error(
             place = place[:-1]
         numbered.append((known.get(place, 0), fault))
     numbered.sort(key=lambda pair: pair[0] or math.inf)
-    texts = [_text(fault, data, line) for line, fault in numbered[:LIMIT]]
+    texts = []
+    for line, fault in numbered[:LIMIT]:
+        # the place as a dotted path, links by their name where they have one
+        parts: list[str] = []
+        part = data
+        for key in fault.place:
+            part = get(part, key)
+            name = get(part, "name") if parts in (["links"], ["closures"]) else None
+            parts.append(name if isinstance(name, str) and name.strip() else str(key))
+        text = (f"{'.'.join(parts)}: " if parts else "") + fault.sentence
+        short = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+        printed = "".join(c if c.isprintable() else "?" for c in short)
+        texts.append(printed + (f" (line {line})" if line else ""))
     if len(numbered) > LIMIT:
         texts.append(_more(len(numbered) - LIMIT))
     return RobotError(texts, where)
@@ -82,21 +94,3 @@ def every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
 
 def _more(count: int) -> str:
     return f"there are {count} more faults: mend the ones above first"
-
-
-def _text(fault: Fault, data: Any, line: int) -> str:
-    place = _named(fault.place, data)
-    text = (f"{place}: " if place else "") + fault.sentence
-    short = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
-    plain = "".join(c if c.isprintable() else "?" for c in short)
-    return plain + (f" (line {line})" if line else "")
-
-
-def _named(place: Place, data: Any) -> str:
-    """A place as a dotted path, links by their name where they have one."""
-    parts: list[str] = []
-    for key in place:
-        data = get(data, key)
-        name = get(data, "name") if parts in (["links"], ["closures"]) else None
-        parts.append(name if isinstance(name, str) and name.strip() else str(key))
-    return ".".join(parts)

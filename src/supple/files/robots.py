@@ -48,10 +48,19 @@ def load(
     else:
         text = _text(name)
     if text.lstrip().startswith("<"):
-        return urdf_robot(text, _sidecar(sidecar), where=name)
+        if sidecar is None or isinstance(sidecar, Mapping):
+            bends = validated(Sidecar, dict(sidecar or {}), where="sidecar")
+        else:
+            beside = os.fspath(sidecar)
+            own = read(_text(beside), beside)
+            if not isinstance(own.data, Mapping):
+                told = "this is not a sidecar: keys such as flexible: come first"
+                raise RobotError([told], beside)
+            bends = validated(Sidecar, own.data, own.lines, beside, own.faults)
+        return urdf_robot(text, bends, where=name)
     document = read(text, name)
-    beside = isinstance(document.data, Mapping) and "links" not in document.data
-    if beside and {"urdf", "flexible"} & set(document.data):
+    no_robot = isinstance(document.data, Mapping) and "links" not in document.data
+    if no_robot and {"urdf", "flexible"} & set(document.data):
         given = validated(Sidecar, document.data, document.lines, name, document.faults)
         if given.urdf is None:
             raise RobotError(["urdf is missing: name the URDF file, or load it with this"], name)
@@ -65,17 +74,6 @@ def load(
 def urdf_links(source: str) -> list[str]:
     """Return the names of the links of a URDF file, in its order."""
     return [link.name for link in read_urdf(_text(source), source)[1]]
-
-
-def _sidecar(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> Sidecar:
-    """The sidecar of a URDF: a file, its contents, or none."""
-    if given is None or isinstance(given, Mapping):
-        return validated(Sidecar, dict(given or {}), where="sidecar")
-    name = os.fspath(given)
-    document = read(_text(name), name)
-    if not isinstance(document.data, Mapping):
-        raise RobotError(["this is not a sidecar: keys such as flexible: come first"], name)
-    return validated(Sidecar, document.data, document.lines, name, document.faults)
 
 
 def loads(text: str, where: str = "") -> Robot:
@@ -93,9 +91,8 @@ def _robot(document: Document, where: str) -> Robot:
     if data is None:
         raise RobotError(["the file is empty: it must hold a robot, see `supple robots`"], where)
     if not isinstance(data, Mapping):
-        raise RobotError(
-            [f"this is {_kind(data)}, not a robot: keys such as name: come first"], where
-        )
+        what = "a list" if isinstance(data, list) else f"only {shown(data)}"
+        raise RobotError([f"this is {what}, not a robot: keys such as name: come first"], where)
     version, architecture = data.get("supple", VERSION), data.get("architecture", "serial")
     if version != VERSION or isinstance(version, bool):
         told = f"supple is {shown(version)}: this release reads format version {VERSION}"
@@ -132,10 +129,6 @@ def _at(document: Document, key: str) -> str:
     return f" (line {document.lines[(key,)]})" if (key,) in document.lines else ""
 
 
-def _kind(data: Any) -> str:
-    return "a list" if isinstance(data, list) else f"only {shown(data)}"
-
-
 def _text(name: str) -> str:
     """The text of a file, never more of it than a robot file may hold."""
     try:
@@ -147,7 +140,9 @@ def _text(name: str) -> str:
         not_found = f"{shown(name)} is neither a file nor a robot of the library: {hint}"
         raise SuppleError(not_found) from None
     except (OSError, ValueError) as problem:
-        raise SuppleError(f"{shown(name)} cannot be read: {_said(problem)}") from None
+        why = getattr(problem, "strerror", None) or str(problem)
+        told = f"{shown(name)} cannot be read: {why[:1].lower()}{why[1:]}"
+        raise SuppleError(told) from None
     if len(raw) > BYTES_LIMIT:
         raise RobotError(["the file is larger than 1 MB: this is not a robot file"], name)
     if b"\0" in raw:
@@ -157,8 +152,3 @@ def _text(name: str) -> str:
     except UnicodeDecodeError as problem:
         line = raw[: problem.start].count(b"\n") + 1
         raise RobotError([f"the file is not UTF-8 text (line {line})"], name) from None
-
-
-def _said(problem: Exception) -> str:
-    text = getattr(problem, "strerror", None) or str(problem)
-    return text[:1].lower() + text[1:]

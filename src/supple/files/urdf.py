@@ -62,7 +62,9 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
         else:
             after = None if following is None else following.child
             rest = _lumped(tree, joint.child, after, own=False)
-            _tell_mass(tree.links[joint.child], joint.child)
+            if left := tree.links[joint.child].mass:
+                told = f"its beam, hub and end replace {left:g} kg of the URDF's inertial"
+                _warn(f"link {joint.child}: {told}")
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
     if not np.array_equal(carried, np.eye(4)):
         last = {"name": f"{tip}_tip", "theory": "rigid", "joint": {"type": "fixed"}}
@@ -199,9 +201,14 @@ def _lumped(tree: _Tree, name: str, following: str | None, own: bool = True) -> 
             if at == name and joint.child == following:
                 continue
             open_.append((joint.child, T @ joint.origin @ _moved(joint), True))
+    return _one(bodies) if bodies else None
+
+
+def _one(bodies: list[tuple[float, Array, Array]]) -> Body:
+    """Bodies (mass, centre, tensor about it) as one."""
     mass = sum(m for m, _, _ in bodies)
     if not mass or len(bodies) == 1:
-        return _body(*bodies[0]) if bodies else None
+        return _body(*bodies[0])
     com = sum((m * c for m, c, _ in bodies), np.zeros(3)) / mass
     tensor = np.zeros((3, 3))
     for m, c, inertia in bodies:
@@ -295,21 +302,10 @@ def _beam(
         )
         tips.append(moved)
     if tips:
-        part["tip"] = _turned(_sum(tips), beam[:3, :3])
+        whole = _one([(tip.mass, np.asarray(tip.com), tip.tensor()) for tip in tips])
+        part["tip"] = _turned(whole, beam[:3, :3])
     parts.append(part)
     return np.asarray(np.linalg.inv(end))
-
-
-def _sum(bodies: list[Body]) -> Body:
-    mass = sum(b.mass for b in bodies)
-    if len(bodies) == 1 or not mass:
-        return bodies[0]
-    com = sum((b.mass * np.asarray(b.com) for b in bodies), np.zeros(3)) / mass
-    tensor = np.zeros((3, 3))
-    for b in bodies:
-        C = cross_matrix(np.asarray(b.com) - com)
-        tensor += b.tensor() - b.mass * C @ C
-    return _body(mass, com, tensor)
 
 
 def _turned(body: Body, R: Array, axis: Array | None = None) -> Body:
@@ -359,11 +355,6 @@ def _axes(x: Array, y: Any) -> Array:
     z = np.cross(x, near)
     z = z / np.linalg.norm(z)
     return np.column_stack([x, np.cross(z, x), z])
-
-
-def _tell_mass(link: UrdfLink, name: str) -> None:
-    if link.mass:
-        _warn(f"link {name}: its beam, hub and end replace {link.mass:g} kg of the URDF's inertial")
 
 
 def _warn(sentence: str) -> None:

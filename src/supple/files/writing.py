@@ -9,6 +9,7 @@ from typing import Any
 __all__ = ["write"]
 
 _WIDTH = 96
+_TABLES = ("materials", "sections", "links", "closures")  # never on one line
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NOT_PLAIN = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
@@ -22,34 +23,23 @@ def write(data: Mapping[str, Any]) -> str:
 def _block(data: Mapping[str, Any], indent: str) -> list[str]:
     lines = []
     for key, value in data.items():
-        head, flow = _head(key, indent), _flow(value)
-        if not value or not isinstance(value, dict | list) or _fits(head, flow, key):
+        text, flow = _scalar(key), _flow(value)
+        # a very long key takes YAML's explicit form
+        head = f"{indent}{text}:" if len(text) < 500 else f"{indent}? {text}\n{indent}:"
+        short = key not in _TABLES and len(head) + len(flow) < _WIDTH
+        if not value or not isinstance(value, dict | list) or short:
             lines.append(f"{head} {flow}")
         elif isinstance(value, dict):
             lines += [head, *_block(value, indent + "  ")]
         else:
-            lines += [head, *(line for entry in value for line in _entry(entry, indent + "  "))]
+            lines.append(head)
+            for entry in value:
+                if isinstance(entry, dict) and entry:
+                    first, *rest = _block(entry, indent + "    ")
+                    lines += [f"{indent}  - {first.lstrip()}", *rest]
+                else:
+                    lines.append(f"{indent}  - {_flow(entry)}")
     return lines
-
-
-def _fits(head: str, flow: str, key: str) -> bool:
-    """Whether a part may stand on one line; tables and links never do."""
-    tables = ("materials", "sections", "links", "closures")
-    return key not in tables and len(head) + len(flow) < _WIDTH
-
-
-def _entry(value: Any, indent: str) -> list[str]:
-    """One entry of a list."""
-    if not isinstance(value, dict) or not value:
-        return [f"{indent}- {_flow(value)}"]
-    first, *rest = _block(value, indent + "  ")
-    return [f"{indent}- {first.lstrip()}", *rest]
-
-
-def _head(key: str, indent: str) -> str:
-    """A key and its colon; a very long one in YAML's explicit form."""
-    text = _scalar(key)
-    return f"{indent}{text}:" if len(text) < 500 else f"{indent}? {text}\n{indent}:"
 
 
 def _flow(value: Any) -> str:
@@ -72,10 +62,5 @@ def _scalar(value: Any) -> str:
         return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
     if isinstance(value, int) or (_PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN):
         return str(value)
-    return '"' + "".join(map(_escaped, value)) + '"'
-
-
-def _escaped(c: str) -> str:
-    if c in _ESCAPES:
-        return _ESCAPES[c]
-    return c if c.isprintable() else f"\\U{ord(c):08x}"
+    inside = (_ESCAPES.get(c, c if c.isprintable() else f"\\U{ord(c):08x}") for c in value)
+    return '"' + "".join(inside) + '"'

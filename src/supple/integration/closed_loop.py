@@ -21,7 +21,7 @@ from ..errors import SuppleError
 from .inputs import Input
 from .states import symbols
 
-__all__ = ["Reference", "as_feedback", "check_path", "closed_rate", "path_samples", "wanted_motion"]
+__all__ = ["Reference", "as_feedback", "check_path", "closed_rate", "wanted_motion"]
 
 Array = NDArray[np.float64]
 
@@ -86,16 +86,11 @@ def as_trajectory(given: Any, model: Model) -> Trajectory:
     return found
 
 
-def path_samples(trajectory: Trajectory, duration: float) -> Array:
-    """Return joint coordinates (n, joints) along a trajectory, close enough to see its extremes."""
-    edges = [t for t in trajectory.breaks if t < duration]
-    found: Array = trajectory(np.concatenate([np.linspace(0.0, duration, 400), edges]))[0]
-    return found
-
-
 def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     """Raise a SuppleError when the motion wanted leaves a beam, a joint's limits or M regular."""
-    theta = path_samples(trajectory, duration)
+    # Joint coordinates (n, joints) along the trajectory, close enough to see its extremes
+    edges = [t for t in trajectory.breaks if t < duration]
+    theta: Array = trajectory(np.concatenate([np.linspace(0.0, duration, 400), edges]))[0]
     for k, i in enumerate(model.chain.joints):
         allowed, link = model.motors[k].limits, model.chain.links[i]
         low, high = float(theta[:, k].min()), float(theta[:, k].max())
@@ -112,11 +107,7 @@ def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
                 f"the trajectory takes joint {link.name} from {low:g} to {high:g}: "
                 f"its limits are {list(allowed)}"
             )
-    _check_regular(model, theta)
-
-
-def _check_regular(model: Model, theta: Array) -> None:
-    """Raise where the mass matrix has lost a joint: nothing that a law could divide by."""
+    # Raise where the mass matrix has lost a joint: nothing that a law could divide by
     q = np.array([*(model.chain.pose(r) for r in theta[::8]), model.chain.pose()])
     if not model.chain.start:  # a pose with nothing special, to compare with
         chain, q[-1] = model.chain, q[0]

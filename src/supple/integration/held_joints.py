@@ -106,7 +106,16 @@ class Flexible:
         Magnus' method of fourth order: exp(h (A1 + A2)/2 + sqrt(3) h^2 [A2, A1]/12), A at the two
         Gauss points of each step; steps of `phase` rad of the fastest mode, none over a break.
         """
-        grid = self._grid(path, end, phase)
+        # Times whose steps turn the fastest mode by `phase` at most, breaks among them
+        edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
+        parts = []
+        for a, b in pairwise(edges):
+            t = np.linspace(a, b, 33)
+            rate = self.frequencies(np.array([self.state(r) for r in path(t)[0]]))[:, -1]
+            turned = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
+            wanted = np.linspace(0.0, turned[-1], int(np.ceil(turned[-1] / phase)) + 1)
+            parts.append(np.interp(wanted, turned, t)[:-1])
+        grid = np.concatenate([*parts, [end]])
         h, r = np.diff(grid)[:, None, None], np.sqrt(3) / 6
         A1, A2 = (self._along(path, grid[:-1] + np.diff(grid) * c) for c in (0.5 - r, 0.5 + r))
         mean = h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2)
@@ -121,18 +130,6 @@ class Flexible:
         r, rd, u = path(t)
         rest = np.zeros((len(t), self.model.size - self.model.joints))
         return self.matrices(np.hstack([r, rest]), np.hstack([rd, rest]), u)
-
-    def _grid(self, path: Trajectory, end: float, phase: float) -> Array:
-        """Times whose steps turn the fastest mode by `phase` at most, breaks among them."""
-        edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
-        parts = []
-        for a, b in pairwise(edges):
-            t = np.linspace(a, b, 33)
-            rate = self.frequencies(np.array([self.state(r) for r in path(t)[0]]))[:, -1]
-            turned = np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(t))])
-            wanted = np.linspace(0.0, turned[-1], int(np.ceil(turned[-1] / phase)) + 1)
-            parts.append(np.interp(wanted, turned, t)[:-1])
-        return np.concatenate([*parts, [end]])
 
 
 def exponentials(A: Array, m: int) -> Array:
@@ -149,18 +146,9 @@ def exponentials(A: Array, m: int) -> Array:
     B = A * d[:, :, None] / d[:, None, :]
     norm = np.abs(B[:, : 2 * m, : 2 * m]).sum(axis=2).max()
     halvings = max(0, int(np.ceil(np.log2(norm))))
-    out = _taylor(B / 2**halvings)
-    for _ in range(halvings):
-        out = out @ out
-    balanced: Array = out / d[:, :, None] * d[:, None, :]
-    return balanced
-
-
-def _taylor(B: Array) -> Array:
-    """exp(B) to degree 15 in six products; what is left out is below 1/16!.
-
-    Source: [PatersonStockmeyer1973].
-    """
+    # The exponential to degree 15 in six products, [PatersonStockmeyer1973]; what is left out is
+    # below 1/16!
+    B = B / 2**halvings
     powers = [np.eye(B.shape[1]), B, B @ B]
     powers.append(powers[2] @ B)
     fourth = powers[2] @ powers[2]
@@ -169,7 +157,10 @@ def _taylor(B: Array) -> Array:
         for k, power in enumerate(powers):
             out = out + power / math.factorial(4 * block + k)
         out = out @ fourth if block else out
-    return out
+    for _ in range(halvings):
+        out = out @ out
+    balanced: Array = out / d[:, :, None] * d[:, None, :]
+    return balanced
 
 
 def flexible(model: Model) -> Flexible:

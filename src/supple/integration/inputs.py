@@ -331,10 +331,6 @@ def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Inpu
         except (TypeError, ValueError):
             return Feedback(given, width, of_state=True)
         return Feedback(given, width, of_state=len(wanted) > 1)
-    return _from_array(given, width, duration, word)
-
-
-def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
     if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) == 2:
         return Table(*given)
     array = reals(word, given, "give numbers, a function or an Input such as supple.Step(1.0)")
@@ -352,14 +348,11 @@ def _from_array(given: Any, width: int, duration: float, word: str) -> Input:
 
 def as_wrench(wrench: Any, duration: float) -> Input | None:
     """Return the tip wrench as an Input, None where there is none."""
-    load = None if wrench is None else as_input(_six(wrench), 6, duration, "wrench")
+    if wrench is None:
+        return None
+    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
+        wrench = np.concatenate([np.asarray(wrench, float), np.zeros(3)])  # a force has no moment
+    load = as_input(wrench, 6, duration, "wrench")
     if isinstance(load, Feedback):
         raise SuppleError("wrench is a function: give numbers, (times, values) or an Input")
     return load
-
-
-def _six(wrench: Any) -> Any:
-    """A constant force as a wrench without moment."""
-    if not isinstance(wrench, Input) and not callable(wrench) and np.shape(wrench) == (3,):
-        return np.concatenate([np.asarray(wrench, float), np.zeros(3)])
-    return wrench

@@ -55,20 +55,16 @@ def single() -> Iterator[None]:
     finally:
         _DEPTH.value -= 1
         if _DEPTH.value == 0:
-            _leave()
-
-
-def _leave() -> None:
-    with _LOCK:
-        for library, threads in _Inside.before.values():
-            library.set_num_threads(threads)
-            # Of a pool that the process shares, threadpoolctl 3.8 heeds one thread, the first to
-            # set it, until that thread lets go.
-            if (let_go := getattr(library, "clear_controlling_thread", None)) is not None:
-                let_go()
-        _Inside.count -= 1
-        if _Inside.count == 0:
-            _Inside.before.clear()
+            with _LOCK:
+                for library, threads in _Inside.before.values():
+                    library.set_num_threads(threads)
+                    # Of a pool that the process shares, threadpoolctl 3.8 heeds one thread, the
+                    # first to set it, until that thread lets go.
+                    if (let_go := getattr(library, "clear_controlling_thread", None)) is not None:
+                        let_go()
+                _Inside.count -= 1
+                if _Inside.count == 0:
+                    _Inside.before.clear()
 
 
 def one_thread(function: Callable[P, T]) -> Callable[P, T]:

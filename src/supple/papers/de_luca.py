@@ -189,7 +189,6 @@ def scenario(figure: str, method: str = "adams") -> Response:
 
 def reproduction() -> Reproduction:
     """Return the paper recomputed: 20 numbers, all coefficients, the six scenarios, its claims."""
-    cells = (*_number_cells(), *_coefficient_cells(), *_scenario_cells())
     runs: dict[str, Any] = {figure: scenario(figure) for figure in printed("de-luca")["scenarios"]}
     # Models of Figs. 2-4, for their mode shapes
     payloads = {
@@ -201,21 +200,21 @@ def reproduction() -> Reproduction:
     return Reproduction(
         "de-luca",
         SOURCE,
-        cells,
+        tuple(_cells()),
         (_closed_form_claim(), _energy_claim(), _printed_energy_claim(), _node_claim()),
         NOTES,
         shapes | runs,
     )
 
 
-def _number_cells() -> Iterator[Cell]:
-    model = arm_model()
+def _cells() -> Iterator[Cell]:
+    model, data = arm_model(), printed("de-luca")
     values = parameters(model)
     K, letters = (
         np.diag(model.stiffness)[2:],
         {"phi_e": "f", "phi_prime_e": "g", "v": "v", "w": "w"},
     )
-    for column, entries in printed("de-luca")["numbers"].items():
+    for column, entries in data["numbers"].items():
         for k, (index, text) in enumerate(entries.items()):
             mass = values[f"m{index[0]}"]
             ours = (
@@ -225,12 +224,7 @@ def _number_cells() -> Iterator[Cell]:
             )
             place = ("Section VII", "nominal", column, int(index))
             yield Cell(*place, text, float(ours), (as_printed(text),))
-
-
-def _coefficient_cells() -> Iterator[Cell]:
-    """Printed formulas against what our model has: right, or misprinted in the foreseen way."""
-    data, model = printed("de-luca"), arm_model()
-    values = parameters(model)
+    # Printed formulas against what our model has: right, or misprinted in the foreseen way
     found, _ = coefficients(model)
     for name, (formula, _) in data["coefficients"].items():
         windows = [_equal("agrees", evaluate(formula, values))]
@@ -240,20 +234,17 @@ def _coefficient_cells() -> Iterator[Cell]:
         why = data["misprints"].get(name, "")
         place = ("Appendix", "coefficient", name[0], int(name[1:]))
         yield Cell(*place, formula, found[name], tuple(windows), expected, why)
+    for figure, case in data["scenarios"].items():
+        end = scenario(figure).theta[-1]
+        for j, text in enumerate(case["theta"]):
+            place = (figure, "end of 2 s", "theta", j + 1)
+            yield Cell(*place, text, float(end[j]), (as_printed(text),))
 
 
 def _equal(verdict: Verdict, value: float) -> Window:
     """The window of a formula's value: 1e-9 of it, the fit's rounding."""
     allowed = 1e-9 * max(abs(value), 1e-3)
     return Window(verdict, value - allowed, value + allowed)
-
-
-def _scenario_cells() -> Iterator[Cell]:
-    for figure, case in printed("de-luca")["scenarios"].items():
-        end = scenario(figure).theta[-1]
-        for j, text in enumerate(case["theta"]):
-            place = (figure, "end of 2 s", "theta", j + 1)
-            yield Cell(*place, text, float(end[j]), (as_printed(text),))
 
 
 def _closed_form_claim() -> Claim:

@@ -125,7 +125,40 @@ def claims(found: JointFlexibility) -> tuple[Claim, ...]:
             THICKENING, low, moved.max(axis=(1, 2)), high / low / 1e3, strict=True
         )
     ]
-    return (*rigid_claims, *_plateau_claims(found), *_pinned_claims(found))
+    # The softest springs against none: zero modes vanish as sqrt(k), the others are reached as k.
+    # Both laws are looked at over the last decade of k, where springs are small beside the beams
+    answers = []
+    for name, zeros in found.zeros.items():
+        before, soft = (found.frequency_hz[name][:, :, i] for i in (-3, -1))
+        none, decade = found.pinned[name], found.stiffness[-1] / found.stiffness[-3]
+        off, earlier = (
+            abs(given[..., zeros:] / none[..., zeros:] - 1).max() for given in (soft, before)
+        )
+        rest = (soft[..., :zeros] / found.rigid[..., :zeros]).max()
+        fall = soft[..., :zeros] / before[..., :zeros] / np.sqrt(decade)
+        answers.append(
+            Claim(
+                "Table 7",
+                f"softer springs ({name}) tend to pinned joints",
+                f"{zeros} mode{'s fall' if zeros > 1 else ' falls'} to {rest:.0e} of the rigid "
+                f"ones, the others lie within {off:.0e} of pinned, "
+                f"at {found.stiffness[-1]:.0e} N m/rad",
+                (
+                    Measure(
+                        "fall of zero modes over sqrt(k), least", float(fall.min()), 0.99, 1.01
+                    ),
+                    Measure("and most", float(fall.max()), 0.99, 1.01),
+                    Measure(
+                        "fall of the others' distance over k",
+                        float(off / earlier / decade),
+                        0.9,
+                        1.1,
+                    ),
+                    gap("that distance", float(off), 1e-3),
+                ),
+            )
+        )
+    return (*rigid_claims, *_plateau_claims(found), *answers)
 
 
 def _nearest(found: JointFlexibility, k: float) -> int:
@@ -175,45 +208,6 @@ def _plateau_claims(found: JointFlexibility) -> list[Claim]:
                 ),
                 "not reproducible" if table == "5" else "agrees",
                 right if table == "5" else "",
-            )
-        )
-    return answers
-
-
-def _pinned_claims(found: JointFlexibility) -> list[Claim]:
-    """The softest springs against none: zero modes vanish as sqrt(k), the others are reached as k.
-
-    Both laws are looked at over the last decade of k, where springs are small beside the beams.
-    """
-    answers = []
-    for name, zeros in found.zeros.items():
-        before, soft = (found.frequency_hz[name][:, :, i] for i in (-3, -1))
-        none, decade = found.pinned[name], found.stiffness[-1] / found.stiffness[-3]
-        off, earlier = (
-            abs(given[..., zeros:] / none[..., zeros:] - 1).max() for given in (soft, before)
-        )
-        rest = (soft[..., :zeros] / found.rigid[..., :zeros]).max()
-        fall = soft[..., :zeros] / before[..., :zeros] / np.sqrt(decade)
-        answers.append(
-            Claim(
-                "Table 7",
-                f"softer springs ({name}) tend to pinned joints",
-                f"{zeros} mode{'s fall' if zeros > 1 else ' falls'} to {rest:.0e} of the rigid "
-                f"ones, the others lie within {off:.0e} of pinned, "
-                f"at {found.stiffness[-1]:.0e} N m/rad",
-                (
-                    Measure(
-                        "fall of zero modes over sqrt(k), least", float(fall.min()), 0.99, 1.01
-                    ),
-                    Measure("and most", float(fall.max()), 0.99, 1.01),
-                    Measure(
-                        "fall of the others' distance over k",
-                        float(off / earlier / decade),
-                        0.9,
-                        1.1,
-                    ),
-                    gap("that distance", float(off), 1e-3),
-                ),
             )
         )
     return answers

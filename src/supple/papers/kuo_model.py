@@ -16,8 +16,10 @@ Entries of (52), (53) are the corrected ones, derived here from the geometry.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -72,103 +74,73 @@ class PaperDelta:
     def matrices(self, position: ArrayLike) -> tuple[Array, Array]:
         """Return M and K, Eq. (44) at rest: sum S' M_e S, sum S' K_e S, and the platform's mass."""
         M, K = (np.zeros((self.size, self.size)) for _ in "MK")
-        M[:6, :6] = self._platform()
+        body, plate = self.robot.platform.body, self.robot.platform
+        if "half" in self.slips:
+            b, h = np.sqrt(3) * plate.radius, 1.5 * plate.radius
+            about = DENSITY * plate.thickness * b * h**3 / 24
+            M[:6, :6] = np.diag([body.mass / 2] * 3 + [about] * 3)
+        else:
+            M[:6, :6] = np.diag([body.mass] * 3 + list(body.inertia))
         for leg in range(3):
-            upper, lower = self._nodes(position, leg)
-            for (mass, stiff), S in ((self._upper, upper), (self._lower, lower)):
+            for (mass, stiff), S in zip(self._links, self._nodes(position, leg), strict=True):
                 M += S.T @ mass @ S
                 K += S.T @ stiff @ S
         return M, K
 
     @cached_property
-    def _upper(self) -> tuple[Array, Array]:
-        return link_matrices(uniform_of(self.robot, self.robot.upper), self.n, self.order)
-
-    @cached_property
-    def _lower(self) -> tuple[Array, Array]:
-        return link_matrices(uniform_of(self.robot, self.robot.lower), self.n, self.order)
-
-    def _platform(self) -> Array:
-        body, radius = self.robot.platform.body, self.robot.platform.radius
-        if "half" not in self.slips:
-            return np.diag([body.mass] * 3 + list(body.inertia))
-        b, h = np.sqrt(3) * radius, 1.5 * radius
-        about = DENSITY * self.robot.platform.thickness * b * h**3 / 24
-        return np.diag([body.mass / 2] * 3 + [about] * 3)
+    def _links(self) -> list[tuple[Array, Array]]:
+        """Mass and stiffness of an upper arm and of a rod."""
+        beams = [uniform_of(self.robot, link) for link in (self.robot.upper, self.robot.lower)]
+        return [link_matrices(beam, self.n, self.order) for beam in beams]
 
     def _nodes(self, position: ArrayLike, leg: int) -> tuple[Array, Array]:
         """S of the upper arm and of the rod, nodal values by global variables: Eqs. (54)-(60)."""
         at = delta.place(self.robot, position)
         phi1, phi2, phi3 = at.phi[0, leg]
-        V_P, V_B, own = self._variables(leg)
-        V_D = self._wrist(at, leg, V_P, V_B)
+        # Rows that pick V_P, V_B and the remaining variables of a leg, Eqs. (51), (54)
+        each, pick = (self.size - 6) // 3, np.eye(self.size)
+        first = 6 + leg * each
+        V_P, V_B, own = pick[:6], pick[first : first + 6], pick[first + 6 : first + each]
+        # V_D by the global variables, Eq. (55)
+        of_D = _coefficient(at.R_lower[0, leg], -self.robot.platform.radius * at.R_leg[leg, :, 0])
+        of_B = _coefficient(at.R_upper[0, leg], at.position[0] - at.B[0, leg])
+        if "swapped" in self.slips:
+            of_D, of_B = of_B, of_D
+        V_D = np.linalg.solve(of_D, V_P - of_B @ V_B)
         into = axis_rotation((0, 1, 0), phi1).T
         if "rotation" not in self.slips:
             into = (axis_rotation((0, 1, 0), phi2) @ axis_rotation((0, 0, 1), phi3)).T
         start = into @ V_B[:3]
         twist = np.zeros(self.size) if "rotation" in self.slips else (into @ V_B[3:])[0]
         chord = (V_D[1:3] - start[1:]) / (self.robot.lower.length or 1.0)
-        slope = self._slope()
-        nodes = [np.concatenate([start, twist[None], own[:2] + chord])]
-        end = np.concatenate([V_D[:4], slope @ V_D[4:] + chord])
-        return self._arm(leg, V_B, slope), self._rod(leg, nodes[0], end)
-
-    def _slope(self) -> Array:
-        """(v', w') from (gamma_2, gamma_3)."""
-        return np.array([[0.0, 1.0], [1.0 if "slope" in self.slips else -1.0, 0.0]])
-
-    def _variables(self, leg: int) -> tuple[Array, Array, Array]:
-        """Rows that pick V_P, V_B and the remaining variables of a leg, Eqs. (51), (54)."""
-        each = (self.size - 6) // 3
-        pick = np.eye(self.size)
-        first = 6 + leg * each
-        return pick[:6], pick[first : first + 6], pick[first + 6 : first + each]
-
-    def _wrist(self, at: delta.DeltaPlacement, leg: int, V_P: Array, V_B: Array) -> Array:
-        """V_D by the global variables, Eq. (55)."""
-        of_D = _coefficient(at.R_lower[0, leg], -self.robot.platform.radius * at.R_leg[leg, :, 0])
-        of_B = _coefficient(at.R_upper[0, leg], at.position[0] - at.B[0, leg])
-        if "swapped" in self.slips:
-            of_D, of_B = of_B, of_D
-        return np.asarray(np.linalg.solve(of_D, V_P - of_B @ V_B))
-
-    def _arm(self, leg: int, V_B: Array, slope: Array) -> Array:
-        """Nodal values of the upper arm: clamped at A, V_B at its end, free between."""
-        u, v = FIELDS[self.order]
-        _, _, own = self._variables(leg)
-        extra = 2 * (u - 1) + 2 * (v - 2)
+        # (v', w') from (gamma_2, gamma_3)
+        slope = np.array([[0.0, 1.0], [1.0 if "slope" in self.slips else -1.0, 0.0]])
+        # The upper arm is clamped at A and has V_B at its end; the rod's inner variables come
+        # after those of the arm
         inner = iter(own[2:])
-        zero = np.zeros((6, self.size))
-        rows = [self._node(zero, [next(inner) for _ in range(extra)])]
-        for _ in range(self.n - 1):
-            rows.append(self._node([next(inner) for _ in range(6)], _take(inner, extra)))
-        end = np.concatenate([V_B[:4], slope @ V_B[4:]])
-        return np.array([*rows, self._node(end, _take(inner, extra))]).reshape(-1, self.size)
+        arm = self._beam(
+            inner, np.zeros((6, self.size)), np.concatenate([V_B[:4], slope @ V_B[4:]])
+        )
+        root = np.concatenate([start, twist[None], own[:2] + chord])
+        end = np.concatenate([V_D[:4], slope @ V_D[4:] + chord])
+        return arm, self._beam(inner, root, end)
 
-    def _rod(self, leg: int, start: Array, end: Array) -> Array:
-        """Nodal values of the lower rod, after those that the arm uses."""
+    def _beam(self, inner: Iterator[Array], start: Array, end: Array) -> Array:
+        """Nodal values of a beam from those of its ends, the ones between free."""
         u, v = FIELDS[self.order]
-        _, _, own = self._variables(leg)
         extra = 2 * (u - 1) + 2 * (v - 2)
-        used = 2 + (self.n - 1) * 6 + (self.n + 1) * extra
-        inner = iter(own[used:])
-        rows = [self._node(start, _take(inner, extra))]
+        rows = [self._node(start, [*islice(inner, extra)])]
         for _ in range(self.n - 1):
-            rows.append(self._node(_take(inner, 6), _take(inner, extra)))
-        return np.array([*rows, self._node(end, _take(inner, extra))]).reshape(-1, self.size)
+            rows.append(self._node([*islice(inner, 6)], [*islice(inner, extra)]))
+        rows.append(self._node(end, [*islice(inner, extra)]))
+        return np.array(rows).reshape(-1, self.size)
 
-    def _node(self, main: ArrayLike, extra: list[Array]) -> Array:
+    def _node(self, main: ArrayLike, more: list[Array]) -> Array:
         """One node's values as `link_matrices` has them, from (u, v, w, phi, v', w') and more."""
-        main_rows = np.asarray(main)
-        more = extra if extra else []
-        u, v, w, phi, dv, dw = main_rows
+        u, v, w, phi, dv, dw = np.asarray(main)
         if self.order == "cubic":
             return np.array([u, phi, v, dv, w, dw])
         return np.array([u, more[0], phi, more[1], v, dv, more[2], w, dw, more[3]])
-
-
-def _take(rows: object, count: int) -> list[Array]:
-    return [next(rows) for _ in range(count)]  # type: ignore[call-overload]
 
 
 def _coefficient(R: Array, p: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.spatial import transport
-from .parts import Release, Segment, Structure
+from .parts import Release, Structure
 
 __all__ = ["carrying_nothing", "massless"]
 
@@ -22,7 +22,12 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_]:
     Closures are left open, as the exact solver does when it lets the releases go.
     """
     loose = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if r.floating]
-    if not loose or (structure.closures and all(map(_heavy, structure.segments))):
+    # with closures it is enough that segments have mass toward all their own releases
+    heavy = structure.closures and all(
+        segment.beam.mass > 0 or np.linalg.eigvalsh(segment.tip_mass)[0] > 0
+        for segment in structure.segments
+    )
+    if not loose or heavy:
         return np.full(structure.size, "", object)
     M, most = _carried(structure, loose)
     own = np.diagonal(M, axis1=1, axis2=2)
@@ -71,8 +76,3 @@ def _carried(structure: Structure, each: list[tuple[int, Release]]) -> tuple[Arr
         heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
         most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
     return M, np.broadcast_to(most, M.shape[:2])
-
-
-def _heavy(segment: Segment) -> bool:
-    """Whether a segment of a structure with closures has mass toward all its own releases."""
-    return segment.beam.mass > 0 or bool(np.linalg.eigvalsh(segment.tip_mass)[0] > 0)

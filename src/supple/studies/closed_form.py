@@ -95,7 +95,10 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
     qd = sympy.symbols(f"qd1:{n + 1}", real=True)
     B = _mass(model, links, q, qd)
     B = B.applyfunc(_tidy) if simplify else B
-    h = _bias(B, q, qd)
+    v = sympy.Matrix(qd)
+    momentum = B * v
+    slopes = sympy.Matrix([(v.T * momentum)[0].diff(x) for x in q])
+    h = momentum.jacobian(sympy.Matrix(q)) * v - slopes / 2
     h = h.applyfunc(_tidy) if simplify else h
     return ClosedForm(B, h, q, qd, dict(table.values), model.reading.deflection)
 
@@ -110,22 +113,10 @@ def _mass(model: Model, links: list[Any], q: Any, qd: Any) -> Any:
     B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
     if model.reading.deflection == "paper":
         bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
-        B = B.applyfunc(lambda value: _first_order(value, bent))
+        straight = dict.fromkeys(bent, 0)
+        slopes = sum((x * B.diff(x).subs(straight) for x in bent), sympy.zeros(*B.shape))
+        B = B.subs(straight) + slopes
     return B + B.T - sympy.diag(*B.diagonal())
-
-
-def _first_order(value: Any, bent: list[Any]) -> Any:
-    zero = dict.fromkeys(bent, 0)
-    return value.subs(zero) + sum(x * value.diff(x).subs(zero) for x in bent)
-
-
-def _bias(B: Any, q: Any, qd: Any) -> Any:
-    import sympy
-
-    v = sympy.Matrix(qd)
-    momentum = B * v
-    kinetic = (v.T * momentum)[0]
-    return momentum.jacobian(sympy.Matrix(q)) * v - sympy.Matrix([kinetic.diff(x) for x in q]) / 2
 
 
 def _tidy(value: Any) -> Any:
@@ -135,21 +126,11 @@ def _tidy(value: Any) -> Any:
     value = sympy.expand(sympy.nsimplify(value))
     sines = {f.args[0] for f in value.atoms(sympy.sin)}
     for angle in sines:
-        value = sympy.expand(value.replace(_squares(angle), _reduced(angle)))
+        # sin^n, n >= 2, as a power of 1 - cos^2, with one sine left over when n is odd
+        s, c = sympy.sin(angle), sympy.cos(angle)
+        value = value.replace(
+            lambda e, s=s: e.is_Pow and e.base == s and e.exp.is_integer and e.exp >= 2,
+            lambda e, s=s, c=c: (1 - c**2) ** (e.exp // 2) * s ** (e.exp % 2),
+        )
+        value = sympy.expand(value)
     return value
-
-
-def _squares(angle: Any) -> Any:
-    """A test for sin(angle)^n, n >= 2."""
-    import sympy
-
-    sine = sympy.sin(angle)
-    return lambda e: e.is_Pow and e.base == sine and e.exp.is_integer and e.exp >= 2
-
-
-def _reduced(angle: Any) -> Any:
-    """sin^n as a power of 1 - cos^2, with one sine left over when n is odd."""
-    import sympy
-
-    s, c = sympy.sin(angle), sympy.cos(angle)
-    return lambda e: (1 - c**2) ** (e.exp // 2) * s ** (e.exp % 2)

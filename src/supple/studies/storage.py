@@ -12,11 +12,10 @@ import numpy as np
 from .. import files
 from ..answers.answer import Answer
 from ..arguments import checked, instance
-from ..beams.basis import BASES, Basis
+from ..beams.basis import BASES
 from ..beams.shapes import EndLoad
 from ..equations.build import build
 from ..equations.damping import GivenDamping
-from ..equations.model import Model
 from ..errors import SuppleError
 from ..files.data import netcdf_names, read_dataset, write_dataset
 from .motion.response import Response
@@ -70,10 +69,6 @@ def to_xarray(found: Response) -> xarray.Dataset:
         "axis_": list("xyz"),
         "link": [link.name for link in model.chain.links],
     }
-    return xarray.Dataset(data, coords=coords, attrs=_attributes(found))
-
-
-def _attributes(found: Response) -> dict[str, Any]:
     model = found.model
     blocks = [
         model.functions.ratios(i)
@@ -82,7 +77,7 @@ def _attributes(found: Response) -> dict[str, Any]:
         for i, part in enumerate(model.chain.eta)
     ]
     kind = next(name for name, cls in BASES.items() if isinstance(model.basis, cls))
-    return {
+    attributes = {
         "robot": files.dump(model.robot),
         "basis": json.dumps({"kind": kind, **asdict(model.basis)}, default=_listed),  # type: ignore[call-overload]
         "deflection": model.reading.deflection,
@@ -93,6 +88,7 @@ def _attributes(found: Response) -> dict[str, Any]:
         "method": found.method,
         "message": found.message,
     }
+    return xarray.Dataset(data, coords=coords, attrs=attributes)
 
 
 def _listed(value: Any) -> Any:
@@ -215,50 +211,49 @@ def load_response(path: str | Path) -> Response:
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     try:
-        found = _response(data)
+        named = {name: data[name].values for name in ("t", "q", "qd", "tau", "work")}
+        if "beta" in data:
+            named["beta"] = data["beta"].values
+        arrays: dict[str, Any] = {name: np.asarray(x, float) for name, x in named.items()}
+        described = json.loads(data.attrs["basis"])
+        kind = BASES[described.pop("kind")]
+        if isinstance(described.get("ends"), list):
+            described["ends"] = [EndLoad(**load) for load in described["ends"]]
+        basis = kind(**described)
+        attributes = data.attrs
+        blocks = json.loads(attributes["damping"])
+        model = build(
+            files.loads(attributes["robot"]),
+            basis,
+            deflection=attributes["deflection"],
+            stiffening=bool(attributes["stiffening"]),
+            damping=GivenDamping(tuple(blocks)),
+            velocity=attributes.get("velocity", "material"),
+            beta=attributes.get("beta", "newton"),
+        )
+        count = arrays["t"].shape
+        widths = {
+            "t": (),
+            "q": (model.size,),
+            "qd": (model.size,),
+            "tau": (model.joints,),
+            "work": (),
+        }
+        for name, width in widths.items():
+            if arrays[name].shape != (*count, *width):
+                told = (
+                    f"{name} has the shape {arrays[name].shape}, the model needs {(*count, *width)}"
+                )
+                raise SuppleError(told)
+        if not (len(count) == 1 and count[0] and (np.diff(arrays["t"]) > 0).all()):
+            raise SuppleError("its times do not increase")
+        if not all(np.isfinite(x).all() for x in arrays.values()):
+            raise SuppleError("it holds values that are not finite")
+        method, message = (str(data.attrs[word]) for word in ("method", "message"))
+        found = Response(model, method=method, message=message, **arrays)
     except SuppleError as problem:
         raise SuppleError(f"cannot read {path} as a response: {problem}") from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
         told = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
         raise SuppleError(f"cannot read {path} as a response: {told}") from None
     return found
-
-
-def _response(data: xarray.Dataset) -> Response:
-    named = {name: data[name].values for name in ("t", "q", "qd", "tau", "work")}
-    if "beta" in data:
-        named["beta"] = data["beta"].values
-    arrays: dict[str, Any] = {name: np.asarray(x, float) for name, x in named.items()}
-    model = _model(data.attrs, _basis(json.loads(data.attrs["basis"])))
-    count = arrays["t"].shape
-    widths = {"t": (), "q": (model.size,), "qd": (model.size,), "tau": (model.joints,), "work": ()}
-    for name, width in widths.items():
-        if arrays[name].shape != (*count, *width):
-            told = f"{name} has the shape {arrays[name].shape}, the model needs {(*count, *width)}"
-            raise SuppleError(told)
-    if not (len(count) == 1 and count[0] and (np.diff(arrays["t"]) > 0).all()):
-        raise SuppleError("its times do not increase")
-    if not all(np.isfinite(x).all() for x in arrays.values()):
-        raise SuppleError("it holds values that are not finite")
-    method, message = (str(data.attrs[word]) for word in ("method", "message"))
-    return Response(model, method=method, message=message, **arrays)
-
-
-def _model(attributes: Any, basis: Basis) -> Model:
-    blocks = json.loads(attributes["damping"])
-    return build(
-        files.loads(attributes["robot"]),
-        basis,
-        deflection=attributes["deflection"],
-        stiffening=bool(attributes["stiffening"]),
-        damping=GivenDamping(tuple(blocks)),
-        velocity=attributes.get("velocity", "material"),
-        beta=attributes.get("beta", "newton"),
-    )
-
-
-def _basis(described: dict[str, Any]) -> Basis:
-    kind = BASES[described.pop("kind")]
-    if isinstance(described.get("ends"), list):
-        described["ends"] = [EndLoad(**load) for load in described["ends"]]
-    return kind(**described)

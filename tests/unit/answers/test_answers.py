@@ -99,6 +99,25 @@ def check_that_it_is_labelled_data(found: Any, place: Path) -> None:
         assert set(read.sizes) == set(data.sizes)
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [
+        *(supple.load(name) for name in ("industrial-3", "kuo-delta", "hexapod")),
+        supple.load("hexapod").links[0],
+        supple.load("hexapod").links[0].joint,
+        supple.JointPD(100.0, 10.0),
+        supple.PointToPoint((0.0,), (1.0,), 1.0),
+        supple.FiniteElements(3),
+    ],
+    ids=lambda shown: type(shown).__name__,
+)
+def test_a_notebook_shows_what_is_no_answer_too(shown: Any) -> None:
+    table = shown._repr_html_()
+    assert type(shown).__name__ in table
+    assert 1 <= table.count("<tr") <= 40
+    assert len(table) < 4000
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_answer(name: str, tmp_path: Path) -> None:
     """In one test each, so that an answer is computed once."""

@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ..invariants import beam_points
-from ..shapes import EndLoad, Shapes, joined
+from ..shapes import PLANES, EndLoad, Shapes, joined
 from ..theory import AnyBeam
 
 __all__ = ["assumed_shapes", "natural_shapes"]
 
 Array = NDArray[np.float64]
-# Rows of `FIELDS` for displacement and rotation of each kind, and the sign of the rotation.
-_PLANES = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
 
 
 def assumed_shapes(
@@ -37,7 +35,30 @@ def assumed_shapes(
 
     Source: [DeLuca1991], Eqs. (16)-(22), (30); (30) lacks the end terms.
     """
-    parts = [_bending(beam, end, plane, count) for plane in (0, 1) if beam.deforms.EI[plane]]
+    # Natural shapes in one bending plane; rotary inertia and shear as the beam has them
+    parts = []
+    for plane, (kind, (row, turn, sign)) in enumerate(PLANES.items()):
+        if beam.deforms.EI[plane]:
+            basis = _strain_basis(beam, 24 + 4 * count)
+            slope, deflection = basis.once, basis.twice
+            K = basis.gram(beam, 2 + plane, basis.zeroth, basis.zeroth)
+            if beam.deforms.kGA[plane]:
+                slope = np.concatenate([basis.once, np.zeros_like(basis.once)], axis=1)
+                deflection = np.concatenate([basis.twice, basis.once], axis=1)
+                shear = basis.gram(beam, 4 + plane, basis.zeroth, basis.zeroth)
+                none = np.zeros_like(K)
+                K = np.block([[K, none], [none, shear]])
+            tip = np.stack([deflection[-1].sum(axis=1), slope[-1].sum(axis=1)])
+            load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
+            M = basis.gram(beam, 0, deflection, deflection) + tip.T @ load @ tip
+            M += basis.gram(beam, 7 + plane, slope, slope)
+            A = _lowest(M, K, count, beam.mass)
+            x, w = beam_points(beam, basis.size + 2, basis.breaks)
+            A *= np.where((w * beam.at(x)[:, 0]) @ basis.at(deflection, x) @ A < 0, -1.0, 1.0)
+            series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
+            series[:, row] = np.einsum("kn,ekp->enp", A, deflection)
+            series[:, turn] = sign * np.einsum("kn,ekp->enp", A, slope)
+            parts.append(Shapes(basis.breaks, series, (kind,) * count))
     if axial and beam.deforms.EA:
         parts.append(_rod(beam, "axial", axial, end.mass))
     if torsion and beam.deforms.GJ:
@@ -94,32 +115,6 @@ def _strain_basis(beam: AnyBeam, size: int) -> _Strains:
         if i:
             twice[i, : i * size, 0] += twice[i - 1, : i * size].sum(axis=1)
     return _Strains(breaks, size, zeroth, once, twice)
-
-
-def _bending(beam: AnyBeam, end: EndLoad, plane: int, count: int) -> Shapes:
-    """Natural shapes in one bending plane; rotary inertia and shear as the beam has them."""
-    basis = _strain_basis(beam, 24 + 4 * count)
-    slope, deflection = basis.once, basis.twice
-    K = basis.gram(beam, 2 + plane, basis.zeroth, basis.zeroth)
-    if beam.deforms.kGA[plane]:
-        slope = np.concatenate([basis.once, np.zeros_like(basis.once)], axis=1)
-        deflection = np.concatenate([basis.twice, basis.once], axis=1)
-        shear = basis.gram(beam, 4 + plane, basis.zeroth, basis.zeroth)
-        none = np.zeros_like(K)
-        K = np.block([[K, none], [none, shear]])
-    tip = np.stack([deflection[-1].sum(axis=1), slope[-1].sum(axis=1)])
-    load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
-    M = basis.gram(beam, 0, deflection, deflection) + tip.T @ load @ tip
-    M += basis.gram(beam, 7 + plane, slope, slope)
-    A = _lowest(M, K, count, beam.mass)
-    x, w = beam_points(beam, basis.size + 2, basis.breaks)
-    A *= np.where((w * beam.at(x)[:, 0]) @ basis.at(deflection, x) @ A < 0, -1.0, 1.0)
-    kind = ("xy", "xz")[plane]
-    row, turn, sign = _PLANES[kind]
-    series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
-    series[:, row] = np.einsum("kn,ekp->enp", A, deflection)
-    series[:, turn] = sign * np.einsum("kn,ekp->enp", A, slope)
-    return Shapes(basis.breaks, series, (kind,) * count)
 
 
 def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> Shapes:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
 from ..invariants import beam_points
+from ..shapes import PLANES
 from ..theory import AnyBeam
 from .on_beam import OnBeam
 
@@ -137,7 +138,7 @@ class Mesh(OnBeam):
     def _parts(self) -> Iterator[_Part]:
         b, e = self.beam.outside(self.L), self.element
         spans = [(x, n, l, k == len(self.spans)) for k, (x, n, l) in enumerate(self.spans, 1)]
-        for plane, (v, psi, sign) in enumerate(((1, 5, 1.0), (2, 4, -1.0))):
+        for plane, (v, psi, sign) in enumerate(PLANES.values()):
             for span in spans if b.deforms.EI[plane] else ():
                 free = e.shear if b.deforms.kGA[plane] else 0
                 curvature = Strain(*span, e.bending, e.continuous)

@@ -7,7 +7,7 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ..shapes import Shapes
+from ..shapes import PLANES, Shapes
 from ..theory import AnyBeam
 from .assumed import natural_shapes
 from .elements import mesh
@@ -16,7 +16,7 @@ __all__ = ["element_shapes"]
 
 Array = NDArray[np.float64]
 # The components of the end's motion that each kind of shape moves.
-_ENDS = {"xy": (1, 5), "xz": (2, 4), "axial": (0,), "torsion": (3,)}
+_ENDS = {kind: row[:2] for kind, row in PLANES.items()} | {"axial": (0,), "torsion": (3,)}
 
 
 def element_shapes(beam: AnyBeam, n: int, order: str, modes: int | None = None) -> Shapes:

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..shapes import EndLoad
+from ..shapes import PLANES, EndLoad
 from ..theory import Beam
 from .rates import Rate, call
 from .recipes import Recipe, recipe, symbolic
@@ -47,7 +47,7 @@ Velocity = Literal["material", "paper"]
 Beta = Sequence[Scalar] | None
 # Component (0..2 displacement, 3..5 rotation) that each kind of shape moves, and for bending the
 # component and sign of the section's rotation, sign times the slope.
-ROWS = {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0), "torsion": (3, 3, 1.0)}
+ROWS = PLANES | {"torsion": (3, 3, 1.0)}
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,13 @@ def shortened(
         g = [a[0] * b[0] * -half / variable(l) for a, b in one]
         g1 = [(a[1].value * b[0].value + a[0].value * b[1].value) * -half / l for a, b in one]
         below = [_weighted(row, g) for row in S.tolist()]
-        F.append([_moving(*each) for each in zip(below, g, g1, at, strict=True)])
+        # F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta
+        row = []
+        for f, a, a1, spot in zip(below, g, g1, at, strict=True):
+            e = spot.first
+            second = f.second + 2 * a.first * e + a1 * e * e + a.value * spot.second
+            row.append(Rate(f.value, f.first + a.value * e, second))
+        F.append(row)
         tips.append(_weighted(weights.tolist(), g))
     N = [[mode.at(x) for x in at] for mode in modes]
     w, x = weights.tolist(), eta.tolist()
@@ -92,13 +98,6 @@ def _weighted(weights: list[float], values: list[Rate]) -> Rate:
     for w, value in zip(weights, values, strict=True):
         out = out + value * w
     return out
-
-
-def _moving(F: Rate, g: Rate, g1: Scalar, at: Rate) -> Rate:
-    """F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta."""
-    e = at.first
-    second = F.second + 2 * g.first * e + g1 * e * e + g.value * at.second
-    return Rate(F.value, F.first + g.value * e, second)
 
 
 def _parts(rows: list[list[Rate]], weights: list[float]) -> list[list[list[Scalar]]]:

@@ -65,7 +65,16 @@ def import_(
     given: Any = sidecar
     if sidecar is None:
         given = _sidecar(flexible or [], base, tip, gravity)
-        given["flexible"] = _named(urdf, given["flexible"])
+        # The links meant: by their full name, or by the only name that begins with what is given
+        bending = given["flexible"]
+        from ...files.robots import urdf_links
+
+        names = urdf_links(urdf) if bending else []
+        found = {}
+        for said, bends in bending.items():
+            begun = [name for name in names if name.startswith(said)]
+            found[begun[0] if said not in names and len(begun) == 1 else said] = bends
+        given["flexible"] = found
     robot = files.load(urdf, given)
     text = files.dump(robot, out)
     if json:
@@ -107,44 +116,29 @@ def _sidecar(
                 "forearm=tube:0.08,0.003:aluminium"
             )
         found["materials"][material] = library.material(material)
-        found["flexible"][link] = {"material": material, "section": _section(text, shape, sizes)}
+        # A section from its sizes in the order of their keys
+        from ...values import quantity
+
+        keys = {
+            "tube": ("diameter", "wall"),
+            "circle": ("diameter",),
+            "box": ("depth", "width", "wall"),
+            "rectangle": ("depth", "width"),
+        }.get(shape)
+        if keys is None:
+            raise SuppleError(f"--flexible {text}: shape is tube, circle, box or rectangle")
+        parts = sizes.split(",")
+        if len(parts) != len(keys):
+            raise SuppleError(f"--flexible {text}: {shape} takes {', '.join(keys)}, metres or 80mm")
+        try:
+            values = [float(p) if p[-1:].isdigit() else quantity(p, "m") for p in parts]
+        except ValueError as problem:
+            raise SuppleError(f"--flexible {text}: {problem}") from None
+        section = {"shape": shape, **dict(zip(keys, values, strict=True))}
+        found["flexible"][link] = {"material": material, "section": section}
     found |= {key: value for key, value in (("base", base), ("tip", tip)) if value is not None}
     if gravity is not None:
         found["gravity"] = numbers(gravity, "--gravity", 3)
-    return found
-
-
-def _section(text: str, shape: str, sizes: str) -> dict[str, Any]:
-    """A section from its sizes in the order of their keys."""
-    from ...values import quantity
-
-    keys = {
-        "tube": ("diameter", "wall"),
-        "circle": ("diameter",),
-        "box": ("depth", "width", "wall"),
-        "rectangle": ("depth", "width"),
-    }.get(shape)
-    if keys is None:
-        raise SuppleError(f"--flexible {text}: shape is tube, circle, box or rectangle")
-    parts = sizes.split(",")
-    if len(parts) != len(keys):
-        raise SuppleError(f"--flexible {text}: {shape} takes {', '.join(keys)}, metres or 80mm")
-    try:
-        values = [float(p) if p[-1:].isdigit() else quantity(p, "m") for p in parts]
-    except ValueError as problem:
-        raise SuppleError(f"--flexible {text}: {problem}") from None
-    return {"shape": shape, **dict(zip(keys, values, strict=True))}
-
-
-def _named(urdf: str, flexible: dict[str, Any]) -> dict[str, Any]:
-    """The links meant: by their full name, or by the only name that begins with what is given."""
-    from ...files.robots import urdf_links
-
-    names = urdf_links(urdf) if flexible else []
-    found = {}
-    for given, bends in flexible.items():
-        begun = [name for name in names if name.startswith(given)]
-        found[begun[0] if given not in names and len(begun) == 1 else given] = bends
     return found
 
 

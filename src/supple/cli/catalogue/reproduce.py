@@ -5,15 +5,12 @@ from __future__ import annotations
 import json as writer
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ..arguments import Json
 from ..output import print_json, print_table, say
-
-if TYPE_CHECKING:
-    from ...papers.reproduce import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -32,7 +29,15 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
     from ...papers.reproduce import reproduce as ask
 
     found = [ask(name) for name in ([paper] if paper else papers())]
-    written = [path for one in found for path in _write(one, out)] if out else []
+    written = []
+    if out:  # figures and the whole answers, into a folder
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        from ...files.disk import write_text
+        from ...view.figures.papers import draw
+
+        for one in found:
+            text = writer.dumps(one.to_dict(), indent=1, ensure_ascii=False)
+            written += [*draw(one, out), write_text(Path(out) / f"{one.paper}.json", text)]
     if json:
         ok = all(one.ok for one in found)
         rows = [
@@ -43,47 +48,35 @@ def reproduce(paper: Paper = None, out: Out = None, json: Json = False) -> None:
         print_json({"ok": ok, "papers": [one.to_dict() for one in found]}, rows=rows)
     else:
         for one in found:
-            _print(one)
+            from ...papers.cells import MEANING
+
+            say(f"{one.paper} {one.source}: ours beside what is printed\n")
+            tally = one.tally()
+            used = [v for v in MEANING if any(counts[v] for counts in tally.values())]
+            print_table(
+                ("table", "entries>", *(f"{verdict}>" for verdict in used)),
+                [
+                    (table, str(counts.total()), *(str(counts[v] or "") for v in used))
+                    for table, counts in tally.items()
+                ],
+            )
+            for (verdict, why), cells in one.grouped().items():
+                say(f"\n{verdict}{f': {why}' if why else ''}\n")
+                print_table(
+                    ("  table", "at, deg", "column", "mode>", "printed>", "ours>"),
+                    [
+                        (f"  {c.table}", c.posture, c.column, str(c.mode), c.printed, c.told)
+                        for c in cells
+                    ],
+                )
+            say("\nStatements without a printed number:")
+            for claim in one.claims:
+                say(f"  {claim.line()}")
+            say("\nNotes:")
+            for note in (*one.notes, *(f"{verdict}: {MEANING[verdict]}" for verdict in used)):
+                say(f"  {note}")
+            say(f"\n{one.summary}")
         for path in written:
             say(f"wrote {path}")
     if not all(one.ok for one in found):
         raise typer.Exit(1)
-
-
-def _write(found: Reproduction, out: str) -> list[Path]:
-    """Figures and the whole answer, into a folder."""
-    os.environ.setdefault("MPLBACKEND", "Agg")
-    from ...files.disk import write_text
-    from ...view.figures.papers import draw
-
-    written = draw(found, out)
-    text = writer.dumps(found.to_dict(), indent=1, ensure_ascii=False)
-    return [*written, write_text(Path(out) / f"{found.paper}.json", text)]
-
-
-def _print(found: Reproduction) -> None:
-    from ...papers.cells import MEANING
-
-    say(f"{found.paper} {found.source}: ours beside what is printed\n")
-    tally = found.tally()
-    used = [v for v in MEANING if any(counts[v] for counts in tally.values())]
-    print_table(
-        ("table", "entries>", *(f"{verdict}>" for verdict in used)),
-        [
-            (table, str(counts.total()), *(str(counts[v] or "") for v in used))
-            for table, counts in tally.items()
-        ],
-    )
-    for (verdict, why), cells in found.grouped().items():
-        say(f"\n{verdict}{f': {why}' if why else ''}\n")
-        print_table(
-            ("  table", "at, deg", "column", "mode>", "printed>", "ours>"),
-            [(f"  {c.table}", c.posture, c.column, str(c.mode), c.printed, c.told) for c in cells],
-        )
-    say("\nStatements without a printed number:")
-    for claim in found.claims:
-        say(f"  {claim.line()}")
-    say("\nNotes:")
-    for note in (*found.notes, *(f"{verdict}: {MEANING[verdict]}" for verdict in used)):
-        say(f"  {note}")
-    say(f"\n{found.summary}")

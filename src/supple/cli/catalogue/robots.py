@@ -17,7 +17,6 @@ from ..output import (
 
 if TYPE_CHECKING:
     from ...robot import Robot
-    from ...studies.check import Check
 
 __all__ = ["check", "robots", "schema"]
 
@@ -57,26 +56,19 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
     place = asked(robot, at, position) if (at, position) != (None, None) else {}
     seen, found = ask(robot, **place), _summary(robot)
     if json:
-        print_json({"file": file, "valid": True, "faults": [], **found, **_engineer(seen)})
+        engineer = {
+            "configuration": seen.theta,
+            "reach": seen.reach,
+            "mass": seen.mass,
+            "first_frequency_hz": seen.frequency_hz,
+            "sag": seen.sag,
+            "holding": dict(seen.holding),
+            "stress": {name: {"stress": s, "of_yield": r} for name, (s, r) in seen.stress.items()},
+            "notes": list(seen.notes),
+        }
+        print_json({"file": file, "valid": True, "faults": [], **found, **engineer})
         return
     say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
-    _print_check(seen)
-
-
-def _engineer(seen: Check) -> dict[str, Any]:
-    return {
-        "configuration": seen.theta,
-        "reach": seen.reach,
-        "mass": seen.mass,
-        "first_frequency_hz": seen.frequency_hz,
-        "sag": seen.sag,
-        "holding": dict(seen.holding),
-        "stress": {name: {"stress": s, "of_yield": r} for name, (s, r) in seen.stress.items()},
-        "notes": list(seen.notes),
-    }
-
-
-def _print_check(seen: Check) -> None:
     told = ", ".join(f"{value:g}" for value in seen.theta.ravel().tolist())
     rows = [("pose", f"theta = {told}" if told else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []

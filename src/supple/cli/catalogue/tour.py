@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..arguments import Json
 from ..output import print_json, print_table, say
-
-if TYPE_CHECKING:
-    from ...papers.tour import Stop
 
 __all__ = ["tour"]
 
@@ -33,36 +30,32 @@ def tour(out: Out = "tour", json: Json = False) -> None:
         say(f"computing {name} ...", err=True)
         visited += list(visit((name,)))
         if not json:
-            _print(visited[-1])
+            stop = visited[-1]
+            from ...view.page.tour import stop_table
+
+            say(f"\n{stop.name}: {stop.table}")
+            print_table(*stop_table(stop))
+            if stop.tally:
+                told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
+                say(f"all that was recomputed: {told}")
+            if stop.note:
+                say(stop.note)
     page = save_tour(visited, out)
     if json:
         rows = [{"robot": stop.name, **vars(row)} for stop in visited for row in stop.rows]
-        stops_told = [_document(stop) for stop in visited]
+        stops_told = [
+            {
+                "robot": stop.name,
+                "table": stop.table,
+                "rows": [vars(row) for row in stop.rows],
+                "recomputed": dict(stop.tally),
+                "frequency_hz": stop.found.frequency_hz,
+                "certified": stop.found.certified,
+            }
+            for stop in visited
+        ]
         print_json({"page": str(page.resolve()), "stops": stops_told}, rows=rows)
         return
     seconds, size = time.perf_counter() - start, page.stat().st_size / 1e3
     say(f"\nFour robots in {seconds:.0f} s. The page to look at ({size:.0f} kB):")
     say(f"  {page.resolve().as_uri()}")
-
-
-def _print(stop: Stop) -> None:
-    from ...view.page.tour import stop_table
-
-    say(f"\n{stop.name}: {stop.table}")
-    print_table(*stop_table(stop))
-    if stop.tally:
-        told = ", ".join(f"{count} {verdict}" for verdict, count in stop.tally.items())
-        say(f"all that was recomputed: {told}")
-    if stop.note:
-        say(stop.note)
-
-
-def _document(stop: Stop) -> dict[str, Any]:
-    return {
-        "robot": stop.name,
-        "table": stop.table,
-        "rows": [vars(row) for row in stop.rows],
-        "recomputed": dict(stop.tally),
-        "frequency_hz": stop.found.frequency_hz,
-        "certified": stop.found.certified,
-    }

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ..arguments import At, File, Json, Position, Save, asked
 from ..output import print_json, say
-
-if TYPE_CHECKING:
-    from ...studies.vibration.modes import Modes
 
 __all__ = ["view"]
 
@@ -61,34 +58,25 @@ def view(
     given = at is not None or position is not None
     where: dict[str, Any] = asked(robot, at, position) if given else usual_pose(robot)
     if save is not None:
-        _save(ask(robot, count=count, **where), save, json)
-    else:
-        door = {"listen_on_network": listen_on_network, "allow_origin": allow_origin or ()}
         found = ask(robot, count=count, **where)
-        _serve(found, host, port, door, browser and not json, json)
-
-
-def _save(found: Modes, path: str, json: bool) -> None:
-    page = found.save_page(path)
-    size = page.stat().st_size
-    if json:
-        print_json({"robot": found.robot.name, "page": str(page), "bytes": size})
-    else:
-        say(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
-
-
-def _serve(
-    found: Modes, host: str, port: int, door: dict[str, Any], browser: bool, json: bool
-) -> None:
-    from ...view.live.live import open_browser, serve
-
-    live = serve(found, host, port, **door)
-    with contextlib.suppress(KeyboardInterrupt):  # it may come before the wait begins
+        page = found.save_page(save)
+        size = page.stat().st_size
         if json:
-            print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
+            print_json({"robot": found.robot.name, "page": str(page), "bytes": size})
         else:
-            say(f"{live.sentence} Ctrl-C ends it.")
-        if browser:
-            open_browser(live.url)
-        live.wait()
-    live.stop()
+            say(f"wrote {page}, {size / 1e3:.0f} kB; it opens in any browser, offline too")
+    else:
+        from ...view.live.live import open_browser, serve
+
+        found = ask(robot, count=count, **where)
+        origins = allow_origin or ()
+        live = serve(found, host, port, listen_on_network=listen_on_network, allow_origin=origins)
+        with contextlib.suppress(KeyboardInterrupt):  # it may come before the wait begins
+            if json:
+                print_json({"robot": found.robot.name, "url": live.url, "port": live.port})
+            else:
+                say(f"{live.sentence} Ctrl-C ends it.")
+            if browser and not json:
+                open_browser(live.url)
+            live.wait()
+        live.stop()

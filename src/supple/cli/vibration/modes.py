@@ -75,7 +75,15 @@ def modes(
     refuse(context, _IDLE.get(method, ()), f"with --method {method}")
     check_places(plot, save)
     robot = files.load(file)
-    robot = robot if theory is None else _with_theory(robot, theory)
+    if theory is not None:  # every link that bends under one theory
+        from ...faults import nearest
+
+        if theory not in THEORIES:
+            near = nearest(theory, THEORIES)
+            hint = f"; did you mean {near}?" if near else ""
+            raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
+        paths = [f"{path}.theory" for path, link in _links(robot).items() if not link.rigid]
+        robot = robot.with_(dict.fromkeys(paths, theory))
     where = asked(robot, at, position)
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
     found = ask(robot, count=count, elements=elements, order=order, **choice)
@@ -86,20 +94,20 @@ def modes(
     if json:
         print_json(_document(found), found)
         return
-    _print(found, where)
+    theories = _theory(found.robot)
+    told = theories if isinstance(theories, str) else ", ".join(theories)
+    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
+    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
+    rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
+    print_table(
+        ("mode>", "Hz>", "rad/s>", "kind"),
+        [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
+    )
+    # what is proven about the frequencies printed
+    zero = found.rigid_modes
+    rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
+    say("\n" + found.proof + rigid)
     tell_places(plot, save)
-
-
-def _with_theory(robot: Robot, theory: str) -> Robot:
-    """The robot with every link that bends under one theory."""
-    from ...faults import nearest
-
-    if theory not in THEORIES:
-        near = nearest(theory, THEORIES)
-        hint = f"; did you mean {near}?" if near else ""
-        raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
-    paths = [f"{path}.theory" for path, link in _links(robot).items() if not link.rigid]
-    return robot.with_(dict.fromkeys(paths, theory))
 
 
 def _links(robot: Robot) -> dict[str, Any]:
@@ -134,20 +142,3 @@ def _document(found: Modes) -> dict[str, Any]:
         **({} if found.plane is None else {"plane": found.plane}),
         **({} if found.plane is None else {"out_of_plane_hz": found.out_of_plane_hz}),
     }
-
-
-def _print(found: Modes, where: dict[str, Any]) -> None:
-    theory = _theory(found.robot)
-    told = theory if isinstance(theory, str) else ", ".join(theory)
-    say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
-    say(f"joints {found.joints}, theory {told}, method {found.method}\n")
-    rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)
-    print_table(
-        ("mode>", "Hz>", "rad/s>", "kind"),
-        [(str(i), digits(hz), digits(w), kind) for i, (hz, w, kind) in enumerate(rows, 1)],
-    )
-    # what is proven about the frequencies printed
-    zero = found.rigid_modes
-    rigid = f" Beside them {zero} rigid-body mode{'s' * (zero > 1)} at zero." if zero else ""
-    verdict = found.proof + rigid
-    say("\n" + verdict)

@@ -164,7 +164,14 @@ def _print(found: FrequencyResponse, where: dict[str, Any]) -> None:
             size = np.abs(found.values[:, o, i])
             size = np.where(np.isfinite(size), size, -1.0)
             k = int(np.argmax(size))
-            zeros = [_zero(z) for z in _zeros(found, name, output)]
+            zeros = []
+            for z in _zeros(found, name, output):
+                hertz = abs(z) / 6.283185307179586
+                if abs(z.imag) > 1e-9 * abs(z) and abs(z.real) > 1e-9 * abs(z):
+                    zero = f"{digits(hertz)} (complex)"
+                else:
+                    zero = f"{digits(hertz)}{' r' if abs(z.real) > abs(z.imag) else ''}"
+                zeros.append(zero)
             peak = f"{digits(float(size[k]))} at {found.frequency_hz[k]:g} Hz"
             rows.append((output, name, peak, ", ".join(zeros) or "none"))
     print_table(
@@ -178,10 +185,3 @@ def _zeros(found: FrequencyResponse, name: str, output: str) -> Any:
         return found.zeros(name, output)
     except SuppleError:
         return []
-
-
-def _zero(s: complex) -> str:
-    hertz = abs(s) / 6.283185307179586
-    if abs(s.imag) > 1e-9 * abs(s) and abs(s.real) > 1e-9 * abs(s):
-        return f"{digits(hertz)} (complex)"
-    return f"{digits(hertz)}{' r' if abs(s.real) > abs(s.imag) else ''}"

@@ -88,7 +88,24 @@ def workspace(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found, bound), found)
+        lowest = found.omega[..., 0].astype(object)
+        lowest[~found.reachable] = None
+        (low, omega), (_, top) = found.lowest, found.highest
+        out: dict[str, Any] = {
+            "robot": found.robot.name,
+            "axes": found.axes,
+            "omega": lowest,
+            "reachable": int(found.reachable.sum()),
+            "lowest": {"at": low, "omega": omega, "frequency_hz": omega / (2 * math.pi)},
+            "highest_omega": top,
+        }
+        if bound is not None:
+            out |= {
+                "below": bound,
+                "share_below": found.share_below(bound),
+                "points_below": found.below(bound),
+            }
+        print_json(out, found)
         return
     _print(robot, found, bound)
     tell_places(plot, save)
@@ -120,27 +137,6 @@ def _range(text: str, option: str) -> Any:
         raise SuppleError(f"{option} {text}: give a range from:to, or one value")
     ends = [part[0] for part in found]
     return ends[0] if len(ends) == 1 else (ends[0], ends[1])
-
-
-def _document(found: WorkspaceMap | JointMap, bound: float | None) -> dict[str, Any]:
-    lowest = found.omega[..., 0].astype(object)
-    lowest[~found.reachable] = None
-    (low, omega), (_, top) = found.lowest, found.highest
-    out: dict[str, Any] = {
-        "robot": found.robot.name,
-        "axes": found.axes,
-        "omega": lowest,
-        "reachable": int(found.reachable.sum()),
-        "lowest": {"at": low, "omega": omega, "frequency_hz": omega / (2 * math.pi)},
-        "highest_omega": top,
-    }
-    if bound is not None:
-        out |= {
-            "below": bound,
-            "share_below": found.share_below(bound),
-            "points_below": found.below(bound),
-        }
-    return out
 
 
 def _told(found: WorkspaceMap | JointMap, values: Any) -> tuple[str, ...]:

@@ -13,15 +13,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...beams.shapes import PLANES
 from .chain import ChainLink
 
 __all__ = ["end_coordinates"]
 
 Array = NDArray[np.float64]
 # Rows of the end's displacement and rotation that each kind of shape moves; rotations first.
-_ROWS = {
-    "xy": (("Psi", 2), ("N", 1)),
-    "xz": (("Psi", 1), ("N", 2)),
+_ROWS: dict[str, tuple[tuple[str, int], ...]] = {
+    **{kind: (("Psi", psi - 3), ("N", v)) for kind, (v, psi, _) in PLANES.items()},
     "axial": (("N", 0),),
     "torsion": (("Psi", 0),),
 }
@@ -35,30 +35,31 @@ def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
         return link, B, B
     for kind, rows in _ROWS.items():
         members = [j for j, name in enumerate(link.shapes.kinds) if name == kind]
-        _insert(B, link, members, rows)
+        # Put the end's motions in place of the shapes that tell them apart best
+        ends = {"N": link.inv.N_end[:, : len(B)], "Psi": link.inv.Psi_end}
+        wanted = np.array([ends[name][row] for name, row in rows])[: len(members)]
+        if members:
+            choices = list(combinations(members, len(wanted)))
+            size = [abs(np.linalg.det(wanted[:, choice])) for choice in choices]
+            B[list(choices[int(np.argmax(size))])] = wanted
     if np.linalg.cond(B) > 1e6:
         B = np.eye(k)
     A: Array = np.linalg.inv(B).astype(float)
     return _turned(link, A, B), B, A
 
 
-def _insert(
-    B: Array, link: ChainLink, members: list[int], rows: tuple[tuple[str, int], ...]
-) -> None:
-    """Put the end's motions in place of the shapes that tell them apart best."""
-    ends = {"N": link.inv.N_end[:, : len(B)], "Psi": link.inv.Psi_end}
-    wanted = np.array([ends[name][row] for name, row in rows])[: len(members)]
-    if not len(members):
-        return
-    choices = list(combinations(members, len(wanted)))
-    size = [abs(np.linalg.det(wanted[:, choice])) for choice in choices]
-    B[list(choices[int(np.argmax(size))])] = wanted
-
-
 def _turned(link: ChainLink, A: Array, B: Array) -> ChainLink:
     """The link's integrals with eta = A zeta, its products of coordinates included."""
     inv = link.inv
-    wide = _with_products(A, inv.pairs)
+    # z(eta) = wide z(zeta): A on the coordinates, its products on theirs
+    pairs = inv.pairs
+    k, n = len(A), len(A) + len(pairs)
+    wide = np.zeros((n, n))
+    wide[:k, :k] = A
+    for row, (j, l) in enumerate(pairs):
+        for column, (a, b) in enumerate(pairs):
+            value = A[j, a] * A[l, b]
+            wide[k + row, k + column] = value if a == b else value + A[j, b] * A[l, a]
     N_end, Psi_end = inv.N_end @ wide, inv.Psi_end @ A
     for matrix in (N_end[:, : len(A)], Psi_end):
         matrix[np.abs(matrix) < 1e-9] = 0.0
@@ -75,15 +76,3 @@ def _turned(link: ChainLink, A: Array, B: Array) -> ChainLink:
     )
     stations = tuple((x, N @ wide, Psi @ A) for x, N, Psi in link.stations)
     return replace(link, inv=turned, stations=stations)
-
-
-def _with_products(A: Array, pairs: tuple[tuple[int, int], ...]) -> Array:
-    """z(eta) = wide z(zeta): A on the coordinates, its products on theirs."""
-    k, n = len(A), len(A) + len(pairs)
-    wide = np.zeros((n, n))
-    wide[:k, :k] = A
-    for row, (j, l) in enumerate(pairs):
-        for column, (a, b) in enumerate(pairs):
-            value = A[j, a] * A[l, b]
-            wide[k + row, k + column] = value if a == b else value + A[j, b] * A[l, a]
-    return wide

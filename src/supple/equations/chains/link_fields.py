@@ -22,7 +22,19 @@ def link_deflection(part: ChainLink, own: Array, fraction: float, stiffening: bo
     if part.shapes is None:
         return np.zeros((*own.shape[:-1], 3))
     if part.slide is not None:
-        moved = _slid(part, own, fraction, stiffening)
+        # A link that slides, section axes, from own = [l, eta]
+        places = np.linspace(0.0, fraction, 129) if stiffening else np.array([fraction])
+        l, fields = own[..., :1], part.slide.fields(own[..., :1], places)
+        moved = np.einsum("...pak,...k->...pa", fields, own[..., 1:])[..., :3]
+        end: Array = moved[..., -1, :].copy()
+        if stiffening and fraction:
+            coarse_fine = []
+            for each in (2, 1):
+                rise = np.diff(moved[..., ::each, 1:], axis=-2)
+                pieces = l * fraction * each / 128
+                coarse_fine.append(-((rise**2).sum(axis=-1) / (2 * pieces)).sum(axis=-1))
+            end[..., 0] += (4 * coarse_fine[1] - coarse_fine[0]) / 3
+        moved = end
     else:
         x = np.array([fraction * part.inv.length])
         moved = own @ part.shapes.at(x)[0, :3].T
@@ -32,23 +44,6 @@ def link_deflection(part: ChainLink, own: Array, fraction: float, stiffening: bo
             moved = moved + (own[..., j] * own[..., n])[..., None] * short[0, :, k]
     turned: Array = moved @ part.R_SL
     return turned
-
-
-def _slid(part: ChainLink, own: Array, fraction: float, stiffening: bool) -> Array:
-    """The same of a link that slides, section axes, from own = [l, eta]."""
-    assert part.slide is not None
-    places = np.linspace(0.0, fraction, 129) if stiffening else np.array([fraction])
-    l, fields = own[..., :1], part.slide.fields(own[..., :1], places)
-    moved = np.einsum("...pak,...k->...pa", fields, own[..., 1:])[..., :3]
-    end: Array = moved[..., -1, :].copy()
-    if stiffening and fraction:
-        short = []
-        for each in (2, 1):
-            rise = np.diff(moved[..., ::each, 1:], axis=-2)
-            pieces = l * fraction * each / 128
-            short.append(-((rise**2).sum(axis=-1) / (2 * pieces)).sum(axis=-1))
-        end[..., 0] += (4 * short[1] - short[0]) / 3
-    return end
 
 
 def on_chord(here: Array, end: Array, fraction: float, length: Array | float) -> Array:
@@ -68,19 +63,17 @@ def on_chord(here: Array, end: Array, fraction: float, length: Array | float) ->
 def root_moments(chain: Chain, q: Array, link: str) -> Array:
     """Return the bending moments (.., 2) at a link's root for states (.., N), in x-y and x-z."""
     i = chain.index(link)
-    rows = [_root_moment(chain.links[i], x[chain.own(i)]) for x in q.reshape(-1, chain.size)]
+    # EI times the curvature (2,) at a link's root, from its own coordinates
+    part, rows = chain.links[i], []
+    stiff = np.where(np.isfinite(part.EI), part.EI, 0.0)
+    for x in q.reshape(-1, chain.size):
+        own = x[chain.own(i)]
+        if part.slide is not None:
+            moment: Array = stiff * (part.slide.curvature(float(own[0])) @ own[1:])
+        elif part.shapes is None:
+            moment = np.zeros(2)
+        else:
+            slope = part.shapes.at(0.0, derivative=1)[0]
+            moment = stiff * np.array([slope[5] @ own, -slope[4] @ own])
+        rows.append(moment)
     return np.array(rows).reshape(*q.shape[:-1], 2)
-
-
-def _root_moment(part: ChainLink, own: Array) -> Array:
-    """EI times the curvature (2,) at a link's root, from its own coordinates."""
-    EI = np.array(part.EI)
-    stiff = np.where(np.isfinite(EI), EI, 0.0)
-    if part.slide is not None:
-        bent: Array = stiff * (part.slide.curvature(float(own[0])) @ own[1:])
-        return bent
-    if part.shapes is None:
-        return np.zeros(2)
-    slope = part.shapes.at(0.0, derivative=1)[0]
-    moment: Array = stiff * np.array([slope[5] @ own, -slope[4] @ own])
-    return moment

@@ -197,24 +197,26 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
     for i, link in enumerate(links):
         p = parent(links, i)
         before = poses[p].sections[link.carrier] if p >= 0 else None
-        R = _between(link, before, s[i])
+        # R = (turn of the carrying section) R_PM Rot(axis, s); turns about one z are added first
+        if link.axis is None:
+            R = matmul(before.turn, link.R_PM) if before else link.R_PM
+        else:
+            upright = known(link.axis, [0.0, 0.0, 1.0]) and known(link.R_PM, identity(3))
+            if before and upright and known(before.angles[:2], [0.0, 0.0]):
+                R = axis_rotation(link.axis, add(before.angles[2], s[i]))
+            else:
+                fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
+                R = matmul(fixed, axis_rotation(link.axis, s[i]))
         offset = matvec(before.turn, link.p_PM) if before else link.p_PM
-        z, Z = _coordinates(link, eta[i])
+        # z, in which the fields of a link are linear, and Z = dz/deta
+        if link.slides:
+            z, Z = _slide_coordinates(*_with_products(link.pairs, eta[i][1:]))
+        else:
+            z, Z = _with_products(link.pairs, eta[i])
         ends = [Station(link.length, link.N_end, link.Psi_end), *link.stations]
         sections = tuple(_section(end, z, Z, bool(eta[i])) for end in ends)
         poses.append(Pose(R, known(R[2], [0.0, 0.0, 1.0]), offset, z, Z, sections))
     return poses
-
-
-def _between(link: Numbers, before: Section | None, s: Scalar) -> Matrix:
-    """R = (turn of the carrying section) R_PM Rot(axis, s); turns about one z are added first."""
-    if link.axis is None:
-        return matmul(before.turn, link.R_PM) if before else link.R_PM
-    upright = known(link.axis, [0.0, 0.0, 1.0]) and known(link.R_PM, identity(3))
-    if before and upright and known(before.angles[:2], [0.0, 0.0]):
-        return axis_rotation(link.axis, add(before.angles[2], s))
-    fixed = matmul(before.turn, link.R_PM) if before else link.R_PM
-    return matmul(fixed, axis_rotation(link.axis, s))
 
 
 def _section(at: Station, z: Vector, Z: Matrix, bends: bool) -> Section:
@@ -234,17 +236,17 @@ def _section(at: Station, z: Vector, Z: Matrix, bends: bool) -> Section:
     )
 
 
-def _coordinates(link: Numbers, eta: Vector) -> tuple[Vector, Matrix]:
-    """z, in which the fields of a link are linear, and Z = dz/deta."""
-    if link.slides:
-        return _slide_coordinates(*_with_products(link.pairs, eta[1:]))
-    return _with_products(link.pairs, eta)
-
-
 def _with_products(pairs: tuple[tuple[int, int], ...], eta: Vector) -> tuple[Vector, Matrix]:
     """eta and its products, and their derivative."""
     z = eta + [mul(eta[j], eta[l]) for j, l in pairs]
-    return z, identity(len(eta)) + [_product_row(eta, j, l) for j, l in pairs]
+    # d(eta_j eta_l)/d eta
+    rows = []
+    for j, l in pairs:
+        row: Vector = [0.0] * len(eta)
+        row[j] = add(row[j], eta[l])
+        row[l] = add(row[l], eta[j])
+        rows.append(row)
+    return z, identity(len(eta)) + rows
 
 
 def _slide_coordinates(bent: Vector, slope: Matrix) -> tuple[Vector, Matrix]:
@@ -257,16 +259,6 @@ def _slide_coordinates(bent: Vector, slope: Matrix) -> tuple[Vector, Matrix]:
     return [*bent, *still], [*moved, *carried, *empty, [1.0] + [0.0] * k]
 
 
-def _bias_coordinates(link: Numbers, z: Vector, zd: Vector, etad: Vector) -> Vector:
-    """zb, the part of z's second derivative without eta's."""
-    if link.slides:
-        ld, width = etad[0], len(link.PsiJPsi) // 3
-        own = _product_bias(link.pairs, etad[1:])
-        convected = scale(mul(2.0, ld), zd[:width])
-        return [*own, *convected, *scale(mul(ld, ld), z[:width]), 0.0]
-    return _product_bias(link.pairs, etad)
-
-
 def _product_bias(pairs: tuple[tuple[int, int], ...], etad: Vector) -> Vector:
     return [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in pairs]
 
@@ -275,14 +267,6 @@ def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
     """Psi of the entries of z that turn the section, times their Z, (rows, k)."""
     width = len(Psi[0])
     return matmul(Psi, Z[:width]) if width else [[0.0] * len(Z[0]) for _ in Psi]
-
-
-def _product_row(eta: Vector, j: int, l: int) -> Vector:
-    """d(eta_j eta_l)/d eta."""
-    row: Vector = [0.0] * len(eta)
-    row[j] = add(row[j], eta[l])
-    row[l] = add(row[l], eta[j])
-    return row
 
 
 def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector]) -> list[Rates]:
@@ -302,27 +286,31 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
 
 def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> Rates:
     zd = matvec(pose.Z, etad)
-    zb = _bias_coordinates(link, pose.z, zd, etad)
+    # zb, the part of z's second derivative without eta's
+    if link.slides:
+        ld, width = etad[0], len(link.PsiJPsi) // 3
+        own = _product_bias(link.pairs, etad[1:])
+        convected = scale(mul(2.0, ld), zd[:width])
+        zb = [*own, *convected, *scale(mul(ld, ld), pose.z[:width]), 0.0]
+    else:
+        zb = _product_bias(link.pairs, etad)
     S, twice = cross_matrix(w), scale(2.0, w)
     W, sections = matmul(S, S), []
     for section in pose.sections:
         end_v, end_w = matvec(section.Jv, etad), matvec(section.Jw, etad)
         linear = vadd(matvec(W, section.arm), cross(twice, end_v), matvec(section.N, zb))
         turning = len(section.Psi[0])
-        angular = vadd(cross(w, end_w), _turn_bias(section, zd[:turning], zb[:turning]))
+        # Angular acceleration of a section, root axes, that R_z R_y R_x brings without eta's
+        phi_d, y_d, z_d = matvec(section.Psi, zd[:turning])
+        phi_b, y_b, z_b = matvec(section.Psi, zb[:turning])
+        Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
+        axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in section.turn]
+        spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
+        turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
+        turn_bias = vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
+        angular = vadd(cross(w, end_w), turn_bias)
         sections.append(SectionRates(vadd(w, end_w), linear + angular))
     return Rates(w, W, twice, etad, zd, zb, root, tuple(sections))
-
-
-def _turn_bias(section: Section, zd: Vector, zb: Vector) -> Vector:
-    """Angular acceleration of a section, root axes, that R_z R_y R_x brings without eta's."""
-    phi_d, y_d, z_d = matvec(section.Psi, zd)
-    phi_b, y_b, z_b = matvec(section.Psi, zb)
-    Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
-    axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in section.turn]
-    spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
-    turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
-    return vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
 
 
 def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
@@ -331,7 +319,19 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
     H = [[matvec(transpose(link.G[a][b]), z) if k else [] for b in range(3)] for a in range(3)]
     H[0] = [vadd(H[0][b], link.X[b]) for b in range(3)]
     c = vadd([link.first, 0.0, 0.0], matvec(link.P, z))
-    J = _rotational(link, z, H)
+    # Inertia about the root, root bodies left out: tr Q - Q + J, Q_ab = int m r_a r_b. Q_ab = H_ab
+    # z, and for a = b = x also X_x z + int m x^2, which is kept with the constants
+    Q = [[dot(H[i][j], z) if j >= i else 0.0 for j in range(3)] for i in range(3)]
+    Q[0][0] = add(Q[0][0], dot(link.X[0], z))
+    J = zeros(3, 3)
+    for i in range(3):
+        constant = add(link.J[i], link.second if i else 0.0)
+        J[i][i] = add(
+            constant,
+            total([Q[j][j] for j in range(3) if j != i]),
+        )
+        for j in range(i + 1, 3):
+            J[i][j] = J[j][i] = mul(-1.0, Q[i][j])
     v_eta = matmul(link.P, pose.Z) if k else [[], [], []]
     moment = [
         vadd(H[1][2], negate(H[2][1])),
@@ -339,40 +339,22 @@ def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
         vadd(H[0][1], negate(H[1][0])),
     ]
     w_eta = combine(matmul(moment, pose.Z), _turning(link.JPsi, pose.Z)) if k else [[], [], []]
-    eta_eta = _elastic_mass(link, pose) if k else []
+    if k:
+        # (k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide
+        trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
+        eta_eta, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
+        if turning:
+            eta_eta = combine(eta_eta, congruence(pose.Z[:turning], link.PsiJPsi))
+        if link.slides:
+            eta_eta[0][0] = add(eta_eta[0][0], link.rotor)
+    else:
+        eta_eta = []
     C = cross_matrix(negate(c))
     M = _blocks(link.mass, C, J, v_eta, w_eta, eta_eta)
     for a in range(6):
         for b in range(6):
             M[a][b] = add(M[a][b], link.root_mass[a][b])
     return M, H
-
-
-def _elastic_mass(link: Numbers, pose: Pose) -> Matrix:
-    """(k, k): Z' int m N'N Z and the rotary part; the drive's mass moves with a slide."""
-    trace_G = combine(combine(link.G[0][0], link.G[1][1]), link.G[2][2])
-    M, turning = congruence(pose.Z, trace_G), len(link.PsiJPsi)
-    if turning:
-        M = combine(M, congruence(pose.Z[:turning], link.PsiJPsi))
-    if link.slides:
-        M[0][0] = add(M[0][0], link.rotor)
-    return M
-
-
-def _rotational(link: Numbers, z: Vector, H: list[list[Vector]]) -> Matrix:
-    """Inertia about the root, root bodies left out: tr Q - Q + J, Q_ab = int m r_a r_b.
-
-    Q_ab = H_ab z, and for a = b = x also X_x z + int m x^2, which is kept with the constants.
-    """
-    Q = [[dot(H[a][b], z) if b >= a else 0.0 for b in range(3)] for a in range(3)]
-    Q[0][0] = add(Q[0][0], dot(link.X[0], z))
-    J = zeros(3, 3)
-    for a in range(3):
-        constant = add(link.J[a], link.second if a else 0.0)
-        J[a][a] = add(constant, total([Q[b][b] for b in range(3) if b != a]))
-        for b in range(a + 1, 3):
-            J[a][b] = J[b][a] = mul(-1.0, Q[a][b])
-    return J
 
 
 def _blocks(

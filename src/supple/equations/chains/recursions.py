@@ -144,7 +144,17 @@ def balance(
     """Return what every section and root carries in a motion; arguments as of `inverse`."""
     poses = kinematics(links, s[0], eta[0])
     rate = rates(links, poses, s[1], eta[1])
-    roots, ends = _accelerations(links, poses, rate, s[2], eta[2], gravity)
+    # Accelerations (6,) of the root and of the sections of every link, its own axes
+    sdd = s[2]
+    etadd = eta[2]
+    roots: list[Vector] = []
+    ends: list[list[Vector]] = []
+    for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
+        root = _root_acceleration(links, i, pose, rate, ends, gravity)
+        if link.axis is not None:
+            root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
+        roots.append(root)
+        ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
     F = _wrench_on_end(links, poses, wrench, tip)
     on_roots: list[Vector] = [[] for _ in links]
     elastic: list[Vector] = [[] for _ in links]
@@ -183,26 +193,6 @@ def _wrench_on_end(
         F = _turned(transpose(poses[i].R), F)
     out[tip][0] = F
     return out
-
-
-def _accelerations(
-    links: list[Numbers],
-    poses: list[Pose],
-    rate: list[Rates],
-    sdd: Vector,
-    etadd: list[Vector],
-    gravity: Vector,
-) -> tuple[list[Vector], list[list[Vector]]]:
-    """Accelerations (6,) of the root and of the sections of every link, its own axes."""
-    roots: list[Vector] = []
-    ends: list[list[Vector]] = []
-    for i, (link, pose) in enumerate(zip(links, poses, strict=True)):
-        root = _root_acceleration(links, i, pose, rate, ends, gravity)
-        if link.axis is not None:
-            root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
-        roots.append(root)
-        ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
-    return roots, ends
 
 
 def _section_accelerations(pose: Pose, rate: Rates, motion: Vector) -> list[Vector]:
@@ -310,7 +300,29 @@ def forward(
         if p >= 0:
             A, f = _to_previous(pose, rate[i], rate[p].sections[k], A, f)
             beyond[p][k], F[p][k] = combine(beyond[p][k], A), vadd(F[p][k], f)
-    return _outward(links, poses, rate, kept, gravity)
+    # Accelerations of joints and elastic coordinates, from the base to the tips
+    sdd: Vector = [0.0] * len(links)
+    etadd: list[Vector] = [[] for _ in links]
+    ends: list[list[Vector]] = []
+    for i, (link, pose, part) in enumerate(zip(links, poses, kept, strict=True)):
+        assert part is not None
+        root = _root_acceleration(links, i, pose, rate, ends, gravity)
+        if link.axis is not None:
+            # The root's acceleration with the joint's; about a free axis the latter comes second
+            free, push = _free_axis(link), mul(part.u, 1.0 / part.D)
+            if free is None:
+                sdd[i] = sub(push, dot(part.U, root))
+                root = root[:3] + vadd(root[3:], scale(sdd[i], link.axis))
+            else:
+                rest = [0.0 if a == free else x for a, x in enumerate(root)]
+                absolute = sub(push, dot(part.U, rest))
+                sdd[i] = sub(absolute, root[free])
+                root = [absolute if a == free else x for a, x in enumerate(root)]
+        if link.count:
+            load = [sub(x, dot(row, root)) for x, row in zip(part.load, part.coupling, strict=True)]
+            etadd[i] = ldl_rest(part.factors, load)
+        ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
+    return sdd, etadd
 
 
 def _articulated(
@@ -382,38 +394,3 @@ def _to_previous(
     A, p = _rotated(pose, A), _turned(pose.R, p)
     p = vadd(p, matvec([row[:3] for row in A], _offset_bias(pose, before)))
     return congruence(_shift_map(pose.offset), A), moved(p, pose.offset)
-
-
-def _joint_acceleration(link: Numbers, part: _Eliminated, root: Vector) -> tuple[Scalar, Vector]:
-    """A joint's acceleration, and the root's with it; about a free axis the latter comes first."""
-    assert link.axis is not None
-    free, push = _free_axis(link), mul(part.u, 1.0 / part.D)
-    if free is None:
-        sdd = sub(push, dot(part.U, root))
-        return sdd, root[:3] + vadd(root[3:], scale(sdd, link.axis))
-    rest = [0.0 if a == free else x for a, x in enumerate(root)]
-    absolute = sub(push, dot(part.U, rest))
-    return sub(absolute, root[free]), [absolute if a == free else x for a, x in enumerate(root)]
-
-
-def _outward(
-    links: list[Numbers],
-    poses: list[Pose],
-    rate: list[Rates],
-    kept: list[_Eliminated | None],
-    gravity: Vector,
-) -> tuple[Vector, list[Vector]]:
-    """Accelerations of joints and elastic coordinates, from the base to the tips."""
-    sdd: Vector = [0.0] * len(links)
-    etadd: list[Vector] = [[] for _ in links]
-    ends: list[list[Vector]] = []
-    for i, (link, pose, part) in enumerate(zip(links, poses, kept, strict=True)):
-        assert part is not None
-        root = _root_acceleration(links, i, pose, rate, ends, gravity)
-        if link.axis is not None:
-            sdd[i], root = _joint_acceleration(link, part, root)
-        if link.count:
-            load = [sub(x, dot(row, root)) for x, row in zip(part.load, part.coupling, strict=True)]
-            etadd[i] = ldl_rest(part.factors, load)
-        ends.append(_section_accelerations(pose, rate[i], root + etadd[i]))
-    return sdd, etadd

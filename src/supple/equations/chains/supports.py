@@ -78,7 +78,22 @@ def bearing_of(
     if bearing is None:
         return None, spring
     columns, K = bearing.soft(planar)
-    A = columns.T @ _shared(link, planar, columns)
+    # (6, f) motions of a joint that its bearing makes as well, mounted axes
+    joint, turns = link.joint, np.eye(6)[:, 3:]
+    if joint.type == "fixed":
+        shared = np.zeros((6, 0))
+    else:
+        if joint.type == "prismatic":
+            own = np.concatenate([joint.direction, np.zeros(3)])[:, None]
+        elif planar:
+            own = turns[:, 2:]
+        elif joint.type == "revolute":
+            own = np.concatenate([np.zeros(3), joint.direction])[:, None]
+        else:
+            own = turns
+        inside = np.abs(columns @ (columns.T @ own) - own).max(axis=0) < 1e-12
+        shared = np.asarray(own[:, inside])
+    A = columns.T @ shared
     if not A.shape[1]:
         return _support(columns, K, R_MS), spring
     passive, joint = not getattr(link.joint, "driven", True), link.joint
@@ -103,23 +118,6 @@ def bearing_of(
     rest = np.eye(len(K))[:, kept]
     rest -= A @ np.linalg.solve(A.T @ K @ A, A.T @ K @ rest)
     return _support(columns @ rest, rest.T @ K @ rest, R_MS), spring
-
-
-def _shared(link: JointedLink, planar: bool, columns: Array) -> Array:
-    """(6, f) motions of a joint that its bearing makes as well, mounted axes."""
-    joint, turns = link.joint, np.eye(6)[:, 3:]
-    if joint.type == "fixed":
-        return np.zeros((6, 0))
-    if joint.type == "prismatic":
-        own = np.concatenate([joint.direction, np.zeros(3)])[:, None]
-    elif planar:
-        own = turns[:, 2:]
-    elif joint.type == "revolute":
-        own = np.concatenate([np.zeros(3), joint.direction])[:, None]
-    else:
-        own = turns
-    inside = np.abs(columns @ (columns.T @ own) - own).max(axis=0) < 1e-12
-    return np.asarray(own[:, inside])
 
 
 def support_numbers(support: Support, like: Numbers) -> Numbers:

@@ -279,7 +279,17 @@ class _Edge:
             turned = [np.broadcast_to(d, (4, 6))[:, self.axes, None] for d in own]
             D = np.concatenate([np.zeros((4, len(self.axes), 0)), *turned], axis=2)
             self._tie(owners[i][0], fine, T, D)
-        self._scale()
+        # Scale unknowns so that rows are alike in size (the count does not change)
+        size = np.abs(self.A)
+        for piece, columns, b, c in self.ties:
+            tie = self.rows[piece]
+            if len(columns):
+                size[np.ix_(tie, columns)] += np.abs(b) + np.abs(c)
+                size[np.ix_(columns, tie)] += (np.abs(b) + np.abs(c)).T
+        d = np.ones(len(size))
+        for _ in range(20):
+            d /= np.sqrt((size * d * d[:, None]).max(axis=1))
+        self.d = d
 
     def _lay_out(self, fine: Structure, omega: float) -> None:
         """Unknowns: root and inner coordinates of every piece, releases, then one tie a root."""
@@ -339,19 +349,6 @@ class _Edge:
         self.A[np.ix_(tie, across)], self.A[np.ix_(across, tie)] = a, a.T
         keep = (np.abs(b) + np.abs(c)).any(axis=0)
         self.ties.append((piece, across[keep], b[:, keep], c[:, keep]))
-
-    def _scale(self) -> None:
-        """Scale unknowns so that rows are alike in size (the count does not change)."""
-        size = np.abs(self.A)
-        for piece, columns, b, c in self.ties:
-            tie = self.rows[piece]
-            if len(columns):
-                size[np.ix_(tie, columns)] += np.abs(b) + np.abs(c)
-                size[np.ix_(columns, tie)] += (np.abs(b) + np.abs(c)).T
-        d = np.ones(len(size))
-        for _ in range(20):
-            d /= np.sqrt((size * d * d[:, None]).max(axis=1))
-        self.d = d
 
     def looked_at(self, middle: Array, half: Array) -> tuple[NDArray[np.int64], Array]:
         """Return counts (B,) at the middle of cells, and the joints' shares (B, k) of the bound."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import pickle
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,13 @@ class Question:
         columns = self.columns(index)
         m = len(next(iter(columns.values())))
         answer: dict[str, Array] = {}
-        for rows in self._alike(columns, m):
+        # rows whose parameters are the same, robot by robot
+        which: NDArray[np.intp] = np.zeros(m, np.intp)
+        if keys := self.varied.parameter_keys:
+            table = np.array([columns[key] for key in keys]).T
+            which = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+        for k in range(int(which.max()) + 1):
+            rows = np.flatnonzero(which == k)
             values = {key: column[rows[0]] for key, column in columns.items()}
             robot = self.varied.changed(values)
             part = {key: column[rows] for key, column in columns.items()}
@@ -98,17 +104,6 @@ class Question:
                     answer[name] = np.empty((m, *np.shape(found)[1:]), np.asarray(found).dtype)
                 answer[name][rows] = found
         return reduced(answer, columns, self.reduce, self.edges) if self.reduce else answer
-
-    def _alike(self, columns: Mapping[str, Array], m: int) -> Iterator[NDArray[np.int64]]:
-        """Rows of a chunk whose parameters are the same, robot by robot."""
-        keys = self.varied.parameter_keys
-        if not keys:
-            yield np.arange(m)
-            return
-        table = np.array([columns[key] for key in keys]).T
-        _, which = np.unique(table, axis=0, return_inverse=True)
-        for k in range(int(which.max()) + 1):
-            yield np.flatnonzero(which.ravel() == k)
 
     def _asked(self, robot: Robot, part: Mapping[str, Array], m: int) -> dict[str, Array]:
         if isinstance(self.study, str):
@@ -214,7 +209,27 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
         raise SuppleError("over is empty: give what varies, such as {'theta.link2': [0, 1, 2]}")
     axes = {key: _axis(key, value) for key, value in given.items()}
     if isinstance(sample, str):
-        axes = _sampled(axes, sample, samples, seed)
+        # Points between the least and largest value of every key
+        from scipy.stats import qmc
+
+        if sample not in SAMPLERS:
+            raise SuppleError(
+                f"sample is {sample!r}: choose {', '.join(SAMPLERS)}, or give a table"
+            )
+        if not isinstance(samples, int) or samples < 1:
+            raise SuppleError(f"samples is {samples!r}: give how many points")
+        d, low = len(axes), [axis.min() for axis in axes.values()]
+        span = np.array([axis.max() for axis in axes.values()]) - low
+        if sample == "random":
+            unit = np.random.default_rng(seed).random((samples, d))
+        elif sample == "latin":
+            unit = qmc.LatinHypercube(d, rng=seed).random(samples)
+        else:
+            unit = qmc.Sobol(d, rng=seed).random_base2(max(0, int(np.ceil(np.log2(samples)))))[
+                :samples
+            ]
+        points = low + unit * span
+        axes = dict(zip(axes, points.T, strict=True))
     elif table is not None and len({len(axis) for axis in axes.values()}) != 1:
         raise SuppleError("sample: the columns of a table must be equally long")
     varied = Varied.of(robot, tuple(axes), theta, position)
@@ -234,26 +249,6 @@ def _axis(key: str, value: Any) -> Array:
     if axis.ndim != 1 or not len(axis) or not np.isfinite(axis).all():
         raise SuppleError(f"over '{key}' is {value!r:.60}: give finite numbers")
     return axis
-
-
-def _sampled(axes: Mapping[str, Array], how: str, samples: int, seed: int) -> dict[str, Array]:
-    """Points between the least and largest value of every key."""
-    from scipy.stats import qmc
-
-    if how not in SAMPLERS:
-        raise SuppleError(f"sample is {how!r}: choose {', '.join(SAMPLERS)}, or give a table")
-    if not isinstance(samples, int) or samples < 1:
-        raise SuppleError(f"samples is {samples!r}: give how many points")
-    d, low = len(axes), [axis.min() for axis in axes.values()]
-    span = np.array([axis.max() for axis in axes.values()]) - low
-    if how == "random":
-        unit = np.random.default_rng(seed).random((samples, d))
-    elif how == "latin":
-        unit = qmc.LatinHypercube(d, rng=seed).random(samples)
-    else:
-        unit = qmc.Sobol(d, rng=seed).random_base2(max(0, int(np.ceil(np.log2(samples)))))[:samples]
-    points = low + unit * span
-    return dict(zip(axes, points.T, strict=True))
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -300,7 +295,11 @@ def sweep(
     """
     one = question(robot, study, over or {}, **asked)
     if shard is not None:
-        _check_shard(shard, out)
+        good = isinstance(shard, Sequence) and len(shard) == 2 and 0 <= shard[0] < shard[1]
+        if not good:
+            raise SuppleError(f"shard is {shard!r}: give (i, n) with 0 <= i < n")
+        if out is None:
+            raise SuppleError("shard needs out=, a folder that all shards write to")
     key, kept = one.key(), None
     if out is not None:
         from ...files.chunks import Chunks
@@ -366,14 +365,6 @@ def _gathered(
         return on_grid(stored(kept, one.count, one.chunk), one.axes, one.grid, one.shape)
     found = {index: chunks[index] for index in numbers}
     return dataset(found, one.axes, one.grid, one.shape, one.chunk)
-
-
-def _check_shard(shard: Any, out: Any) -> None:
-    good = isinstance(shard, Sequence) and len(shard) == 2 and 0 <= shard[0] < shard[1]
-    if not good:
-        raise SuppleError(f"shard is {shard!r}: give (i, n) with 0 <= i < n")
-    if out is None:
-        raise SuppleError("shard needs out=, a folder that all shards write to")
 
 
 def _check_size(one: Question, found: Mapping[str, Array]) -> None:

@@ -22,8 +22,8 @@ from ...answers.answer import Answer
 from ...arguments import checked, instance, one_of, optional, reals, switch, whole
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
-from ...structure import Joints, Structure
-from ..vibration.modes import Modes, modes
+from ...structure import Joints
+from ..vibration.modes import modes
 from ..vibration.shapes import COINCIDENT
 from .varied import Varied
 from .workers import Progress
@@ -171,14 +171,60 @@ class _Path:
             place = {k: v[0] for k, v in self.varied.placed({self.key: np.array([x])}, 1).items()}
             robot = self.varied.changed({self.key: x})
             found = modes(robot, **place, count=self.count, joints=self.joints)
-            self.samples[x] = _sampled(x, found)
+            shapes = found.shape(POINTS)
+            # The shapes as rows whose dot products are masses times motions, (modes, N).
+            # Beams weigh by Simpson's rule along their stations, bodies by the root of their (6, 6)
+            # mass
+            structure = found.structure
+            simpson = np.ones(POINTS)
+            simpson[1:-1:2], simpson[2:-1:2] = 4, 2
+            rows: list[Array] = []
+            for i, segment in enumerate(structure.segments):
+                u = shapes.displacement[:, i] @ segment.R_LS
+                turn = shapes.rotation[:, i] @ segment.R_LS
+                L = float(structure.L[0, i])
+                density = segment.beam.outside(L).at(np.linspace(0.0, L, POINTS))[:, 0]
+                weight = density * L / (3 * (POINTS - 1)) * simpson
+                rows.append((np.sqrt(weight)[:, None] * u).reshape(len(u), -1))
+                for mass, spot in ((structure.root_mass[0, i], 0), (segment.tip_mass, -1)):
+                    value, vector = np.linalg.eigh(mass)
+                    root = vector * np.sqrt(np.maximum(value, 0.0))
+                    rows.append(np.concatenate([u[:, spot], turn[:, spot]], axis=1) @ root)
+            vectors = np.concatenate(rows, axis=1)
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            shares = shapes.share.reshape(len(found.omega), -1)
+            kinds = [shapes.kind(mode) for mode in range(len(found.omega))]
+            self.samples[x] = _Sample(x, found.omega, vectors, shares, kinds, found.certified)
         return self.samples[x]
 
     def step(self, a: float, b: float, left: int = HALVINGS) -> NDArray[np.int64]:
         """Return for every mode at a its number at b; -1 where it has left the list."""
         here, there = self.at(a), self.at(b)
-        _align(here, there)
-        order, plain = _matched(here, there, len(here.omega) < self.count)
+        # Turn shapes that coincide in frequency to those that come near them from the other side
+        for sample, other in ((there, here), (here, there)):
+            close = np.diff(sample.omega) < COINCIDENT * sample.omega[1:]
+            for group in np.split(np.arange(len(sample.omega)), 1 + np.flatnonzero(~close)):
+                if len(group) == 1:
+                    continue
+                basis = np.linalg.qr(sample.vectors[group].T)[0]
+                seen = other.vectors @ basis
+                best = np.sort(np.argsort(-np.linalg.norm(seen, axis=1))[: len(group)])
+                onto, _, right = np.linalg.svd(seen[best])
+                sample.vectors[group] = (onto @ right) @ basis.T
+        # The number of every mode at the other end, and whether nothing else could be meant. Plain
+        # is a match in which no mode changes its number and each overlaps by more than ALIKE; the
+        # last mode is not asked unless these are `all_modes`: its partner may be beyond the list
+        from scipy.optimize import linear_sum_assignment
+
+        energies = np.sqrt(here.shares) @ np.sqrt(there.shares).T
+        alike = (here.vectors @ there.vectors.T) ** 2 * np.clip(energies, 0.0, 1.0)
+        order: NDArray[np.int64] = linear_sum_assignment(-alike)[1]
+        own = alike[np.arange(len(order)), order]
+        inner = slice(None)
+        if len(here.omega) >= self.count:
+            order = np.where((order == len(order) - 1) & (own < 0.5), -1, order)
+            inner = slice(0, len(order) - 1)
+        plain = (order[inner] == np.arange(len(order))[inner]).all() and own[inner].min() > ALIKE
         if plain or not left:
             return order
         middle = 0.5 * (a + b)
@@ -221,94 +267,15 @@ def _followed(path: _Path, values: Array, count: int, meter: Progress) -> Tracks
         meter.done = 0
     table = np.array(number)
     omega = np.array([path.at(x).omega[row] for x, row in zip(values.tolist(), table, strict=True)])
-    return Tracks(
-        path.varied.robot,
-        path.key,
-        values,
-        omega,
-        table + 1,
-        tuple(first.kinds[:count]),
-        _veerings(path, values, table),
-        len(path.samples),
-        all(sample.certified for sample in path.samples.values()),
-    )
-
-
-def _sampled(x: float, found: Modes) -> _Sample:
-    shapes = found.shape(POINTS)
-    vectors = _weighed(found.structure, shapes.displacement, shapes.rotation)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    shares = shapes.share.reshape(len(found.omega), -1)
-    kinds = [shapes.kind(mode) for mode in range(len(found.omega))]
-    return _Sample(x, found.omega, vectors, shares, kinds, found.certified)
-
-
-def _weighed(structure: Structure, displacement: Array, rotation: Array) -> Array:
-    """Return the shapes as rows whose dot products are masses times motions, (modes, N).
-
-    Beams weigh by Simpson's rule along their stations, bodies by the root of their (6, 6) mass.
-    """
-    simpson = np.ones(POINTS)
-    simpson[1:-1:2], simpson[2:-1:2] = 4, 2
-    rows: list[Array] = []
-    for i, segment in enumerate(structure.segments):
-        u = displacement[:, i] @ segment.R_LS
-        turn = rotation[:, i] @ segment.R_LS
-        L = float(structure.L[0, i])
-        density = segment.beam.outside(L).at(np.linspace(0.0, L, POINTS))[:, 0]
-        weight = density * L / (3 * (POINTS - 1)) * simpson
-        rows.append((np.sqrt(weight)[:, None] * u).reshape(len(u), -1))
-        for mass, spot in ((structure.root_mass[0, i], 0), (segment.tip_mass, -1)):
-            value, vector = np.linalg.eigh(mass)
-            root = vector * np.sqrt(np.maximum(value, 0.0))
-            rows.append(np.concatenate([u[:, spot], turn[:, spot]], axis=1) @ root)
-    return np.concatenate(rows, axis=1)
-
-
-def _align(here: _Sample, there: _Sample) -> None:
-    """Turn shapes that coincide in frequency to those that come near them from the other side."""
-    for sample, other in ((there, here), (here, there)):
-        close = np.diff(sample.omega) < COINCIDENT * sample.omega[1:]
-        for group in np.split(np.arange(len(sample.omega)), 1 + np.flatnonzero(~close)):
-            if len(group) == 1:
-                continue
-            basis = np.linalg.qr(sample.vectors[group].T)[0]
-            seen = other.vectors @ basis
-            best = np.sort(np.argsort(-np.linalg.norm(seen, axis=1))[: len(group)])
-            left, _, right = np.linalg.svd(seen[best])
-            sample.vectors[group] = (left @ right) @ basis.T
-
-
-def _matched(here: _Sample, there: _Sample, all_modes: bool) -> tuple[NDArray[np.int64], bool]:
-    """The number of every mode at the other end, and whether nothing else could be meant.
-
-    Plain is a match in which no mode changes its number and each overlaps by more than ALIKE; the
-    last mode is not asked unless these are `all_modes`: its partner may be beyond the list.
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    energies = np.sqrt(here.shares) @ np.sqrt(there.shares).T
-    alike = (here.vectors @ there.vectors.T) ** 2 * np.clip(energies, 0.0, 1.0)
-    _, order = linear_sum_assignment(-alike)
-    own = alike[np.arange(len(order)), order]
-    inner = slice(None)
-    if not all_modes:
-        order = np.where((order == len(order) - 1) & (own < 0.5), -1, order)
-        inner = slice(0, len(order) - 1)
-    plain = (order[inner] == np.arange(len(order))[inner]).all() and own[inner].min() > ALIKE
-    return order, bool(plain)
-
-
-def _veerings(path: _Path, values: Array, table: NDArray[np.int64]) -> tuple[Veering, ...]:
-    """Least distances of neighbouring frequencies at which shapes change hands, and crossings."""
+    # Least distances of neighbouring frequencies at which shapes change hands, and crossings
     low, high = sorted((float(values[0]), float(values[-1])))
     spots = sorted(x for x in path.samples if low <= x <= high)
-    omega = np.array([path.samples[x].omega for x in spots])
+    each = np.array([path.samples[x].omega for x in spots])
     found: list[Veering] = []
     for i in range(int(table.max())):
-        gap = omega[:, i + 1] - omega[:, i]
+        gap = each[:, i + 1] - each[:, i]
         for k in range(1, len(spots) - 1):
-            if not gap[k - 1] > gap[k] <= gap[k + 1] or gap[k] > NARROW * omega[k, i + 1]:
+            if not gap[k - 1] > gap[k] <= gap[k + 1] or gap[k] > NARROW * each[k, i + 1]:
                 continue
             veering = _closest(path, spots[k - 1], spots[k + 1], i)
             at = int(np.argmin(np.abs(values - veering.at)))
@@ -316,7 +283,18 @@ def _veerings(path: _Path, values: Array, table: NDArray[np.int64]) -> tuple[Vee
             if _exchanged(path, veering, i) and all(len(p) for p in pair):
                 names = (int(pair[0][0]) + 1, int(pair[1][0]) + 1)
                 found.append(veering._replace(branches=names))
-    return tuple(sorted(found))
+    veerings = tuple(sorted(found))
+    return Tracks(
+        path.varied.robot,
+        path.key,
+        values,
+        omega,
+        table + 1,
+        tuple(first.kinds[:count]),
+        veerings,
+        len(path.samples),
+        all(sample.certified for sample in path.samples.values()),
+    )
 
 
 def _closest(path: _Path, a: float, b: float, i: int) -> Veering:

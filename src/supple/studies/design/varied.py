@@ -88,13 +88,45 @@ class Varied:
             return self.theta[coordinate_names(self.robot).index(rest)]
         if head == "position" and self.position is not None:
             return self.position[AXES.index(rest)]
-        return _looked_up(self.robot, key)
+        # The number at a path of the robot, names of materials and sections followed
+        robot = self.robot
+        part: Any = robot
+        owner: Any = None
+        for word in key.split("."):
+            if part is None and key == "payload.mass":
+                return 0.0
+            if isinstance(part, str) and owner is not None:
+                table = robot.materials if owner[1] == "material" else robot.sections
+                part = table[part]
+            if isinstance(part, Mapping):
+                found = part.get(word)
+            elif isinstance(part, tuple):
+                named = [x for x in part if getattr(x, "name", None) == word]
+                found = named[0] if named else (part[int(word)] if word.isdigit() else None)
+            else:
+                found = getattr(part, word, None)
+            owner, part = (part, word), found
+            if part is None and word != "payload":
+                raise SuppleError(
+                    f"'{key}' has no value in {robot.name}: give one in the robot first"
+                )
+        if key == "payload.mass" and part is None:
+            return 0.0
+        if isinstance(part, tuple) and part and all(value == part[0] for value in part):
+            part = part[0]  # one value for both planes
+        if isinstance(part, bool) or not isinstance(part, int | float):
+            raise SuppleError(f"'{key}' is {part!r:.60}: only a number can be varied")
+        return float(part)
 
     def changed(self, values: Mapping[str, Any]) -> Robot:
         """Return the robot with parameters changed."""
         changes = {k: v for k, v in values.items() if k in self.parameter_keys}
         return (
-            self.robot.with_({k: _plain(v) for k, v in changes.items()}) if changes else self.robot
+            self.robot.with_(
+                {k: (v.item() if hasattr(v, "item") else v) for k, v in changes.items()}
+            )
+            if changes
+            else self.robot
         )
 
     def placed(self, columns: Mapping[str, Array], count: int) -> dict[str, Array]:
@@ -116,36 +148,3 @@ def _vector(name: str, value: ArrayLike) -> Array:
     if found.ndim != 1 or not np.isfinite(found).all():
         raise SuppleError(f"{name} is {value!r:.60}: give a list of finite numbers")
     return found
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
-
-
-def _looked_up(robot: Robot, key: str) -> float:
-    """The number at a path of the robot, names of materials and sections followed."""
-    part: Any = robot
-    owner: Any = None
-    for word in key.split("."):
-        if part is None and key == "payload.mass":
-            return 0.0
-        if isinstance(part, str) and owner is not None:
-            table = robot.materials if owner[1] == "material" else robot.sections
-            part = table[part]
-        if isinstance(part, Mapping):
-            found = part.get(word)
-        elif isinstance(part, tuple):
-            named = [x for x in part if getattr(x, "name", None) == word]
-            found = named[0] if named else (part[int(word)] if word.isdigit() else None)
-        else:
-            found = getattr(part, word, None)
-        owner, part = (part, word), found
-        if part is None and word != "payload":
-            raise SuppleError(f"'{key}' has no value in {robot.name}: give one in the robot first")
-    if key == "payload.mass" and part is None:
-        return 0.0
-    if isinstance(part, tuple) and part and all(value == part[0] for value in part):
-        part = part[0]  # one value for both planes
-    if isinstance(part, bool) or not isinstance(part, int | float):
-        raise SuppleError(f"'{key}' is {part!r:.60}: only a number can be varied")
-    return float(part)

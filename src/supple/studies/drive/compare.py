@@ -390,7 +390,22 @@ class _Task:
         if word == "unshaped":
             return move
         if word == "optimised":
-            return self._optimised(move)
+            # The fastest move that leaves no more than the ZVD shaper on the robot as it is known
+            _, v, a = move(np.linspace(0.0, move.duration, 4001)[1:-1])
+            most: Any = [
+                np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))
+            ]
+            how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
+            how["groups"] = self.groups
+            like = self._by_word(move, "zvd")
+            allowed = self.tried(like)
+            left: Any = like
+            for _ in range(TIGHTER):
+                found = calm_move(self.robot, self.start, self.end, *most, left=left, **how)
+                if self.tried(found) <= allowed:
+                    break
+                left = 0.6 * found.left
+            return found
         kind = word.removeprefix("scheduled-") if isinstance(word, str) else word
         kind = "zvd" if kind == "scheduled" else kind
         if not isinstance(kind, str) or kind not in SHAPERS:
@@ -404,24 +419,6 @@ class _Task:
         for ring in self.rings:
             move = schedule(move, shaper(kind, 1.0, self.ratio), partial(self.target, ring=ring))
         return move
-
-    def _optimised(self, move: Trajectory) -> Trajectory:
-        """The fastest move that leaves no more than the ZVD shaper on the robot as it is known."""
-        _, v, a = move(np.linspace(0.0, move.duration, 4001)[1:-1])
-        most: Any = [
-            np.where(x > 0, x, 1.0) for x in (np.abs(v).max(axis=0), np.abs(a).max(axis=0))
-        ]
-        how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
-        how["groups"] = self.groups
-        like = self._by_word(move, "zvd")
-        allowed = self.tried(like)
-        left: Any = like
-        for _ in range(TIGHTER):
-            found = calm_move(self.robot, self.start, self.end, *most, left=left, **how)
-            if self.tried(found) <= allowed:
-                break
-            left = 0.6 * found.left
-        return found
 
     def tried(self, command: Trajectory) -> float:
         """What a command leaves on the robot as it is known, with few modes, m."""
@@ -459,7 +456,13 @@ def _told(
         for name in ("residual", "overshoot", "tip_error", "energy", "distance")
     }
     if band is None:
-        band = _round(0.1 * float(np.nanmax(each["residual"])))
+        # The next of 1, 2, 5 times a power of ten below a value
+        value = 0.1 * float(np.nanmax(each["residual"]))
+        if not value > 0:
+            band = 1e-9
+        else:
+            power = 10.0 ** np.floor(np.log10(value))
+            band = float(max(m for m in (1, 2, 5) if m * power <= value * (1 + 1e-9)) * power)
     bent = max((trial.bent for row in trials for trial in row), default=0.0)
     notes = dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
     if bent > SMALL:
@@ -487,11 +490,3 @@ def _told(
         notes=tuple(notes),
         **each,
     )
-
-
-def _round(value: float) -> float:
-    """The next of 1, 2, 5 times a power of ten below a value."""
-    if not value > 0:
-        return 1e-9
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(max(m for m in (1, 2, 5) if m * power <= value * (1 + 1e-9)) * power)

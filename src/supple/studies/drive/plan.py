@@ -117,9 +117,17 @@ def plan(  # noqa: PLR0913 - every limit of a move
     if duration is None and not np.isfinite(effort).all():
         raise SuppleError("the fastest move needs effort_limit: without it there is none")
     guess = _rigid_time(model, ends, effort, speed) if duration is None else float(duration)
-    return task.solved(
-        ends, duration, guess, effort, speed, _deflections(model, deflection_limit), iterations
-    )
+    # Rows of the tip deflections of all links over q, and their limit
+    deflections = None
+    if deflection_limit is not None:
+        rows = []
+        robot: Any = model.robot
+        for link in robot.links:
+            if not link.rigid:
+                columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
+                rows += [row for row in np.array(columns).T if np.abs(row).any()]
+        deflections = (np.array(rows).reshape(-1, model.size), float(deflection_limit))
+    return task.solved(ends, duration, guess, effort, speed, deflections, iterations)
 
 
 def _limit(name: str, given: Any, model: Model, own: str) -> Array:
@@ -147,19 +155,6 @@ def _rigid_time(model: Model, ends: list[Array], effort: Array, speed: Array) ->
     inertia = np.diag(model.mass_matrix(ends[0]))[:k]
     times = 2 * np.sqrt(inertia * move / (effort * (1 - held)))
     return float(max(times.max(), (move / speed).max()))
-
-
-def _deflections(model: Model, limit: float | None) -> tuple[Array, float] | None:
-    """Rows of the tip deflections of all links over q, and their limit."""
-    if limit is None:
-        return None
-    rows = []
-    robot: Any = model.robot
-    for link in robot.links:
-        if not link.rigid:
-            columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
-            rows += [row for row in np.array(columns).T if np.abs(row).any()]
-    return np.array(rows).reshape(-1, model.size), float(limit)
 
 
 class _Task:
@@ -218,7 +213,21 @@ class _Task:
         solver = ca.nlpsol("plan", "ipopt", problem, options)
         low, high = self._bounds(ends, duration, guess, effort, speed)
         found = solver(x0=self._start(ends, guess), lbx=low, ubx=high, lbg=-bounds, ubg=bounds)
-        self._check(solver.stats(), duration, guess)
+        stats = solver.stats()
+        if not (stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level"):
+            if stats["return_status"] == "Infeasible_Problem_Detected":
+                hint = (
+                    f"{duration:g} s are too short for the limits"
+                    if duration is not None
+                    else "the limits allow no move"
+                )
+                raise SuppleError(
+                    f"no such move exists: {hint}; give more time, effort or deflection"
+                )
+            raise SuppleError(
+                f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
+                f"{stats['iter_count']} steps): give other limits, pieces, or iterations"
+            )
         values = np.array(found["x"]).ravel()
         count = 2 * n * (N + 1)
         states = values[:count].reshape(N + 1, 2 * n)
@@ -227,22 +236,6 @@ class _Task:
         word = "time" if duration is None else "effort"
         steps = int(solver.stats()["iter_count"])
         return Plan(self.model, t, states[:, :n], states[:, n:], tau, word, steps)
-
-    @staticmethod
-    def _check(stats: dict[str, Any], duration: float | None, guess: float) -> None:
-        if stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level":
-            return
-        if stats["return_status"] == "Infeasible_Problem_Detected":
-            hint = (
-                f"{duration:g} s are too short for the limits"
-                if duration is not None
-                else "the limits allow no move"
-            )
-            raise SuppleError(f"no such move exists: {hint}; give more time, effort or deflection")
-        raise SuppleError(
-            f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
-            f"{stats['iter_count']} steps): give other limits, pieces, or iterations"
-        )
 
     def _bounds(
         self,

@@ -40,14 +40,25 @@ def held_modes(
     `basis`: of the Model for a servo, three assumed modes a link unless given; or the Model.
     `platform`: the poses are places of a Delta's platform, (m, 3).
     """
+    from ...architectures.kinds import architecture_of
+
     if servo is None:
         from ..vibration.modes import modes
 
         where: Any = {"position" if platform else "theta": poses}
         found = modes(robot, **where, count=count)
-        ratio = _own_ratio(robot)
-        return np.atleast_2d(found.omega), np.full((len(poses), count), ratio)
-    from ...architectures.kinds import architecture_of
+        # The smallest damping ratio that the robot's links or materials name, else 0
+        named = []
+        for link in architecture_of(robot).parts().values():
+            if link.rigid:
+                continue
+            material = robot.material(link)
+            ratio = link.damping_ratio
+            if ratio is None and material is not None:
+                ratio = material.damping_ratio
+            named.append(ratio or 0.0)
+        smallest = min(named, default=0.0)
+        return np.atleast_2d(found.omega), np.full((len(poses), count), smallest)
     from ...beams.basis import AssumedModes
     from ...equations.build import build
     from ...equations.model import Model
@@ -67,21 +78,6 @@ def held_modes(
         pairs.append(upper)
     poles = np.array(pairs)
     return np.abs(poles), -poles.real / np.abs(poles)
-
-
-def _own_ratio(robot: Any) -> float:
-    """The smallest damping ratio that the robot's links or materials name, else 0."""
-    links = getattr(robot, "links", None) or (robot.upper, robot.lower)
-    found = []
-    for link in links:
-        if link.rigid:
-            continue
-        material = robot.material(link)
-        ratio = link.damping_ratio
-        if ratio is None and material is not None:
-            ratio = material.damping_ratio
-        found.append(ratio or 0.0)
-    return min(found, default=0.0)
 
 
 def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArray[Any]:

@@ -91,7 +91,12 @@ def inverse(
     """
     need_robot(robot)
     single = np.ndim(position) == 1
-    P = np.array([_place(robot, each) for each in ([position] if single else position)])  # type: ignore[union-attr]
+    places = []
+    for each in [position] if single else position:  # type: ignore[union-attr]
+        flat = architecture_of(robot).planar and np.shape(each) == (2,)
+        given = np.array(vector(2 if flat else 3)("position", each))
+        places.append(np.append(given, 0.0) if flat else given)
+    P = np.array(places)
     R = None if rotation is None else _attitudes(rotation, single, len(P))
     solved = architecture_of(robot).solve(P, R, start)
     found = [
@@ -103,12 +108,6 @@ def inverse(
         for b, (p, one) in enumerate(zip(P, solved, strict=True))
     ]
     return found[0] if single else found
-
-
-def _place(robot: Robot, position: ArrayLike) -> Array:
-    flat = architecture_of(robot).planar and np.shape(position) == (2,)
-    given = np.array(vector(2 if flat else 3)("position", position))
-    return np.append(given, 0.0) if flat else given
 
 
 def _attitudes(rotation: ArrayLike, single: bool, count: int) -> Array:

@@ -115,18 +115,20 @@ class Stability(Answer):
     @property
     def text(self) -> str:
         """What was found and what it means, in plain words."""
-        span = self.eigenvalues.real[_cruise(self.response)]
+        # The times with nearly constant joint rates, or all when there are none
+        run = self.response
+        speed = run.qd[:, : run.model.joints]
+        change = np.abs(np.gradient(speed, run.t, axis=0)).max(axis=1)
+        calm = change < 0.05 * max(change.max(), 1e-300)
+        cruise = calm if calm.any() else np.ones(len(run.t), bool)
+        span = self.eigenvalues.real[cruise]
         lines = [
             f"Frozen eigenvalues in cruise: real parts {span.min():.3g} to {span.max():.3g} 1/s."
         ]
         if not self.response.model.chain.sliding:
             return "\n".join([*lines, STILL])
-        return "\n".join([*lines, NOTE, *self._slide_lines])
-
-    @property
-    def _slide_lines(self) -> list[str]:
         rest = self.lyapunov_rate - self.lyapunov_own
-        return [
+        slide_lines = [
             f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
             f"length by itself, (42) corrected, makes {_span(self.lyapunov_own)} of it; the rest, "
             f"{_span(rest)}, is power that the joints' motion puts in and takes out again: "
@@ -142,18 +144,11 @@ class Stability(Answer):
             f"beta by integrating (11) along the motion drifts by {self.root_drift:.1e} from "
             "Newton's roots.",
         ]
+        return "\n".join([*lines, NOTE, *slide_lines])
 
 
 def _span(values: Array) -> str:
     return f"{values.min():.2g} to {values.max():.2g} W"
-
-
-def _cruise(run: Response) -> NDArray[np.bool_]:
-    """The times with nearly constant joint rates, or all when there are none."""
-    speed = run.qd[:, : run.model.joints]
-    change = np.abs(np.gradient(speed, run.t, axis=0)).max(axis=1)
-    calm = change < 0.05 * max(change.max(), 1e-300)
-    return calm if calm.any() else np.ones(len(run.t), bool)
 
 
 @checked(
@@ -192,9 +187,16 @@ def stability(
     wanted = path(run.t)[2]
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
-    energy, action = _vibration(system, run, wanted)
+    # Energy and action of the vibration about the quasi-static shape, from modal amplitudes
+    eta, etad = system.parts(run.q), system.parts(run.qd)
+    E = system.modal_energies(run.q, eta - system.quasi_static(run.q, run.qd, wanted), etad)
+    energy, action = E.sum(axis=1), (E / omega).sum(axis=1)
     V, rate, own = _lyapunov(system, run)
     slope = np.gradient(omega[:, 0], run.t)
+    # Deflection of the end and moment at the root of the last link that bends
+    i = max(k for k, link in enumerate(model.chain.links) if link.inv.count)
+    link = model.chain.links[i]
+    end = model.deflection_at(run.q, link.name), root_moments(model.chain, run.q, link.name)
     return Stability(
         run,
         np.linalg.eigvals(A).astype(complex),
@@ -204,7 +206,7 @@ def stability(
         omega,
         energy,
         action,
-        *_end(model, run),
+        *end,
         np.abs(slope) / (2 * omega[:, 0] ** 2),
         _speed_ratio(model, run),
         _root_drift(model, run, tolerance),
@@ -216,14 +218,6 @@ def _samples(system: Flexible, path: Trajectory) -> int:
     poses = path(np.linspace(0.0, path.duration, 33))[0]
     fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
     return int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
-
-
-def _vibration(system: Flexible, run: Response, wanted: Array) -> tuple[Array, Array]:
-    """Energy and action of the vibration about the quasi-static shape, from modal amplitudes."""
-    eta, etad = system.parts(run.q), system.parts(run.qd)
-    E = system.modal_energies(run.q, eta - system.quasi_static(run.q, run.qd, wanted), etad)
-    omega = system.frequencies(run.q)
-    return E.sum(axis=1), (E / omega).sum(axis=1)
 
 
 def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
@@ -248,14 +242,6 @@ def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
 def _form(A: Array, x: Array, y: Array) -> Array:
     value: Array = np.einsum("ni,nij,nj->n", x, A, y)
     return value
-
-
-def _end(model: Model, run: Response) -> tuple[Array, Array]:
-    """Deflection of the end and moment at the root of the last link that bends."""
-    i = max(k for k, link in enumerate(model.chain.links) if link.inv.count)
-    link = model.chain.links[i]
-    tip = model.deflection_at(run.q, link.name)
-    return tip, root_moments(model.chain, run.q, link.name)
 
 
 def _root_drift(model: Model, run: Response, tolerance: float) -> float:
@@ -341,29 +327,28 @@ def free_growth(
         raise SuppleError(f"mode is {mode}: the model has {model.size - model.joints} elastic ones")
     X = system.transition(path, path.duration)
     phases = (0.0, math.pi / 2) if phase is None else (phase,)
-    found = [_grown(system, path, mode - 1, one, X) for one in phases]
+    # One start of a mode, carried to the end by the transition matrix X
+    found = []
+    for one in phases:
+        j = mode - 1
+        first, last = (system.state(path(t)[0]) for t in (0.0, path.duration))
+        before, after = (system.modes(q) for q in (first, last))
+        a = before.shapes[:, j]
+        x = np.concatenate([a * math.cos(one), -before.omega[j] * a * math.sin(one)])
+        y = X @ x
+        E0, E1 = (
+            system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
+            for q, v in ((first, x), (last, y))
+        )
+        w0, w1 = before.omega[j], after.omega[j]
+        alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
+        ratio = E1[alike].sum() / E0.sum()
+        scale = math.sqrt(ratio) * w0 / w1
+        shapes = [(first, a), (last, after.shapes[:, j])]
+        start, stop = (_read(system.model, q, shape) for q, shape in shapes)
+        amplitude = {name: scale * stop[name] / start[name] for name in start}
+        found.append({**amplitude, "energy": ratio, "action": ratio * w0 / w1, "omega": w1 / w0})
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-
-
-def _grown(system: Flexible, path: Trajectory, j: int, phase: float, X: Array) -> dict[str, float]:
-    """One start of a mode, carried to the end by the transition matrix X."""
-    first, last = (system.state(path(t)[0]) for t in (0.0, path.duration))
-    before, after = (system.modes(q) for q in (first, last))
-    a = before.shapes[:, j]
-    x = np.concatenate([a * math.cos(phase), -before.omega[j] * a * math.sin(phase)])
-    y = X @ x
-    E0, E1 = (
-        system.modal_energies(q[None], v[None, : len(a)], v[None, len(a) :])[0]
-        for q, v in ((first, x), (last, y))
-    )
-    w0, w1 = before.omega[j], after.omega[j]
-    alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
-    ratio = E1[alike].sum() / E0.sum()
-    scale = math.sqrt(ratio) * w0 / w1
-    shapes = [(first, a), (last, after.shapes[:, j])]
-    start, stop = (_read(system.model, q, shape) for q, shape in shapes)
-    amplitude = {name: scale * stop[name] / start[name] for name in start}
-    return {**amplitude, "energy": ratio, "action": ratio * w0 / w1, "omega": w1 / w0}
 
 
 def _read(model: Model, q: Array, shape: Array) -> dict[str, float]:

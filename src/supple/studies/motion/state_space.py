@@ -168,15 +168,14 @@ class StateSpace(Answer):
         if self.period is not None:
             joined[n:, n:] = np.eye(m)
         for at in times.tolist():
-            z, before = self._after(joined, at, before) @ z, at
+            # What carries [x, u] with constant u from one time to another
+            from scipy.linalg import expm
+
+            if self.period is None:
+                after = np.asarray(expm((at - before) * joined))
+            else:
+                count = int(at / self.period + 1e-9) - int(before / self.period + 1e-9)
+                after = np.asarray(np.linalg.matrix_power(joined, count))
+            z, before = after @ z, at
             rows.append(self.C @ z[:n] + self.D)
         return np.array(rows)
-
-    def _after(self, joined: Array, at: float, before: float) -> Array:
-        """What carries [x, u] with constant u from one time to another."""
-        from scipy.linalg import expm
-
-        if self.period is None:
-            return np.asarray(expm((at - before) * joined))
-        count = int(at / self.period + 1e-9) - int(before / self.period + 1e-9)
-        return np.asarray(np.linalg.matrix_power(joined, count))

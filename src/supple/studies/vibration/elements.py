@@ -18,7 +18,7 @@ from ...errors import SuppleError
 from ...kernels.eigen import natural_modes
 from ...kernels.spatial import transport
 from ...kernels.threads import one_thread
-from ...structure import Release, Structure
+from ...structure import Structure
 
 __all__ = ["ElementModes", "Scaled", "element_modes", "modes_on", "scaled"]
 
@@ -104,9 +104,29 @@ def element_modes(
 def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> ElementModes:
     """Return the first `count` elastic modes of a structure with these functions on its links."""
     y = coordinates(structure, [link.S for link in links], motors=True)
-    mass = _mass_root(structure, y, links)
+    # A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor
+    blocks = []
+    for i, (segment, own) in enumerate(zip(structure.segments, links, strict=True)):
+        beam = own.root[:, :6] @ y.root[i]
+        beam[:, y.inner[i]] += own.root[:, 6:]
+        bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
+        blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
+    blocks.append(np.zeros((y.size, y.size)))
+    columns = [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
+    for segment, part in zip(structure.segments, y.releases, strict=True):
+        columns += [(part.start + k, r) for k, r in enumerate(segment.releases) if not r.series]
+    for column, release in columns:
+        blocks[-1][column, column] = np.sqrt(release.inertia)
+    mass = np.concatenate(blocks)
+    # K over y, closures still open: ones, and the springs on their releases. A motor let go behind
+    # its spring has a column of its own: the release is then the twist of the spring, with k, and
+    # the motor is held by nothing
+    stiffness = np.zeros(y.size)
+    for segment, releases, inner in zip(structure.segments, y.releases, y.inner, strict=True):
+        stiffness[inner] = 1
+        stiffness[releases] = [r.stiffness for r in segment.releases]
     try:
-        found = natural_modes(_stiffness(structure, y), mass, count, y.closure)
+        found = natural_modes(np.diag(stiffness), mass, count, y.closure)
     except ArithmeticError as problem:
         raise SuppleError(f"{problem}: ask for fewer, or give each link more") from None
     vectors = found.vectors.copy()
@@ -153,49 +173,11 @@ def scaled(part: OnBeam) -> Scaled:
     S = np.zeros((6, part.size))
     S[free] = R.T
     B = inverse @ Q
-    root = _triangle(part.mass_root)
-    return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
-
-
-def _stiffness(structure: Structure, y: Coordinates) -> Array:
-    """K (N, N) over y, closures still open: ones, and the springs on their releases.
-
-    A motor let go behind its spring has a column of its own: the release is then the twist of the
-    spring, with k, and the motor is held by nothing.
-    """
-    k = np.zeros(y.size)
-    for segment, releases, inner in zip(structure.segments, y.releases, y.inner, strict=True):
-        k[inner] = 1
-        k[releases] = [r.stiffness for r in segment.releases]
-    return np.diag(k)
-
-
-def _mass_root(structure: Structure, y: Coordinates, links: Sequence[Scaled]) -> Array:
-    """A root (rows, N) of the mass matrix over y: rows of each beam, body and rotor."""
-    blocks = []
-    for i, (segment, link) in enumerate(zip(structure.segments, links, strict=True)):
-        beam = link.root[:, :6] @ y.root[i]
-        beam[:, y.inner[i]] += link.root[:, 6:]
-        bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
-        blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
-    blocks.append(np.zeros((y.size, y.size)))
-    columns = [(y.releases[i].start + k, r) for i, k, r in _releases(structure) if not r.series]
-    columns += [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
-    for column, release in columns:
-        blocks[-1][column, column] = np.sqrt(release.inertia)
-    return np.concatenate(blocks)
-
-
-def _triangle(B: Array) -> Array:
-    """R (N, N) with R' R = B' B: as good a root as B, with fewer rows."""
+    # R (N, N) with R' R = B' B: as good a root as B, with fewer rows
     from scipy.linalg import qr
 
-    R: Array = qr(B, mode="r", check_finite=False)[0]
-    return R[: B.shape[1]]
-
-
-def _releases(structure: Structure) -> list[tuple[int, int, Release]]:
-    return [(i, k, r) for i, s in enumerate(structure.segments) for k, r in enumerate(s.releases)]
+    root: Array = qr(part.mass_root, mode="r", check_finite=False)[0][: part.mass_root.shape[1]]
+    return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
 
 
 def _root_of(M: Array) -> Array:

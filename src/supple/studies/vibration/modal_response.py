@@ -49,7 +49,30 @@ def with_modes(
     r_k the residue. What higher modes would change falls with the cube of their frequency.
     """
     system, wide = systems
-    poles, residues = _residues(ports.again(wide), wide, natural)
+    # Poles (P,) and residues (P, outputs, inputs): c phi phi' b, phi of unit modal mass. phi = v /
+    # sqrt(-v' K' v), K' = dK / d omega^2 by a complex step, which K, analytic, allows
+    wider = ports.again(wide)
+    s = wide.scale()
+    b = s[:, None] * wider.forces(wide)
+    each: list[float] = []
+    outer: list[Complex] = []
+    within, k = natural[natural <= wide.top / 1.001], 0
+    while k < len(within):
+        same = int((np.abs(within[k:] - within[k]) <= 1e-8 * within[k]).sum())
+        w2 = within[k] ** 2
+        step = 1e-20 * w2
+        K = wide.stiffness(np.array([w2 + 1j * step])) * s[:, None] * s
+        V = np.linalg.svd(K[0].real)[2][-same:]
+        mass = -V @ (K[0].imag / step) @ V.T
+        values, turn = np.linalg.eigh((mass + mass.T) / 2)
+        phi = (turn / np.sqrt(values)).T @ V
+        c, _ = wider.rows(wide, np.array([w2 + 0j]), 1.0)
+        for one in phi:
+            each.append(float(within[k]))
+            outer.append(np.outer((c[0] * s) @ one, one @ b))
+        k += same
+    shape = (len(outer), c.shape[1] if outer else 0, b.shape[1])
+    poles, residues = np.array(each), np.array(outer, complex).reshape(shape)
     near = (np.abs(omega[:, None] - poles) < 1e-4 * poles).any(axis=1)
     rest: Any = 0.0
     for factor in (1 + 3e-4, 1 - 3e-4):  # the smooth remainder, from both sides of a near pole
@@ -59,31 +82,3 @@ def with_modes(
     w = omega[:, None]
     damped = 1 / (poles**2 - w**2 + 2j * zeta * poles * w)
     return np.asarray(rest + np.tensordot(damped, residues, 1))
-
-
-def _residues(ports: _Ports, system: FrequencySystem, natural: Array) -> tuple[Array, Complex]:
-    """Poles (P,) and residues (P, outputs, inputs): c phi phi' b, phi of unit modal mass.
-
-    phi = v / sqrt(-v' K' v), K' = dK / d omega^2 by a complex step, which K, analytic, allows.
-    """
-    s = system.scale()
-    b = s[:, None] * ports.forces(system)
-    poles: list[float] = []
-    residues: list[Complex] = []
-    omega, k = natural[natural <= system.top / 1.001], 0
-    while k < len(omega):
-        same = int((np.abs(omega[k:] - omega[k]) <= 1e-8 * omega[k]).sum())
-        w2 = omega[k] ** 2
-        step = 1e-20 * w2
-        K = system.stiffness(np.array([w2 + 1j * step])) * s[:, None] * s
-        V = np.linalg.svd(K[0].real)[2][-same:]
-        mass = -V @ (K[0].imag / step) @ V.T
-        values, turn = np.linalg.eigh((mass + mass.T) / 2)
-        phi = (turn / np.sqrt(values)).T @ V
-        c, _ = ports.rows(system, np.array([w2 + 0j]), 1.0)
-        for one in phi:
-            poles.append(float(omega[k]))
-            residues.append(np.outer((c[0] * s) @ one, one @ b))
-        k += same
-    shape = (len(residues), c.shape[1] if residues else 0, b.shape[1])
-    return np.array(poles), np.array(residues, complex).reshape(shape)

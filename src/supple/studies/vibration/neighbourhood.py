@@ -63,12 +63,30 @@ def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[Around]:
     if pose.ndim > 1:
         raise SuppleError("the neighbourhood is of one configuration: ask modes.at(b)")
     for index, coordinate in enumerate(coordinates_of(here.robot)):
-        at = _values(here, pose, index, coordinate, count)
+        # Values that hold the pose's own and stay within reach
+        own = pose[index]
+        low, high = min(coordinate.low, own), max(coordinate.high, own)
+        for _ in range(4):  # a reach with holes is cut at the first of them
+            low, high = (_reach(here, pose, index, edge) for edge in (low, high))
+            at = np.linspace(low, high, count)
+            at[np.argmin(np.abs(at - own))] = own
+            poses = np.repeat(pose[None], count, axis=0)
+            poses[:, index] = at
+            out = at[~_stands(here, poses)]
+            if not len(out):
+                break
+            low = max([low, *(value for value in out if value < own)])
+            high = min([high, *(value for value in out if value > own)])
         found = _ask(here, pose, index, at)
         shapes = tuple(found.at(b).shape(points) for b in range(len(at)))
-        values = _between(at, FINE)
+        # `at` with each interval cut into equal parts
+        steps = np.arange(FINE) / FINE
+        inner = at[:-1, None] + np.diff(at)[:, None] * steps
+        values = np.append(inner.ravel(), at[-1])
         hertz = _ask(here, pose, index, values).frequency_hz
-        error = _error(here, pose, index, values, hertz)
+        true = _ask(here, pose, index, (values[1:] + values[:-1]) / 2).frequency_hz
+        guess = np.sqrt(hertz[1:] * hertz[:-1])
+        error = float(np.max(np.abs(guess / true - 1)))
         yield Around(coordinate, index, at, found, shapes, values, hertz, error)
 
 
@@ -79,23 +97,6 @@ def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
     key = "theta" if here.position is None else "position"
     count, method, joints = here.omega.shape[-1], here.method, here.joints
     return modes(here.robot, count=count, method=method, joints=joints, **{key: poses})  # type: ignore[arg-type]
-
-
-def _values(here: Modes, pose: Array, index: int, along: Coordinate, count: int) -> Array:
-    """Values that hold the pose's own and stay within reach."""
-    low, high, own = min(along.low, pose[index]), max(along.high, pose[index]), pose[index]
-    for _ in range(4):  # a reach with holes is cut at the first of them
-        low, high = (_reach(here, pose, index, edge) for edge in (low, high))
-        spread = np.linspace(low, high, count)
-        spread[np.argmin(np.abs(spread - own))] = own
-        poses = np.repeat(pose[None], count, axis=0)
-        poses[:, index] = spread
-        out = spread[~_stands(here, poses)]
-        if not len(out):
-            break
-        low = max([low, *(value for value in out if value < own)])
-        high = min([high, *(value for value in out if value > own)])
-    return spread
 
 
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
@@ -123,16 +124,3 @@ def _moved(pose: Array, index: int, value: float) -> Array:
     moved = pose[None].copy()
     moved[0, index] = value
     return moved
-
-
-def _between(at: Array, parts: int) -> Array:
-    """`at` with each interval cut into equal parts."""
-    steps = np.arange(parts) / parts
-    inner = at[:-1, None] + np.diff(at)[:, None] * steps
-    return np.append(inner.ravel(), at[-1])
-
-
-def _error(here: Modes, pose: Array, index: int, values: Array, hertz: Array) -> float:
-    true = _ask(here, pose, index, (values[1:] + values[:-1]) / 2).frequency_hz
-    guess = np.sqrt(hertz[1:] * hertz[:-1])
-    return float(np.max(np.abs(guess / true - 1)))

@@ -210,7 +210,10 @@ class _Carrier:
         gauss, misses = [], []
         stations = np.empty((len(self.owners), self.points, 12))
         for link, pieces in enumerate(self.owners):
-            owner, x = self._stations(link)
+            # Which piece of a link holds each of its stations, and where these are
+            x = np.linspace(0, self.whole.L[0, link], self.points)
+            cuts = np.cumsum(self.fine.L[0, self.owners[link]])[:-1]
+            owner = np.searchsorted(cuts, x, "right")
             starting = np.concatenate([[0.0], np.cumsum(self.fine.L[0, pieces])])
             for k, i in enumerate(pieces):
                 here, length = owner == k, self.fine.L[0, i]
@@ -220,13 +223,17 @@ class _Carrier:
                 gauss.append(states[:GAUSS])
                 misses.append(states[GAUSS] - stops[i])
                 stations[link, here] = states[GAUSS + 1 :]
-        return _Fields(gauss, stations, moved, reached, _mismatch(np.array(misses), stops, starts))
-
-    def _stations(self, link: int) -> tuple[NDArray[np.int_], Array]:
-        """Which piece of a link holds each of its stations, and where these are."""
-        x = np.linspace(0, self.whole.L[0, link], self.points)
-        cuts = np.cumsum(self.fine.L[0, self.owners[link]])[:-1]
-        return np.searchsorted(cuts, x, "right"), x
+        # Largest jump of motion, rotation, force or moment, relative to the largest of its kind
+        jumps = np.array(misses)
+        ends = np.concatenate([stops, starts])
+        parts = [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)]
+        sizes = [np.abs(ends[:, part]).max() for part in parts]
+        mismatch = max(
+            float(np.abs(jumps[:, part]).max() / size)
+            for part, size in zip(parts, sizes, strict=True)
+            if size > 0
+        )
+        return _Fields(gauss, stations, moved, reached, mismatch)
 
     def products(self, a: _Fields, b: _Fields) -> tuple[float, Array]:
         """Return mass (a, b) and twice the strain energies (a, b) per link and kind, (n, 7)."""
@@ -256,18 +263,6 @@ class _Carrier:
                 left = (1 - turn) if r.series else 1.0
                 strain[link] += k * left * left * x * y
         return mass, strain
-
-
-def _mismatch(misses: Array, stops: Array, starts: Array) -> float:
-    """Largest jump of motion, rotation, force or moment, relative to the largest of its kind."""
-    ends = np.concatenate([stops, starts])
-    parts = [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)]
-    sizes = [np.abs(ends[:, part]).max() for part in parts]
-    return max(
-        float(np.abs(misses[:, part]).max() / size)
-        for part, size in zip(parts, sizes, strict=True)
-        if size > 0
-    )
 
 
 @one_thread
@@ -318,17 +313,15 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         displacement.append(motion[..., :3])
         rotation.append(motion[..., 3:])
         N, Qy, Qz, T, My, Mz = energy[..., mode].T
-        springs = [_spring_energy(structure, found, i, mode) for i in range(n)]
+        springs = []
+        for i in range(n):
+            twist = found.twists(i)[:, mode]
+            k = np.array([r.stiffness for r in structure.segments[i].releases])
+            springs.append(float((k * twist**2).sum() / 2))
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
         share.append(strain / strain.sum())
         density.append(strain_density(structure, forces[..., mode]))
     return _shapes(structure, displacement, rotation, share, density, [np.nan] * count)
-
-
-def _spring_energy(structure: Structure, found: ElementModes, i: int, mode: int) -> float:
-    twist = found.twists(i)[:, mode]
-    k = np.array([r.stiffness for r in structure.segments[i].releases])
-    return float((k * twist**2).sum() / 2)
 
 
 def strain_density(structure: Structure, forces: Array) -> Array:

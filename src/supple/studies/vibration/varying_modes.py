@@ -30,7 +30,18 @@ def varying_frequencies(structure: Structure, count: int, guess: float) -> tuple
         rows = np.flatnonzero((kinds == kind).all(axis=1))
         for rung in range(RUNGS):
             part = structure.part(rows)
-            top = _highest(part, (count + int(kind[-1]) + 2) * 1.5**rung)
+            # The frequency at which so many half waves stand along all beams, from their middles.
+            # N(omega) = along sqrt(omega) + across omega, see `kernels/_roots.h`
+            waves = (count + int(kind[-1]) + 2) * 1.5**rung
+            along = across = 0.0
+            with np.errstate(divide="ignore"):
+                for segment, L in zip(part.segments, part.L[0], strict=True):
+                    middle = np.array([segment.beam.L / 2])
+                    m, EA, *EI, _, _, GJ, _, _, r = segment.beam.at(middle)[0]
+                    along += sum(L * (m / each) ** 0.25 / np.pi for each in EI)
+                    across += L * (np.sqrt(m / EA) + np.sqrt(r / GJ)) / np.pi
+            root = np.sqrt(along**2 + 4 * across * waves)
+            top = float((2 * waves / (along + root)) ** 2)
             fine = cut_structure(part, short_pieces(part, top, varying=True))[0]
             found = natural_frequencies(fine.tree(top), count, int(kind[-1]), guess)
             omega[rows], width[rows] = found.omega, found.width
@@ -38,18 +49,3 @@ def varying_frequencies(structure: Structure, count: int, guess: float) -> tuple
             if not len(rows):
                 break
     return omega, width
-
-
-def _highest(structure: Structure, waves: float) -> float:
-    """The frequency at which so many half waves stand along all beams, from their middles.
-
-    N(omega) = along sqrt(omega) + across omega, see `kernels/_roots.h`.
-    """
-    along = across = 0.0
-    with np.errstate(divide="ignore"):
-        for segment, L in zip(structure.segments, structure.L[0], strict=True):
-            m, EA, *EI, _, _, GJ, _, _, r = segment.beam.at(np.array([segment.beam.L / 2]))[0]
-            along += sum(L * (m / each) ** 0.25 / np.pi for each in EI)
-            across += L * (np.sqrt(m / EA) + np.sqrt(r / GJ)) / np.pi
-    root = np.sqrt(along**2 + 4 * across * waves)
-    return float((2 * waves / (along + root)) ** 2)

@@ -34,7 +34,30 @@ def zeros_within(determinant: Determinant, top: float, poles: Array, rigid: int)
     wanted = _winding(determinant, radius) - still
     found: list[complex] = []
     for points in (200, 1600):
-        found = [complex(value) for value in _on_axis(determinant, core, radius, points)]
+        # Real zeros outside the core: sign changes on a grid even in omega, refined by Illinois
+        side = np.linspace(np.sqrt(core / radius), 1, points) ** 2 * radius
+        brackets = []
+        for grid in (side, -side):
+            sign = np.sign(determinant(grid.astype(complex))[0].real)
+            at = np.flatnonzero(sign[1:] * sign[:-1] < 0)
+            brackets.append(np.stack([grid[at], grid[at + 1]]))
+        a, b = np.concatenate(brackets, axis=1)
+        if not len(a):
+            on_axis = np.asarray(a)
+        else:
+            phase, reference = determinant(a.astype(complex))
+            fa, fb = phase.real.copy(), _real(determinant, b, reference)
+            for _ in range(80):
+                x = b - fb * (b - a) / (fb - fa)
+                fx = _real(determinant, x, reference)
+                crossed = fx * fb < 0
+                a, fa = np.where(crossed, b, a), np.where(crossed, fb, fa / 2)
+                done = np.abs(x - b) <= 1e-14 * np.abs(x)
+                b, fb = x, np.where(fx == 0, 1e-300 * np.sign(fb), fx)
+                if done.all():
+                    break
+            on_axis = np.asarray(b)
+        found = [complex(value) for value in on_axis]
         if len(found) >= wanted:
             break
     if len(found) < wanted:
@@ -60,31 +83,6 @@ def _winding(determinant: Determinant, radius: float) -> int:
         angle = np.insert(angle, wide + 1, middle)
         phase = np.insert(phase, wide + 1, determinant(radius * np.exp(1j * middle))[0])
     raise SuppleError("a zero lies on the edge of the band: ask up to another frequency")
-
-
-def _on_axis(determinant: Determinant, core: float, radius: float, points: int) -> Array:
-    """Real zeros outside the core: sign changes on a grid even in omega, refined by Illinois."""
-    side = np.linspace(np.sqrt(core / radius), 1, points) ** 2 * radius
-    brackets = []
-    for grid in (side, -side):
-        sign = np.sign(determinant(grid.astype(complex))[0].real)
-        at = np.flatnonzero(sign[1:] * sign[:-1] < 0)
-        brackets.append(np.stack([grid[at], grid[at + 1]]))
-    a, b = np.concatenate(brackets, axis=1)
-    if not len(a):
-        return np.asarray(a)
-    phase, reference = determinant(a.astype(complex))
-    fa, fb = phase.real.copy(), _real(determinant, b, reference)
-    for _ in range(80):
-        x = b - fb * (b - a) / (fb - fa)
-        fx = _real(determinant, x, reference)
-        crossed = fx * fb < 0
-        a, fa = np.where(crossed, b, a), np.where(crossed, fb, fa / 2)
-        done = np.abs(x - b) <= 1e-14 * np.abs(x)
-        b, fb = x, np.where(fx == 0, 1e-300 * np.sign(fb), fx)
-        if done.all():
-            break
-    return np.asarray(b)
 
 
 def _real(determinant: Determinant, x: Array, reference: Array) -> Array:

@@ -66,15 +66,13 @@ def plot_response(
         for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
             ax.set_xlabel("time (s)")
             ax.tick_params(labelbottom=True)
-        figure.suptitle(wrapped(title or _told(found), 4.4 * columns, 9), fontsize=9)
+        if not title:
+            model = found.model
+            read = f"deflection {model.reading.deflection}"
+            title = f"{model.robot.name}: {model.size} coordinates, {read}, {found.method}"
+            title += "" if found.complete else f"\n{found.message}"
+        figure.suptitle(wrapped(title, 4.4 * columns, 9), fontsize=9)
     return finish(figure, path)
-
-
-def _told(found: Response) -> str:
-    model = found.model
-    text = f"{model.robot.name}: {model.size} coordinates, deflection {model.reading.deflection}, "
-    text += found.method
-    return text if found.complete else f"{text}\n{found.message}"
 
 
 def _legend(ax: Axes) -> None:

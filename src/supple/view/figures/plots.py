@@ -93,15 +93,11 @@ def plot_modes(
 
 def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
     """Number, frequency and kind of every mode, in lines that fit a panel."""
-    told = (
-        f"mode {mode + 1}: {_hertz(hertz)} Hz\n{shapes.kind(mode)}"
-        for mode, hertz in enumerate(modes.frequency_hz)
-    )
+    told = []
+    for mode, value in enumerate(modes.frequency_hz):
+        hertz = f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
+        told.append(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
     return [wrapped(words, inches - 0.4, 9) for words in told]
-
-
-def _hertz(value: float) -> str:
-    return f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
 
 
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent

@@ -9,6 +9,7 @@ are taken. Everything else is dropped without a word.
 from __future__ import annotations
 
 import asyncio
+import errno
 import http
 import ipaddress
 import logging
@@ -91,7 +92,7 @@ def bound(host: str, port: int) -> socket.socket:
             raise SuppleError(f"cannot serve on {host}:{attempt}: {problem.strerror}") from None
         except OSError as problem:
             listening.close()
-            if attempt == last or not _busy(problem):
+            if attempt == last or problem.errno not in (errno.EADDRINUSE, errno.EACCES):
                 told = f"{host}:{port}" if attempt == port else f"{host}, ports {port} to {attempt}"
                 raise SuppleError(
                     f"cannot serve on {told}: {problem.strerror or problem}"
@@ -99,12 +100,6 @@ def bound(host: str, port: int) -> socket.socket:
         else:
             return listening
     raise SuppleError(f"cannot serve on {host}:{port}: no port is free")
-
-
-def _busy(problem: OSError) -> bool:
-    import errno
-
-    return problem.errno in (errno.EADDRINUSE, errno.EACCES)
 
 
 @dataclass(frozen=True)

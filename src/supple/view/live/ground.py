@@ -30,7 +30,16 @@ class Ground:
     def __init__(self, world: Any, scene: Scene) -> None:
         planar, extent = scene.planar, scene.extent
         up = np.array([0.0, 0.0, 1.0]) if planar else np.asarray(scene.up)
-        level = -0.06 * extent if planar else _height(scene)
+        if planar:
+            level = -0.06 * extent
+        else:
+            # How high the floor lies: below all poses, with room where free ends could bend through
+            # it
+            track, upwards = scene.tracks[0], np.asarray(scene.up)
+            free = float((ends(track) @ upwards).min())
+            low = min(0.0, free, float((track.p @ upwards).min()))
+            near = free < low + LARGEST * scene.extent
+            level = low - scene.extent * (0.03 + LARGEST * near)
         cell = 10.0 ** np.floor(np.log10(extent / 2))
         far = cell * max(5, round(FLOOR * extent / cell / 5) * 5)
         at = np.arange(-far, far + cell / 2, cell)
@@ -61,12 +70,3 @@ def add_light(world: Any, place: Array) -> None:
     world.configure_default_lights(enabled=False)
     world.add_light_ambient("/light/all", intensity=1.9)
     world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
-
-
-def _height(scene: Scene) -> float:
-    """How high the floor lies: below all poses, with room where free ends could bend through it."""
-    track, up = scene.tracks[0], np.asarray(scene.up)
-    free = float((ends(track) @ up).min())
-    low = min(0.0, free, float((track.p @ up).min()))
-    near = free < low + LARGEST * scene.extent
-    return low - scene.extent * (0.03 + LARGEST * near)

@@ -96,7 +96,12 @@ def serve(
     check_host(host, listen_on_network)
     origins = (allow_origin,) if isinstance(allow_origin, str) else tuple(allow_origin)
     Door(host, port, origins)  # wrong origins are told before anything is computed
-    found = _modes(thing) if isinstance(thing, Robot | Modes) else _report(thing)
+    found: Modes | Report
+    if isinstance(thing, Robot):
+        pose: dict[str, Any] = usual_pose(thing)
+        found = modes(thing, count=6, **pose)
+    else:
+        found = thing if isinstance(thing, Modes) and thing.omega.ndim == 1 else _report(thing)
     server = _server(host, port, origins)
     try:
         from .player import Player
@@ -117,13 +122,6 @@ def serve(
         server.stop()
         raise
     return Live(server, shown, port or server.get_port())
-
-
-def _modes(thing: Robot | Modes) -> Modes | Report:
-    if isinstance(thing, Modes):
-        return thing if thing.omega.ndim == 1 else _report(thing)
-    pose: dict[str, Any] = usual_pose(thing)
-    return modes(thing, count=6, **pose)
 
 
 def _report(thing: Any) -> Report:

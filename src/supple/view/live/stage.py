@@ -107,7 +107,10 @@ class Stage:
             server, extent = self.server, scene.extent
             up = np.asarray(scene.up)
             server.scene.set_up_direction(up)
-            away = np.array([0.3, -0.21, 1.35]) if scene.planar else _aside(up)
+            side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
+            away = 0.6 * up - 1.1 * np.cross(up, side) + 0.75 * side
+            if scene.planar:
+                away = np.array([0.3, -0.21, 1.35])
             camera, centre = server.initial_camera, np.asarray(scene.centre)
             camera.position = tuple(centre + extent * away)
             camera.look_at, camera.up = tuple(centre), tuple(up)
@@ -128,7 +131,10 @@ class Stage:
         ]
         # One batch of every kind of solid on every link, and on the ground
         self._riders, self._solids = Riders(scene.solids), []
-        meshes = {"ball": _ball(), "cylinder": _cylinder()}
+        # A cylinder of unit length and radius along x
+        angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
+        cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+        meshes = {"ball": _ball(), "cylinder": cylinder}
         for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
             some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
             place = "/base" if link < 0 else f"/link/{link}"
@@ -290,12 +296,6 @@ def _makeup(scene: Scene) -> tuple[Any, ...]:
     return outlines, scene.solids, scene.tracks[0].motion.shape[3]
 
 
-def _aside(up: Array) -> Array:
-    side = np.array([1.0, 0, 0]) if abs(up[0]) < 0.9 else np.array([0, 1.0, 0])
-    other = np.cross(up, side)
-    return np.asarray(0.6 * up - 1.1 * other + 0.75 * side)
-
-
 def _prism(corners: Array) -> Mesh:
     """A prism of unit length along x over an outline (K, 2).
 
@@ -309,12 +309,6 @@ def _prism(corners: Array) -> Mesh:
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
     faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
     return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
-
-
-def _cylinder() -> Mesh:
-    """A cylinder of unit length and radius along x."""
-    angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
-    return _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
 
 
 def _ball(rings: int = 12, sides: int = 24) -> Mesh:

@@ -94,10 +94,27 @@ def curves_plot(
         f"<title>{html.escape(name)}</title></polyline>"
         for m, name in enumerate(names)
     )
+    mark = ""
+    if here is not None:
+        a = scales.px(here)
+        mark = (
+            f'<line data-role="here" data-x="{here!r}" x1="{a:.1f}" x2="{a:.1f}" y1="{TOP}" '
+            f'y2="{HEIGHT - BOTTOM}" stroke="currentColor" stroke-dasharray="4 3" opacity=".6"/>'
+        )
+        if at is not None:
+            dot = f'cx="{a:.1f}" cy="{scales.py(at):.1f}" r="4.5" fill="{COLOURS[picked % 6]}"'
+            mark += f'<circle {dot} stroke="#fff"/>'
+    # The names at the right end, apart from one another
+    ends, floor = [], math.inf
+    for m in np.argsort(-py[-1]):
+        floor = min(float(py[-1, m]) + 4, floor - 11)
+        place = f'x="{WIDTH - RIGHT + 4}" y="{floor:.1f}"'
+        name = html.escape(names[m] if len(names[m]) < 7 else names[m].split()[-1])
+        ends.append(f'<text {place} fill="{COLOURS[m % 6]}">{name}</text>')
     return (
         f'<div style="padding:0 6px"><svg viewBox="0 0 {WIDTH} {HEIGHT}" data-role="curves" '
         f'style="width:100%;font:11px system-ui">{_axes(scales, x, labels, log)}{lines}'
-        f"{_ends(py[-1], names)}{_mark(scales, here, at, picked)}</svg></div>"
+        f"{''.join(ends)}{mark}</svg></div>"
     )
 
 
@@ -135,31 +152,6 @@ class _Scales:
         return (
             HEIGHT - BOTTOM - (value - self.low) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM)
         )
-
-
-def _ends(py: Array, names: Sequence[str]) -> str:
-    """The names at the right end, apart from one another."""
-    out, floor = [], math.inf
-    for m in np.argsort(-py):
-        floor = min(float(py[m]) + 4, floor - 11)
-        place = f'x="{WIDTH - RIGHT + 4}" y="{floor:.1f}"'
-        name = html.escape(names[m] if len(names[m]) < 7 else names[m].split()[-1])
-        out.append(f'<text {place} fill="{COLOURS[m % 6]}">{name}</text>')
-    return "".join(out)
-
-
-def _mark(scales: _Scales, here: float | None, at: float | None, picked: int) -> str:
-    if here is None:
-        return ""
-    a = scales.px(here)
-    line = (
-        f'<line data-role="here" data-x="{here!r}" x1="{a:.1f}" x2="{a:.1f}" y1="{TOP}" '
-        f'y2="{HEIGHT - BOTTOM}" stroke="currentColor" stroke-dasharray="4 3" opacity=".6"/>'
-    )
-    if at is None:
-        return line
-    dot = f'cx="{a:.1f}" cy="{scales.py(at):.1f}" r="4.5" fill="{COLOURS[picked % 6]}"'
-    return f'{line}<circle {dot} stroke="#fff"/>'
 
 
 def _axes(scales: _Scales, x: Array, labels: tuple[str, str], log: bool) -> str:

@@ -38,7 +38,14 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
         columns = ("mode>", "Hz>", *(f"{key}>" for key in keys))
         tables.append(Table(f"{word} frequencies", columns, rows))
     if len(keys) < 2:
-        chapter = Chapter(tables=tables, plots=[_curves(hertz, keys[0])] if keys else [])
+        plots = []
+        for key in keys:
+            series = [
+                Series(f"mode {int(mode)}", hertz[key].values, hertz.sel(mode=mode).values)
+                for mode in hertz["mode"].values
+            ]
+            plots.append(Plot("Frequencies", _label(hertz, key), "frequency (Hz)", series))
+        chapter = Chapter(tables=tables, plots=plots)
     else:
         # The first two keys as axes, the others and the mode as sliders; every n-th value if many
         across, up, *rest = keys
@@ -70,14 +77,6 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
         f"{hertz.size // hertz.sizes['mode']:,} configurations, every frequency counted."
     )
     return save_page(path, f"{name}: atlas of frequencies", [chapter], [lead])
-
-
-def _curves(hertz: Any, key: str) -> Plot:
-    series = [
-        Series(f"mode {int(mode)}", hertz[key].values, hertz.sel(mode=mode).values)
-        for mode in hertz["mode"].values
-    ]
-    return Plot("Frequencies", _label(hertz, key), "frequency (Hz)", series)
 
 
 def _label(hertz: Any, key: str) -> str:

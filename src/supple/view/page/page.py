@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...files.disk import check_place, write_text
-from ..scene.scene import Scene, Track, plain
+from ..scene.scene import Scene, plain
 
 __all__ = [
     "LIMIT",
@@ -148,10 +148,29 @@ def is_page(path: str | Path) -> bool:
 
 def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()) -> str:
     """Return the whole page: document, style, script and data."""
+    packed = []
+    for chapter in chapters:
+        scene, plots = chapter.scene, [asdict(plot) for plot in chapter.plots]
+        for series in (series for plot in plots for series in plot["series"]):
+            for axis in ("x", "y"):  # no drawing and no pointer tells seven digits from all
+                series[axis] = _short(np.asarray(series[axis], float), 7)
+        packed.append(
+            {
+                "title": chapter.title,
+                "short": chapter.short,
+                "text": list(chapter.text),
+                "scene": None if scene is None else _packed_scene(scene),
+                "tables": [asdict(table) for table in chapter.tables],
+                "plots": plots,
+                "maps": [
+                    {**asdict(heat), "values": _short(heat.values, 6)} for heat in chapter.maps
+                ],
+            }
+        )
     data = {
         "title": title,
         "lead": list(lead),
-        "chapters": [_chapter(chapter) for chapter in chapters],
+        "chapters": packed,
         "footer": "Made with supple. This file needs no network and can be passed on as it is.",
     }
     text = json.dumps(plain(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -169,27 +188,6 @@ def _asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
-def _chapter(chapter: Chapter) -> dict[str, Any]:
-    scene = chapter.scene
-    return {
-        "title": chapter.title,
-        "short": chapter.short,
-        "text": list(chapter.text),
-        "scene": None if scene is None else _packed_scene(scene),
-        "tables": [asdict(table) for table in chapter.tables],
-        "plots": [_rounded(asdict(plot)) for plot in chapter.plots],
-        "maps": [{**asdict(heat), "values": _short(heat.values, 6)} for heat in chapter.maps],
-    }
-
-
-def _rounded(plot: dict[str, Any]) -> dict[str, Any]:
-    """Curves with seven digits, which no drawing and no pointer can tell from all of them."""
-    for series in plot["series"]:
-        for axis in ("x", "y"):
-            series[axis] = _short(np.asarray(series[axis], float), 7)
-    return plot
-
-
 def _short(values: Array, digits: int) -> list[Any]:
     """Numbers with so many digits, as nested lists."""
     if values.ndim > 1:
@@ -198,7 +196,42 @@ def _short(values: Array, digits: int) -> list[Any]:
 
 
 def _packed_scene(scene: Scene) -> dict[str, Any]:
-    tracks = [_packed_track(track) for track in scene.tracks]
+    # Numbers that are read stay as they are; what is only drawn is packed as whole numbers up to
+    # `top`, a scale for each shape, or None for zeros. Displacements take two bytes, 3e-5 of the
+    # largest; rotations, which only tilt sections, one
+    tracks = []
+    for track in scene.tracks:
+        wholes = []
+        for c in range(6):
+            values = track.motion[..., c]
+            top = 32767 if c < 3 else 127
+            largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
+            if not largest.any():
+                whole = None
+            else:
+                scale = np.where(largest > 0, largest, 1.0) / top
+                kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
+                whole = _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
+            wholes.append(whole)
+        tracks.append(
+            {
+                "kind": track.kind,
+                "name": track.name,
+                "unit": track.unit,
+                "note": track.note,
+                "start": track.start,
+                "at": track.at,
+                "values": track.values,
+                "frequency_hz": track.frequency_hz,
+                "kinds": track.kinds,
+                "largest": track.largest,
+                "p": _floats(track.p),
+                "quaternion": _floats(track.quaternion),
+                "L": _floats(track.L),
+                "motion": wholes,
+                "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
+            }
+        )
     rest = {key: value for key, value in vars(scene).items() if key != "tracks"}
     plain_rest = {
         key: [asdict(v) for v in value] if key in ("links", "solids", "shapes") else value
@@ -206,41 +239,6 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
     }
     cloud = None if scene.cloud is None else asdict(scene.cloud)
     return {**plain_rest, "tracks": tracks, "cloud": cloud}
-
-
-def _packed_track(track: Track) -> dict[str, Any]:
-    """Numbers that are read stay as they are; what is only drawn is packed."""
-    # Whole numbers up to `top`, a scale for each shape, or None for zeros. Displacements take two
-    # bytes, 3e-5 of the largest; rotations, which only tilt sections, one
-    wholes = []
-    for c in range(6):
-        values = track.motion[..., c]
-        top = 32767 if c < 3 else 127
-        largest = np.abs(values).max(axis=(0, 2, 3), keepdims=True)
-        if not largest.any():
-            whole = None
-        else:
-            scale = np.where(largest > 0, largest, 1.0) / top
-            kind, dtype = ("i16", np.int16) if top > 127 else ("i8", np.int8)
-            whole = _packed(_once(values) / scale, scale.ravel().tolist(), kind, dtype)
-        wholes.append(whole)
-    return {
-        "kind": track.kind,
-        "name": track.name,
-        "unit": track.unit,
-        "note": track.note,
-        "start": track.start,
-        "at": track.at,
-        "values": track.values,
-        "frequency_hz": track.frequency_hz,
-        "kinds": track.kinds,
-        "largest": track.largest,
-        "p": _floats(track.p),
-        "quaternion": _floats(track.quaternion),
-        "L": _floats(track.L),
-        "motion": wholes,
-        "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
-    }
 
 
 def _once(values: Array) -> Array:

@@ -98,7 +98,14 @@ def modes_report(found: Modes, nearby: int = 21) -> Report:
         f"{source}Pick a mode to see how the robot vibrates, drawn much larger than it is; drag a "
         "slider to move the robot; drag the picture to turn it."
     ]
-    scene, shortened = _sweep(found) if found.omega.ndim > 1 else _around(found, nearby)
+    if found.omega.ndim > 1:
+        # Many configurations; where they are too many for a page, some of them, evenly spaced
+        count, size = found.omega.shape
+        room = max(2, int(ROOM / pose_bytes(len(found.structure.segments), size, POINTS)))
+        scene = sweep_scene(found, most=room)
+        shortened = f"it holds {room} of {count} configurations" if room < count else ""
+    else:
+        scene, shortened = _around(found, nearby)
     lead += [f"To keep this page small, {shortened}."] * bool(shortened)
     return Report(f"{found.robot.name}: modes", [Chapter(scene=scene)], lead)
 
@@ -115,14 +122,6 @@ def _around(found: Modes, most: int) -> tuple[Scene, str]:
             told = f"it holds {poses} poses along each coordinate" if poses < most else ""
             return modes_scene(found, parts), told if along else ""
     return modes_scene(found), "it holds no other poses"
-
-
-def _sweep(found: Modes) -> tuple[Scene, str]:
-    """Many configurations; where they are too many for a page, some of them, evenly spaced."""
-    count, size = found.omega.shape
-    room = max(2, int(ROOM / pose_bytes(len(found.structure.segments), size, POINTS)))
-    told = f"it holds {room} of {count} configurations" if room < count else ""
-    return sweep_scene(found, most=room), told
 
 
 def statics_report(sag: Statics) -> Report:

@@ -30,40 +30,25 @@ LEAD = (
 
 def save_tour(stops: Sequence[Stop], folder: str | Path) -> Path:
     """Write index.html into a folder and return its path."""
-    chapters = [part for stop in stops for part in _chapters(stop)]
+    chapters = []
+    for stop in stops:
+        columns, rows = stop_table(stop)
+        tables = [Table(stop.table, columns, rows, stop.note)]
+        if stop.tally:
+            counts = [(verdict, count, MEANING[verdict]) for verdict, count in stop.tally.items()]
+            heads = ("verdict", "numbers>", "meaning")
+            tables.append(Table("All that was recomputed", heads, counts))
+        short = stop.title.removeprefix("A ").removeprefix("An ").capitalize()
+        scene = modes_scene(stop.found, stop.nearby)
+        chapters.append(Chapter(stop.title, short, stop.text, scene, tuple(tables)))
+        if stop.motion is not None:
+            words, run = stop.motion
+            (drawn,) = report(run, samples=PER_LINK // len(scene.links)).chapters
+            title, short = f"{stop.title}, moving", f"{short}, moving"
+            plots = [plot for plot in drawn.plots if plot.title in TELLING]
+            moving = replace(drawn, title=title, short=short, text=(words,), plots=plots)
+            chapters.append(moving)
     return save_page(Path(folder) / "index.html", "supple: robots whose links bend", chapters, LEAD)
-
-
-def _chapters(stop: Stop) -> list[Chapter]:
-    if stop.motion is None:
-        return [_chapter(stop)]
-    words, run = stop.motion
-    samples = PER_LINK // len(modes_scene(stop.found).links)
-    (drawn,) = report(run, samples=samples).chapters
-    title, plots = f"{stop.title}, moving", [p for p in drawn.plots if p.title in TELLING]
-    return [
-        _chapter(stop),
-        replace(drawn, title=title, short=f"{_short(stop)}, moving", text=(words,), plots=plots),
-    ]
-
-
-def _short(stop: Stop) -> str:
-    return stop.title.removeprefix("A ").removeprefix("An ").capitalize()
-
-
-def _chapter(stop: Stop) -> Chapter:
-    columns, rows = stop_table(stop)
-    tables = [Table(stop.table, columns, rows, stop.note)]
-    if stop.tally:
-        counts = [(verdict, count, MEANING[verdict]) for verdict, count in stop.tally.items()]
-        tables.append(Table("All that was recomputed", ("verdict", "numbers>", "meaning"), counts))
-    return Chapter(
-        stop.title,
-        _short(stop),
-        stop.text,
-        modes_scene(stop.found, stop.nearby),
-        tuple(tables),
-    )
 
 
 def stop_table(stop: Stop) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
