@@ -214,10 +214,10 @@ def simulate(
         return
     told |= {"deflection": deflection, "stiffening": stiffening or None, "beta": beta}
     model = model_of(robot, (modes, axial, torsion), elements, told)
-    _move(context, model, wanted)
+    _move(context, model, wanted, json)
 
 
-def _move(context: typer.Context, model: Model, wanted: Any) -> None:
+def _move(context: typer.Context, model: Model, wanted: Any, json: bool) -> None:
     """Move a model as the options typed say, and tell how it went."""
     from ...control.sampled import Sampled
     from ...studies.motion.simulate import simulate as ask
@@ -235,7 +235,7 @@ def _move(context: typer.Context, model: Model, wanted: Any) -> None:
     wrench = None if load is None else numbers(load, "--force", 3)
     steps = {word: given[word] for word in ("duration", "dt", "step", "method")}
     found = _quietly(lambda: ask(model, wrench=wrench, outputs=wanted, **steps, **begin, **drive))
-    _show(found, given["plot"], given["save"], given["json"], drive.get("path"))
+    _show(found, given["plot"], given["save"], json, drive.get("path"))
 
 
 def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, Any]) -> None:
