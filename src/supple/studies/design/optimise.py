@@ -125,8 +125,8 @@ def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
 
     if maximise != "lowest":
         raise SuppleError(f"maximise is {maximise!r}: give 'lowest', the lowest over all poses")
-    told = Progress(400, "designs", progress)
-    task = _Task(robot, vary, at, {"mass": mass, "sag": sag, "stress": stress}, told)
+    limits = {"mass": mass, "sag": sag, "stress": stress}
+    task = _Task(robot, vary, at, limits, Progress(400, "designs", progress))
     try:
         found = minimize(
             lambda z: -z[-1],
@@ -141,9 +141,7 @@ def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
         task.telling.end()
     over = -min(task.room(found.x)[len(task.poses) * MODES :], default=0.0)
     if over > 1e-5:
-        raise SuppleError(
-            f"no design within these bounds keeps the limits: the best is {100 * over:.3g} % over"
-        )
+        raise SuppleError(f"no design in these bounds keeps the limits: {100 * over:.3g} % over")
     if not found.success and found.status != 8:  # 8: no step improves any more
         raise SuppleError(f"the search stopped before an optimum: {found.message.lower()}")
     return task.optimum(found.x)
