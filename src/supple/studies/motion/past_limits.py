@@ -37,9 +37,11 @@ def bent(found: Response) -> float:
 def limits_told(found: Response) -> Response:
     """Return the same run, after a warning for each limit that its motors pass.
 
-    And one where loops bend further than their linear beams can be trusted with.
+    And one where a mechanism bends further than its linear beams can be trusted with; arms and
+    Deltas, whose papers go there, are told by `follow`.
     """
-    if found.model.functions.needs and (most := bent(found)) > SMALL:
+    led = architecture_of(found.model.robot).asked_by == "theta"
+    if led and found.model.functions.needs and (most := bent(found)) > SMALL:
         told = too_large(found.model.robot.name, most, "stiffen the links, or drive slower")
         warnings.warn(told, SmallRangeWarning, stacklevel=4)
     joints = found.model.joints
