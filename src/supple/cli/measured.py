@@ -35,8 +35,6 @@ def output_of(word: str) -> Output:
 
     kind, *rest = word.strip().split(":")
     if kind not in OUTPUTS:
-        from ..faults import nearest
-
         near = nearest(kind, OUTPUTS)
         hint = f"; did you mean {near}?" if near else ""
         raise SuppleError(f"--outputs {word}: the kinds are {', '.join(OUTPUTS)}{hint}")

@@ -21,12 +21,14 @@ LOOKS = 200  # samples of a run at which its links' bending is looked at
 
 
 def bent(found: Response) -> float:
-    """Return the largest deflection of a link's end over its length, of a run's samples."""
+    """Return the largest deflection of a link's end over its length, of links that do not slide."""
     model, most = found.model, 0.0
     rows = found.q[:: len(found.q) // LOOKS + 1]
     for i, link in enumerate(model.chain.links):
+        if not link.inv.count or link.slide is not None:
+            continue
         own = model.chain.own(i)
-        if link.inv.count and len(own) == link.inv.count:
+        if len(own) == link.inv.count:  # no loop ties any of them
             moved = link_deflection(link, rows[:, own], 1.0, model.stiffening)
             most = max(most, float(np.linalg.norm(moved, axis=-1).max()) / float(link.inv.length))
     return most
@@ -35,9 +37,11 @@ def bent(found: Response) -> float:
 def limits_told(found: Response) -> Response:
     """Return the same run, after a warning for each limit that its motors pass.
 
-    And one where loops bend further than their linear beams can be trusted with.
+    And one where a mechanism bends further than its linear beams can be trusted with; arms and
+    Deltas, whose papers go there, are told by `follow`.
     """
-    if found.model.functions.needs and (most := bent(found)) > SMALL:
+    led = architecture_of(found.model.robot).asked_by == "theta"
+    if led and found.model.functions.needs and (most := bent(found)) > SMALL:
         told = too_large(found.model.robot.name, most, "stiffen the links, or drive slower")
         warnings.warn(told, SmallRangeWarning, stacklevel=4)
     joints = found.model.joints
