@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.base import Coordinate
+from ...architectures.base import NEAR, Coordinate
 from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...robot import Robot
@@ -114,10 +114,19 @@ def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
 
 
 def _stands(here: Modes, poses: Array) -> NDArray[np.bool_]:
-    """Whether the robot can stand at poses (B, k)."""
+    """Whether the robot can stand at poses (B, k), and as far from singular ones as asked.
+
+    Nobody asked for these poses: those near a singular one, whose frequencies the least error
+    decides, are left out, unless the pose asked for is as near.
+    """
     key = "theta" if here.position is None else "position"
-    given: dict[str, Any] = {"theta": None, "position": None, key: poses}
-    return np.asarray(architecture_of(here.robot).resolve(**given).reason == "")
+    own = here.theta if here.position is None else here.position
+    given: dict[str, Any] = {"theta": None, "position": None, key: np.vstack([poses, own])}
+    found = architecture_of(here.robot).resolve(**given)
+    good = np.asarray(found.reason == "")
+    if found.clearance is not None:
+        good &= found.clearance >= min(NEAR, float(found.clearance[-1]))
+    return good[:-1]
 
 
 def _moved(pose: Array, index: int, value: float) -> Array:
