@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,8 @@ class TapeEvaluator:
         unit: int = 0,
     ) -> None:
         self.tape, self._widths, self._shapes, self._unit = tape, widths, list(shapes), unit
-        self._ends = np.cumsum([math.prod(shape) for shape in self._shapes])[:-1]
+        ends = np.cumsum([0, *[math.prod(shape) for shape in self._shapes]])
+        self._ends, self._parts = ends[1:-1], [slice(*pair) for pair in pairwise(ends.tolist())]
 
     def __call__(self, *args: Array) -> tuple[Array, ...]:
         """Return the outputs at one state, or at B states."""
@@ -125,9 +127,10 @@ class TapeEvaluator:
         for width, given in zip(self._widths, args, strict=True):
             x[..., at : at + width] = given
             at += width
-        parts = np.split(self.tape(x), self._ends, axis=-1)
+        out = self.tape(x)
         return tuple(
-            part.reshape(*lead, *shape) for part, shape in zip(parts, self._shapes, strict=True)
+            out[..., part].reshape(*lead, *shape)
+            for part, shape in zip(self._parts, self._shapes, strict=True)
         )
 
     def _matrix(self, q: Array) -> Array:

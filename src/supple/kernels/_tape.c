@@ -13,10 +13,11 @@
 #include <string.h>
 
 #define LANES 8 /* sets of inputs that are worked out side by side */
+#define FEW 4   /* the same for the stages of a step, which then stay in the cache */
 #define NAME "supple.tape"
 
-enum { ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH, KINDS };
-static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1};
+enum { ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH, ABS, SQRT, LESS, NOT, WHERE, KINDS };
+static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 2};
 
 typedef struct {
     int64_t inputs, constants, results, outputs, runs, operands;
@@ -70,11 +71,17 @@ static void forget(PyObject *capsule)
             case SIN: EACH(1, sin(a[l]));                                       \
             case COS: EACH(1, cos(a[l]));                                       \
             case TANH: EACH(1, tanh(a[l]));                                     \
+            case ABS: EACH(1, fabs(a[l]));                                      \
+            case SQRT: EACH(1, sqrt(a[l]));                                     \
+            case LESS: EACH(2, a[l] < b[l] ? 1.0 : 0.0);                        \
+            case NOT: EACH(1, a[l] == 0.0 ? 1.0 : 0.0);                         \
+            case WHERE: EACH(2, a[l] != 0.0 ? b[l] : 0.0);                      \
             }                                                                   \
         }                                                                       \
     }
 
 DEFINE(run_one, 1)
+DEFINE(run_few, FEW)
 DEFINE(run_lanes, LANES)
 
 /* Room for all values, the constants filled in. */
@@ -154,14 +161,14 @@ static Tape *tape_of(PyObject *capsule)
 
 static void evaluate_all(const Tape *t, const double *x, double *out, int64_t batch, double *w)
 {
-    const int64_t L = batch > 1 ? LANES : 1;
+    const int64_t L = batch > FEW ? LANES : batch > 1 ? FEW : 1;
     for (int64_t at = 0; at < batch; at += L) {
         for (int64_t l = 0; l < L; ++l) { /* the last one fills what is left over */
             const double *row = x + (at + l < batch ? at + l : batch - 1) * t->inputs;
             for (int64_t i = 0; i < t->inputs; ++i)
                 w[i * L + l] = row[i];
         }
-        L > 1 ? run_lanes(t, w) : run_one(t, w);
+        L == LANES ? run_lanes(t, w) : L > 1 ? run_few(t, w) : run_one(t, w);
         for (int64_t l = 0; l < L && at + l < batch; ++l)
             for (int64_t i = 0; i < t->outputs; ++i)
                 out[(at + l) * t->outputs + i] = w[(int64_t)t->output[i] * L + l];
@@ -180,7 +187,7 @@ static PyObject *evaluate(PyObject *self, PyObject *args)
     if (t && (out.len != 8 * batch * t->outputs || x.len != 8 * batch * t->inputs))
         refuse("the arrays do not fit the program of this tape");
     else if (t) {
-        double *w = room(t, batch > 1 ? LANES : 1);
+        double *w = room(t, batch > FEW ? LANES : batch > 1 ? FEW : 1);
         if (w) {
             Py_BEGIN_ALLOW_THREADS
             evaluate_all(t, x.buf, out.buf, batch, w);

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = ["Node", "Recorder", "Tape"]
+__all__ = ["Node", "Recorder", "Tape", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
+ABS, SQRT, LESS, NOT, WHERE = range(11, 16)
 COMMUTE = frozenset({ADD, MUL})
 
 
@@ -138,6 +139,54 @@ class Tape:
             self._program, np.ascontiguousarray(x, float), np.ascontiguousarray(p, float), out
         )
         return out
+
+
+def replayed(function: Any) -> Tape | None:
+    """Return a CasADi function of scalars as a tape, or None where it needs what tapes do not know.
+
+    Inputs stand in a row, one after another, and so do the outputs, all of them dense columns.
+    """
+    import casadi as ca
+
+    if not function.is_a("SXFunction"):
+        return None
+    kinds = {
+        ca.OP_ADD: ADD,
+        ca.OP_SUB: SUB,
+        ca.OP_MUL: MUL,
+        ca.OP_DIV: DIV,
+        ca.OP_NEG: NEG,
+        ca.OP_SIN: SIN,
+        ca.OP_COS: COS,
+        ca.OP_TANH: TANH,
+        ca.OP_FABS: ABS,
+        ca.OP_SQRT: SQRT,
+        ca.OP_LT: LESS,
+        ca.OP_NOT: NOT,
+        ca.OP_IF_ELSE_ZERO: WHERE,
+    }
+    begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]])
+    ends = np.cumsum([0, *[function.numel_out(i) for i in range(function.n_out())]])
+    tape = Recorder(int(begins[-1]))
+    held: dict[int, Any] = {}
+    outputs: list[Any] = [0.0] * int(ends[-1])
+    for k in range(function.n_instructions()):
+        kind = function.instruction_id(k)
+        given, made = function.instruction_input(k), function.instruction_output(k)
+        if kind == ca.OP_CONST:
+            held[made[0]] = function.instruction_constant(k)
+        elif kind == ca.OP_INPUT:
+            held[made[0]] = tape.inputs[begins[given[0]] + given[1]]
+        elif kind == ca.OP_OUTPUT:
+            outputs[ends[made[0]] + made[1]] = held[given[0]]
+        elif kind in (ca.OP_SQ, ca.OP_TWICE):
+            twice = held[given[0]]
+            held[made[0]] = tape.write(MUL if kind == ca.OP_SQ else ADD, twice, twice)
+        elif kind in kinds:
+            held[made[0]] = tape.write(kinds[kind], *[held[i] for i in given])
+        else:
+            return None
+    return tape.tape(outputs)
 
 
 def _program(inputs: int, lines: list[Any], ends: list[int]) -> Tape:

@@ -100,11 +100,11 @@ class _Steps(System):
         self._before: Array | None = None
         self._cut = 0
         self._here = self.near.copy()
-        self._nears = [self._here] * STAGES
+        self._nears = np.tile(self._here, (STAGES, 1))
 
     def forget(self) -> None:
         """Start anew: accelerations jump here."""
-        self._before, self._nears, self._cut = None, [self._here] * STAGES, 0
+        self._before, self._nears, self._cut = None, np.tile(self._here, (STAGES, 1)), 0
 
     def step(
         self, t: float, h: float, start: tuple[Array, Array], u: Array, depth: int = 0
@@ -143,7 +143,7 @@ class _Steps(System):
     ) -> tuple[Array, Array, float] | None:
         (q, qd), n, before = start, len(start[0]), np.inf
         acc, shrink = self._guess(h, q), 1.0
-        nears = list(self._nears) if self._before is not None else [self._here] * STAGES
+        nears = self._nears.copy() if self._before is not None else np.tile(self._here, (STAGES, 1))
         last: Array | None = None
         for count in range(MOST):
             rests, powers, states = self._stages(h, q, qd, acc, u, nears)
@@ -175,21 +175,19 @@ class _Steps(System):
         return None
 
     def _stages(
-        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: list[Array]
+        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: Array
     ) -> tuple[Array, Array, list[tuple[Array, Array, Array]]]:
         """Residuals (s, N) and powers (s,) of all stages, and their states."""
-        k, rests, powers, states = self.k, np.empty_like(acc), np.empty(STAGES), []
+        k = self.k
         if self.led:
             acc[:, :k] = u[:-1, 2 * k :]
         places, speeds = q + h * C[:, None] * qd + h**2 * TWICE @ acc, qd + h * A @ acc
         if self.led:
             places[:, :k], speeds[:, :k] = u[:-1, :k], u[:-1, k : 2 * k]
-        for i in range(STAGES):
-            self.near = nears[i]
-            states.append((places[i], speeds[i], acc[i]))
-            rests[i] = self.rest(*states[-1], u[i])
-            nears[i], powers[i] = self.near, self.power
-        return rests, powers, states
+        rests, powers, found = self.rests(places, speeds, acc, u[:-1], nears)
+        nears[:] = found
+        self.near, self.power = found[-1], float(powers[-1])
+        return rests, powers, list(zip(places, speeds, acc, strict=True))
 
     def _renew(
         self, t: float, h: float, state: tuple[Array, Array, Array], u: Array, renewed: int
@@ -201,7 +199,7 @@ class _Steps(System):
         self._inverse, self._h = np.linalg.inv(whole), h
 
     def _end(
-        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: list[Array], powers: Array
+        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: Array, powers: Array
     ) -> tuple[Array, Array, float]:
         """The state after a step."""
         self._before, self._last = acc, h
@@ -210,7 +208,7 @@ class _Steps(System):
             k = self.k
             end[:k], speed[:k] = u[:k], u[k : 2 * k]
         # followers of the next stages and of the end, by the polynomial through these
-        through = np.linalg.solve(np.vander(C, increasing=True), np.array(nears))
-        self._nears = list((1 + C)[:, None] ** np.arange(STAGES) @ through)
+        through = np.linalg.solve(np.vander(C, increasing=True), nears)
+        self._nears = (1 + C)[:, None] ** np.arange(STAGES) @ through
         self.near = self._here = through.sum(axis=0)
         return end, speed, float(h * B @ powers)

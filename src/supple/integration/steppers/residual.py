@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ...control.controllers import Decoupling, Wanted
 from ...equations.equilibrium import stiffness_at
-from ...equations.evaluate import Evaluator, compiled, slope
+from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compiled, slope
+from ...kernels.tape import replayed
 from ..closed_loop import Reference
 from ..inputs import Feedback
 from ..plan import Plan, wrench_power
@@ -60,6 +61,14 @@ class System:
         r, self.tau, power, self.near = self.equations.residual(q, qd, qdd, u, self.near)
         self.power = float(power[0])
         return r
+
+    def rests(
+        self, q: Array, qd: Array, qdd: Array, u: Array, near: Array
+    ) -> tuple[Array, Array, Array]:
+        """Residuals (s, N), powers (s,) and followers (s, W) of several states at once."""
+        r, tau, power, found = self.equations.residual(q, qd, qdd, u, near)
+        self.tau = tau[-1]
+        return r, power[:, 0], found
 
     def slopes(
         self, t: float, state: State, u: Array, exact: bool, anew: bool
@@ -151,7 +160,16 @@ class _Equations:
             x = [ca.SX.sym(name, whole.numel_in(i)) for i, name in enumerate(whole.name_in())]
             shared: Any = ca.cse(whole.expand().call(x))
             whole = ca.Function("residual", x, shared)
-        self.residual = Evaluator(compiled(whole) if plan.compiled else whole)
+        tape = None if plan.compiled or not near.numel() else replayed(whole)
+        self.residual: AnyEvaluator = (
+            Evaluator(compiled(whole) if plan.compiled else whole)
+            if tape is None
+            else TapeEvaluator(
+                tape,
+                [whole.numel_in(i) for i in range(whole.n_in())],
+                [(whole.numel_out(i),) for i in range(whole.n_out())],
+            )
+        )
         mass = ca.Function("mass", [q, near], [part("mass_matrix")(q)])
         self.mass = Evaluator(compiled(mass) if plan.compiled else mass, True)
 
