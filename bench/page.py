@@ -12,7 +12,11 @@ from typing import Any
 __all__ = ["PICTURES", "page", "pictures", "table"]
 
 COLUMNS = ("", "time", "spread", "ratio")
-INTRODUCTION = """# Performance
+INTRODUCTION = """---
+orphan: true
+---
+
+# Performance
 
 Written by `make bench`; do not edit. Times are medians of rounds in which the contestants take
 turns, in processor time unless a row counts several threads; the ratio is to the first row of its

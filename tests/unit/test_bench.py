@@ -1,7 +1,6 @@
 """The benches measure what they say: timing rules, verdicts, and peers that solve the same arm."""
 
 import json
-from pathlib import Path
 
 import bench.__main__ as door
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from bench.arms import SPATIAL, plain, poses, rotation
 from bench.growth import arm, exponent
 from bench.opensees import OpenSeesArm, opensees
-from bench.page import INTRODUCTION, PICTURES, table
+from bench.page import INTRODUCTION, PICTURES, page, table
 from bench.report import Check, Goal, Report, rows_of, told
 from bench.scipy_beams import ScipyArm
 from bench.timing import Contestant, Timing, measure
@@ -134,27 +133,33 @@ def test_a_quick_bench_runs_and_its_answers_are_right(capsys: pytest.CaptureFixt
 
 
 def test_the_performance_page_is_what_the_benches_write() -> None:
-    """The committed page has titles, tables and pictures in the writer's own format."""
+    """Every bench of a run has its title, its command, its table and its verdicts on the page."""
     document = Report(
         "Title",
         "call",
         rows_of({"a": Timing((1e-6, 1e-6, 2e-6), (1.0,) * 3)}),
-        [Goal("g", 2.0, 1.0)],
+        [Goal("g", 2.0, 1.0, False)],
+        [Check("c", True)],
+        ["a note"],
     ).document()
-    assert table(document) == [
+    lines = [
         "|  | time | spread | ratio |",
         "|---|---:|---:|---:|",
         "| a | 1 us | 100% | 1 |",
     ]
-    docs = Path(__file__).parents[2] / "docs"
-    text = (docs / "performance.md").read_text(encoding="utf-8")
+    assert table(document) == lines
+    run = {
+        **door.surroundings(),
+        "load_after": [],
+        "quick": True,
+        "benches": {name: document for name, _, _ in PICTURES.values()},
+    }
+    text = page(run)
     assert text.startswith(INTRODUCTION)
-    heads = text.count("|  | time | spread | ratio |\n|---|---:|---:|---:|\n")
-    assert heads == text.count("`python -m bench ") - text.count("`python -m bench --")
-    assert heads >= 5
+    assert text.count("\n".join(lines)) == len(PICTURES)
     for key, (name, title, _) in PICTURES.items():
-        assert f"## {title}" in text
+        assert f"## {title}\n" in text
+        assert f"](performance/{key}.svg)" in text
         assert f"`python -m bench {name}`" in text
-        picture = docs / "performance" / f"{key}.svg"
-        assert f"]({picture.parent.name}/{picture.name})" in text
-        assert picture.stat().st_size < 100_000
+    for words in ("- met: g: 1, goal 2\n", "- right: c\n", "- a note\n"):
+        assert text.count(words) == len(PICTURES)
