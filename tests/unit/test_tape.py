@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from supple.equations.chain_functions import ChainFunctions
 from supple.equations.evaluate import TapeEvaluator
 from supple.kernels import _tape
 from supple.kernels.scalars import cos, sin, tanh
-from supple.kernels.tape import Recorder
+from supple.kernels.tape import Recorder, replayed
 
 CHAIN = """
 name: chain
@@ -53,6 +54,33 @@ def test_equal_operations_are_written_once_and_products_join_sums() -> None:
     assert tape.tape([x * y + 1.0]).size == 1
     assert tape.tape([x * y + 1.0, y * x + 1.0]).size == 1
     assert tape.tape([x * y + 1.0, x * y]).size == 2  # a product that is asked for stays
+
+
+def test_a_function_of_casadi_is_replayed() -> None:
+    """Every operation that a tape knows, at one state, at the stages of a step and at many."""
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y")
+    a, b, c = x[0], x[1], x[2]
+    outputs = ca.vertcat(
+        *(a + b, a - b, a * b, a / b, -a, ca.sin(a), ca.cos(b), ca.tanh(c), ca.fabs(a), a * a),
+        *(ca.sqrt(ca.fabs(a)), ca.if_else(a < b, c, y), ca.if_else(a <= b, y, c), 2 * a, 3.0),
+        *(ca.atan2(a, b), ca.asin(ca.tanh(a)), ca.fmax(a, y), ca.fmin(b, y), y),
+    )
+    function = ca.Function("f", [x, y], [outputs, a - y])
+    tape = replayed(function)
+    assert tape is not None
+    given = np.random.default_rng(5).normal(size=(20, 4))
+    given[3, 1] = given[3, 0]  # neither is less
+    wanted = np.array([ca.vertcat(*function(row[:3], row[3])).full().ravel() for row in given])
+    for rows in (given, given[:3], given[:1]):
+        np.testing.assert_array_equal(tape(rows), wanted[: len(rows)])
+    np.testing.assert_array_equal(tape(given[3]), wanted[3])
+
+
+def test_what_a_tape_does_not_know_is_left_to_casadi() -> None:
+    x = ca.SX.sym("x")
+    assert replayed(ca.Function("f", [x], [ca.exp(x)])) is None
+    y = ca.MX.sym("y")
+    assert replayed(ca.Function("f", [y], [y + 1])) is None
 
 
 def test_rk4_turns_an_oscillator() -> None:

@@ -16,8 +16,11 @@
 #define FEW 4   /* the same for the stages of a step, which then stay in the cache */
 #define NAME "supple.tape"
 
-enum { ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH, ABS, SQRT, LESS, NOT, WHERE, KINDS };
-static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 2};
+enum {
+    ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH,
+    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, KINDS
+};
+static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 2, 2, 2, 1, 2, 2};
 
 typedef struct {
     int64_t inputs, constants, results, outputs, runs, operands;
@@ -76,6 +79,11 @@ static void forget(PyObject *capsule)
             case LESS: EACH(2, a[l] < b[l] ? 1.0 : 0.0);                        \
             case NOT: EACH(1, a[l] == 0.0 ? 1.0 : 0.0);                         \
             case WHERE: EACH(2, a[l] != 0.0 ? b[l] : 0.0);                      \
+            case UPTO: EACH(2, a[l] <= b[l] ? 1.0 : 0.0);                       \
+            case ATAN2: EACH(2, atan2(a[l], b[l]));                             \
+            case ASIN: EACH(1, asin(a[l]));                                     \
+            case LARGER: EACH(2, fmax(a[l], b[l]));                             \
+            case SMALLER: EACH(2, fmin(a[l], b[l]));                            \
             }                                                                   \
         }                                                                       \
     }

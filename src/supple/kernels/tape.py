@@ -21,7 +21,7 @@ __all__ = ["Node", "Recorder", "Tape", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
-ABS, SQRT, LESS, NOT, WHERE = range(11, 16)
+ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER = range(11, 21)
 COMMUTE = frozenset({ADD, MUL})
 
 
@@ -164,6 +164,11 @@ def replayed(function: Any) -> Tape | None:
         ca.OP_LT: LESS,
         ca.OP_NOT: NOT,
         ca.OP_IF_ELSE_ZERO: WHERE,
+        ca.OP_LE: UPTO,
+        ca.OP_ATAN2: ATAN2,
+        ca.OP_ASIN: ASIN,
+        ca.OP_FMAX: LARGER,
+        ca.OP_FMIN: SMALLER,
     }
     begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]])
     ends = np.cumsum([0, *[function.numel_out(i) for i in range(function.n_out())]])
