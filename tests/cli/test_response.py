@@ -17,6 +17,7 @@ def test_response_prints_poles_and_zeros(console, tmp_path):
 def test_bad_words_are_told(console):
     for words, sentence in (
         (("--frequency", "1-2"), "write FROM:TO:COUNT"),
+        (("--frequency", "1:100:999999999999"), "COUNT runs from 1 to"),
         (("--input", "wind"), "input is 'wind'"),
         (("--output", "strain.link1@x"), "write strain.LINK@FRACTION"),
     ):

@@ -97,15 +97,21 @@ def response(
     tell_places(plot, None)
 
 
+MOST = 10**6  # frequencies of one answer
+
+
 def _band(text: str) -> Any:
     """Frequencies of `0:100:401`."""
     import numpy as np
 
     try:
         low, high, count = text.split(":")
-        return np.linspace(float(low), float(high), int(count))
+        ends, points = (float(low), float(high)), int(count)
     except ValueError:
         raise SuppleError(f"--frequency {text}: write FROM:TO:COUNT, such as 0:100:401") from None
+    if not 1 <= points <= MOST:
+        raise SuppleError(f"--frequency {text}: COUNT runs from 1 to {MOST}")
+    return np.linspace(*ends, points)
 
 
 def _output(text: str) -> Any:

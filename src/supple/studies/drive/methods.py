@@ -38,6 +38,7 @@ ROWS = 50  # of a run to a period of the lowest mode
 SHARE = 0.95  # of the acceleration that is left to a move before it is corrected
 CLOSER = 5  # halvings of the time between the fastest move and the shaped one
 SURE = 0.6  # of what the shaped move leaves may be left by a faster one
+FAR = 1e4  # rad or m of a coordinate, beyond which a move is a slip of the pen
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Task:
                 raise SuppleError(
                     f"{name} has {getattr(self, name).size} values: {self.robot.name} needs {size}"
                 )
+            if np.abs(getattr(self, name)).max(initial=0.0) > FAR:
+                raise SuppleError(f"{name} lies beyond {FAR:g} rad or m: check its units")
         if np.array_equal(self.start, self.end):
             raise SuppleError("start and end are the same: there is no move to compare")
 

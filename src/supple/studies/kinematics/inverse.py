@@ -20,6 +20,9 @@ __all__ = ["JointSolutions", "inverse"]
 Array = NDArray[np.float64]
 
 
+LONGEST = 1e12  # m: links measure 1e9 m at most
+
+
 @dataclass(frozen=True)
 class JointSolutions(Answer):
     """Joint coordinates that put the tip at a pose, or as near to it as the robot comes.
@@ -95,6 +98,8 @@ def inverse(
     for each in [position] if single else position:  # type: ignore[union-attr]
         flat = architecture_of(robot).planar and np.shape(each) == (2,)
         given = np.array(vector(2 if flat else 3)("position", each))
+        if np.abs(given).max() > LONGEST:
+            raise SuppleError(f"position lies beyond {LONGEST:g} m, where no robot reaches")
         places.append(np.append(given, 0.0) if flat else given)
     P = np.array(places)
     R = None if rotation is None else _attitudes(rotation, single, len(P))
