@@ -233,10 +233,6 @@ CALLS: dict[str, dict[str, Any]] = {
         "model": small_model(),
         "theta": [0, 0],
         "position_gain": 1.0,
-        "velocity_gain": 0.1,
-        "gauges": None,
-        "effort_weight": 1.0,
-        "noise": 0.05,
     },
     "Observer": {
         "A": np.eye(2),
