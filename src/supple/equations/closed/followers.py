@@ -25,8 +25,9 @@ class Followers:
     """w(q) of ties, with c(q, w) = 0.
 
     `rounds` of two steps each find it from nearby, the second with the first one's matrix, so that
-    derivatives of first and second order pass through them as well. No round: one step, and the
-    matrix is kept for all else; who asks comes back with what was found until it no longer moves.
+    derivatives of first and second order pass through them as well. No round: one step; who asks
+    comes back with what was found until it no longer moves. Forces are then those at w as found: at
+    the place before, what loops do to the forces of links as they move would lag an iteration.
     """
 
     def __init__(self, ties: Ties, rounds: int = 1) -> None:
@@ -76,8 +77,8 @@ class Followers:
         """w and the factors of c_w there; NaN where the loops stay open after all rounds."""
         ca, part = casadi(), self.closures
         if not self.rounds:
-            there = part["factors"](q, near)
-            return near - part["solve"](there, part["c"](q, near)), there
+            w = near - part["solve"](part["factors"](q, near), part["c"](q, near))
+            return w, part["factors"](q, w)
         w = near
         for _ in range(self.rounds):
             there = part["factors"](q, w)
