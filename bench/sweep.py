@@ -8,7 +8,6 @@ modes, and for larger batches.
 
 from __future__ import annotations
 
-import resource
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +32,11 @@ AIM = 8e-6  # seconds a configuration and core, planar arm
 
 
 def most_memory() -> float:
-    """Return the most memory this process has held, bytes."""
+    """Return the most memory this process has held, bytes; NaN where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return float("nan")
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return held * (1.0 if sys.platform == "darwin" else 1024.0)
 

@@ -123,7 +123,7 @@ def test_a_stress_limit_is_kept_and_active() -> None:
 
 @pytest.mark.soak
 def test_a_plan_is_tried_on_a_finer_model() -> None:
-    """One mode when planned, more when tried; the joints are led as planned, so bending is alike."""
+    """One mode when planned, more when tried: joints are led as planned, so bending is alike."""
     model = supple.build(arm(), supple.AssumedModes(1))
     given = {"effort_limit": 2.0, "deflection_limit": 0.05, "pieces": 20}
     found = supple.plan(model, [0.0], [0.5], 1.0, **given)

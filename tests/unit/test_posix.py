@@ -49,6 +49,7 @@ KNOWN = {
     ("src/supple/equations/evaluate.py", "gcc"): "looked for, and missed in a sentence",
     ("src/supple/equations/evaluate.py", "cc"): "the same",
     ("bench/__main__.py", "getloadavg"): "after hasattr",
+    ("bench/sweep.py", "resource"): "not told where it does not exist",
 }
 
 

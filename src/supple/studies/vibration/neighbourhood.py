@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...architectures.base import NEAR, Coordinate
 from ...architectures.kinds import architecture_of
-from ...errors import SuppleError
+from ...errors import PoseWarning, SuppleError
 from ...robot import Robot
 from .modes import Modes, modes
 from .shapes import Shapes
@@ -91,12 +92,17 @@ def around(here: Modes, count: int = 21, points: int = 13) -> Iterator[Around]:
 
 
 def _ask(here: Modes, pose: Array, index: int, values: Array) -> Modes:
-    """The question of `here` at other values of one coordinate."""
+    """The question of `here` at other values of one coordinate.
+
+    Between two poses that stand clear there may be one near a singular pose: nobody asked for it.
+    """
     poses = np.repeat(pose[None], len(values), axis=0)
     poses[:, index] = values
     key = "theta" if here.position is None else "position"
     count, method, joints = here.omega.shape[-1], here.method, here.joints
-    return modes(here.robot, count=count, method=method, joints=joints, **{key: poses})  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoseWarning)
+        return modes(here.robot, count=count, method=method, joints=joints, **{key: poses})  # type: ignore[arg-type]
 
 
 def _reach(here: Modes, pose: Array, index: int, edge: float) -> float:
