@@ -233,6 +233,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "model": small_model(),
         "theta": [0, 0],
         "position_gain": 1.0,
+        "velocity_gain": 0.1,
     },
     "Observer": {
         "A": np.eye(2),
