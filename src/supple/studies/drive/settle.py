@@ -98,7 +98,8 @@ def settled(
     Args:
         robot: an arm or a Delta, its motors doing what they are told.
         command: of its joints, or of a Delta's platform, from rest to rest; one that is shaped
-        already, so that little is left to correct.
+        already, so that little is left to correct. Speed and acceleration may rise: a plain move
+        that shakes needs several times its own.
         band: by which part the frequencies may be off, to both sides.
         rounds: how often what is left is corrected.
         elements: to each link.
