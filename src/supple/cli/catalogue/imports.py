@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import Json, numbers
-from ..output import print_json, print_table, say
+from ..output import plain, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -83,8 +83,8 @@ def import_(
         say(text, nl=False)
     else:
         told = _document(robot, out, text)
-        bends = ", ".join(told["flexible"]) or "none"
-        say(f"{robot.name}: {len(told['joints'])} joints; links that bend: {bends}")
+        bends = plain(", ".join(told["flexible"]) or "none")
+        say(f"{plain(robot.name)}: {len(told['joints'])} joints; links that bend: {bends}")
         say(f"Saved: {out}")
 
 

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, numbers
-from ..output import AS_CSV, check_places, print_json, print_table, say
+from ..output import AS_CSV, check_places, plain, print_json, print_table, say
 
 if TYPE_CHECKING:
     import xarray
@@ -177,7 +177,8 @@ def _print_reduced(found: xarray.Dataset) -> None:
     import numpy as np
 
     keys = [str(key) for key in found["key"].values]
-    say(f"{_name(found)}: {int(found['configurations']):,} configurations of {', '.join(keys)}")
+    count = int(found["configurations"])
+    say(f"{plain(_name(found))}: {count:,} configurations of {', '.join(keys)}")
     rows = []
     for name in found.data_vars:
         if not str(name).endswith(("_minimum", "_maximum")) or str(name).startswith("width"):
@@ -198,7 +199,7 @@ def _print(found: xarray.Dataset) -> None:
 
     keys = [str(k) for k in found.coords if k != "mode"]
     shape = " x ".join(str(v) for k, v in found.sizes.items() if k not in ("mode", "axis"))
-    say(f"{_name(found)}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
+    say(f"{plain(_name(found))}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
     if "omega" not in found:
         say("Use --save, --csv, --plot or --json for the numbers.")
         return
