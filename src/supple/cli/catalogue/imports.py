@@ -131,7 +131,7 @@ def _sidecar(
         if len(parts) != len(keys):
             raise SuppleError(f"--flexible {text}: {shape} takes {', '.join(keys)}, metres or 80mm")
         try:
-            values = [float(p) if p[-1:].isdigit() else quantity(p, "m") for p in parts]
+            values = [float(p) if p[-1:].isdecimal() else quantity(p, "m") for p in parts]
         except ValueError as problem:
             raise SuppleError(f"--flexible {text}: {problem}") from None
         section = {"shape": shape, **dict(zip(keys, values, strict=True))}

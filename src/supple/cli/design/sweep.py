@@ -131,7 +131,7 @@ def parse_over(text: str) -> tuple[str, list[float]]:
     ends = angles(",".join(parts[:2]), f"--over {key}")
     if len(parts) == 2:
         return key, ends
-    if len(parts) != 3 or not parts[2].isdigit() or not 1 <= int(parts[2]) <= 10**7:
+    if len(parts) != 3 or not parts[2].isdecimal() or not 1 <= int(parts[2]) <= 10**7:
         raise SuppleError(f"--over {text}: write from:to:points, points from 1 to 10000000")
     points = int(parts[2])
     last = max(points - 1, 1)
@@ -142,7 +142,7 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     i, slash, n = text.partition("/")
-    if not slash or not i.isdigit() or not n.isdigit():
+    if not slash or not i.isdecimal() or not n.isdecimal():
         raise SuppleError(f"--shard {text}: write i/n, such as 0/8")
     return int(i), int(n)
 
