@@ -148,7 +148,18 @@ class Task:
             return shaped(move, given), self.servo
         return self._by_word(move, given), self.servo
 
+    @cached_property
+    def _commands(self) -> dict[tuple[int, str], tuple[Trajectory, Trajectory]]:
+        return {}
+
     def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
+        """The command of a word, made once for a move."""
+        key = (id(move), str(word))
+        if key not in self._commands:
+            self._commands[key] = (move, self._made(move, word))
+        return self._commands[key][1]
+
+    def _made(self, move: Trajectory, word: Any) -> Trajectory:
         if word == "unshaped":
             return move
         if word == "optimised":
