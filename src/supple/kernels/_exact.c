@@ -17,6 +17,8 @@
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
 #define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
+#define FAINT 1e-3        /* where a bracket is hard to prove, a pivot this small beside its terms is put off, */
+#define SPARE 4           /* as many as this */
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
 #define STENCIL 16        /* points of the grid that an estimate uses, */
@@ -445,7 +447,7 @@ static PyObject *solve(PyObject *self, PyObject *args)
             ok = refuse("skip must not be negative, and at most 1000000");
     if (ok && B) {
         if (!lanes)
-            lanes = B == 1 ? 1 : usual_width();
+            lanes = usual_width();
         Py_BEGIN_ALLOW_THREADS
         ok = solve_with(lanes, &x.P, count, skip.buf, guess, tolerance, omega.buf, width.buf, evals.buf);
         Py_END_ALLOW_THREADS
