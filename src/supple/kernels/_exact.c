@@ -13,7 +13,8 @@
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
 #define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
-#define NEARER 1e-5       /* (on the grid, which is for estimates, this near) */
+#define LOOKING 1e-3      /* (where a root is looked for, this near, */
+#define NEARER 1e-5       /* and on the grid, which is for estimates, this near) */
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
 #define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
@@ -24,7 +25,7 @@
 #define STENCIL 16        /* points of the grid that an estimate uses, */
 #define TERMS 12          /* terms of its polynomial, those beyond are nothing, */
 #define BETWEEN 8         /* parts in which roots between two points are told apart */
-#define FINE 5e-13        /* a correction times the one before this small, relative, is the last one */
+#define FINE 3e-12        /* a correction times the one before this small, relative, is the last one */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
 #define CURVED 1.0        /* how near a pole a varying beam counts, for its rounding: none is near */

@@ -275,6 +275,7 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
     for (int l = 0; l < LANES; ++l)
         LANE(grid, l) = (double)at[l], LANE(number, l) += (double)k[l];
     VI going = fits;
+    party->K.near = LOOKING;
     for (int turn = 0; turn < 5 && ANY(going); ++turn) {
         LN(Values) f;
         VD d, w, u = step * (grid + t), x = SEL(going, LN(frequencies)(party, u, &d), party->usual);
@@ -299,6 +300,7 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
         going &= fits & ~fine;
     }
     fits &= ~going;
+    party->K.near = NEAR;
     if (!ANY(fits))
         return;
     const VD u = step * (grid + t);
