@@ -176,11 +176,9 @@ def leaves(robot: Robot, command: Trajectory, band: float = 0.05, elements: int 
     The sum over the modes of their amplitudes at the tip, each frequency off by the band or not.
     """
     task = _Task(robot, command, band, elements)
-    worst = 0.0
-    for factor in task.factors:
-        rung = task.rung(command, factor)
-        worst = max(worst, float(np.hypot(*np.split(rung, 2)).sum()))
-    return worst
+    here = task.model.matrices(*command(task.t))
+    each = [task.rung(here, here.F[..., None], factor)[:, 0] for factor in task.factors]
+    return max(float(np.hypot(*np.split(rung, 2)).sum()) for rung in each)
 
 
 def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
@@ -218,18 +216,13 @@ class _Task:
         self.count = max(4, min(60, round(periods * SPACING) - 3))
         self.factors = [1.0] if band == 0 else [1.0, (1 - band) ** 2, (1 + band) ** 2]
 
-    def rung(self, command: Trajectory, factor: float) -> Array:
-        """r (2 m,) of one factor of the stiffness, cosines and then sines, m."""
-        here = self.model.matrices(*command(self.t))
-        return self._rung(here, here.F[..., None], factor)[:, 0]
-
     def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
         """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
         here = self.model.matrices(*command(self.t))
         F = here.F[..., None]
         if slopes:
             F = np.concatenate([F, self._loads(command)], axis=2)
-        rows = [self._rung(here, F, factor) for factor in self.factors]
+        rows = [self.rung(here, F, factor) for factor in self.factors]
         found = np.concatenate(rows)
         return found[:, 0], found[:, 1:] if slopes else None
 
@@ -256,8 +249,8 @@ class _Task:
             parts.append(by_a[:, :, None] * B2[:, None, :] + by_v[:, :, None] * B1[:, None, :])
         return np.stack(parts, axis=3).reshape(len(self.t), F.shape[1], -1)
 
-    def _rung(self, here: Any, F: Array, factor: float) -> Array:
-        """(m, columns): what is left at the end, stiffness times a factor."""
+    def rung(self, here: Any, F: Array, factor: float) -> Array:
+        """(2 m, columns) left at the end, cosines, then sines; stiffness times a factor, m."""
         from scipy.linalg import eigh
 
         K = factor * here.K
