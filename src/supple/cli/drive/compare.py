@@ -11,6 +11,7 @@ from ..arguments import File, Json, Plot, angles
 from ..output import (
     check_places,
     draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
@@ -149,7 +150,7 @@ def _document(found: Comparison) -> dict[str, Any]:
 
 def _print(found: Comparison) -> None:
     told = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
-    say(f"{found.robot.name} rings at {told} Hz where the move ends ({found.servo})")
+    say(f"{plain(found.robot.name)} rings at {told} Hz where the move ends ({found.servo})")
     say(
         f"tried with {found.finer}, payload times {', '.join(f'{x:g}' for x in found.payload)} "
         f"({found.changed}); worst of them:\n"
