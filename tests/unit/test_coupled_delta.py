@@ -362,7 +362,7 @@ def ring(model: Model, seconds: float) -> supple.Response:
 @pytest.mark.slow
 @pytest.mark.parametrize("run", [around, tumble, ring])
 def test_closure_does_not_drift(run: object) -> None:
-    found = run(build(KUO, AssumedModes(1), damping=0.02), 2.0)  # type: ignore[operator]
+    found = run(build(KUO, AssumedModes(1), damping=0.02), 1.0)  # type: ignore[operator]
     assert found.complete
     assert found.closure.max() < 1e-9
 
