@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -186,12 +187,19 @@ class Task:
         how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
         how["groups"] = self.groups
 
-        def made(**more: Any) -> Trajectory:
+        def made(band: float, **more: Any) -> Trajectory:
             push = SHARE * most[1] if self.corrects else most[1]
             found: Trajectory = calm_move(
-                self.robot, self.start, self.end, most[0].tolist(), push.tolist(), **how, **more
+                self.robot,
+                self.start,
+                self.end,
+                most[0].tolist(),
+                push.tolist(),
+                band=band,
+                **how,
+                **more,
             )
-            return correction(self.robot, found) if self.corrects else found
+            return correction(self.robot, found, band) if self.corrects else found
 
         rivals = [self._by_word(move, word) for word in ("zvd", "scheduled")]
         bounds = sorted((self.tried(rival) for rival in rivals), key=max)
@@ -199,34 +207,12 @@ class Task:
         shortest = calm_move(
             self.robot, self.start, self.end, *(x.tolist() for x in most), left=4.0, **how
         ).duration
-        for bound in bounds:
+        for band, bound in product(BANDS if self.corrects else BANDS[:1], bounds):
             most_left = [SURE * left for left in bound]
-            found = self._quickest(made, shortest, longest, most_left)
+            found = _quickest(self, partial(made, band), shortest, longest, most_left)
             if found is not None:
                 return found
-        return made(left=rivals[0])
-
-    def _quickest(
-        self, made: Callable[..., Trajectory], shortest: float, longest: float, bound: list[float]
-    ) -> Trajectory | None:
-        """The fastest move that leaves no more than its bounds, None if none is faster."""
-        low, high, best = shortest, longest, None
-        for k in range(CLOSER):
-            T = (0.97 * high) if k == 0 else (low + high) / 2
-            try:
-                found = made(duration=max(T, shortest))
-                calm = all(x <= y for x, y in zip(self.tried(found), bound, strict=True))
-            except SuppleError:  # too short for the limits
-                calm = False
-            if calm:
-                high, best = found.duration, found
-            elif k == 0:
-                return None
-            else:
-                low = T
-            if high - low < 0.01 * high:
-                break
-        return best
+        return made(BANDS[0], left=rivals[0])
 
     @property
     def corrects(self) -> bool:
@@ -246,3 +232,30 @@ class Task:
         if self.servo is None:
             return [led(self.robot, command, t, self.platform, 1, None).residual]
         return [driven(self.basis, self.servo, command, t, self.platform).residual]
+
+
+def _quickest(
+    task: Task,
+    made: Callable[..., Trajectory],
+    shortest: float,
+    longest: float,
+    bound: list[float],
+) -> Trajectory | None:
+    """The fastest move that leaves no more than its bounds, None if none is faster."""
+    low, high, best = shortest, longest, None
+    for k in range(CLOSER):
+        T = (0.97 * high) if k == 0 else (low + high) / 2
+        try:
+            found = made(duration=max(T, shortest))
+            calm = all(x <= y for x, y in zip(task.tried(found), bound, strict=True))
+        except SuppleError:  # too short for the limits
+            calm = False
+        if calm:
+            high, best = found.duration, found
+        elif k == 0:
+            return None
+        else:
+            low = T
+        if high - low < 0.01 * high:
+            break
+    return best
