@@ -52,6 +52,11 @@ PICTURES = {
         "Time a configuration over the size of the batch",
     ),
     "workers": ("sweep", "Growth with workers", "Rate of the sweep by threads"),
+    "shaking": (
+        "shaking",
+        "What a move leaves shaking",
+        "Worst of three payloads: what is left over time, each to the unshaped move",
+    ),
 }
 
 
@@ -83,7 +88,8 @@ def page(run: Mapping[str, Any], folder: str = "performance") -> str:
             f"## {document['title']}\n",
             f"`python -m bench {name}`. {ABOUT.get(name, '')}".strip() + "\n",
         ]
-        lines += [f"Time a {document['unit']}:\n", *table(document), ""]
+        if document["rows"]:
+            lines += [f"Time a {document['unit']}:\n", *table(document), ""]
         for goal in document["goals"]:
             verdict, numbers = "met" if goal["met"] else "MISSED", (goal["value"], goal["limit"])
             lines.append(f"- {verdict}: {goal['text']}: {numbers[0]:.3g}, goal {numbers[1]:.3g}")
@@ -109,7 +115,8 @@ def pictures(run: Mapping[str, Any], folder: Path) -> list[Path]:
             continue
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.subplots()
-        _DRAWN[key](axes, run["benches"][name]["rows"])
+        document = run["benches"][name]
+        _DRAWN[key](axes, document["rows"] or document["measured"])
         axes.set_title(text, fontsize=10)
         axes.grid(alpha=0.3, which="both" if key != "workers" else "major")
         made.append(folder / f"{key}.svg")
@@ -152,10 +159,33 @@ def _workers(axes: Any, rows: list[dict[str, Any]]) -> None:
     axes.set_ylabel("configurations a second")
 
 
+def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:
+    robots = list(dict.fromkeys(row["robot"] for row in rows))
+    colours = {"zvd": "tab:orange", "scheduled": "tab:green", "optimised": "tab:blue"}
+    for row in rows:
+        first, T = row["left"][0], row["duration"][0]
+        for method, left, duration in zip(
+            row["methods"][1:], row["left"][1:], row["duration"][1:], strict=True
+        ):
+            marker = "o^s"[robots.index(row["robot"]) % 3]
+            axes.semilogy(duration / T, left / first, marker, color=colours[method], ms=5)
+    for method, colour in colours.items():
+        axes.plot([], [], "-", lw=4, color=colour, label=method)
+    for k, robot in enumerate(robots):
+        axes.plot([], [], "o^s"[k % 3], color="0.4", label=robot)
+    axes.plot(1, 1, "*", color="k", ms=9, label="unshaped")
+    axes.axhline(0.1, ls="--", lw=0.8, color="0.4")
+    axes.text(axes.get_xlim()[1], 0.11, "a tenth", ha="right", fontsize=8, color="0.4")
+    axes.legend(fontsize=7, loc="upper right")
+    axes.set_xlabel("time of the command, over that of the unshaped move")
+    axes.set_ylabel("left, over that of unshaped")
+
+
 _DRAWN = {
     "accuracy": _accuracy,
     "links": _against_size("links"),
     "modes": _against_size("modes"),
     "configurations": _against_size("configurations in the batch"),
     "workers": _workers,
+    "shaking": _shaking,
 }

@@ -17,6 +17,7 @@ from supple.structure import Structure
 from supple.studies.vibration.shapes import refined
 
 Rows = list[list[Any]]
+BLOCKS = ((0, 6), (3, 9), (1, 5, 7, 11), (2, 4, 8, 10))  # axial, torsion, bending in two planes
 
 
 def count_below(structure: Structure, omega: Any, digits: int = 40) -> int:
@@ -37,6 +38,7 @@ def _assembled(s: Structure, z: Any) -> tuple[Rows, Rows]:
     N = sum(len(p.releases) + int(p.beam.active().sum()) for p in s.segments)
     K = [[mpf(0)] * N for _ in range(N)]
     ends: list[Rows] = []
+    forms: dict[tuple[int, Any], Rows] = {}  # of pieces alike
     at = 0
     for i, part in enumerate(s.segments):
         L = mpf(float(s.L[0, i]))
@@ -54,7 +56,10 @@ def _assembled(s: Structure, z: Any) -> tuple[Rows, Rows]:
         for j in [j for j in range(6) if part.beam.active()[j]]:
             end[j][at] += 1
             at += 1
-        _add(K, _stiffness(part.beam, L, z), [*root, *end])
+        alike = id(part.beam), L
+        if alike not in forms:
+            forms[alike] = _stiffness(part.beam, L, z)
+        _add(K, forms[alike], [*root, *end])
         _add(K, _scaled(s.root_mass[0, i], -z), root)
         _add(K, _scaled(part.tip_mass, -z), end)
         ends.append(end)
@@ -135,7 +140,7 @@ def _hold(out: Rows, beam: Any, L: Any, z: Any, held: list[int]) -> None:
 
 
 def _transfer(beam: Any, L: Any, z: Any) -> Rows:
-    """exp(A L) by its power series; y = (motion, resultants), as `beams.dynamic_stiffness`."""
+    """exp(A L), block by block; y = (motion, resultants), as `beams.dynamic_stiffness`."""
     A = [[mpf(0)] * 12 for _ in range(12)]
 
     def soft(x: float) -> Any:
@@ -150,10 +155,22 @@ def _transfer(beam: Any, L: Any, z: Any) -> Rows:
     A[9][3] = -z * mpf(float(beam.rIp))
     A[10][8], A[10][4] = mpf(1), -z * rI[1]
     A[11][7], A[11][5] = mpf(-1), -z * rI[0]
-    total = [[mpf(int(i == j)) for j in range(12)] for i in range(12)]
+    total = [[mpf(0)] * 12 for _ in range(12)]
+    for block in BLOCKS:
+        part = _exponential([[A[i][j] * L for j in block] for i in block])
+        for i, row in zip(block, part, strict=True):
+            for j, value in zip(block, row, strict=True):
+                total[i][j] = value
+    return total
+
+
+def _exponential(A: Rows) -> Rows:
+    """The power series of exp(A), until a term no longer counts in any entry."""
+    n = len(A)
+    total = [[mpf(int(i == j)) for j in range(n)] for i in range(n)]
     term, small = [list(row) for row in total], mpf(10) ** (-mp.dps - 5)
     for k in range(1, 400):
-        term = [[x * L / k for x in row] for row in _sparse(A, term)]
+        term = [[x / k for x in row] for row in _sparse(A, term)]
         total = [
             [a + b for a, b in zip(p, q, strict=True)] for p, q in zip(total, term, strict=True)
         ]

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 import supple
+import supple.cli
 from cli.console import Console
+from soak.test_commands import URDF, WRITERS
 from supple.papers import reproduce as papers
 
 NASTY = "evil\x1b]0;owned\x07\x1b[31m\nindustrial-3: certified\u202e\u9e9f"
+LIMITS = ["--speed-limit", "1", "--acceleration-limit", "4", "--jerk-limit", "40"]
 COMMANDS = [
     ["check"],
     ["modes"],
@@ -24,6 +27,16 @@ COMMANDS = [
     ["simulate", "--duration", "0.01"],
     ["linearize"],
     ["workspace", "--points", "2"],
+    ["forward"],
+    ["inverse", "--position", "0.5,0.2,0"],
+    ["response", "--frequency", "1:2:3"],
+    ["sweep", "--over", "theta.link2=0:1:2"],
+    ["track", "--over", "theta.link2=0:1:3"],
+    ["tolerances", "--within", "links.link2.length=0.001"],
+    ["stopband", "--band", "0.1,0.2", "--over", "theta.link2=0:0.1"],
+    ["optimise", "--vary", "links.link2.length=0.5:0.51"],
+    ["plan", "--by", "jerk", "--to", "0.1,0", *LIMITS],
+    ["compare", "--from", "0,0", "--to", "0.1,0", "--methods", "unshaped"],
 ]
 
 
@@ -42,6 +55,36 @@ def test_names_never_steer_the_terminal(console: Console, nasty: Path, words: li
     assert "evil\\x1b]0;owned\\x07" in ran.out
     assert not any(line.startswith("industrial-3: certified") for line in ran.out.splitlines())
     assert all(c.isprintable() for c in (ran.out + ran.err).replace("\n", ""))
+
+
+def test_every_command_is_asked_with_such_a_name() -> None:
+    """But those without a robot of one's own, and those that only some robots have an answer to."""
+    others = {"robots", "materials", "schema", "shape", "reproduce", "tour", "view"}
+    others |= {"import", "stability"}
+    assert {words[0] for words in COMMANDS} | others == set(supple.cli.COMMANDS)
+
+
+def test_an_imported_name_never_steers_the_terminal(console: Console, tmp_path: Path) -> None:
+    (tmp_path / "a.urdf").write_text(URDF.replace('"arm"', '"evil&#10;&#x85;industrial-3: fine"'))
+    ran = console("import", tmp_path / "a.urdf", "--out", tmp_path / "a.yaml")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("evil\\n\\x85industrial-3: fine: 1 joint")
+    assert ran.out.count("\n") == 2
+
+
+def test_every_option_that_writes_is_among_the_soak_tests() -> None:
+    """There it is killed, interrupted and starved of space."""
+    import typer.main
+
+    commands: Any = typer.main.get_command(supple.cli.app)
+    told = {
+        (name, option)
+        for name, command in commands.commands.items()
+        for option in ("--plot", "--save", "--out")
+        if any(option in p.opts for p in command.params)
+    }
+    here = {(words[0], word) for words in WRITERS.values() for word in words if word[:2] == "--"}
+    assert told - here == set()
 
 
 def test_names_in_errors_and_options_are_escaped(console: Console, nasty: Path) -> None:

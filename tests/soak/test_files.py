@@ -2,6 +2,7 @@
 
 import random
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from soak.figures import Figures, minutes
 from supple import library
 from supple.errors import SuppleError
 from unit.test_disk import damaged
+from unit.test_hostile_readers import SEEDS
 
 pytestmark = pytest.mark.soak
 
@@ -98,4 +100,41 @@ def test_damaged_responses(figures: Figures, tmp_path: Path) -> None:
             figures.tried()
         if time.monotonic() - start > 70:
             figures.found(broken.hex(), TimeoutError("more than 70 s"))
+    figures.close()
+
+
+URDF = """<robot name="arm"><link name="base"/><link name="forearm"><inertial><mass value="1"/>
+<origin xyz="0.1 0 0" rpy="0 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+</inertial></link><joint name="elbow" type="revolute"><parent link="base"/><child link="forearm"/>
+<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="2"/></joint></robot>"""
+
+
+def test_damaged_drawings_trajectories_and_urdfs(figures: Figures, tmp_path: Path) -> None:
+    """Bytes and words of the small files that come from other tools."""
+    seeds = {**SEEDS, "a.urdf": (URDF, supple.load)}
+    chance, end = random.Random(figures.seed), time.monotonic() + minutes(1)
+    while time.monotonic() < end:
+        name = chance.choice(sorted(seeds))
+        text, read = seeds[name]
+        raw = damaged(text.encode(), chance)
+        if chance.random() < 0.5:
+            lines = text.replace(",", ",\n").splitlines()
+            for _ in range(chance.randrange(1, 4)):
+                k = chance.randrange(len(lines))
+                lines[k] = chance.choice([*WORDS, "\u00b2", "-5", "360", "0\nARC", lines[k] * 3])
+            raw = "\n".join(lines).encode()
+        (tmp_path / name).write_bytes(raw)
+        start = time.monotonic()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", supple.RobotWarning)
+                read(tmp_path / name)
+        except SuppleError as problem:
+            figures.tried(sentence=str(problem))
+        except Exception as problem:  # noqa: BLE001 - what is looked for
+            figures.found(f"{name}\n{raw!r}", problem)
+        else:
+            figures.tried()
+        if time.monotonic() - start > 10:
+            figures.found(f"{name}\n{raw!r}", TimeoutError("more than 10 s"))
     figures.close()

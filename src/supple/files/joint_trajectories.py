@@ -18,14 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SuppleError
+from ..errors import RobotError, SuppleError
 from .disk import write_text
+from .reading import read
 
 __all__ = ["WRITABLE", "JointTrajectory", "read_joint_trajectory", "write_joint_trajectory"]
 
 Array = NDArray[np.float64]
 WRITABLE = (".csv", ".json", ".yaml", ".yml")
-LARGEST = 500_000_000  # bytes
+LONGEST = 200_000_000  # bytes
+MOST = 2_000_000  # values in YAML
+LARGEST = 1e12  # s, rad or m
 FORM = "a CSV file whose first column is t in seconds, then one column for each joint"
 
 
@@ -54,21 +57,19 @@ def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
     except UnicodeDecodeError:
         raise SuppleError(f"{path} is not text (UTF-8): give {FORM}") from None
     if ending == ".json":
-        try:
-            message = json.loads(text)
-        except ValueError as problem:
-            raise SuppleError(f"{path} is not JSON: {problem}") from None
-        return _checked(path, _from_message(path, message))
+        return _checked(path, _from_message(path, _json(path, text)))
     if ending in (".yaml", ".yml"):
-        import yaml
-
         try:
-            message = yaml.load(text, Loader=yaml.CSafeLoader)
-        except yaml.YAMLError as problem:
-            why = " ".join(str(problem).split())
-            raise SuppleError(f"{path} is not YAML: {why:.200}") from None
-        return _checked(path, _from_message(path, message))
-    rows = [row for row in csv.reader(io.StringIO(text)) if row and "".join(row).strip()]
+            document = read(text, limit=MOST)
+        except RobotError as problem:
+            raise SuppleError(f"{path} is no JointTrajectory: {problem}") from None
+        if document.faults:
+            raise SuppleError(f"{path} is no JointTrajectory: {document.faults[0].sentence}")
+        return _checked(path, _from_message(path, document.data))
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text)) if row and "".join(row).strip()]
+    except csv.Error as problem:
+        raise SuppleError(f"{path} is no CSV file: {problem}; give {FORM}") from None
     if not rows:
         raise SuppleError(f"{path} is empty: give {FORM}")
     names = [name.strip() for name in rows[0]]
@@ -97,46 +98,62 @@ def _bytes(path: str | PathLike[str]) -> bytes:
     if place.exists() and not place.is_file():
         raise SuppleError(f"{path} is not a file: give {FORM}")
     try:
-        if place.stat().st_size > LARGEST:
-            raise SuppleError(f"{path} is larger than {LARGEST // 10**6} MB: split it")
+        if place.stat().st_size > LONGEST:
+            raise SuppleError(f"{path} is larger than {LONGEST // 10**6} MB: split it")
         return place.read_bytes()
-    except OSError as problem:
-        raise SuppleError(f"cannot read {path}: {problem.strerror or problem}") from None
+    except (OSError, ValueError) as problem:  # ValueError: a name that no file can have
+        why = getattr(problem, "strerror", None) or problem
+        raise SuppleError(f"cannot read {path}: {why}") from None
+
+
+def _json(path: str | PathLike[str], text: str | bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise SuppleError(f"{path} is not JSON: {problem}") from None
 
 
 def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
-    if isinstance(message, dict) and isinstance(message.get("trajectory"), dict):
-        message = message["trajectory"]  # a FollowJointTrajectory goal
-    if isinstance(message, dict) and isinstance(message.get("joint_trajectory"), dict):
-        message = message["joint_trajectory"]  # a moveit RobotTrajectory
-    try:
-        names = tuple(str(name) for name in message["joint_names"])
-        points = message["points"]
-        # time_from_start as a number of seconds
-        seconds = []
-        for point in points:
-            stamp = point["time_from_start"]
-            if isinstance(stamp, dict):
-                whole: Any = stamp.get("sec", stamp.get("secs", 0))
-                part: Any = stamp.get("nanosec", stamp.get("nsecs", 0))
-                second = float(whole) + 1e-9 * float(part)
-            else:
-                second = float(stamp)
-            seconds.append(second)
-        t = np.array(seconds, float)
-        positions = np.array([list(point["positions"]) for point in points], float)
-    except (KeyError, TypeError, ValueError) as problem:
-        what = f"key {problem} is missing" if isinstance(problem, KeyError) else str(problem)
-        raise SuppleError(
-            f"{path} is no JointTrajectory: {what}; it holds joint_names and points "
-            "with positions and time_from_start"
-        ) from None
-    if positions.ndim != 2 or positions.shape[1] != len(names):
-        raise SuppleError(
-            f"{path}: {len(names)} joints are named, but positions have shape {positions.shape}"
+    for outer in ("trajectory", "joint_trajectory"):  # of a FollowJointTrajectory goal, of moveit
+        if isinstance(message, dict) and isinstance(message.get(outer), dict):
+            message = message[outer]
+
+    def need(right: bool, what: str) -> None:
+        if not right:
+            raise SuppleError(
+                f"{path} is no JointTrajectory: {what}; it holds joint_names and points "
+                "with positions and time_from_start"
+            )
+
+    need(isinstance(message, dict), "it is no mapping")
+    names, points = message.get("joint_names"), message.get("points")
+    told = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    need(told, "key joint_names is missing, or holds no names")
+    need(isinstance(points, list), "key points is missing, or no list")
+    t, positions = [], []
+    for k, point in enumerate(points):
+        need(isinstance(point, dict), f"point {k + 1} is no mapping")
+        stamp, place = point.get("time_from_start"), point.get("positions")
+        if isinstance(stamp, dict):
+            whole: Any = stamp.get("sec", stamp.get("secs", 0))
+            part: Any = stamp.get("nanosec", stamp.get("nsecs", 0))
+            stamp = whole + 1e-9 * part if _number(whole) and _number(part) else None
+        need(_number(stamp), f"time_from_start of point {k + 1} is missing, or no number")
+        need(
+            isinstance(place, list) and all(map(_number, place)),
+            f"positions of point {k + 1} are missing, or not all numbers",
         )
+        need(len(place) == len(names), f"{len(names)} joints, but point {k + 1} has {len(place)}")
+        t.append(float(stamp))
+        positions.append([float(value) for value in place])
     header = {key: value for key, value in message.items() if key != "points"}
-    return JointTrajectory(names, t, positions, header)
+    table = np.array(positions, float).reshape(len(t), len(names))
+    return JointTrajectory(tuple(names), np.array(t), table, header)
+
+
+def _number(value: Any) -> bool:
+    """Whether this is a number that a float can hold."""
+    return type(value) is float or (type(value) is int and abs(value) < 1 << 1000)
 
 
 def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
@@ -152,7 +169,7 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
             name = schema.name if schema else ""
             seen.add(f"{channel.topic} ({name or channel.message_encoding})")
             if name.endswith("JointTrajectory") and channel.message_encoding == "json":
-                return _from_message(path, json.loads(record.data))
+                return _from_message(path, _json(path, record.data))
     except SuppleError:
         raise
     except Exception as problem:  # noqa: BLE001 - the library raises its own family of errors
@@ -165,9 +182,15 @@ def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajecto
     if len(found.t) < 2:
         raise SuppleError(f"{path} has {len(found.t)} rows of numbers: a move needs two or more")
     table = np.column_stack([found.t, found.positions])
-    if not np.isfinite(table).all():
-        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise SuppleError(f"{path}: row {row + 1} of the numbers is not finite")
+    large = ~(np.abs(table) <= LARGEST)
+    if large.any():
+        row = int(np.flatnonzero(large.any(axis=1))[0])
+        raise SuppleError(
+            f"{path}: row {row + 1} of the numbers is not finite, or beyond {LARGEST:g}"
+        )
+    for name in found.names:
+        if not name.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in name):
+            raise SuppleError(f"{path}: the name {name!r:.40} holds a lone surrogate")
     back = np.flatnonzero(np.diff(found.t) <= 0)
     if len(back):
         k = int(back[0])

@@ -18,6 +18,7 @@ Point = tuple[float, float]
 Group = tuple[int, str]
 UNITS = {1: "in", 2: "ft", 4: "mm", 5: "cm", 6: "m"}  # of $INSUNITS
 LIMIT = 10_000_000  # bytes
+MOST = 2000  # curves, of which each is held against every other
 TURN = 96  # corners that a full circle is drawn with
 KINDS = ("LINE", "ARC", "CIRCLE", "LWPOLYLINE")
 
@@ -36,6 +37,8 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
     for kind, own in _entities(groups):
         if kind not in KINDS:
             raise SuppleError(f"{name}: it holds a {kind[:40]}: only {', '.join(KINDS)} are read")
+        if len(pieces) == MOST:
+            raise SuppleError(f"{name} holds more than {MOST:,} curves: save the outline alone")
         pieces.append([(x * scale, y * scale) for x, y in _DRAWN[kind](own)])
     loops = _joined(pieces, name)
     if not loops:
@@ -75,7 +78,7 @@ def _scale(groups: list[Group], unit: str | None, name: str) -> float:
             for k, group in enumerate(groups[:-1])
             if group == (9, "$INSUNITS") and groups[k + 1][0] == 70
         ]
-        unit = UNITS.get(int(codes[0])) if codes and codes[0].isdigit() else None
+        unit = UNITS.get(int(codes[0])) if codes and codes[0].isdecimal() else None
         if unit is None:
             raise SuppleError(f"{name} does not say its unit: give unit='mm', or another")
     if unit not in UNITS.values():
@@ -96,9 +99,12 @@ def _entities(groups: list[Group]) -> Iterator[tuple[str, list[tuple[int, float]
             inside = value != "ENDSEC"
         elif inside and kind and (10 <= code < 60 or code == 70):
             try:
-                own.append((code, float(value)))
+                number = float(value)
             except ValueError:
-                raise SuppleError(f"a {kind} has '{value[:20]}' where a number belongs") from None
+                number = math.nan
+            if not math.isfinite(number):
+                raise SuppleError(f"a {kind} has '{value[:20]}' where a number belongs")
+            own.append((code, number))
 
 
 def _first(own: list[tuple[int, float]], code: int) -> float:
@@ -121,7 +127,7 @@ def _arc(centre: Point, r: float, start: float, sweep: float) -> list[Point]:
 def _of_arc(own: list[tuple[int, float]]) -> list[Point]:
     start, stop = (math.radians(_first(own, code)) for code in (50, 51))
     centre = (_first(own, 10), _first(own, 20))
-    return _arc(centre, _first(own, 40), start, (stop - start) % (2 * math.pi))
+    return _arc(centre, _first(own, 40), start, (stop - start) % (2 * math.pi) or 2 * math.pi)
 
 
 def _of_circle(own: list[tuple[int, float]]) -> list[Point]:
@@ -141,6 +147,8 @@ def _of_polyline(own: list[tuple[int, float]]) -> list[Point]:
             corners.append([value, 0.0, 0.0])
         elif code in (20, 42) and corners:
             corners[-1][1 if code == 20 else 2] = value
+    if not corners:
+        raise SuppleError("a LWPOLYLINE has no corners: draw it again, or leave it out")
     closed = int(_first(own, 70)) & 1
     points = [(x, y) for x, y, _ in corners]
     pairs = list(zip(points, [*points[1:], points[0]], [b for *_, b in corners], strict=True))

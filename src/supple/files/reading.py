@@ -42,12 +42,15 @@ class Document(NamedTuple):
     faults: list[Fault]
 
 
-def read(text: str, where: str = "") -> Document:
-    """Read one YAML 1.2 document; raise RobotError with one sentence when it cannot be read."""
+def read(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
+    """Read one YAML 1.2 document; raise RobotError with one sentence when it cannot be read.
+
+    It may hold `limit` values, aliases written out.
+    """
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    builder = _Builder(where)
+    builder = _Builder(where, limit)
     try:
         for event in yaml.parse(text, Loader=loader):
             builder.take(event)
@@ -88,8 +91,8 @@ class _Frame(NamedTuple):
 class _Builder:
     """Data from YAML events, one after the other."""
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+    def __init__(self, where: str, limit: int) -> None:
+        self.where, self.limit = where, limit
         self.root: Any = None
         self.lines: dict[Place, int] = {}
         self.faults: list[Fault] = []
@@ -168,9 +171,9 @@ class _Builder:
     def _place(self, value: Any, size: int, line: int) -> Place:
         """Put a value where it belongs and return its place."""
         self._count += size
-        if self._count > SIZE_LIMIT:
-            told = f"the file holds more than {SIZE_LIMIT:,} values, its aliases written out"
-            raise self._refusal(f"{told}: a robot needs far fewer", line)
+        if self._count > self.limit:
+            told = f"the file holds more than {self.limit:,} values, its aliases written out"
+            raise self._refusal(f"{told}: that is too much", line)
         if not self._stack:
             self.root = value
             return ()

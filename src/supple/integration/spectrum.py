@@ -47,16 +47,17 @@ class Spectrum:
     Attributes:
         poles: (m,), of all poses looked at.  excited: fastest mode or input that the motion has.
         ratio: damping ratio of that mode.  energy: what the start or a switch puts into
-        vibration at most, J.  swings: (m, 3), rate, damping ratio and share of the energy of each
-        mode excited; empty: not known.  course: times, and the rates there over the largest, of
-        arms whose links slide along a path.
+        vibration at most, J.  swings: (m, 4), of each mode excited and of the motion beside them:
+        rate, damping ratio, share of the energy, and its weight in the state, the root of that
+        share or the part of a deflection that it makes; empty: not known.  course: times, and the
+        rates there over the largest, of arms whose links slide along a path.
     """
 
     poles: Complex
     excited: float
     ratio: float = 0.0
     energy: float = 0.0
-    swings: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    swings: Array = field(default_factory=lambda: np.zeros((0, 4)))
     course: tuple[Array, Array] | None = None
 
     @property
@@ -65,39 +66,43 @@ class Spectrum:
         return float(np.abs(self.poles).max(initial=0.0))
 
     def turned(self, duration: float) -> Array:
-        """Return rate, rad in a run as far as damping lets it live, and share of each mode (m, 3).
+        """Return rate, rad in a run as far as damping lets it live, share and weight of each mode.
 
-        What is faster than every mode, such as an input, counts as all of the energy.
+        (m, 4). What is faster than every mode, such as an input, counts as all of the energy.
         """
         modes = self.swings
         if not len(modes) or modes[:, 0].max() < self.excited * (1 - 1e-9):
-            modes = np.vstack([modes, [self.excited, self.ratio, 1.0]])
+            modes = np.vstack([modes, [self.excited, self.ratio, 1.0, 1.0]])
         whole = modes[:, 0] * duration
         if self.course is not None:
             whole = whole * float(np.trapezoid(self.course[1], self.course[0]) / duration)
-        return np.stack([modes[:, 0], whole / (1 + modes[:, 1] * whole / 3), modes[:, 2]], axis=1)
+        lives = whole / (1 + modes[:, 1] * whole / 3)
+        return np.stack([modes[:, 0], lives, modes[:, 2], modes[:, 3]], axis=1)
 
 
 def look(plan: Plan, x0: Array) -> Spectrum:
     """Return the spectrum of a plan that starts at x0."""
     n, law = plan.model.size, _law(plan)
     states = _states(plan, x0[:n], x0[n : 2 * n])
-    found = [
-        _modes(plan.model, None if _open(plan) else law, plan.controller, state) for state in states
-    ]
-    rates = [_rates(values) for values, _ in found]
-    swings, energy = _excited(plan, law, states, found[0], rates)
+    answers = None if _open(plan) else law
+    about = [_linearised(plan.model, answers, plan.controller, state) for state in states]
+    first, vectors = np.linalg.eig(about[0])
+    found = [np.asarray(v, complex) for v in (first, *map(np.linalg.eigvals, about[1:]))]
+    rates = [_rates(values) for values in found]
+    swings, energy = _excited(plan, law, states, (found[0], vectors.astype(complex)), rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
     smooth, driven = _input_rates(plan)
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
-    poles = np.concatenate([values for values, _ in found])
+    poles = np.concatenate(found)
+    beside = max(driven, slow, _turning(plan, law, states))
     if isinstance(plan.controller, LinearController):
         at = plant(plan.model, plan.controller.r0, plan.controller.measures)
         poles = np.append(poles, np.linalg.eigvals(plan.controller.closed(at)))
-        excited = max(excited, float(np.abs(poles.imag).max()))
-    fastest = max(excited, driven, slow, _turning(plan, law, states))
-    course = _course(plan, states, [values for values, _ in found], rates, float(excited))
-    return Spectrum(poles, float(fastest), float(ratio), energy, swings, course)
+        beside = max(beside, float(np.abs(poles.imag).max()))
+    course = _course(plan, states, found, rates, float(excited))
+    leads = beside > excited  # then it stands for all of the energy
+    swings = np.vstack([swings, [beside, ratio * leads, float(leads), 1.0]])
+    return Spectrum(poles, float(max(excited, beside)), float(ratio), energy, swings, course)
 
 
 def _course(
@@ -180,10 +185,10 @@ def _states(plan: Plan, q: Array, qd: Array) -> list[State]:
     return out
 
 
-def _modes(
+def _linearised(
     model: Model, law: Law | None, controller: Controller | None, state: State
-) -> tuple[Complex, Complex]:
-    """Poles (2 N,) and right eigenvectors (2 N, 2 N) about a state."""
+) -> Array:
+    """A (2 N, 2 N) about a state."""
     (t, q, qd), n, k, h = state, model.size, model.joints, 1e-6
     e = h * np.eye(n)
     lost = model.functions.evaluator("dissipation")(np.tile(q, (n, 1)), e)[0]
@@ -203,8 +208,7 @@ def _modes(
     A[n:] = np.linalg.solve(M, np.hstack([by_q, by_qd]))
     # rigid motions are two poles with one shape at zero: a faint spring keeps them apart
     A[n:, :n] -= RIGID**2 * max(1.0, np.abs(A[n:, :n]).max(initial=0.0)) * np.eye(n)
-    values, vectors = np.linalg.eig(A)
-    return values.astype(complex), vectors.astype(complex)
+    return A
 
 
 def _rates(values: Complex) -> Array:
@@ -221,9 +225,10 @@ def _excited(
     found: tuple[Complex, Complex],
     rates: list[Array],
 ) -> tuple[Array, float]:
-    """Modes that the start and the switches of the input excite, (m, 3), and their energy.
+    """Modes that the start and the switches of the input excite, (m, 4), and their energy.
 
-    Rate at its fastest pose, damping ratio, share of the energy of the drive that gives it most.
+    Rate at its fastest pose, damping ratio, share of the energy of the drive that gives it most,
+    weight in the state.
     What a Python function will do is not known: an effort that jumps at any joint counts as well.
     """
     model, n, (_, q, qd), (values, vectors) = plan.model, plan.model.size, states[0], found
@@ -249,14 +254,18 @@ def _excited(
         jumps = _energies(vectors, drives, masses) * moving[:, None]
         mine |= (jumps > np.maximum(SHARE * jumps.sum(axis=0), floor)).any(axis=1)
         share = np.ones_like(share)  # what it does is not known beforehand
+    weight = np.sqrt(share)
     if energy.sum() > floor or isinstance(plan.tau, Feedback):
-        mine |= _seen(model, q, found, drives, slow, moving)
+        made = _made(model, q, found, drives, slow, moving)
+        mine |= made > SEEN
+        weight = np.maximum(weight, made)
     swings = []
     for j in np.flatnonzero(mine & moving):
         place = int((rates[0] < rates[0][j]).sum())  # the same mode elsewhere, by its number
         fastest = max(float(np.sort(rate)[place]) for rate in rates)
-        swings.append([fastest, max(0.0, -values[j].real / np.abs(values[j])), share[j]])
-    return np.array(swings).reshape(-1, 3), float(energy.sum(axis=0).max())
+        ratio = max(0.0, -values[j].real / np.abs(values[j]))
+        swings.append([fastest, ratio, share[j], weight[j]])
+    return np.array(swings).reshape(-1, 4), float(energy.sum(axis=0).max())
 
 
 def _energies(vectors: Complex, drives: list[Array], masses: Array) -> Array:
@@ -265,15 +274,15 @@ def _energies(vectors: Complex, drives: list[Array], masses: Array) -> Array:
     return np.asarray(np.abs(parts) ** 2 * masses[:, None] / 2)
 
 
-def _seen(
+def _made(
     model: Model,
     q: Array,
     found: tuple[Complex, Complex],
     drives: list[Array],
     slow: list[Array],
     swings: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """(2 N,) whether a mode makes a part of some deflection under some drive that can be seen.
+) -> Array:
+    """(2 N,) the largest part that a mode makes of some deflection under some drive.
 
     The whole is what the drive makes, or the slow ones if that is more.
     """
@@ -286,25 +295,24 @@ def _seen(
     sizes = [
         np.abs(shapes[:, j]) for j in range(k, model.size) if model.coordinates[j][:3] == "eps"
     ]
+    bent = np.tile(q, (2 * len(values), 1))
+    bent[:, first:] = 0.0  # passive coordinates stay where they are
+    bent[:, k:] += faint * np.concatenate([shapes.real, shapes.imag])[:, k:]
     for link, own in zip(model.chain.links, model.chain.eta, strict=True):
         if own.stop == own.start:
             continue
         for fraction in (0.5, 1.0):
-            square = np.zeros(len(values))
-            for part in (shapes.real, shapes.imag):
-                bent = np.tile(q, (len(values), 1))
-                bent[:, first:] = 0.0  # passive coordinates stay where they are
-                bent[:, k:] += faint * part[:, k:]
-                square += (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
-            sizes.append(np.sqrt(square) / faint)
+            away = (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
+            sizes.append(np.sqrt(away.reshape(2, -1).sum(axis=0)) / faint)
     made = [size[:, None] * amplitude for size in sizes]
     largest = max((part.max(initial=0.0) for part in made), default=0.0)
-    seen = np.zeros(len(values), bool)
+    most = np.zeros(len(values))
     for part in made:
         whole, own = part.sum(axis=0), part[:, : len(drives)]
         whole = np.maximum(whole[: len(drives)], whole[len(drives) :].max(initial=0.0))
-        seen |= ((own > SEEN * whole) & (whole > 1e-9 * largest)).any(axis=1)
-    return seen
+        told = whole > 1e-9 * largest
+        most = np.maximum(most, (own[:, told] / whole[told]).max(axis=1, initial=0.0))
+    return most
 
 
 def _carried_along(plan: Plan, states: list[State]) -> list[Array]:

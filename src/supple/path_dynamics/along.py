@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the largest entry: what a series may be off
 FITS = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
+FEW = 8  # terms of a short series; a long one has three times as many
+BETWEEN = np.array([-0.994, -0.566, 0.046, 0.742, 0.996])  # of a span: where a series is checked
 SMALL = 32  # unknowns up to which steps are worked out as matrices, many at once
 
 
@@ -53,12 +55,12 @@ class _Piece:
         """Whether nothing changes."""
         return self.series is not None and len(self.series) == 1
 
-    def value(self, t: Array, width: int | None = None) -> Array:
-        """The first numbers of the series at times (B,)."""
+    def value(self, t: Array, which: slice, out: Array) -> None:
+        """Write some numbers of the series at times (B,) to (B, ..)."""
         assert self.series is not None
         s = (2 * t - self.start - self.stop) / (self.stop - self.start)
         powers = chebyshev.chebvander(s, len(self.series) - 1)
-        return np.asarray(powers @ self.series[:, :width])
+        np.matmul(powers, self.series[:, which], out=out)
 
 
 class Along:
@@ -71,9 +73,7 @@ class Along:
         end = path.duration
         edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
         self.pieces: list[_Piece] = []
-        for a, b in pairwise(edges):
-            if b > a:
-                self._fit(a, b)
+        self._fit([(a, b) for a, b in pairwise(edges) if b > a])
         if not path.periodic and total > end:
             self.pieces.append(_Piece(end, total, self._asked(np.array([end + total]) / 2)))
         self._edges = np.array([piece.start for piece in self.pieces])
@@ -85,7 +85,7 @@ class Along:
 
     def __call__(self, t: Array) -> Matrices:
         """Return the equations at times (B,); at a break those after it."""
-        rows = self._rows(t, None)
+        rows = self._rows(t, slice(None))
         cuts = np.cumsum([int(np.prod(s)) for s in self._shapes])[:-1]
         parts: list[Any] = [
             part.reshape(len(rows), *shape)
@@ -98,21 +98,28 @@ class Along:
     def system(self, t: Array) -> tuple[Array, Array, Array, Array]:
         """M, C, K, F at times (B,), as `kernels.newmark` asks for them."""
         N = self.size
-        rows = self._rows(t, 3 * N * N + N)
+        rows = self._rows(t, slice(3 * N * N + N))
         M, C, K = (rows[:, k * N * N : (k + 1) * N * N].reshape(len(t), N, N) for k in range(3))
         return M, C if self.law is None else C + self.law(M), K, rows[:, 3 * N * N :]
 
-    def _rows(self, t: Array, width: int | None) -> Array:
-        """The first numbers of the equations at times (B,)."""
+    def tips(self, t: Array) -> Array:
+        """The tip's motion per unit y at times (B,), (B, 6, N)."""
+        first, last = np.cumsum([int(np.prod(s)) for s in self._shapes])[3:5]
+        return self._rows(t, slice(first, last)).reshape(len(t), *self._shapes[4])
+
+    def _rows(self, t: Array, which: slice) -> Array:
+        """Some numbers of the equations at times (B,)."""
         at = t % self.path.duration if self.path.periodic else t
-        which = np.maximum(np.searchsorted(self._edges, at, side="right") - 1, 0)
-        out = np.empty((len(t), sum(int(np.prod(s)) for s in self._shapes)))[:, :width]
-        for k in np.unique(which):
-            piece, rows = self.pieces[k], which == k
+        places = np.maximum(np.searchsorted(self._edges, at, side="right") - 1, 0)
+        cuts = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
+        width = len(range(*which.indices(sum(int(np.prod(s)) for s in self._shapes))))
+        out = np.empty((len(t), width))
+        for a, b in pairwise(cuts):
+            piece = self.pieces[places[a]]
             if piece.series is None:
-                out[rows] = self._asked(at[rows])[:, :width]
+                out[a:b] = self._asked(at[a:b])[:, which]
             else:
-                out[rows] = piece.value(at[rows], width)
+                piece.value(at[a:b], which, out[a:b])
         return out
 
     def steps(self, t: Array, h: float, x: Array) -> Array:
@@ -170,38 +177,72 @@ class Along:
         M, C, K, F = (A.reshape(len(first), 2, *A.shape[1:]) for A in self.system(t.ravel()))
         return which, GaussSteps(M, C, K, F, lengths[first])
 
-    def _fit(self, a: float, b: float) -> None:
-        """Add pieces for a..b: a series that the equations agree with, or two halves."""
-        for n in (1, 22):
-            nodes = (a + b) / 2 + (b - a) / 2 * chebyshev.chebpts1(n)
-            values = self._asked(nodes)
-            fit = chebyshev.chebvander(chebyshev.chebpts1(n), n - 1).T @ values * (2 / n)
+    def _fit(self, spans: list[tuple[float, float]]) -> None:
+        """Add a piece for each span: a series that the equations agree with, or two halves.
+
+        Many spans are asked together. The nodes of a short series are among those of a long one.
+        """
+        many = max(1, CHUNK // (FEW * (3 * self.size**2 + 1)))
+        while spans:
+            failed = []
+            for first in range(0, len(spans), many):
+                failed += self._fitted(spans[first : first + many])
+            spans = []
+            for a, b in failed:
+                self._left -= 1
+                if self._left < 0:
+                    self.pieces.append(_Piece(a, b, None))
+                else:
+                    spans += [(a, (a + b) / 2), ((a + b) / 2, b)]
+        self.pieces.sort(key=lambda piece: piece.start)
+
+    def _fitted(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Add the pieces of the spans that a series fits, and return the others."""
+        places = np.concatenate([chebyshev.chebpts1(FEW), BETWEEN])
+        values = self._over(spans, places)
+        left = [k for k, span in enumerate(spans) if not self._agrees(span, values[k])]
+        if not left:
+            return []
+        rest = np.setdiff1d(np.arange(3 * FEW), 3 * np.arange(FEW) + 1)
+        more = self._over([spans[k] for k in left], chebyshev.chebpts1(3 * FEW)[rest])
+        failed = []
+        for k, extra in zip(left, more, strict=True):
+            nodes = np.empty((3 * FEW, extra.shape[1]))
+            nodes[rest], nodes[1::3] = extra, values[k][:FEW]
+            if not self._agrees(spans[k], np.concatenate([nodes, values[k][FEW:]])):
+                failed.append(spans[k])
+        return failed
+
+    def _over(self, spans: list[tuple[float, float]], places: Array) -> Array:
+        """(spans, places, numbers) the equations at places -1..1 of each span."""
+        a, b = np.array(spans).T[:, :, None]
+        t = (a + b) / 2 + (b - a) / 2 * places
+        return self._asked(t.ravel()).reshape(len(spans), len(places), -1)
+
+    def _agrees(self, span: tuple[float, float], values: Array) -> bool:
+        """Add a piece of the values at nodes if it has those in between, the last ones.
+
+        Each of M, C, K, F .. to its largest entry; M also bounds rounding.
+        """
+        nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
+        n = len(nodes)
+        cuts = np.cumsum([0, *(int(np.prod(s)) for s in self._shapes)])
+        parts = [slice(a, b) for a, b in pairwise(cuts)]
+        sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
+        sizes = [CLOSE * max(size, 1e-3 * sizes[0]) for size in sizes]
+
+        def close(x: Array) -> bool:
+            pairs = zip(parts, sizes, strict=True)
+            return all(np.abs(x[:, part]).max(initial=0.0) <= size for part, size in pairs)
+
+        fit = nodes[:1]
+        if not close(values - fit):
+            fit = chebyshev.chebvander(chebyshev.chebpts1(n), n - 1).T @ nodes * (2 / n)
             fit[0] /= 2
-            piece = _Piece(a, b, fit)
-            between = a + (b - a) * np.array([0.003, 0.217, 0.523, 0.871, 0.998])
-            # Whether M, C, K, F .. are close, each to its largest entry; M also bounds rounding
-            cuts = np.cumsum([int(np.prod(s)) for s in self._shapes])[:-1]
-            parts = list(
-                zip(
-                    np.split(piece.value(between), cuts, axis=1),
-                    np.split(self._asked(between), cuts, axis=1),
-                    strict=True,
-                )
-            )
-            noise = 1e-3 * np.abs(parts[0][1]).max(initial=0.0)
-            agree = all(
-                np.abs(x - y).max(initial=0.0) <= CLOSE * max(np.abs(y).max(initial=0.0), noise)
-                for x, y in parts
-            )
-            if agree:
-                self.pieces.append(piece)
-                return
-        self._left -= 1
-        if self._left < 0:
-            self.pieces.append(_Piece(a, b, None))
-            return
-        for ends in ((a, (a + b) / 2), ((a + b) / 2, b)):
-            self._fit(*ends)
+            if not close(chebyshev.chebvander(BETWEEN, n - 1) @ fit - between):
+                return False
+        self.pieces.append(_Piece(*span, fit))
+        return True
 
     def _asked(self, t: Array) -> Array:
         """The equations at times (B,) as rows of numbers."""

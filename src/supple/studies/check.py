@@ -329,6 +329,8 @@ def _refusals(robot: Robot, asked: Where) -> list[str]:
     ]
     free = structure_of(robot, asked.at, "free")
     loose = carrying_nothing(free)
-    if loose[0] and not free.closures:  # loops may hold what would be loose without them
+    if (
+        loose is not None and loose[0] and not free.closures
+    ):  # loops may hold what would be loose without them
         notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
     return notes

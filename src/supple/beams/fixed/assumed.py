@@ -10,6 +10,7 @@ same way for Euler-Bernoulli and Timoshenko beams, for stretch and for twist, wi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -39,7 +40,7 @@ def assumed_shapes(
     parts = []
     for plane, (kind, (row, turn, sign)) in enumerate(PLANES.items()):
         if beam.deforms.EI[plane]:
-            basis = _strain_basis(beam, 24 + 4 * count)
+            basis = _strain_basis((0.0, *beam.breaks, beam.L), 24 + 4 * count)
             slope, deflection = basis.once, basis.twice
             K = basis.gram(beam, 2 + plane, basis.zeroth, basis.zeroth)
             if beam.deforms.kGA[plane]:
@@ -100,9 +101,10 @@ class _Strains:
         return out
 
 
-def _strain_basis(beam: AnyBeam, size: int) -> _Strains:
+@lru_cache(maxsize=16)
+def _strain_basis(places: tuple[float, ...], size: int) -> _Strains:
     """Orthonormal polynomials, `size` on each span, with their first and second integrals."""
-    breaks = np.array([0.0, *beam.breaks, beam.L])
+    breaks = np.array(places)
     e, lengths = len(breaks) - 1, np.diff(breaks)
     zeroth, once, twice = (np.zeros((e, e * size, size + 2)) for _ in range(3))
     for i, L in enumerate(lengths):
@@ -114,6 +116,8 @@ def _strain_basis(beam: AnyBeam, size: int) -> _Strains:
         twice[i] = legendre.legint(once[i, :, :-1], lbnd=-1, axis=1) * L / 2
         if i:
             twice[i, : i * size, 0] += twice[i - 1, : i * size].sum(axis=1)
+    for array in (breaks, zeroth, once, twice):
+        array.setflags(write=False)
     return _Strains(breaks, size, zeroth, once, twice)
 
 
@@ -126,7 +130,7 @@ def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> Shapes:
     soft, heavy = (1, 0) if kind == "axial" else (6, 9)
     inert = bool(beam.at([beam.L / 2])[0, heavy] > 0)
     count, size = (count, 24 + 4 * count) if inert else (1, 24 if beam.breaks else 1)
-    basis = _strain_basis(beam, size)
+    basis = _strain_basis((0.0, *beam.breaks, beam.L), size)
     field = basis.once
     K, tip = basis.gram(beam, soft, basis.zeroth, basis.zeroth), field[-1].sum(axis=1)
     M = basis.gram(beam, heavy, field, field) + load * np.outer(tip, tip)

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import Json, numbers
-from ..output import print_json, print_table, say
+from ..output import plain, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...robot import Robot
@@ -83,8 +83,8 @@ def import_(
         say(text, nl=False)
     else:
         told = _document(robot, out, text)
-        bends = ", ".join(told["flexible"]) or "none"
-        say(f"{robot.name}: {len(told['joints'])} joints; links that bend: {bends}")
+        bends = plain(", ".join(told["flexible"]) or "none")
+        say(f"{plain(robot.name)}: {len(told['joints'])} joints; links that bend: {bends}")
         say(f"Saved: {out}")
 
 
@@ -131,7 +131,7 @@ def _sidecar(
         if len(parts) != len(keys):
             raise SuppleError(f"--flexible {text}: {shape} takes {', '.join(keys)}, metres or 80mm")
         try:
-            values = [float(p) if p[-1:].isdigit() else quantity(p, "m") for p in parts]
+            values = [float(p) if p[-1:].isdecimal() else quantity(p, "m") for p in parts]
         except ValueError as problem:
             raise SuppleError(f"--flexible {text}: {problem}") from None
         section = {"shape": shape, **dict(zip(keys, values, strict=True))}

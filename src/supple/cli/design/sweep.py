@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, numbers
-from ..output import AS_CSV, check_places, print_json, print_table, say
+from ..output import AS_CSV, check_places, plain, print_json, print_table, say
 
 if TYPE_CHECKING:
     import xarray
@@ -131,7 +131,7 @@ def parse_over(text: str) -> tuple[str, list[float]]:
     ends = angles(",".join(parts[:2]), f"--over {key}")
     if len(parts) == 2:
         return key, ends
-    if len(parts) != 3 or not parts[2].isdigit() or not 1 <= int(parts[2]) <= 10**7:
+    if len(parts) != 3 or not parts[2].isdecimal() or not 1 <= int(parts[2]) <= 10**7:
         raise SuppleError(f"--over {text}: write from:to:points, points from 1 to 10000000")
     points = int(parts[2])
     last = max(points - 1, 1)
@@ -142,7 +142,7 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     i, slash, n = text.partition("/")
-    if not slash or not i.isdigit() or not n.isdigit():
+    if not slash or not i.isdecimal() or not n.isdecimal():
         raise SuppleError(f"--shard {text}: write i/n, such as 0/8")
     return int(i), int(n)
 
@@ -177,7 +177,8 @@ def _print_reduced(found: xarray.Dataset) -> None:
     import numpy as np
 
     keys = [str(key) for key in found["key"].values]
-    say(f"{_name(found)}: {int(found['configurations']):,} configurations of {', '.join(keys)}")
+    count = int(found["configurations"])
+    say(f"{plain(_name(found))}: {count:,} configurations of {', '.join(keys)}")
     rows = []
     for name in found.data_vars:
         if not str(name).endswith(("_minimum", "_maximum")) or str(name).startswith("width"):
@@ -198,7 +199,7 @@ def _print(found: xarray.Dataset) -> None:
 
     keys = [str(k) for k in found.coords if k != "mode"]
     shape = " x ".join(str(v) for k, v in found.sizes.items() if k not in ("mode", "axis"))
-    say(f"{_name(found)}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
+    say(f"{plain(_name(found))}: {found.attrs['study']} over {', '.join(keys)} ({shape})")
     if "omega" not in found:
         say("Use --save, --csv, --plot or --json for the numbers.")
         return

@@ -11,6 +11,7 @@ from ..arguments import File, Json, Plot, angles
 from ..output import (
     check_places,
     draw_answer,
+    plain,
     print_json,
     print_table,
     save_answer,
@@ -29,7 +30,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="0,45deg,..",
-        help="Where the move begins: joint coordinates, or x,y,z of a Delta's platform.",
+        help="Where the move begins: joint coordinates (of a mechanism, its motors'), or x,y,z "
+        "of a Delta's platform.",
     ),
 ]
 To = Annotated[str, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
@@ -148,7 +150,7 @@ def _document(found: Comparison) -> dict[str, Any]:
 
 def _print(found: Comparison) -> None:
     told = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
-    say(f"{found.robot.name} rings at {told} Hz where the move ends ({found.servo})")
+    say(f"{plain(found.robot.name)} rings at {told} Hz where the move ends ({found.servo})")
     say(
         f"tried with {found.finer}, payload times {', '.join(f'{x:g}' for x in found.payload)} "
         f"({found.changed}); worst of them:\n"

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import File, Json, angles, values
-from ..output import print_json, print_table, say
+from ..output import plain, print_json, print_table, say
 from .shape import Gains, servo_of
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _finish(
             }
         )
         return
-    say(f"{robot.name}: {move.duration:.5g} s by {by}\n")
+    say(f"{plain(robot.name)}: {move.duration:.5g} s by {by}\n")
     rows = [
         (name, f"{x[0, k]:.5g}", f"{x[-1, k]:.5g}", f"{peaks[0][k]:.4g}", f"{peaks[1][k]:.4g}")
         for k, name in enumerate(names)

@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,10 +29,21 @@ BLOCKS = (64, 8, 1)  # samples in one call
 DEGREE = 7  # of the polynomials
 FIT = 1e-11  # of an input's largest value: how well they meet it between their nodes
 SHORTEST = 2e-10  # of the run: a piece in which an input jumps
+MOST = 20_000  # steps in one call where an evaluation solves equations inside
+STUCK = 200  # steps a rad of the fastest pole: so many lead nowhere
 NODES = chebyshev.chebpts1(DEGREE + 1)
 BETWEEN = np.cos(np.pi * np.arange(DEGREE + 2) / (DEGREE + 1))
 VALUES = chebyshev.chebvander(NODES, DEGREE)
 CHECK = chebyshev.chebvander(BETWEEN, DEGREE)
+
+
+@dataclass
+class _Course:
+    """What one run knows: sizes of its inputs and states, and how long one call may be, s."""
+
+    scale: Array
+    unit: Array
+    longest: float = float("inf")
 
 
 class _Multistep(Stepper):
@@ -48,7 +60,7 @@ class _Multistep(Stepper):
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield block after block."""
         scale = np.abs(plan.inputs(plan.grid)).max(axis=0, initial=0.0)
-        unit = _units(plan, x)
+        course = _Course(scale, _units(plan, x))
         ends = [*plan.starts[1:], len(plan.grid) - 1]
         for first, last in zip(plan.starts, ends, strict=True):
             a = first
@@ -57,46 +69,52 @@ class _Multistep(Stepper):
                     if size > last - a:
                         continue
                     times = (plan.grid[a], plan.grid[a + size])
-                    states = self._block(plan, x, times, size, (scale, unit))
+                    states = self._block(plan, x, times, size, course)
                     if states is not None:
                         yield Chunk(a + 1, states)
                         a, x = a + size, states[-1]
                         break
 
     def _block(
-        self,
-        plan: Plan,
-        x: Array,
-        times: tuple[float, float],
-        size: int,
-        sizes: tuple[Array, Array],
+        self, plan: Plan, x: Array, times: tuple[float, float], size: int, course: _Course
     ) -> Array | None:
-        """States (size, .) at equal parts of a stretch; None: no polynomial meets its inputs.
+        """States (size, .) at equal parts of a stretch; None: it is too long for one call.
 
-        A single sample is cut in halves until one does, or a jump has no room left.
+        So it is where no polynomial meets its inputs, or where MOST steps do not reach its end. A
+        single sample is cut in halves until it is not, or a jump has no room left.
         """
-        (start, end), middle, (scale, unit) = times, (times[0] + times[1]) / 2, sizes
+        (start, end), middle = times, (times[0] + times[1]) / 2
         half = (end - start) / 2 * (1 - 1e-9)  # a hair inside: a switch acts from its own side
         u = plan.inputs(middle + half * np.concatenate([NODES, BETWEEN]))
         series = np.linalg.solve(VALUES, u[: DEGREE + 1])
         off = np.abs(CHECK @ series - u[DEGREE + 1 :]).max(axis=0)
-        if (off > FIT * scale).any():
-            if size > 1:
-                return None
-            if end - start > SHORTEST * plan.grid[-1]:
-                first = self._block(plan, x, (start, middle), 1, sizes)
-                assert first is not None
-                return self._block(plan, first[-1], (middle, end), 1, sizes)
-        solver = self._solver(plan, size)
+        jumps = bool((off > FIT * course.scale).any())
+        if jumps and size == 1:
+            jumps = end - start > SHORTEST * plan.grid[-1]
+        found = None
+        if not jumps and end - start <= course.longest:
+            p = np.concatenate([series.ravel("F"), [end - start], course.unit])
+            found = self._called(plan, x, p, size, course)
+        if found is not None or size > 1:
+            return found
+        first = self._block(plan, x, (start, middle), 1, course)
+        assert first is not None
+        return self._block(plan, first[-1], (middle, end), 1, course)
+
+    def _called(self, plan: Plan, x: Array, p: Array, size: int, course: _Course) -> Array | None:
+        """States (size, .) by one call; None: its steps did not suffice, and later ones are cut."""
+        solver, length = self._solver(plan, size), float(p[-len(x) - 1])
         with _heard() as pressed:
             try:
-                given = np.concatenate([series.ravel("F"), [end - start], unit])
-                found = solver(x0=x / unit, p=given)
+                found = solver(x0=x / course.unit, p=p)
             except RuntimeError as problem:
                 if pressed:
                     raise KeyboardInterrupt from None
-                raise StoppedError(str(problem)) from None
-        return np.array(found["xf"]).T * unit
+                if "TOO_MUCH_WORK" not in str(problem) or STUCK * plan.fastest * length < MOST:
+                    raise StoppedError(str(problem)) from None
+                course.longest = 0.51 * length
+                return None
+        return np.array(found["xf"]).T * course.unit
 
     def _solver(self, plan: Plan, size: int) -> Any:
         """CVODES from 0 to 1 with `size` equal parts, made once for a model and a law."""
@@ -118,7 +136,7 @@ class _Multistep(Stepper):
             "nonlinear_solver_iteration": self.iteration,
             "reltol": plan.tolerance,
             "abstol": plan.tolerance * 1e-2,
-            "max_num_steps": 20_000 if plan.model.functions.iterates else 10_000_000,
+            "max_num_steps": MOST if plan.model.functions.iterates else 10_000_000,
             "disable_internal_warnings": True,
         }
         problem = {"x": x, "t": s, "p": p, "ode": length * f(unit * x, ca.vertcat(*u)) / unit}

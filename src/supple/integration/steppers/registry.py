@@ -14,7 +14,7 @@ from .gauss import Gauss
 from .generalised_alpha import GeneralisedAlpha
 from .magnus import Magnus
 from .multistep import Adams, BackwardDifferences
-from .rk4 import RungeKutta4
+from .rk4 import LONGEST, RungeKutta4
 from .stepper import Stepper
 
 __all__ = ["STEPPERS", "choose"]
@@ -49,7 +49,8 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
         return STEPPERS["gauss"]
     wanted = rk4.own_step(plan, spectrum)
     calm = replace(spectrum, poles=np.zeros(0, complex))
-    accurate = min(rk4.own_step(plan, calm), float(plan.grid[-1] - plan.grid[0]) / 50)
+    whole = LONGEST / spectrum.excited if spectrum.excited else np.inf
+    accurate = min(rk4.own_step(plan, calm), whole, float(plan.grid[-1] - plan.grid[0]) / 50)
     if 1 / wanted <= max(MANY, STIFF / accurate):
         return rk4
     if isinstance(plan.tau, Feedback):

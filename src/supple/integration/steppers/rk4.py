@@ -29,7 +29,9 @@ Array = NDArray[np.float64]
 CHUNK = 1000  # steps between two looks at what came out
 DEAR = 32  # the same where one step solves closures
 LOST = 1e-4  # of the energy of the fastest mode excited, in a run
-LONGEST = 0.2  # rad of it in a step
+LONGEST = 0.2  # rad in a step of a mode that is all of the motion
+ROUGHLY = 0.5  # rad in a step of any mode that is excited
+WATCHED = 40 * np.pi  # rad of a mode, 20 periods, over which the state is asked for
 PIECE = 16  # steps between two switches of a motion wanted
 
 
@@ -47,14 +49,18 @@ class RungeKutta4(Stepper):
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return h with sum of share_j N_j (omega_j h)^5 / 72 = LOST, or what stability allows.
 
-        Mode j turns by N_j rad in the run and has a share of the energy.
+        Mode j turns by N_j rad in the run and has a share of the energy. It is late by phi^4 / 120
+        in a radian and has a weight w_j in the state: the root of the sum of
+        (w_j N_j phi_j^4)^2, N_j up to WATCHED, is at most WATCHED LONGEST^4.
         """
         duration = float(plan.grid[-1] - plan.grid[0])
         step = stable_step(spectrum.poles) * 0.8
         if spectrum.excited:
-            rate, turned, share = spectrum.turned(duration).T
+            rate, turned, share, weight = spectrum.turned(duration).T
             lost = float((share * np.maximum(turned, 1.0) * rate**5).sum()) / 72
-            step = min(step, LONGEST / spectrum.excited, (LOST / lost) ** 0.2)
+            late = float(np.linalg.norm(weight * np.clip(turned, 1.0, WATCHED) * rate**4))
+            followed = LONGEST * (WATCHED / late) ** 0.25
+            step = min(step, ROUGHLY / spectrum.excited, followed, (LOST / lost) ** 0.2)
         if plan.controller is not None:
             edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
             step = min(step, float(np.diff(edges).min()) / PIECE)

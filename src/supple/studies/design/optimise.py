@@ -33,6 +33,7 @@ __all__ = ["Optimum", "mass_of", "optimise"]
 
 Array = NDArray[np.float64]
 MODES = 3  # of every pose that are kept above the bound: more than may meet at the lowest
+LARGEST = 1e30  # of a number in a robot file
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +172,8 @@ class _Task:
             low, high = (float(edge) for edge in edges)
             if not (np.isfinite([low, high]).all() and low < high):
                 raise SuppleError(f"vary '{name}' is {edges!r}: give (low, high)")
+            if max(abs(low), abs(high)) > LARGEST:
+                raise SuppleError(f"vary '{name}' goes beyond {LARGEST:g}, where no robot is")
             self.low[k], self.high[k] = low, high
         for name, limit in self.limits.items():
             if not (np.isfinite(limit) and limit > 0):

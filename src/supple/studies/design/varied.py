@@ -102,7 +102,8 @@ class Varied:
                 found = part.get(word)
             elif isinstance(part, tuple):
                 named = [x for x in part if getattr(x, "name", None) == word]
-                found = named[0] if named else (part[int(word)] if word.isdigit() else None)
+                place = int(word) if word.isdecimal() and len(word) < 9 else len(part)
+                found = named[0] if named else part[place] if place < len(part) else None
             else:
                 found = getattr(part, word, None)
             owner, part = (part, word), found

@@ -36,6 +36,7 @@ from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ..small_range import SMALL
 from .methods import Task
+from .settle import RAISED, raising
 from .trials import Trial, driven, led
 
 __all__ = ["METHODS", "Comparison", "compare"]
@@ -302,8 +303,9 @@ def _told(
     }
     if band is None:
         band = _round(0.1 * float(np.nanmax(each["residual"])))
+    notes = dict.fromkeys(_raised(commands))
     bent = max((trial.bent for row in trials for trial in row), default=0.0)
-    notes = dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
+    notes |= dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
     if bent > SMALL:
         told = f"links bend by up to {bent:.2g} (deflection over length, or rad): beyond {SMALL:g} "
         notes[
@@ -329,6 +331,17 @@ def _told(
         notes=tuple(notes),
         **each,
     )
+
+
+def _raised(commands: dict[str, Any]) -> list[str]:
+    """Commands that are faster or accelerate more than the first one, in words."""
+    (first, (plain, _)), *others = commands.items()
+    return [
+        f"{name} raises the {said} of {first}"
+        for name, (command, _) in others
+        for times, said in raising(plain, command)
+        if times > RAISED
+    ]
 
 
 def _round(value: float) -> float:

@@ -28,7 +28,7 @@ from .calm import calm_move, families
 from .invert import Inversion
 from .plan import Plan
 from .servo import held_modes
-from .settle import leaves, settled
+from .settle import correction, leaves
 from .trials import driven, led
 
 __all__ = ["Task"]
@@ -148,7 +148,18 @@ class Task:
             return shaped(move, given), self.servo
         return self._by_word(move, given), self.servo
 
+    @cached_property
+    def _commands(self) -> dict[tuple[int, str], tuple[Trajectory, Trajectory]]:
+        return {}
+
     def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
+        """The command of a word, made once for a move."""
+        key = (id(move), str(word))
+        if key not in self._commands:
+            self._commands[key] = (move, self._made(move, word))
+        return self._commands[key][1]
+
+    def _made(self, move: Trajectory, word: Any) -> Trajectory:
         if word == "unshaped":
             return move
         if word == "optimised":
@@ -165,7 +176,7 @@ class Task:
             return shaped(move, shaper(kind, f, self.ratio))
         for ring in self.rings:
             move = schedule(move, shaper(kind, 1.0, self.ratio), partial(self.target, ring=ring))
-        return settled(self.robot, move) if self.corrects else move
+        return correction(self.robot, move) if self.corrects else move
 
     def _optimised(self, move: Trajectory) -> Trajectory:
         """The fastest move that leaves no more than the shaped ones on the robot as it is known."""
@@ -179,7 +190,7 @@ class Task:
             found: Trajectory = calm_move(
                 self.robot, self.start, self.end, most[0].tolist(), push.tolist(), **how, **more
             )
-            return settled(self.robot, found) if self.corrects else found
+            return correction(self.robot, found) if self.corrects else found
 
         rivals = [self._by_word(move, word) for word in ("zvd", "scheduled")]
         bounds = sorted({self.tried(rival) for rival in rivals})
@@ -218,8 +229,7 @@ class Task:
     @property
     def corrects(self) -> bool:
         """Whether moves are corrected for the loads of their own motion."""
-        moving = architecture_of(self.robot).motors()
-        return self.servo is None and not any(slides for _, slides in moving)
+        return self.servo is None
 
     def tried(self, command: Trajectory) -> float:
         """What a command leaves on the robot as it is known, with few modes, m."""

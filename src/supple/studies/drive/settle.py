@@ -11,6 +11,7 @@ B-splines within the move: they begin and end at rest.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -23,14 +24,19 @@ from ...arguments import Check, checked, instance, number, whole
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
 from ...path_dynamics.ked import ked
-from ...robot import Robot, a_robot
+from ...path_dynamics.linearised_model import led_elements
+from ...path_dynamics.small_motion import SmallMotion
+from ...robot import Robot, a_robot, remembered
 
-__all__ = ["Corrected", "leaves", "settled"]
+__all__ = ["Corrected", "CorrectionWarning", "correction", "leaves", "raising", "settled"]
 
 Array = NDArray[np.float64]
 STEPS = 60  # to a period of the lowest mode
 SPACING = 6.0  # knots of the correction to a period
 HEARD = 10.0  # times the lowest frequency: modes that are looked after
+SKIPPED = 5  # steps from one slope of the loads to the next
+RAISED = 1.5  # times the command's own: a speed or acceleration that is told of
+LITTLE = 0.1  # of the largest: coordinates that move less are held against this much
 FAINT = 0.02  # of the largest singular value: what is corrected is above it
 
 
@@ -75,12 +81,17 @@ def _spline(T: float, shares: Array) -> Any:
     return BSpline(knots, np.pad(shares, ((3, 3), (0, 0))), 3)
 
 
+class CorrectionWarning(UserWarning):
+    """A correction raises the speed or acceleration of its command by much."""
+
+
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
     "command": instance(Trajectory, "a Trajectory, such as one of supple.scheduled"),
     "band": number(0, 0.5),
     "rounds": whole(1, 10),
     "elements": whole(1, 50),
+    "raised": number(1),
 }
 
 
@@ -92,20 +103,59 @@ def settled(
     band: float = 0.05,
     rounds: int = 2,
     elements: int = 1,
-) -> Trajectory:
+    raised: float = RAISED,
+) -> Corrected:
     """Return a command corrected so that the loads of its own motion leave the robot calm.
 
     Args:
-        robot: an arm or a Delta, its motors doing what they are told.
-        command: of its joints, or of a Delta's platform, from rest to rest; one that is shaped
+        robot: an arm, a Delta or a mechanism, its motors doing what they are told.
+        command: of its motors, or of a Delta's platform, from rest to rest; one that is shaped
         already, so that little is left to correct. Speed and acceleration may rise: a plain move
         that shakes needs several times its own.
         band: by which part the frequencies may be off, to both sides.
         rounds: how often what is left is corrected.
         elements: to each link.
+        raised: a CorrectionWarning tells of a speed or acceleration raised to more than so many
+        times the largest of the command.
     """
     if command.periodic:
         raise SuppleError("command repeats: give one that begins and ends at rest")
+    found = correction(robot, command, band, rounds, elements)
+    told = [said for said in raising(command, found) if said[0] > raised]
+    if told:
+        warnings.warn(
+            f"the correction raises the largest {' and '.join(said for _, said in told)} of the "
+            f"command (more than {raised:g} times): shape it first, by supple.scheduled, or give "
+            "it more time",
+            CorrectionWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def raising(plain: Trajectory, command: Trajectory) -> list[tuple[float, str]]:
+    """Return how many times the largest speed and acceleration of a move another has, in words.
+
+    The coordinate that is raised most; of one that hardly moves beside the one that moves most.
+    """
+    each = []
+    for move in (plain, command):
+        t, _ = _grid(move, move.duration / 2000)
+        each.append([np.abs(part).max(axis=0) for part in move(t)[1:]])
+    found = []
+    for word, before, after in zip(("speed", "acceleration"), *each, strict=True):
+        least = np.maximum(before, LITTLE * before.max() + 1e-300)
+        k = int(np.argmax(after / least))
+        times = float(after[k] / least[k])
+        said = f"{word} of coordinate {k + 1} to {after[k]:.3g}, {times:.3g} times that"
+        found.append((times, said))
+    return found
+
+
+def correction(
+    robot: Robot, command: Trajectory, band: float = 0.05, rounds: int = 2, elements: int = 1
+) -> Corrected:
+    """Return what `settled` does, without a word on how much it raises."""
     task = _Task(robot, command, band, elements)
     shares = np.zeros((task.count, len(command(0.0)[0])))
     best, least = shares, np.inf
@@ -126,11 +176,9 @@ def leaves(robot: Robot, command: Trajectory, band: float = 0.05, elements: int 
     The sum over the modes of their amplitudes at the tip, each frequency off by the band or not.
     """
     task = _Task(robot, command, band, elements)
-    worst = 0.0
-    for factor in task.factors:
-        rung = task.rung(command, factor)
-        worst = max(worst, float(np.hypot(*np.split(rung, 2)).sum()))
-    return worst
+    here = task.model.matrices(*command(task.t))
+    each = [task.rung(here, here.F[..., None], factor)[:, 0] for factor in task.factors]
+    return max(float(np.hypot(*np.split(rung, 2)).sum()) for rung in each)
 
 
 def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
@@ -153,9 +201,13 @@ class _Task:
     def __init__(self, robot: Robot, command: Trajectory, band: float, elements: int) -> None:
         from scipy.linalg import eigh
 
-        self.model = ked(robot, command(0.0)[0], elements)
+        ends = command(np.array([0.0, command.duration]))[0]
+        self.model: SmallMotion = remembered(
+            robot,
+            ("settle", elements),
+            lambda: led_elements(robot, elements, "cubic") or ked(robot, ends[0], elements),
+        )
         self.T = T = command.duration
-        ends = command(np.array([0.0, T]))[0]
         self.rest = self.model.matrices(ends, 0 * ends, 0 * ends)
         lowest = float(np.sqrt(eigh(self.rest.K[1], self.rest.M[1], eigvals_only=True)[0]))
         self.heard = HEARD * lowest
@@ -164,44 +216,47 @@ class _Task:
         self.count = max(4, min(60, round(periods * SPACING) - 3))
         self.factors = [1.0] if band == 0 else [1.0, (1 - band) ** 2, (1 + band) ** 2]
 
-    def rung(self, command: Trajectory, factor: float) -> Array:
-        """r (2 m,) of one factor of the elastic stiffness, cosines and then sines, m."""
-        here = self.model.matrices(*command(self.t))
-        return self._rung(here, here.F[..., None], factor)[:, 0]
-
     def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
         """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
-        x, v, a = command(self.t)
-        here = self.model.matrices(x, v, a)
+        here = self.model.matrices(*command(self.t))
         F = here.F[..., None]
         if slopes:
-            F = np.concatenate([F, self._loads(x, v, a, here.F)], axis=2)
-        rows = [self._rung(here, F, factor) for factor in self.factors]
+            F = np.concatenate([F, self._loads(command)], axis=2)
+        rows = [self.rung(here, F, factor) for factor in self.factors]
         found = np.concatenate(rows)
         return found[:, 0], found[:, 1:] if slopes else None
 
-    def _loads(self, x: Array, v: Array, a: Array, F: Array) -> Array:
-        """(T, N, coefficients): the loads of each spline in each coordinate."""
-        n = x.shape[1]
+    def _loads(self, command: Trajectory) -> Array:
+        """(T, N, coefficients): the loads of each spline in each coordinate.
+
+        The slopes of the loads depend on where the robot is and how fast, and are smooth: found
+        at every `SKIPPED`th time, and between those on straight lines.
+        """
+        some = np.append(self.t[:-1:SKIPPED], self.t[-1])
+        x, v, a = command(some)
+        h = max(float(np.abs(v).max()), 1e-9)
         B = _spline(self.T, np.eye(self.count))
         B1, B2 = B(self.t, 1), B(self.t, 2)
-        h = max(float(np.abs(v).max()), 1e-9)
+        F = self.model.matrices(x, v, a).F
+        after = np.clip(np.searchsorted(some, self.t), 1, len(some) - 1)
+        part = ((self.t - some[after - 1]) / (some[after] - some[after - 1]))[:, None]
         parts = []
-        for unit in np.eye(n):
+        for unit in np.eye(x.shape[1]):
             by_a = self.model.matrices(x, v, a + unit).F - F
             ahead, behind = (self.model.matrices(x, v + s * h * unit, a).F for s in (1, -1))
-            by_v = (ahead - behind) / (2 * h)
+            slopes = np.stack([by_a, (ahead - behind) / (2 * h)])
+            by_a, by_v = slopes[:, after - 1] * (1 - part) + slopes[:, after] * part
             parts.append(by_a[:, :, None] * B2[:, None, :] + by_v[:, :, None] * B1[:, None, :])
-        return np.stack(parts, axis=3).reshape(len(x), F.shape[1], -1)
+        return np.stack(parts, axis=3).reshape(len(self.t), F.shape[1], -1)
 
-    def _rung(self, here: Any, F: Array, factor: float) -> Array:
-        """(m, columns): what is left at the end, elastic stiffness times a factor."""
+    def rung(self, here: Any, F: Array, factor: float) -> Array:
+        """(2 m, columns) left at the end, cosines, then sines; stiffness times a factor, m."""
         from scipy.linalg import eigh
 
-        K = here.K + (factor - 1) * self.model.stiffness
+        K = factor * here.K
         M, C, h = here.M, here.C, self.h[:, None, None]
         y = np.zeros(F.shape[1:])
-        y[:, 0] = np.linalg.solve(K[0], self.rest.F[0])
+        y[:, 0] = np.linalg.solve(factor * self.rest.K[0], self.rest.F[0])
         v = np.zeros_like(y)
         acc = np.zeros_like(y)
         A = M + h / 2 * C + h**2 / 4 * K
@@ -209,11 +264,11 @@ class _Task:
             y, v = y + h * v + h**2 / 4 * acc, v + h / 2 * acc
             acc = np.linalg.solve(A[k], F[k] - C[k] @ v - K[k] @ y)
             y, v = y + h**2 / 4 * acc, v + h / 2 * acc
-        still = self.rest.K[1] + (factor - 1) * self.model.stiffness
+        still, M = factor * self.rest.K[1], self.rest.M[1]
         y[:, 0] -= np.linalg.solve(still, self.rest.F[1])
-        w2, V = eigh(still, self.rest.M[1])
+        w2, V = eigh((still + still.T) / 2, M)
         w = np.sqrt(np.abs(w2))
         kept = w <= self.heard
         V, w = V[:, kept], w[kept]
         size = np.linalg.norm(self.rest.tip[1, :3] @ V, axis=0)[:, None]
-        return np.concatenate([size * (V.T @ M[-1] @ y), size / w[:, None] * (V.T @ M[-1] @ v)])
+        return np.concatenate([size * (V.T @ M @ y), size / w[:, None] * (V.T @ M @ v)])

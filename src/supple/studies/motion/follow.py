@@ -392,7 +392,7 @@ class _Run:
         Of half of peak to peak, displacements and rotations each; what is left counts where it is
         more than 1e-4 of the motion.
         """
-        tips = self.along(t).tip
+        tips = self.along.tips(t)
         one, two = (_moved(tips, y) for y in (fine, coarse))
         rows = [slice(None)]
         if not self.along.path.periodic and t[-1] > self.along.path.duration:
