@@ -12,6 +12,7 @@ B-splines within the move: they begin and end at rest.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -170,15 +171,22 @@ def correction(
     return Corrected(command, best)
 
 
-def leaves(robot: Robot, command: Trajectory, band: float = 0.05, elements: int = 1) -> float:
-    """Return the largest vibration of the tip that a command leaves within a band, m.
+def leaves(
+    robot: Robot, command: Trajectory, bands: Sequence[float] = (0.05,), elements: int = 1
+) -> list[float]:
+    """Return the largest vibration of the tip that a command leaves within each band, m.
 
-    The sum over the modes of their amplitudes at the tip, each frequency off by the band or not.
+    The sum over the modes of their amplitudes at the tip, frequencies off by the band or not.
     """
-    task = _Task(robot, command, band, elements)
+    task = _Task(robot, command, 0.0, elements)
     here = task.model.matrices(*command(task.t))
-    each = [task.rung(here, here.F[..., None], factor)[:, 0] for factor in task.factors]
-    return max(float(np.hypot(*np.split(rung, 2)).sum()) for rung in each)
+
+    def rings(factor: float) -> float:
+        left = task.rung(here, here.F[..., None], factor)[:, 0]
+        return float(np.hypot(*np.split(left, 2)).sum())
+
+    told = rings(1.0)
+    return [max(told, rings((1 - b) ** 2), rings((1 + b) ** 2)) if b else told for b in bands]
 
 
 def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
