@@ -80,11 +80,11 @@ class System:
             forces = self.equations.residual(*parts)[0]  # linear in qdd
             M = (forces[1:] - forces[0]).T
             C, K = self.model.damping.copy(), self.model.stiffness.copy()
+            K = K if np.isfinite(K).all() else stiffness_at(self.model, q)
             if not np.isfinite(C).all():  # links that slide
                 n, h = len(q), 1e-6
                 lost = self.model.functions.evaluator("dissipation")
                 C = lost(np.tile(q, (n, 1)), h * np.eye(n))[0].T / h
-                K = stiffness_at(self.model, q)
             if self.equations.answer is not None:
                 if self._answer is None or anew:
                     self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
