@@ -43,6 +43,17 @@ def test_locked_frequencies_fall_to_the_exact_ones(name: str) -> None:
     np.testing.assert_allclose(fine, exact[:2], rtol=1e-5)
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["hexapod", "scara-parallel"])
+def test_locked_frequencies_in_space_fall_to_the_exact_ones(name: str) -> None:
+    robot = load(name)
+    exact = modes(robot, count=8).omega
+    bases = [AssumedModes(n, axial=n, torsion=n) for n in (1, 2)]
+    coarse, fine = (locked(build(robot, basis))[:8] / exact - 1 for basis in bases)
+    assert (fine > 0).all()  # from above
+    assert (fine < 0.4 * coarse).all()  # and falling
+
+
 def test_a_tree_in_space_has_the_exact_frequencies() -> None:
     robot = load("two-arms")
     exact = modes(robot, count=4).omega
