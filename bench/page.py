@@ -183,7 +183,7 @@ def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:
         axes.plot([], [], "o^s"[k % 3], color="0.4", label=robot)
     axes.plot(1, 1, "*", color="k", ms=9, label="unshaped")
     axes.axhline(0.1, ls="--", lw=0.8, color="0.4")
-    axes.text(axes.get_xlim()[1], 0.11, "a tenth", ha="right", fontsize=8, color="0.4")
+    axes.text(1.0, 0.11, "a tenth", fontsize=8, color="0.4")
     axes.legend(fontsize=7, loc="upper right")
     axes.set_xlabel("time of the command, over that of the unshaped move")
     axes.set_ylabel("left, over that of unshaped")

@@ -247,7 +247,7 @@ def test_a_step_by_collocation_solves_its_equations() -> None:
     for h, end in zip((0.2, 0.1), ends, strict=True):
         exact = ca.integrator("F", "cvodes", {"x": q, "ode": rhs}, 0, h, options)
         wrong.append(np.abs(end - np.array(exact(x0=[0.3, -0.2])["xf"]).ravel()).max())
-    assert wrong[0] < 2e-8
+    assert wrong[0] < 0.6**7 / 100800  # phi^6 / 100800 slow, at a speed below one
     assert wrong[1] < wrong[0] / 50  # a step of half the length: 2^-7
 
 

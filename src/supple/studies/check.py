@@ -303,7 +303,7 @@ def _efforts(robot: Robot, held: Mapping[str, float]) -> list[str]:
             )
         gear = drive.made.gear
         if gear is not None and effort:
-            motor = effort / (gear.ratio * (gear.efficiency or 1.0))
+            motor = float(gear.motor_effort(effort))
             notes.append(
                 f"the motor of {drive.name} gives {motor:.4g} N m to hold the robot here, through "
                 f"its gear of {gear.ratio:g}"

@@ -35,7 +35,7 @@ BLOCK = 64  # samples whose inputs are read at once
 PIECE = 4  # steps between two switches of the input
 HALVINGS = 8
 MOST = 14  # iterations of a step
-QUICK = 5  # iterations after which the matrix is made anew for the next step
+QUICK = 7  # iterations after which the matrix is made anew for the next step
 
 
 def _coefficients(stages: int) -> tuple[Array, Array, Array]:

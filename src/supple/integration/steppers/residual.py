@@ -74,7 +74,11 @@ class System:
         if exact:
             M, C, K = (part(*state, u, self.near)[0] for part in self.equations.slopes)
         else:
-            M = self.equations.mass(q, self.near)[0]
+            columns = np.tile(np.concatenate([*state, u, self.near]), (len(q) + 1, 1))
+            columns[1:, 2 * len(q) : 3 * len(q)] += np.eye(len(q))
+            parts = np.split(columns, np.cumsum([len(q)] * 3 + [len(u)]), axis=1)
+            forces = self.equations.residual(*parts)[0]  # linear in qdd
+            M = (forces[1:] - forces[0]).T
             C, K = self.model.damping.copy(), self.model.stiffness.copy()
             if not np.isfinite(C).all():  # links that slide
                 n, h = len(q), 1e-6
@@ -111,7 +115,7 @@ class _Equations:
 
     Attributes:
         free: whether the rows of the joints say their accelerations, not their efforts.
-        residual: (r, tau, power, followers).  mass: M.  answer: slopes by q and qd of -tau of a
+        residual: (r, tau, power, followers).  answer: slopes by q and qd of -tau of a
         law, None without one.
     """
 
@@ -149,9 +153,7 @@ class _Equations:
         inputs = [q, qd, qdd, x, near]
         self._rows = ca.Function("rows", inputs, [rows])
         whole = ca.Function("residual", inputs, ca.cse([rows, ca.densify(tau), power, found]))
-        mass = ca.Function("mass", [q, near], [ca.densify(part("mass_matrix")(q))])
         self.residual = _fast(whole, plan, near.numel())
-        self.mass = _fast(mass, plan, near.numel(), matrix=True)
 
     @cached_property
     def slopes(self) -> list[Evaluator]:
@@ -159,7 +161,7 @@ class _Equations:
         return [Evaluator(slope(self._rows, i), True) for i in (2, 1, 0)]
 
 
-def _fast(function: Any, plan: Plan, loops: int, matrix: bool = False) -> AnyEvaluator:
+def _fast(function: Any, plan: Plan, loops: int) -> AnyEvaluator:
     """The function as it is called fastest: that of loops on a tape, or compiled."""
     import casadi as ca
 
@@ -169,7 +171,6 @@ def _fast(function: Any, plan: Plan, loops: int, matrix: bool = False) -> AnyEva
         function = ca.Function(function.name(), x, shared)
     tape = replayed(function) if loops and not plan.compiled else None
     if tape is None:
-        return Evaluator(compiled(function) if plan.compiled else function, matrix)
-    # a matrix comes column by column: these are symmetric
-    shapes = [function.size_out(i)[: 1 + matrix] for i in range(function.n_out())]
+        return Evaluator(compiled(function) if plan.compiled else function)
+    shapes = [(function.numel_out(i),) for i in range(function.n_out())]
     return TapeEvaluator(tape, [function.numel_in(i) for i in range(function.n_in())], shapes)

@@ -16,7 +16,7 @@ from ...beams.basis import AssumedModes
 from ...control.controllers import JointPD
 from ...control.trajectories import Trajectory
 from ...equations.build import build
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import static_state, stiffness_at
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...outputs.kinds import Strain
@@ -142,8 +142,8 @@ def _lowest(model: Model, theta: Array) -> float:
     k = model.joints
     if model.size == k:
         return 1.0
-    M = model.mass_matrix(_unbent(model, theta))[k:, k:]
-    K = np.asarray(model.stiffness)[k:, k:]
+    q = _unbent(model, theta)
+    M, K = model.mass_matrix(q)[k:, k:], stiffness_at(model, q)[k:, k:]
     values = np.linalg.eigvals(np.linalg.solve(M, K))
     return float(np.sqrt(np.abs(values).min()))
 
