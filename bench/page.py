@@ -162,9 +162,9 @@ def _against_size(label: str) -> Any:
 
 def _workers(axes: Any, rows: list[dict[str, Any]]) -> None:
     names = [row["name"].replace(", ", ",\n") for row in rows]
-    axes.bar(names, [1 / row["seconds"] for row in rows], width=0.5)
+    axes.bar(names, [1 / min(row["wall_seconds"]) for row in rows], width=0.5)
     axes.set_yscale("log")
-    axes.set_ylabel("configurations a second")
+    axes.set_ylabel("configurations a second, clock on the wall")
 
 
 def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:
