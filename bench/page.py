@@ -5,6 +5,7 @@ The words stand here, the figures come from the run: `python -m bench --page doc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,7 @@ from typing import Any
 __all__ = ["PICTURES", "page", "pictures", "table"]
 
 COLUMNS = ("", "time", "spread", "ratio")
-INTRODUCTION = """---
-orphan: true
----
-
-# Performance
+INTRODUCTION = """# Performance
 
 Written by `make bench`; do not edit. Times are medians of rounds in which the contestants take
 turns, in processor time unless a row counts several threads; the ratio is to the first row of its
@@ -52,6 +49,11 @@ PICTURES = {
         "Time a configuration over the size of the batch",
     ),
     "workers": ("sweep", "Growth with workers", "Rate of the sweep by threads"),
+    "shaking": (
+        "shaking",
+        "What a move leaves shaking",
+        "Worst of three payloads: what is left over time, each to the unshaped move",
+    ),
 }
 
 
@@ -83,7 +85,8 @@ def page(run: Mapping[str, Any], folder: str = "performance") -> str:
             f"## {document['title']}\n",
             f"`python -m bench {name}`. {ABOUT.get(name, '')}".strip() + "\n",
         ]
-        lines += [f"Time a {document['unit']}:\n", *table(document), ""]
+        if document["rows"]:
+            lines += [f"Time a {document['unit']}:\n", *table(document), ""]
         for goal in document["goals"]:
             verdict, numbers = "met" if goal["met"] else "MISSED", (goal["value"], goal["limit"])
             lines.append(f"- {verdict}: {goal['text']}: {numbers[0]:.3g}, goal {numbers[1]:.3g}")
@@ -109,7 +112,8 @@ def pictures(run: Mapping[str, Any], folder: Path) -> list[Path]:
             continue
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.subplots()
-        _DRAWN[key](axes, run["benches"][name]["rows"])
+        document = run["benches"][name]
+        _DRAWN[key](axes, document["rows"] or document["measured"])
         axes.set_title(text, fontsize=10)
         axes.grid(alpha=0.3, which="both" if key != "workers" else "major")
         made.append(folder / f"{key}.svg")
@@ -118,13 +122,24 @@ def pictures(run: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _accuracy(axes: Any, rows: list[dict[str, Any]]) -> None:
+    """A line a family of elements, each point marked with its number or degree."""
+    families: dict[str, list[tuple[float, float, str]]] = {}
     for row in rows:
-        ours = row["name"].startswith("supple exact")
-        error = CERTIFIED if ours else max(row["errors"])
-        axes.loglog(row["seconds"], error, "o" if ours else "s", ms=6)
-        place = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": 6}
-        axes.annotate(row["name"], (row["seconds"], error), **place)
-    axes.margins(x=0.25, y=0.1)
+        family, mark, error = row["name"], "", CERTIFIED
+        if not row["name"].startswith("supple exact"):
+            error = max(row["errors"])
+            engine, kind = row["name"].split(", ")
+            mark = max(re.findall(r"\d+", kind), key=int)
+            word = "of some degree" if "degree" in kind else kind.split()[1]
+            family = f"{engine}, {word} a link"
+        families.setdefault(family, []).append((row["seconds"], error, mark))
+    for family, points in families.items():
+        times, errors, marks = zip(*points, strict=True)
+        axes.loglog(times, errors, "o-", ms=5, label=family)
+        for at in zip(times, errors, marks, strict=True):
+            axes.annotate(at[2], at[:2], xytext=(4, 4), textcoords="offset points", fontsize=7)
+    axes.margins(x=0.1, y=0.1)
+    axes.legend(fontsize=7, loc="center left")
     axes.set_xlabel("time a configuration (s)")
     axes.set_ylabel("worst relative error")
 
@@ -147,9 +162,31 @@ def _against_size(label: str) -> Any:
 
 def _workers(axes: Any, rows: list[dict[str, Any]]) -> None:
     names = [row["name"].replace(", ", ",\n") for row in rows]
-    axes.bar(names, [1 / row["seconds"] for row in rows], width=0.5)
+    axes.bar(names, [1 / min(row["wall_seconds"]) for row in rows], width=0.5)
     axes.set_yscale("log")
-    axes.set_ylabel("configurations a second")
+    axes.set_ylabel("configurations a second, clock on the wall")
+
+
+def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:
+    robots = list(dict.fromkeys(row["robot"] for row in rows))
+    colours = {"zvd": "tab:orange", "scheduled": "tab:green", "optimised": "tab:blue"}
+    for row in rows:
+        first, T = row["left"][0], row["duration"][0]
+        for method, left, duration in zip(
+            row["methods"][1:], row["left"][1:], row["duration"][1:], strict=True
+        ):
+            marker = "o^s"[robots.index(row["robot"]) % 3]
+            axes.semilogy(duration / T, left / first, marker, color=colours[method], ms=5)
+    for method, colour in colours.items():
+        axes.plot([], [], "-", lw=4, color=colour, label=method)
+    for k, robot in enumerate(robots):
+        axes.plot([], [], "o^s"[k % 3], color="0.4", label=robot)
+    axes.plot(1, 1, "*", color="k", ms=9, label="unshaped")
+    axes.axhline(0.1, ls="--", lw=0.8, color="0.4")
+    axes.text(1.0, 0.11, "a tenth", fontsize=8, color="0.4")
+    axes.legend(fontsize=7, loc="upper right")
+    axes.set_xlabel("time of the command, over that of the unshaped move")
+    axes.set_ylabel("left, over that of unshaped")
 
 
 _DRAWN = {
@@ -158,4 +195,5 @@ _DRAWN = {
     "modes": _against_size("modes"),
     "configurations": _against_size("configurations in the batch"),
     "workers": _workers,
+    "shaking": _shaking,
 }

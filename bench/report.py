@@ -62,7 +62,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """The answer of one bench. `unit`: what a time is for. `missing`: peers that were not there."""
+    """The answer of one bench. `unit`: what a time is for. `missing`: peers that were not there.
+
+    `measured`: what was found where nothing is timed, as plain data to be drawn.
+    """
 
     title: str
     unit: str
@@ -71,6 +74,7 @@ class Report:
     checks: Sequence[Check] = ()
     notes: Sequence[str] = ()
     missing: Sequence[str] = ()
+    measured: Sequence[dict[str, Any]] = ()
 
     @property
     def right(self) -> bool:
@@ -134,6 +138,7 @@ class Report:
             "checks": [{"text": c.text, "right": bool(c.right)} for c in self.checks],
             "notes": list(self.notes),
             "missing": list(self.missing),
+            "measured": list(self.measured),
         }
 
 

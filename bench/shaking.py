@@ -60,7 +60,7 @@ def tried(move: Move, periods: float) -> supple.Comparison:
 
 def shaking(quick: bool) -> Report:
     """Return what is left by each method, the worst of all payloads; two durations when quick."""
-    notes, goals, checks = [], [], []
+    notes, goals, checks, measured = [], [], [], []
     for name, move in MOVES.items():
         ratios, faster, equal = [], [], []
         for periods in PERIODS[: 2 if quick else None]:
@@ -69,6 +69,15 @@ def shaking(quick: bool) -> Report:
             each = ", ".join(
                 f"{method} {1e3 * x:.3g} mm in {T:.3g} s"
                 for method, x, T in zip(found.methods, left, found.duration, strict=True)
+            )
+            measured.append(
+                {
+                    "robot": name,
+                    "periods": periods,
+                    "methods": list(found.methods),
+                    "left": left.tolist(),
+                    "duration": found.duration.tolist(),
+                }
             )
             notes.append(f"{name}, {periods:.3f} periods: {each}")
             ratios.append(left[2] / left[0])
@@ -80,7 +89,7 @@ def shaking(quick: bool) -> Report:
             Goal(f"{name}: optimised over zvd, left", 1.0, max(equal), seconds=False),
         ]
         checks.append(Check(f"{name}: every method shakes less", max(ratios) < 1))
-    return Report("what a move leaves shaking", "move", (), goals, checks, notes)
+    return Report("what a move leaves shaking", "move", (), goals, checks, notes, (), measured)
 
 
 BENCHES = {"shaking": shaking}

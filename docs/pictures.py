@@ -50,8 +50,14 @@ def stroke(path: Path) -> None:
     supple.follow(stiff, supple.InvertedU(), damping=0.02, after=0.3).plot(path)
 
 
+def shaking(path: Path) -> None:
+    """Four ways to make one move of the two-link arm of [DeLuca1991], with a wrong payload."""
+    arm = supple.load("de-luca-two-link")
+    supple.compare(arm, [0, 0], [0.9, 0.7], elements=2, progress=False).plot(path)
+
+
 DRAWN: dict[str, Callable[[Path], None]] = {
-    draw.__name__: draw for draw in (modes, elbow, sag, swing, retraction, stroke)
+    draw.__name__: draw for draw in (modes, elbow, sag, swing, retraction, stroke, shaking)
 }
 
 

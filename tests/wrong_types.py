@@ -234,6 +234,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "theta": [0, 0],
         "position_gain": 1.0,
         "velocity_gain": 0.1,
+        "mode_weight": 1.0,  # one law, not the best of eight
     },
     "Observer": {
         "A": np.eye(2),

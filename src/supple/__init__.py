@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from .studies.drive.limited import JerkLimited, PathTiming, effort_limited, jerk_limited
     from .studies.drive.plan import Plan, plan
     from .studies.drive.plan_trial import PlanTrial
-    from .studies.drive.settle import Corrected, settled
+    from .studies.drive.settle import Corrected, CorrectionWarning, settled
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
@@ -157,6 +157,7 @@ __all__ = [
     "Constant",
     "Controller",
     "Corrected",
+    "CorrectionWarning",
     "Decoupling",
     "DeltaRobot",
     "Encoder",
@@ -372,7 +373,7 @@ _MOTION = {
     "studies.design.stopband": ("Band", "stopband"),
     "control.calm": ("CalmMove",),
     "studies.drive.calm": ("calm_move",),
-    "studies.drive.settle": ("Corrected", "settled"),
+    "studies.drive.settle": ("Corrected", "CorrectionWarning", "settled"),
     "studies.drive.plan_trial": ("PlanTrial",),
     "studies.drive.limited": ("JerkLimited", "PathTiming", "effort_limited", "jerk_limited"),
     "studies.drive.compare": ("Comparison", "compare"),

@@ -130,3 +130,15 @@ def test_from_nothing_to_a_shaped_file_in_two_seconds(move: Path, tmp_path: Path
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert out.exists()
     assert took < 2.0
+
+
+def test_the_move_itself_is_not_written_over(console: Console, move: Path, tmp_path: Path) -> None:
+    before = move.read_text(encoding="utf-8")
+    ran = console("shape", str(move), "--frequency", "7.2", "--out", str(move))
+    assert ran.code == 2
+    assert "it is the file that is read" in ran.err
+    assert move.read_text(encoding="utf-8") == before
+    ran = console("shape", str(move), "--frequency", "7.2", "--out", str(tmp_path / "no" / "x.csv"))
+    assert ran.err.count("cannot write") == 1
+    missing = str(tmp_path / "none.csv")
+    assert "cannot read" in console("shape", missing, "--frequency", "7", "--out", str(move)).err

@@ -6,7 +6,9 @@ import ctypes
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 
+import casadi
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
@@ -252,16 +254,13 @@ def test_sampled_laws_converge_to_the_continuous_one():
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
-@pytest.mark.parametrize("kind", ["lqg sampled", "resonant"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "h-infinity")) for k in KINDS[1:]]
+)
 def test_a_law_as_c_gives_the_same_efforts(kind, tmp_path):
     law, model, T = regulator(kind), coarse(), 1e-3
     drive = Sampled(law, T, effort_limit=0.05)
-    source = tmp_path / "law.c"
-    source.write_text(supple.c_code(drive, model))
-    library = tmp_path / "law.so"
-    flags = ["-std=c99", "-Wall", "-Werror", "-O2", "-shared", "-fPIC"]
-    subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)
-    compiled = ctypes.CDLL(str(library))
+    compiled = ctypes.CDLL(built(supple.c_code(drive, model), tmp_path))
     sampled = law.sampled(T)
     z, k = np.zeros(len(sampled.A)), 2
     rng = np.random.default_rng(0)
@@ -275,9 +274,29 @@ def test_a_law_as_c_gives_the_same_efforts(kind, tmp_path):
         pointers = [x.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for x in (y, r, out)]
         compiled.law_step(*pointers)
         np.testing.assert_allclose(out, tau, rtol=1e-9, atol=1e-13)
-    assert "casadi_int law(" in supple.c_code(supple.JointPD(1, 1), model) or "int law(" in (
-        supple.c_code(supple.JointPD(1, 1), model)
-    )
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+@pytest.mark.parametrize("limit", [None, 0.05])
+def test_strain_feedback_as_c_gives_the_same_efforts(limit, tmp_path):
+    law, model = regulator("strain"), coarse()
+    text = supple.c_code(law if limit is None else Sampled(law, 1e-3, effort_limit=limit), model)
+    compiled = casadi.external("law", built(text, tmp_path))
+    rng, expected = np.random.default_rng(0), law.function(model)
+    for _ in range(5):
+        given = [0.01 * rng.normal(size=expected.numel_in(i)) for i in range(expected.n_in())]
+        tau = np.array(expected(*given)).ravel()
+        tau = tau if limit is None else np.clip(tau, -limit, limit)
+        np.testing.assert_allclose(np.array(compiled(*given)).ravel(), tau, rtol=1e-9, atol=1e-13)
+
+
+def built(text: str, folder: Path) -> str:
+    """The C text as a library."""
+    source, library = folder / "law.c", folder / "law.so"
+    source.write_text(text)
+    flags = ["-std=c99", "-Wall", "-Werror", "-O2", "-shared", "-fPIC"]
+    subprocess.run(["gcc", *flags, str(source), "-o", str(library)], check=True)
+    return str(library)
 
 
 def test_what_feedback_cannot_be():

@@ -29,6 +29,16 @@ def test_a_gear_reflects_its_motor() -> None:
     assert supple.loads(supple.dump(geared)) == geared
 
 
+def test_the_motor_gives_more_than_arrives_and_gets_less_than_is_sent_back() -> None:
+    """4 N m and then -4 N m on J = 1.5 through a gear of 50 that loses a fifth either way."""
+    made = supple.build(robot("{gear: {ratio: 50, motor_inertia: 2e-4, efficiency: 0.8}}"))
+    run = supple.simulate(made, tau=lambda t, *_: [4.0 if t < 0.5 else -4.0], duration=0.9)
+    driving = run.t < 0.5
+    np.testing.assert_allclose(run.motor_effort[driving, 0], 4 / (50 * 0.8), rtol=1e-14)
+    np.testing.assert_allclose(run.motor_effort[~driving, 0], -4 * 0.8 / 50, rtol=1e-14)
+    np.testing.assert_array_equal(run.tau[driving, 0], 4.0)  # the motion is the joint side's
+
+
 def test_a_run_tells_which_limit_is_passed_when_and_by_how_much() -> None:
     """theta'' = tau / J with J = 1: 4 N m of 3 from the start, 2 rad/s are passed at 0.5 s."""
     made = supple.build(robot("{effort_limit: 3, speed_limit: 2 rad/s}"))

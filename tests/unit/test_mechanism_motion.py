@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from supple import AssumedModes, JointPD, MechanismRobot, Model, SuppleError, build, load, simulate
+from supple import (
+    AssumedModes,
+    JointPD,
+    MechanismRobot,
+    Model,
+    SuppleError,
+    assumed_modes,
+    build,
+    load,
+    modes,
+    simulate,
+)
+from supple.equations.equilibrium import stiffness_at
 from supple.integration.steppers import multistep
 
 
@@ -228,3 +240,26 @@ def test_a_run_of_many_steps_is_cut_and_not_given_up(monkeypatch: pytest.MonkeyP
     assert one.complete
     elastic = slice(model.joints, None)  # gauss may be 2 % off after 20 periods
     assert one.q[-1, elastic] == pytest.approx(other.q[-1, elastic], abs=0.02 * 1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["four-bar", "scara-parallel", pytest.param("hexapod", marks=pytest.mark.soak)]
+)
+def test_stiffness_is_the_second_derivative_of_the_energy(name: str) -> None:
+    """Along any direction, loops closed: links that slide in a loop had none."""
+    model = build(load(name).with_("gravity", [0, 0, 0]), AssumedModes(1), damping=0.0)
+    q, rng = model.chain.pose(), np.random.default_rng(1)
+    K = stiffness_at(model, q)
+    for _ in range(3):
+        d = 1e-5 * rng.standard_normal(model.size)
+        energy = [float(model.energies(x, 0 * q)["elastic"]) for x in (q - d, q, q + d)]
+        assert d @ K @ d == pytest.approx(energy[0] - 2 * energy[1] + energy[2], rel=1e-4)
+
+
+def test_assumed_modes_are_those_of_the_assembled_pose() -> None:
+    """Nothing said of theta, as `modes`; from above, as Rayleigh's quotients are."""
+    model = build(load("five-bar"), AssumedModes(2))
+    exact, found = modes(model.robot, count=2).omega, assumed_modes(model, count=2).omega
+    assert (found >= exact).all()
+    assert found == pytest.approx(exact, rel=5e-4)  # of modes that carry the rest at their ends

@@ -11,6 +11,7 @@ import pytest
 import supple
 from supple.equations.chain_functions import ChainFunctions
 from supple.equations.evaluate import TapeEvaluator
+from supple.integration.steppers.gauss import STAGES, TABLEAU, TWICE, A, B, C
 from supple.kernels import _tape
 from supple.kernels.scalars import cos, sin, tanh
 from supple.kernels.tape import Recorder, replayed
@@ -204,3 +205,68 @@ def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
             _tape.rk4(program, np.zeros(x), np.zeros(p), np.zeros(y))
     with pytest.raises(ValueError, match="Capsule"):
         _tape.evaluate("a program", np.zeros(2), out)
+
+
+def pendulum(x):
+    """q'' + 9 sin q = u as a residual over (q, qd, qdd, u), with nothing that follows."""
+    q, v, a, u = x
+    return [a + 9.0 * sin(q) - u, v * u]
+
+
+def collocated(how, x, out, inverse, h, held=0, most=30):
+    start = np.array([0.3, -0.2])
+    return _tape.collocate(how, x, out, start, TABLEAU, inverse, held, 1, 0, h, 1e-13, most)
+
+
+def test_a_step_by_collocation_solves_its_equations() -> None:
+    """By a program and by a call alike; its end against CasADi's own integrator, order six."""
+    made = Recorder(4)
+    tape = made.tape(pendulum(made.inputs))
+    ends = []
+    for h in (0.2, 0.1):
+        found = []
+        for call in (False, True):
+            x, out = np.zeros((STAGES, 4)), np.zeros((STAGES, 2))
+            x[:, 3] = 0.5
+            inverse = np.linalg.inv(np.eye(STAGES) + 9.0 * h**2 * TWICE)
+
+            def fill(x=x, out=out) -> None:
+                out[:] = tape(x)
+
+            assert collocated(fill if call else tape.program, x, out, inverse, h) > 0
+            places = 0.3 - 0.2 * h * C + h**2 * TWICE @ x[:, 2]
+            assert np.abs(x[:, 2] + 9 * np.sin(places) - 0.5).max() < 1e-13 / h**2
+            found.append(x[:, 2].copy())
+        np.testing.assert_array_equal(*found)
+        acc = found[0]
+        ends.append(np.array([0.3 - 0.2 * h + h**2 * B @ A @ acc, -0.2 + h * B @ acc]))
+    q = ca.SX.sym("q", 2)
+    rhs = ca.vertcat(q[1], 0.5 - 9 * ca.sin(q[0]))
+    options = {"abstol": 1e-13, "reltol": 1e-13}
+    wrong = []
+    for h, end in zip((0.2, 0.1), ends, strict=True):
+        exact = ca.integrator("F", "cvodes", {"x": q, "ode": rhs}, 0, h, options)
+        wrong.append(np.abs(end - np.array(exact(x0=[0.3, -0.2])["xf"]).ravel()).max())
+    assert wrong[0] < 0.6**7 / 100800  # phi^6 / 100800 slow, at a speed below one
+    assert wrong[1] < wrong[0] / 50  # a step of half the length: 2^-7
+
+
+def test_a_step_that_cannot_be_solved_says_so() -> None:
+    made = Recorder(4)
+    tape = made.tape(pendulum(made.inputs))
+    x, out, inverse = np.zeros((STAGES, 4)), np.zeros((STAGES, 2)), np.eye(STAGES)
+    assert collocated(tape.program, x, out, inverse, 0.2, most=1) == 0
+    x[:, 3] = np.nan
+    assert collocated(tape.program, x, out, inverse, 0.2) == 0
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        collocated(broken, x, out, inverse, 0.2)
+    wrong = [(x[:2], out, inverse), (x, out[:, :1].copy(), inverse), (x, out, inverse[:2])]
+    for given in wrong:
+        with pytest.raises(ValueError, match="do not fit"):
+            collocated(tape.program, *given, 0.2)
+    with pytest.raises(ValueError, match="do not fit"):
+        collocated(tape.program, x, out, inverse, 0.2, held=2)

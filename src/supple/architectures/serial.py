@@ -42,14 +42,14 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     A prismatic joint whose beam bends has no zero position, so it must be given.
     """
     given, reason = resolve(robot, theta)
-    for sentence in reason[reason != ""][:1]:
+    for sentence in filter(None, reason):
         raise SuppleError(sentence)
     return given
 
 
 def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
-    moving = robot.moving
+    moving = remembered(robot, "moving", lambda: robot.moving)
     if theta is None:
         if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {_wanted(robot)}")
@@ -61,9 +61,10 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     if given.ndim != 2 or given.shape[1] != len(moving):
         raise SuppleError(f"theta has {given.shape[-1]} entries: give {_wanted(robot)}")
     reason = np.full(len(given), "", object)
-    reason[~np.isfinite(given).all(axis=1)] = (
-        "theta holds a value that is not finite: give plain numbers in radians"
-    )
+    if not np.isfinite(given).all():
+        reason[~np.isfinite(given).all(axis=1)] = (
+            "theta holds a value that is not finite: give plain numbers in radians"
+        )
     for j, link in enumerate(moving):
         if link.joint.type != "prismatic":
             continue

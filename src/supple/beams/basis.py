@@ -18,7 +18,7 @@ from .shapes import EndLoad, Shapes
 from .sliding.elements import SlidingElements
 from .sliding.modes import NORMALISATIONS, Normalisation, sliding_modes
 from .sliding.shapes import SlidingShapes
-from .theory import AnyBeam, uniform
+from .theory import AnyBeam, Beam
 
 __all__ = ["BASES", "AssumedModes", "Basis", "Count", "FiniteElements"]
 
@@ -135,9 +135,14 @@ class AssumedModes(Basis):
         return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
 
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
-        """Return clamped-mass shapes that follow the free length."""
+        """Return clamped-mass shapes that follow the free length.
+
+        Of a beam with stations they are those of its whole length, stretched to the free one.
+        """
+        if not isinstance(beam, Beam):
+            return SlidingElements(beam, end, self.shapes(i, beam, end).trimmed())
         count, torsion = per_link(self.count, i), self._twists(i, beam, end)
-        return sliding_modes(uniform(beam), end, count, torsion, self.normalisation)
+        return sliding_modes(beam, end, count, torsion, self.normalisation)
 
     def _twists(self, i: int, beam: AnyBeam, end: EndLoad) -> int:
         """How many shapes in torsion link i gets."""
@@ -203,7 +208,7 @@ class FiniteElements(Basis):
 
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return the same elements on the part outside, stretched with it."""
-        return SlidingElements(uniform(beam), end, self.shapes(i, beam, end))
+        return SlidingElements(beam, end, self.shapes(i, beam, end))
 
 
 def per_link(count: Count, i: int) -> int:

@@ -216,7 +216,7 @@ def foreshortening(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...
     """
     planes = [[j for j, kind in enumerate(shapes.kinds) if kind == plane] for plane in ("xy", "xz")]
     pairs = tuple((j, l) for plane in planes for j in plane for l in plane if j <= l)
-    t, w = np.polynomial.legendre.leggauss(shapes.degree + 1)
+    t, w = _gauss(shapes.degree + 1)
     piece = np.clip(np.searchsorted(shapes.breaks, x, "right") - 1, 0, len(shapes.breaks) - 2)
     whole = _slope_products(shapes, pairs, shapes.breaks[:-1], shapes.breaks[1:], t, w)
     before = np.concatenate([np.zeros((1, len(pairs))), np.cumsum(whole, axis=0)])

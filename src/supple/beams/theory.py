@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import SuppleError
 from ..robot import Elastic, Robot, Theory
 
-__all__ = ["AnyBeam", "Beam", "Deforms", "theory_of", "uniform", "uniform_of"]
+__all__ = ["AnyBeam", "Beam", "Deforms", "theory_of", "uniform_of"]
 
 Array = NDArray[np.float64]
 inf = math.inf
@@ -168,16 +168,6 @@ class Beam(AnyBeam):
         )
         turning = (self.rIp * length, self.rI[1] * length, self.rI[0] * length)
         return rigid_rod(first, second, third, turning)
-
-
-def uniform(beam: AnyBeam) -> Beam:
-    """Return a beam that is uniform, as motions of links that slide need it."""
-    if not isinstance(beam, Beam):
-        raise SuppleError(
-            "a link with stations slides: its modes, statics and elements are known, its motion is "
-            "not; give it one section to build a model"
-        )
-    return beam
 
 
 def rigid_rod(

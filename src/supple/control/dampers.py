@@ -203,11 +203,11 @@ def h_infinity(
             continue
         found.append((_cost(law.closed(at), band, _usual(at.A + at.B @ servo, band)), law))
     if mode_weight is None and len(found) > 1:  # those that shake modes they do not know are out
-        finer = _finer(model, at)
+        finer = plant(_finer(model, at), theta, at.measures)
         found = [
             (cost, law)
             for cost, law in found
-            if np.linalg.eigvals(law.closed(plant(finer, theta, at.measures))).real.max() < 0
+            if np.linalg.eigvals(law.closed(finer)).real.max() < 0
         ]
     if not found:
         raise SuppleError(
@@ -219,16 +219,22 @@ def h_infinity(
 
 def _finer(model: Model, at: Plant) -> Model:
     """The same robot under two more assumed modes a link, damped as little as this Model is."""
+    from ..architectures.kinds import architecture_of
     from ..beams.basis import AssumedModes
     from ..equations.build import build
+    from ..robot import remembered
 
     poles = np.linalg.eigvals(at.A)
     swinging = poles[poles.imag > 1e-6 * np.abs(poles).max()]
     ratio = float(np.clip((-swinging.real / np.abs(swinging)).min(initial=0.1), 0.0, 0.1))
-    robot: Any = model.robot
-    bending = max(1, sum(not link.rigid for link in robot.links))
+    links = architecture_of(model.robot).parts().values()
+    bending = max(1, sum(not link.rigid for link in links))
     most = -(-(model.size - model.joints) // bending)
-    return build(model.robot, AssumedModes(most + 2), damping=ratio)
+    return remembered(
+        model.robot,
+        ("finer", most, ratio),
+        lambda: build(model.robot, AssumedModes(most + 2), damping=ratio),
+    )
 
 
 def _h_infinity(

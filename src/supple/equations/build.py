@@ -17,6 +17,7 @@ from ..beams.basis import Basis, rigid_basis
 from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
+from ..structure import as_mechanism
 from .accuracy import ModelWarning, accuracy
 from .chain_functions import MANY, AnyLaws, ChainFunctions
 from .chains.chain import Chain, chain_of, denoised
@@ -27,7 +28,7 @@ from .chains.sliders import beta_count
 from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaTies
-from .closed.delta_legs import delta_legs
+from .closed.delta_legs import delta_basis, delta_legs
 from .closed.loops import assembled_tree, loops_of
 from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
 from .functions import Functions
@@ -150,8 +151,16 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
 
 
 def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
-    """The Model of a Delta: legs cut at D, closed by what follows from q."""
+    """The Model of a Delta: legs cut at D, closed by what follows from q.
+
+    On a foundation all legs move with the base: then it is that of the mechanism it is.
+    """
     _only_right(robot, asked.reading)
+    if robot.foundation is not None:
+        written = as_mechanism(robot)
+        names = [link.name for link in written.links]
+        parts = [{"upper": 0, "lower": 1}.get(name[:5], -1) for name in names]
+        return _mechanism(written, replace(asked, basis=delta_basis(robot, asked.basis, parts)))
     stiffening = asked.stiffening is not False
     legs = delta_legs(robot, asked.basis, stiffening)
     K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, asked)

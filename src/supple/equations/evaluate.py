@@ -77,6 +77,22 @@ class Evaluator:
         self._lent.append((kept, inputs, outputs))
         return inputs, outputs, run
 
+    def rows(self, batch: int) -> tuple[Array, Array, Any]:
+        """Return rows to fill (batch, .), rows to read, and the call or program between them."""
+        kept, inputs, outputs, run = _bound(self.function, batch)
+        self._lent.append((kept, inputs, outputs))
+        x = np.zeros((batch, sum(part.shape[1] for part in inputs)))
+        out = np.zeros((batch, sum(part.shape[1] for part in outputs)))
+        ends = np.cumsum([part.shape[1] for part in inputs])[:-1]
+
+        def fill() -> None:
+            for part, given in zip(inputs, np.split(x, ends, axis=1), strict=True):
+                part[...] = given
+            run()
+            np.concatenate(outputs, axis=1, out=out)
+
+        return x, out, fill
+
     def _shaped(self, out: Array, i: int, batch: int | None) -> Array:
         """CasADi stores columns one after another; columns of a vector are its entries."""
         rows, columns = self._shapes[i]
@@ -142,6 +158,11 @@ class TapeEvaluator:
         x, out, run = self.tape.bound()
         ends = np.cumsum(self._widths)[:-1]
         return np.split(x, ends), np.split(out, self._ends), run
+
+    def rows(self, batch: int) -> tuple[Array, Array, Any]:
+        """Return rows to fill (batch, .), rows to read, and the call or program between them."""
+        made = self.tape
+        return np.zeros((batch, made.inputs)), np.zeros((batch, made.outputs)), made.program
 
 
 AnyEvaluator = Evaluator | TapeEvaluator

@@ -32,8 +32,8 @@ def c_code(controller: Controller | Sampled, model: Model, name: str = "law") ->
 
     A law with states of its own becomes `NAME_reset()` and `NAME_step(y, r, tau)`, called once a
     sample with outputs y and joint coordinates r wanted; it needs a period, its own or that of
-    Sampled, whose effort_limit is kept. Any other law becomes CasADi's function
-    `NAME(arg, res, iw, w, mem)` of q, qd, r, rd, rdd.
+    Sampled. Any other law becomes CasADi's function `NAME(arg, res, iw, w, mem)` of q, qd, r, rd,
+    rdd. The effort_limit of Sampled is kept by both.
     """
     limit: Array | None = None
     law: Any = controller
@@ -48,7 +48,10 @@ def c_code(controller: Controller | Sampled, model: Model, name: str = "law") ->
 
         function = law.function(model)
         inputs = [ca.MX.sym(f"x{i}", function.numel_in(i)) for i in range(function.n_in())]
-        renamed = ca.Function(name, inputs, [function(*inputs)])
+        tau = function(*inputs)
+        if limit is not None:
+            tau = ca.fmin(ca.fmax(tau, -ca.DM(limit)), ca.DM(limit))
+        renamed = ca.Function(name, inputs, [tau])
         generator = ca.CodeGenerator(f"{name}.c")
         generator.add(renamed.expand() if function.is_a("SXFunction") else renamed)
         text: str = generator.dump()

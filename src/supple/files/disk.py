@@ -91,10 +91,11 @@ def _pour(source: Path, target: Path) -> None:
         os.close(pipe)
 
 
-def check_place(path: str | PathLike[str]) -> Path:
+def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
     """Return the place of a file to write, refused in a sentence before anything is computed.
 
-    What killed processes left unfinished there a day ago is removed.
+    `source`: the file that is read, which is not to be written over. What killed processes left
+    unfinished there a day ago is removed.
     """
     place = Path(path)
     try:
@@ -102,7 +103,12 @@ def check_place(path: str | PathLike[str]) -> Path:
             raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
         if place.is_dir():
             raise SuppleError(f"cannot write {path}: it is a folder; give the name of a file in it")
+        both = source is not None and place.exists() and Path(source).exists()
+        if source is not None and both and place.samefile(source):
+            raise SuppleError(f"cannot write {path}: it is the file that is read; give another")
         special = _special(place)
+    except SuppleError:
+        raise
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise SuppleError(f"cannot write {path}: {why}") from None

@@ -295,17 +295,15 @@ def _made(
     sizes = [
         np.abs(shapes[:, j]) for j in range(k, model.size) if model.coordinates[j][:3] == "eps"
     ]
+    bent = np.tile(q, (2 * len(values), 1))
+    bent[:, first:] = 0.0  # passive coordinates stay where they are
+    bent[:, k:] += faint * np.concatenate([shapes.real, shapes.imag])[:, k:]
     for link, own in zip(model.chain.links, model.chain.eta, strict=True):
         if own.stop == own.start:
             continue
         for fraction in (0.5, 1.0):
-            square = np.zeros(len(values))
-            for part in (shapes.real, shapes.imag):
-                bent = np.tile(q, (len(values), 1))
-                bent[:, first:] = 0.0  # passive coordinates stay where they are
-                bent[:, k:] += faint * part[:, k:]
-                square += (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
-            sizes.append(np.sqrt(square) / faint)
+            away = (model.deflection_at(bent, link.name, fraction) ** 2).sum(axis=1)
+            sizes.append(np.sqrt(away.reshape(2, -1).sum(axis=0)) / faint)
     made = [size[:, None] * amplitude for size in sizes]
     largest = max((part.max(initial=0.0) for part in made), default=0.0)
     most = np.zeros(len(values))

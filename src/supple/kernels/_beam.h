@@ -54,7 +54,9 @@ ALWAYS_INLINE LN(Tangent) LN(tangent)(VD y, VI *hard)
     LN(Tangent) t;
     VI wave = LT(NONE, y), small = LT(ABS(y), 0.5 + NONE);
     VD x = LN(roots)(ABS(y));
-    VD near = y * LN(sine_remainder)(y) / LN(cosine_near_zero)(y), far = NONE;
+    VD near = NONE, far = NONE;
+    if (ANY(small))
+        near = y * LN(sine_remainder)(y) / LN(cosine_near_zero)(y);
     t.c = 1.0 + NONE, t.quarter = NONE;
     if (ANY(wave)) {
         VD s, c, quarter;

@@ -6,6 +6,8 @@ typedef struct {
     VD *D, *E, *F;                                 /* at every end; E and F of the closures */
     LN(Stiffness) *S;
     double near; /* how near to a pole beams are cut */
+    int spare;   /* unknowns that may be put off, */
+    double faint; /* where this little is left of their pivots */
 } LN(Block);
 
 /* Record one pivot, its sign in the count and its size in the determinant; return its inverse. One
@@ -56,15 +58,16 @@ ALWAYS_INLINE VD LN(release_stiffness)(VD w2, VD k, VD J, VD series, LN(Values) 
     return SEL(both, -k * w2 * J / d, d);
 }
 
-/* The closures' part of the count, lane by lane: their pivots differ. */
-static void LN(closure_count)(VD *F, int c, LN(Values) *f)
+/* The part of the count that closures and what was put off have, lane by lane: their pivots differ. Only
+   closures are constraints. */
+static void LN(closure_count)(VD *F, int c, int spare, LN(Values) *f)
 {
     double own[MAX_CLOSURE * MAX_CLOSURE];
     for (int l = 0; l < LANES; ++l) {
         for (int i = 0; i < c * c; ++i)
             own[i] = LANE(F[i], l);
         Value v = closures(own, c);
-        LANE(f->J, l) += v.J;
+        LANE(f->J, l) += v.J + spare;
         LANE(f->m, l) *= v.m;
         LANE(f->e, l) += v.e;
     }
@@ -72,9 +75,11 @@ static void LN(closure_count)(VD *F, int c, LN(Values) *f)
 
 static void LN(load_closures)(const Problem *P, const LN(Block) *K)
 {
-    const int c = (int)P->c, R = (int)P->R;
+    const int c = (int)P->c + K->spare, R = (int)P->R;
     memset(K->E, 0, sizeof(VD) * (size_t)(P->n * R * c));
-    for (int k = 0; k < c; ++k)
+    for (int k = (int)P->c; k < c; ++k)
+        K->F[k * c + k] = 1.0 + NONE; /* nothing is put off yet */
+    for (int k = 0; k < (int)P->c; ++k)
         for (int i = 0; i < R; ++i) {
             if (P->end_a[k] >= 0)
                 K->E[(P->end_a[k] * R + i) * c + k] += K->rows_a[k * R + i];
@@ -110,8 +115,9 @@ ALWAYS_INLINE void LN(spread)(const Stiffness1 *from, int R, LN(Stiffness) *to)
 static int LN(make_block)(const Problem *P, LN(Block) *K)
 {
     const size_t n = (size_t)P->n, R = (size_t)P->R, c = (size_t)P->c, r = (size_t)P->start[P->n];
+    const size_t most = c + (LANES == 1 ? SPARE : 0);
     const size_t parts[] = {n * R * R, n, n * R * R, r * (R + 3), c * R, c * R,
-                            n * R * R, n * R * c, c * c + c};
+                            n * R * R, n * R * most, most * most + most};
     VD **table[] = {&K->T, &K->L, &K->root, &K->releases, &K->rows_a, &K->rows_b, &K->D, &K->E, &K->F};
     memset(K, 0, sizeof *K);
     int ok = 1;

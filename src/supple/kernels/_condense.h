@@ -46,14 +46,23 @@ typedef VD FN(Matrix)[R][R];
 #define KAPPA (2 * R * DBL_EPSILON)
 #define SHIFT(x) NUMBER(BITS((KAPPA * sigma) * (x)) & guarded) /* nothing where sigma is zero */
 
-/* Sizes s of a symmetric matrix with |D_ij| <= sqrt(s_i s_j):
+/* Whether the beam couples the coordinates i and j. */
+#if R == 3
+#define COUPLED(i, j) ((i) == (j) || ((i) && (j)))
+#else
+#define COUPLED(i, j) ((i) == (j) || ((i) + (j) == 6 && ((i) == 1 || (i) == 2 || (i) == 4 || (i) == 5)))
+#endif
+
+/* Sizes s of a symmetric matrix, of a beam or of any, with |D_ij| <= sqrt(s_i s_j):
    s_i = |D_ii| + sum D_ij^2 / (|D_ii| + |D_jj|). */
-ALWAYS_INLINE void FN(sizes)(FN(Matrix) D, VD *s)
+ALWAYS_INLINE void FN(sizes)(FN(Matrix) D, VD *s, int beam)
 {
     UNROLL for (int i = 0; i < R; ++i)
         s[i] = ABS(D[i][i]);
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = i + 1; j < R; ++j) {
+            if (beam && !COUPLED(i, j))
+                continue;
             VD both = D[i][j] * D[i][j] / (ABS(D[i][i]) + ABS(D[j][j]) + DBL_MIN);
             s[i] += both;
             s[j] += both;
@@ -78,13 +87,6 @@ ALWAYS_INLINE void FN(blocks)(const LN(Stiffness) *s, FN(Matrix) oo, FN(Matrix) 
 #endif
 #undef PLACE
 }
-
-/* Whether the beam couples the coordinates i and j. */
-#if R == 3
-#define COUPLED(i, j) ((i) == (j) || ((i) && (j)))
-#else
-#define COUPLED(i, j) ((i) == (j) || ((i) + (j) == 6 && ((i) == 1 || (i) == 2 || (i) == 4 || (i) == 5)))
-#endif
 
 /* A X, with X the rigid transport over L along x: v_end = v + L psi_z, w_end = w - L psi_y. */
 ALWAYS_INLINE void FN(transport_columns)(FN(Matrix) A, VD L)
@@ -112,7 +114,7 @@ ALWAYS_INLINE void FN(transport_rows)(FN(Matrix) A, VD L)
    couple both to the c closures, F these to one another; d and a are sizes for the guard. */
 typedef struct {
     VD (*D)[R], (*C)[R], (*A)[R], *Ed, *E, *F, *d, *a, *Fs;
-    int c, guard;
+    int c, guard, last; /* whether nothing comes after */
     VD sigma;
     VI guarded;
 } FN(Step);
@@ -170,6 +172,23 @@ static void FN(eliminate_pair)(const FN(Step) *t, int i, int j, LN(Values) *f)
 }
 #endif
 
+#if LANES == 1
+/* Put an unknown off until the end, where a pivot may be chosen: it stands beside the closures. Its own
+   stiffness is p; a couples it to the root, e to the closures and d to other deformations, if any. */
+static void FN(put_off)(VD p, const VD *a, const VD *e, const VD *d, VD *E, VD *Ed, VD *F, int c, LN(Values) *f)
+{
+    const int s = c - f->room + f->put_off++;
+    for (int j = 0; j < R; ++j) {
+        E[j * c + s] = a[j];
+        if (d)
+            Ed[j * c + s] = d[j];
+    }
+    for (int k = 0; k < c; ++k)
+        F[s * c + k] = F[k * c + s] = e[k];
+    F[s * c + s] = p;
+}
+#endif
+
 /* Eliminate the allowed deformations. With all of them allowed, known when compiled, the loops unroll:
    this is where the time goes. */
 ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) *f)
@@ -183,6 +202,7 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
         if (!(left >> i & 1))
             continue;
         left &= ~(1u << i);
+        const int spreads = t->guard && (left || !t->last); /* the last pivot of all is small at a root */
         if (t->guard)
             D[i][i] += SHIFT(t->d[i]);
 #if LANES == 1
@@ -195,11 +215,20 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
             LN(normalise)(f);
             continue;
         }
+        if (spreads && fabs(D[i][i]) < f->faint * t->d[i] && f->put_off < f->room) {
+            double others[R] = {0};
+            for (int j = i + 1; j < R; ++j)
+                others[j] = left >> j & 1 ? D[i][j] : 0;
+            FN(put_off)(D[i][i], C[i], t->Ed + i * c, others, t->E, t->Ed, t->F, c, f);
+            continue;
+        }
 #else
         UNROLL for (int j = i + 1; j < R; ++j)
             if (left >> j & 1)
                 f->hard |= LT(ABS(D[i][i] * D[j][j]), VANISHING * (D[i][j] * D[i][j]));
 #endif
+        if (spreads)
+            f->hard |= LT(ABS(D[i][i]), f->faint * t->d[i]);
         VD inv = LN(pivot)(D[i][i], t->d[i], f);
         UNROLL for (int j = i + 1; j < R; ++j) {
             if (!(left >> j & 1))
@@ -241,7 +270,8 @@ static void FN(eliminate_some)(const FN(Step) *t, unsigned active, LN(Values) *f
    of the end (P = 1), so that its large numbers stay in the pivot and out of the root's stiffness
      A = oo - od P X - (od P X)' + X' [P dd P + (1 - P) D (1 - P)] X,   C = od' + [D (1 - P) - dd P] X. */
 ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, FN(Matrix) D, VD *E,
-                                 VD *F, VD *Fs, int c, int guard, VD sigma, VI guarded, LN(Values) *f)
+                                 VD *F, VD *Fs, int c, int guard, int last, VD sigma, VI guarded,
+                                 LN(Values) *f)
 {
     FN(Matrix) C, A, U, oo, od, dd;
     VD d[R], a[R], Ed[R * MAX_CLOSURE], own[R], from[R];
@@ -254,9 +284,9 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
         some |= moved[i];
     }
     if (guard) {
-        FN(sizes)(D, d);
-        FN(sizes)(dd, own);
-        FN(sizes)(oo, a);
+        FN(sizes)(D, d, 0);
+        FN(sizes)(dd, own, 1);
+        FN(sizes)(oo, a, 1);
         UNROLL for (int i = 0; i < R; ++i) {
             own[i] = own[i] * (BEAM_ROUNDING / s->pole.distance);
             from[i] = SEL(moved[i], own[i], d[i]);
@@ -319,7 +349,7 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
 #endif
         }
     }
-    const FN(Step) t = {D, C, A, Ed, E, F, d, a, Fs, c, guard, sigma, guarded};
+    const FN(Step) t = {D, C, A, Ed, E, F, d, a, Fs, c, guard, last, sigma, guarded};
     if (active == (1u << R) - 1)
         FN(eliminate)(&t, (1u << R) - 1, f);
     else
@@ -339,13 +369,13 @@ ALWAYS_INLINE void FN(beam_step)(VD L, const LN(Stiffness) *s, unsigned active, 
    and what the pieces' norms leave out otherwise than the whole beam's is put back (`left_out`), so that
    the determinant stays the same function. */
 static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D, double *E, double *F,
-                               double *Fs, int c, double sigma, int64_t guarded, LN(Values) *f,
-                               double near, int depth)
+                               double *Fs, int c, int last, double sigma, int64_t guarded,
+                               LN(Values) *f, double near, int depth)
 {
     LN(Stiffness) s;
     LN(stiffness)(w2, L, b, R, &s);
     if (s.pole.distance > near || depth == 0) {
-        FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, sigma, guarded, f);
+        FN(beam_step)(L, &s, b->allowed[R == 6], D, E, F, Fs, c, guarded != 0, last, sigma, guarded, f);
         return;
     }
     const double first = CUT * L, second = L - first;
@@ -353,16 +383,16 @@ static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D,
     LN(normalise)(f);
     f->m *= left_out(w2, first, b, R) * left_out(w2, second, b, R) / left_out(w2, L, b, R);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, sigma, guarded, f, near, depth - 1);
+    FN(beam_in_pieces)(w2, second, b, D, E, F, Fs, c, 0, sigma, guarded, f, near, depth - 1);
     LN(normalise)(f);
-    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, sigma, guarded, f, near, depth - 1);
+    FN(beam_in_pieces)(w2, first, b, D, E, F, Fs, c, last, sigma, guarded, f, near, depth - 1);
 }
 #endif
 
 /* Let one release go: D -= g g' / (a' g + k), g = D a. What it leaves along a itself is D a k / p: where
    a is a coordinate, its row is written so, without cancellation. */
 ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, VD *F, VD *Fs,
-                                    int c, int guard, VD sigma, VI guarded, LN(Values) *f)
+                                    int c, int guard, int last, VD sigma, VI guarded, LN(Values) *f)
 {
     VD g[R], e[MAX_CLOSURE], s[R] = {NONE}, k = LN(release_stiffness)(w2, rel[R], rel[R + 1], rel[R + 2], f);
     VD p = k, size = ABS(k);
@@ -376,7 +406,7 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
         size += ABS(g[i] * rel[i]);
     }
     if (guard) {
-        FN(sizes)(D, s);
+        FN(sizes)(D, s, 0);
         UNROLL for (int i = 0; i < R; ++i)
             size += s[i] * (rel[i] * rel[i]);
         p += SHIFT(size);
@@ -385,6 +415,15 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
         e[j] = NONE;
         UNROLL for (int i = 0; i < R; ++i)
             e[j] += rel[i] * E[i * c + j];
+    }
+    if (guard && !last) {
+#if LANES == 1
+        if (fabs(p) < f->faint * size && f->put_off < f->room) {
+            FN(put_off)(p, g, e, NULL, E, NULL, F, c, f);
+            return;
+        }
+#endif
+        f->hard |= LT(ABS(p), f->faint * size);
     }
     VD inv = LN(pivot)(p, size, f);
     UNROLL for (int i = 0; i < R; ++i) {
@@ -441,7 +480,7 @@ ALWAYS_INLINE void FN(handed)(const VD *T, FN(Matrix) D, const VD *E, FN(Matrix)
             DT[i][j] = sum;
         }
     if (guard)
-        FN(sizes)(D, s);
+        FN(sizes)(D, s, 0);
     UNROLL for (int i = 0; i < R; ++i)
         UNROLL for (int j = i; j < R; ++j) {
             VD sum = NONE;
@@ -484,12 +523,15 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
     const Beam *b = P->beams + i;
     const LN(Stiffness) *s = K->S + P->home[i];
     const VI guarded = ~EQ(sigma, NONE);
+    const int end = P->start[i + 1], base = P->parents[i] < 0 && P->c == 0, last = base && P->start[i] == end;
 #if LANES == 1
     if (!(s->pole.distance > K->near))
-        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, sigma, guarded, f, K->near, PIECES);
+        FN(beam_in_pieces)(w2, K->L[i], b, D[i], Ei, K->F, Fs, c, last, sigma, guarded, f, K->near,
+                           PIECES);
     else
 #endif
-        FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, sigma, guarded, f);
+        FN(beam_step)(K->L[i], s, b->allowed[R == 6], D[i], Ei, K->F, Fs, c, guard, last, sigma, guarded,
+                      f);
     f->hard |= s->hard | ~LT(K->near + NONE, s->pole.distance);
     if (P->heavy[i]) {
         const VD *M = K->root + (size_t)i * R * R;
@@ -497,9 +539,9 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
         for (int j = 0; j < R * R; ++j)
             Di[j] -= w2 * M[j];
     }
-    for (int k = P->start[i]; k < P->start[i + 1]; ++k)
+    for (int k = P->start[i]; k < end; ++k)
         FN(release_step)(w2, K->releases + (size_t)k * (R + 3), D[i], Ei, K->F, Fs, c,
-                         guard, sigma, guarded, f);
+                         guard, base && k == end - 1, sigma, guarded, f);
     if (P->straight[i]) {
         VD *to = &D[P->parents[i]][0][0], *from = &D[i][0][0];
         for (int j = 0; j < R * R; ++j)
@@ -526,7 +568,7 @@ static void FN(guarded_segment)(const Problem *P, const LN(Block) *K, int i, con
 static void FN(tied_segment)(const Problem *P, const LN(Block) *K, int i, const VD *w2, int guard,
                              const VD *sigma, LN(Values) *f)
 {
-    FN(segment)(P, K, i, *w2, (int)P->c, guard, *sigma, f);
+    FN(segment)(P, K, i, *w2, (int)P->c + K->spare, guard, *sigma, f);
 }
 
 /* J and the pole-free determinant of the configurations of a block, each at its own omega; with
@@ -534,9 +576,9 @@ static void FN(tied_segment)(const Problem *P, const LN(Block) *K, int i, const 
 static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const Stiffness1 *shared,
                          VD sigma, LN(Values) *f)
 {
-    const int n = (int)P->n, c = (int)P->c, guard = ANY(~EQ(sigma, NONE));
+    const int n = (int)P->n, c = (int)P->c + K->spare, guard = ANY(~EQ(sigma, NONE));
     const VD w2 = omega * omega;
-    *f = (LN(Values)){1.0 + NONE, NONE, BITS(NONE), BITS(NONE)};
+    *f = (LN(Values)){1.0 + NONE, NONE, BITS(NONE), BITS(NONE), 0, K->spare, K->faint};
     for (int j = 0; j < n * R * R; ++j)
         K->D[j] = -w2 * P->tip[j];
     if (c) {
@@ -558,7 +600,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
     if (c) {
         for (int k = 0; k < c && guard; ++k)
             K->F[k * c + k] += NUMBER(BITS((KAPPA * sigma) * K->F[c * c + k]) & ~EQ(sigma, NONE));
-        LN(closure_count)(K->F, c, f);
+        LN(closure_count)(K->F, c, K->spare, f);
     }
     LN(normalise)(f);
 }

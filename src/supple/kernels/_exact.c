@@ -13,16 +13,19 @@
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
 #define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
-#define NEARER 1e-5       /* (on the grid, which is for estimates, this near) */
+#define LOOKING 1e-3      /* (where a root is looked for, this near, */
+#define NEARER 1e-5       /* and on the grid, which is for estimates, this near) */
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
 #define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
+#define FAINT 1e-3        /* where a bracket is hard to prove, a pivot this small beside its terms is put off, */
+#define SPARE 4           /* as many as this */
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
 #define STENCIL 16        /* points of the grid that an estimate uses, */
 #define TERMS 12          /* terms of its polynomial, those beyond are nothing, */
 #define BETWEEN 8         /* parts in which roots between two points are told apart */
-#define FINE 5e-13        /* a correction times the one before this small, relative, is the last one */
+#define FINE 3e-12        /* a correction times the one before this small, relative, is the last one */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
 #define CURVED 1.0        /* how near a pole a varying beam counts, for its rounding: none is near */
@@ -445,7 +448,7 @@ static PyObject *solve(PyObject *self, PyObject *args)
             ok = refuse("skip must not be negative, and at most 1000000");
     if (ok && B) {
         if (!lanes)
-            lanes = B == 1 ? 1 : usual_width();
+            lanes = usual_width();
         Py_BEGIN_ALLOW_THREADS
         ok = solve_with(lanes, &x.P, count, skip.buf, guess, tolerance, omega.buf, width.buf, evals.buf);
         Py_END_ALLOW_THREADS

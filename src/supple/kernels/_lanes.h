@@ -128,6 +128,8 @@ ALWAYS_INLINE VD LN(decay)(VD x)
 typedef struct {
     VD m, J;
     VI e, hard;
+    int put_off, room; /* pivots put off, of how many that may be, */
+    double faint;      /* when this small beside their terms */
 } LN(Values);
 
 /* Keep mantissa and exponent apart; what is zero or not finite is left and marked. */

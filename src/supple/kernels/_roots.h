@@ -8,8 +8,9 @@
    above. Where rounding is too large for the wanted bracket, the bracket is widened until it holds.
    Source: [Wittrick1971]. */
 
-#define GRID 0.18       /* grid points lie so far apart, in numbers of waves along all beams */
-#define WIDEN 2.0       /* a bracket that rounding blurs is widened so */
+#define GRID_PLANAR 0.18 /* grid points lie so far apart, in numbers of waves along all beams: */
+#define GRID_SPATIAL 0.13 /* closer where a look at one's own frequency costs more beside the grid's */
+#define WIDEN 1.4       /* a bracket that rounding blurs is widened so */
 #define WIDEST 1e-2     /* up to this part of the root, beyond which nothing is certified */
 
 typedef struct {
@@ -22,6 +23,7 @@ enum { ISOLATE, CONVERGE, BELOW, ABOVE, DONE };
 typedef struct {
     int64_t skip, count, evaluations;
     double tolerance, along, across; /* u^2 = along^2 omega + across^2 omega^2, waves along all beams */
+    double grid;                     /* grid points lie so far apart in u */
     Point *lo, *hi;                  /* closest points known around each root */
     double *omega, *width;
     int64_t k; /* the root that is hunted */
@@ -56,14 +58,14 @@ static double frequency_of(const Hunt *h, double u)
 /* Points of the grid that are evenly apart. */
 static int64_t even_points(const Hunt *h)
 {
-    return 6 * h->count + 64;
+    return 8 * h->count + 64;
 }
 
-/* Grid point j: u = GRID (j + 1/2), and beyond the even points each a quarter higher. */
+/* Grid point j: u = grid (j + 1/2), and beyond the even points each a quarter higher. */
 static double grid_point(const Hunt *h, int64_t j)
 {
     const int64_t far = j >= even_points(h) ? j - even_points(h) + 1 : 0;
-    const double omega = frequency_of(h, GRID * ((double)(j - far) + 0.5));
+    const double omega = frequency_of(h, h->grid * ((double)(j - far) + 0.5));
     return far ? omega * pow(1.25, (double)far) : omega;
 }
 
@@ -72,6 +74,7 @@ static double grid_point(const Hunt *h, int64_t j)
 static void waves_along(const Problem *P, const double *L, double guess, Hunt *h)
 {
     h->along = h->across = 0;
+    h->grid = P->R == 3 ? GRID_PLANAR : GRID_SPATIAL;
     for (int64_t i = 0; i < P->n; ++i) {
         const Beam *b = P->beams + i;
         for (int plane = 0; plane < (P->R == 3 ? 1 : 2); ++plane)

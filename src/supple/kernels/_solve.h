@@ -9,6 +9,7 @@ static int LN(count)(const Problem *P, const double *omega, double sigma, int64_
         return 0;
     memset(party, 0, sizeof *party);
     const int ok = LN(make_block)(P, &party->K) && make_block1(P, &party->alone);
+    party->K.faint = FAINT;
     for (int64_t first = 0; ok && first < P->B; first += LANES) {
         const int64_t some = P->B - first < LANES ? P->B - first : LANES;
         VD w = NONE;
@@ -47,7 +48,7 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
         return 0;
     memset(party, 0, sizeof *party);
     int ok = LN(make_block)(P, &party->K) && make_block1(P, &party->alone);
-    const int64_t room = 6 * count + 64 + 4000;
+    const int64_t room = 8 * count + 64 + 4000;
     bytes = sizeof(VD) * (size_t)(4 * room);
     VD *grid = aligned_room(bytes);
     ok &= grid != NULL;
@@ -58,6 +59,7 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
         h->hi = h->lo + count;
         ok &= h->lo != NULL;
     }
+    party->single = LANES > 1 && P->B == 1;
     if (ok)
         party->m = grid, party->J = grid + room, party->f = grid + 2 * room, party->e = (VI *)(grid + 3 * room);
     for (int64_t first = 0; ok && first < P->B; first += LANES) {
@@ -67,20 +69,31 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
         for (int l = 0; l < LANES; ++l) { /* where there are fewer, the first stands in and is not noted */
             const int64_t b = party->b[l] = first + (l < some ? l : 0);
             Hunt *h = party->hunts + l;
-            LANE(lanes, l) = l < some ? -1 : 0;
+            LANE(lanes, l) = l < some || party->single ? -1 : 0;
             LANE(party->skip, l) = (double)skip[b];
             waves_along(P, P->L + b * P->n, guess, h);
             LANE(party->along, l) = h->along * h->along, LANE(party->across, l) = h->across * h->across;
             begin_hunt(h, skip[b], omega + b * count, width + b * count);
         }
         party->filled = -1;
+        party->K.faint = 0;
         LN(fill_block)(P, &party->K, party->b);
         LN(climb_together)(P, party, lanes, room, table);
         party->K.near = NEAR;
-        for (int64_t k = 0; k < count; ++k)
-            LN(root_together)(P, party, k, at, lanes);
+        for (int64_t first_root = 0; first_root < count; first_root += party->single ? LANES : 1) {
+            int64_t k[LANES];
+            VI hunted = lanes;
+            for (int l = 0; l < LANES; ++l) {
+                k[l] = first_root + (party->single ? l : 0);
+                LANE(hunted, l) &= k[l] < count ? -1 : 0;
+            }
+            LN(root_together)(P, party, k, at, hunted);
+        }
+        for (int l = 1; l < LANES && party->single; ++l)
+            party->hunts->evaluations += party->hunts[l].evaluations;
         for (int l = 0; l < some; ++l)
             LN(begin_hunting)(party, party->hunts + l, l);
+        party->K.faint = FAINT;
         LN(hunt_together)(P, party);
         for (int l = 0; l < some; ++l) {
             Hunt *h = party->hunts + l;

@@ -1,4 +1,5 @@
-/* Tapes: straight-line programs over doubles, run for one set of inputs or many, and stepped by rk4.
+/* Tapes: straight-line programs over doubles, run for one set of inputs or many, and stepped by rk4 or
+   collocation.
    The Python side is kernels/tape.py; stable ABI.
 
    Every value has a place of its own: inputs, constants, then one result after another in the order
@@ -268,10 +269,13 @@ static PyObject *rk4(PyObject *self, PyObject *args)
     return answer;
 }
 
+#include "_collocate.h"
+
 static PyMethodDef methods[] = {
     {"program", program, METH_VARARGS, "A checked program."},
     {"evaluate", evaluate, METH_VARARGS, "Its outputs at one set of inputs or many."},
     {"rk4", rk4, METH_VARARGS, "States after steps of x' = f(x, u)."},
+    {"collocate", collocate, METH_VARARGS, "One implicit step by collocation."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -5,3 +5,18 @@ from typing import Any
 def program(inputs: int, constants: Any, runs: Any, operands: Any, outputs: Any) -> object: ...
 def evaluate(program: object, x: Any, out: Any) -> None: ...
 def rk4(program: object, x: Any, p: Any, out: Any) -> None: ...
+def collocate(
+    how: object,
+    x: Any,
+    out: Any,
+    start: Any,
+    tableau: Any,
+    inverse: Any,
+    held: int,
+    width: int,
+    follow: int,
+    h: float,
+    close: float,
+    most: int,
+    /,
+) -> int: ...

@@ -6,10 +6,11 @@
    STENCIL points of the grid, at negative u those at positive. Its root is the estimate; a look there
    makes the polynomial exact at one point more, and its root is the next; two guarded counts certify it.
    What is not certified so, such as roots that lie closer than the grid can tell, is left to the hunt
-   (_roots.h). */
+   (_roots.h). A configuration that is alone has its own frequencies side by side. */
 
 typedef struct {
     LN(Block) K;
+    int single; /* whether all lanes are one configuration */
     Block1 alone;
     int64_t filled, b[LANES];
     Hunt hunts[LANES];
@@ -26,6 +27,7 @@ static Point LN(careful)(const Problem *P, Block1 *alone, double omega, double s
     Values1 f;
     double step = 4 * DBL_EPSILON;
     for (int attempt = 0;; ++attempt, step *= 8) {
+        alone->spare = sigma != 0 && alone->faint > 0 && P->c + SPARE <= MAX_CLOSURE ? SPARE : 0;
         evaluate1(P, alone, omega, NULL, sigma, &f);
         Point p = {omega, {f.m, f.e, f.J}};
         if (counts(p.f) || attempt == 4)
@@ -47,7 +49,7 @@ static void LN(mend)(const Problem *P, LN(Party) *party, VI wanted, VD omega, VD
             fill_block1(P, &party->alone, party->b + l);
             party->filled = party->b[l];
         }
-        party->alone.near = party->K.near;
+        party->alone.near = party->K.near, party->alone.faint = party->K.faint;
         Point p = LN(careful)(P, &party->alone, LANE(omega, l), LANE(sigma, l));
         LANE(f->m, l) = p.f.m, LANE(f->e, l) = p.f.e, LANE(f->J, l) = p.f.J;
         LANE(f->hard, l) = counts(p.f) ? 0 : -1;
@@ -85,56 +87,75 @@ ALWAYS_INLINE VD LN(steep)(VD u2)
     return (1.0 + u2) * (1.0 + u2);
 }
 
+/* Note grid point j: until[] is where a lane has enough, lost where it cannot be counted. */
+static void LN(note_point)(LN(Party) *party, int64_t j, VI open, LN(Values) f, VD last, VD *until, VI *lost)
+{
+    party->base = j ? party->base : f.e;
+    party->m[j] = f.m, party->e[j] = f.e, party->J[j] = f.J;
+    const double u = party->hunts->grid * ((double)j + 0.5);
+    party->f[j] = LN(signed_value)(f.m, f.e - party->base, f.J - party->skip) / steep1(u * u);
+    const VI above = LT(last + party->skip, f.J), first = above & EQ(*until, INFINITY + NONE);
+    *until = SEL(first, (double)(j + 1 + STENCIL / 2) + NONE, *until);
+    *lost |= open & f.hard;
+    for (int l = 0; l < LANES; ++l)
+        party->points[l] -= LANE(open, l) & ~LANE(f.hard, l);
+}
+
+/* The frequency of grid point j, kept for all configurations where these share it. */
+static double LN(shared_point)(const Hunt *h, Table *table, int64_t j)
+{
+    if (!table->omega || j >= table->size)
+        return grid_point(h, j);
+    if (table->omega[j] == 0)
+        table->omega[j] = grid_point(h, j);
+    return table->omega[j];
+}
+
 /* Look at the grid until every lane has all its roots below it and half a stencil more. */
 static void LN(climb_together)(const Problem *P, LN(Party) *party, VI lanes, int64_t room, Table *table)
 {
     const Hunt *h = party->hunts;
+    const int64_t stride = party->single ? LANES : 1;
     VD last = NONE, until = INFINITY + NONE;
     VI lost = BITS(NONE);
     party->K.near = NEARER;
     for (int l = 0; l < LANES; ++l)
         LANE(last, l) = (double)(h[l].count - 1), party->points[l] = 0;
-    for (int64_t j = 0; j < room; ++j) {
-        const VI open = lanes & ~lost & LT((double)j + NONE, until);
+    for (int64_t j = 0; j < room; j += stride) {
+        VI open = lanes & ~lost & LT((double)j + NONE, until);
         if (!ANY(open))
             return;
-        double first_point = table->omega && j < table->size ? table->omega[j] : 0;
-        if (first_point == 0) {
-            first_point = grid_point(h, j);
-            if (table->omega && j < table->size)
-                table->omega[j] = first_point;
-        }
-        VD omega = first_point + NONE;
-        for (int l = 1; l < LANES && !P->same_lengths; ++l)
-            LANE(omega, l) = grid_point(h + l, j);
-        if (j == 0)
+        VD omega = LN(shared_point)(h, table, j) + NONE;
+        for (int l = 1; l < LANES && (party->single || !P->same_lengths); ++l)
+            LANE(omega, l) = grid_point(h + l, party->single ? j + l : j);
+        if (j == 0 && party->single)
+            party->usual = LANE(omega, 0) + NONE;
+        else if (j == 0)
             party->usual = omega;
         LN(Values) f;
         LN(evaluate)(P, &party->K, omega, LN(shared_at)(P, table, j, LANE(omega, 0)), NONE, &f);
         LN(mend)(P, party, open, omega, NONE, &f);
-        party->base = j ? party->base : f.e;
-        party->m[j] = f.m, party->e[j] = f.e, party->J[j] = f.J;
-        const double u = GRID * ((double)j + 0.5);
-        party->f[j] = LN(signed_value)(f.m, f.e - party->base, f.J - party->skip) / steep1(u * u);
-        const VI above = LT(last + party->skip, f.J), first = above & EQ(until, INFINITY + NONE);
-        until = SEL(first, (double)(j + 1 + STENCIL / 2) + NONE, until);
-        const VI seen = open & ~f.hard;
-        lost |= open & f.hard;
-        for (int l = 0; l < LANES; ++l)
-            party->points[l] -= LANE(seen, l);
+        if (!party->single)
+            LN(note_point)(party, j, open, f, last, &until, &lost);
+        for (int l = 0; l < LANES && party->single && j + l < room && ANY(open); ++l) {
+            const LN(Values) one = {LANE(f.m, l) + NONE, LANE(f.J, l) + NONE, LANE(f.e, l) + BITS(NONE),
+                                    LANE(f.hard, l) + BITS(NONE)};
+            LN(note_point)(party, j + l, open, one, last, &until, &lost);
+            open = lanes & ~lost & LT((double)(j + l + 1) + NONE, until);
+        }
     }
 }
 
 /* The polynomial through the stencil of each lane around its root k, and how many roots stand before
-   root k and in all between the two grid points in its middle. Returns where there is one. */
-static VI LN(around)(LN(Party) *party, int64_t *at, int64_t k, VI lanes, VD *c, VD *before, VD *all)
+   it and in all between the two grid points in its middle. Returns where there is one. */
+static VI LN(around)(LN(Party) *party, int64_t *at, const int64_t *k, VI lanes, VD *c, VD *before, VD *all)
 {
     double y[STENCIL][LANES];
     VI fits = BITS(NONE);
     memset(y, 0, sizeof y);
     for (int l = 0; l < LANES; ++l) {
         const Hunt *h = party->hunts + l;
-        const int64_t points = party->points[l], even = even_points(h), number = h->skip + k;
+        const int64_t points = party->points[l], even = even_points(h), number = h->skip + k[l];
         int64_t j = at[l];
         while (j < points && !(LANE(party->J[j], l) > (double)number))
             ++j;
@@ -241,28 +262,29 @@ ALWAYS_INLINE VD LN(frequencies)(const LN(Party) *party, VD u, VD *slope)
 }
 
 /* Root k of every lane: estimate, correct, certify. What cannot be is left unknown. */
-static void LN(root_together)(const Problem *P, LN(Party) *party, int64_t k, int64_t *at, VI lanes)
+static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t *k, int64_t *at, VI lanes)
 {
     Hunt *h = party->hunts;
-    const double tolerance = h->tolerance;
+    const double tolerance = h->tolerance, step = h->grid; /* the same in all lanes */
     VD c[TERMS], before = NONE, all = 1.0 + NONE, t, grid = NONE, more = NONE, slope = NONE, moved = NONE;
     VI fits = LN(around)(party, at, k, lanes, c, &before, &all);
     if (!ANY(fits))
         return;
     fits = LN(root_of)(c, before, all, fits, &t);
+    VD number = party->skip;
     for (int l = 0; l < LANES; ++l)
-        LANE(grid, l) = (double)at[l];
-    const VD number = party->skip + (double)k;
+        LANE(grid, l) = (double)at[l], LANE(number, l) += (double)k[l];
     VI going = fits;
-    for (int step = 0; step < 5 && ANY(going); ++step) {
+    party->K.near = LOOKING;
+    for (int turn = 0; turn < 5 && ANY(going); ++turn) {
         LN(Values) f;
-        VD d, w, u = GRID * (grid + t), x = SEL(going, LN(frequencies)(party, u, &d), party->usual);
+        VD d, w, u = step * (grid + t), x = SEL(going, LN(frequencies)(party, u, &d), party->usual);
         LN(evaluate)(P, &party->K, x, NULL, NONE, &f);
         LN(mend)(P, party, going, x, NONE, &f);
         for (int l = 0; l < LANES; ++l)
             h[l].evaluations -= LANE(going, l);
         const VD y = LN(signed_value)(f.m, f.e - party->base, f.J - party->skip) / LN(steep)(u * u);
-        if (!step) { /* exact here too */
+        if (!turn) { /* exact here too */
             more = y - LN(corrected)(c, NONE, t, &d);
             more = more / (LN(corrected)(c, 1.0 + NONE, t, &d) - LN(polynomial)(c, t));
         }
@@ -270,19 +292,20 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, int64_t k, int
         VD next = t - y / d;
         w = LN(corrected)(c, more, next, &d) + off;
         next -= w / d;
-        const VD move = ABS(next - t), last = step ? moved : move;
+        const VD move = ABS(next - t), last = turn ? moved : move;
         fits &= ~going | (~f.hard & LT(move, 0.5 + NONE));
-        const VI fine = LT(GRID * move * last, FINE * u);
+        const VI fine = LT(step * move * last, FINE * u);
         moved = SEL(going, move, moved), slope = SEL(going, d, slope);
         t = SEL(going & fits, next, t);
         going &= fits & ~fine;
     }
     fits &= ~going;
+    party->K.near = NEAR;
     if (!ANY(fits))
         return;
-    const VD u = GRID * (grid + t);
+    const VD u = step * (grid + t);
     VD d, x = SEL(fits, LN(frequencies)(party, u, &d), party->usual);
-    slope = slope * LN(steep)(u * u) / (GRID * d);
+    slope = slope * LN(steep)(u * u) / (step * d);
     LN(Values) f, g;
     const VD lo = x * (1.0 - tolerance), hi = x * (1.0 + tolerance), one = 1.0 + NONE;
     LN(evaluate)(P, &party->K, lo, NULL, -one, &f);
@@ -297,8 +320,8 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, int64_t k, int
     for (int l = 0; l < LANES; ++l) {
         h[l].evaluations -= 2 * LANE(fits, l);
         if (LANE(proven, l)) {
-            h[l].omega[k] = LANE(x, l);
-            h[l].width[k] = (LANE(hi, l) - LANE(lo, l)) / LANE(hi, l);
+            h[l].omega[k[l]] = LANE(x, l);
+            h[l].width[k[l]] = (LANE(hi, l) - LANE(lo, l)) / LANE(hi, l);
         }
     }
 }

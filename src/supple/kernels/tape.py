@@ -111,23 +111,23 @@ class Tape:
     """A recorded function: arrays (.., inputs) to arrays (.., outputs).
 
     Attributes:
-        size: operations.  inputs, outputs: how many of each.
+        size: operations.  inputs, outputs: how many of each.  program: that of the kernel.
     """
 
     def __init__(self, inputs: int, outputs: int, size: int, program: Any) -> None:
-        self.inputs, self.outputs, self.size, self._program = inputs, outputs, size, program
+        self.inputs, self.outputs, self.size, self.program = inputs, outputs, size, program
 
     def __call__(self, x: Array) -> Array:
         """Return the outputs at inputs (.., inputs)."""
         given = np.ascontiguousarray(x, float)
         out = np.empty((*given.shape[:-1], self.outputs))
-        _tape.evaluate(self._program, given, out)
+        _tape.evaluate(self.program, given, out)
         return out
 
     def bound(self) -> tuple[Array, Array, Callable[[], None]]:
         """Return an array to fill, one to read and the call between them."""
         x, out = np.zeros(self.inputs), np.zeros(self.outputs)
-        return x, out, partial(_tape.evaluate, self._program, x, out)
+        return x, out, partial(_tape.evaluate, self.program, x, out)
 
     def rk4(self, x: Array, p: Array) -> Array:
         """Return the states (steps, n) of x' = f(x, u), steps of the classical Runge-Kutta method.
@@ -135,9 +135,7 @@ class Tape:
         p is (steps, 3 width + 1): u(t), u(t + h/2), u(t + h) and h of each step.
         """
         out = np.empty((len(p), len(x)))
-        _tape.rk4(
-            self._program, np.ascontiguousarray(x, float), np.ascontiguousarray(p, float), out
-        )
+        _tape.rk4(self.program, np.ascontiguousarray(x, float), np.ascontiguousarray(p, float), out)
         return out
 
 

@@ -98,7 +98,7 @@ def open_laws(model: Model | Tree, what: str) -> Laws:
     if functions.needs:
         raise SuppleError(
             f"{what} is for arms and mechanisms: of {model.robot.name} there are Tip, Encoder and "
-            "Strain; statics has all of them at rest"
+            "Strain; build supple.as_mechanism(robot) for all of them, or ask statics, at rest"
         )
     raise SuppleError(
         f"{what} is for models of deflection 'rotation' and velocity 'material': this one reads "

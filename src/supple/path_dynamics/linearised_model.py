@@ -21,7 +21,7 @@ from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
 from ..equations.model import Model
 from ..errors import SuppleError
-from ..robot import Robot
+from ..robot import Robot, remembered
 from ..structure import has_motion
 from .small_motion import Matrices, SmallMotion, State
 
@@ -147,7 +147,11 @@ def led_elements(
     slides = any(slides for _, slides in architecture_of(robot).motors())
     if has_motion(robot) and not slides:
         return None
-    model = build(robot, FiniteElements(elements, order), stiffening=True, damping=damping)
+    model = remembered(
+        robot,
+        ("led elements", elements, order, damping),
+        lambda: build(robot, FiniteElements(elements, order), stiffening=True, damping=damping),
+    )
     loose = [name for name in model.coordinates if name.startswith("passive.")]
     if loose:
         raise SuppleError(

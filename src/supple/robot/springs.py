@@ -119,8 +119,8 @@ class Foundation(Springs):
 class Gear(Description):
     """A gear between a motor and its joint: the joint feels ratio^2 times the motor's inertia.
 
-    `efficiency` is the part of the motor's effort that reaches the joint, what `supple check`
-    counts with; efforts, speeds and limits are on the joint side.
+    Efforts, speeds and limits are on the joint side, so `efficiency` changes no motion: it says
+    what the motor gives for an effort, in `supple check` and as `motor_effort` of a run.
     """
 
     ratio: Positive
@@ -131,3 +131,12 @@ class Gear(Description):
     def reflected_inertia(self) -> float:
         """ratio^2 motor_inertia, kg m^2 (kg where the joint slides)."""
         return self.ratio**2 * self.motor_inertia
+
+    def motor_effort(self, effort: Any, speed: Any = 0.0) -> Any:
+        """Return the effort of the motor for one at the joint, numbers or arrays.
+
+        effort / (ratio efficiency) where the motor drives or holds, effort speed >= 0, and
+        effort efficiency / ratio where the joint drives it back.
+        """
+        part = 1.0 if self.efficiency is None else self.efficiency
+        return np.where(np.multiply(effort, speed) >= 0, 1 / part, part) * effort / self.ratio

@@ -70,6 +70,7 @@ def cut_structure(
     fine = replace(
         structure,
         segments=tuple(segments),
+        hinges=None,
         R=np.stack(R, axis=1),
         p=np.stack(p, axis=1),
         L=np.stack(L, axis=1),

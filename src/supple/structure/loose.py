@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,21 +16,24 @@ Array = NDArray[np.float64]
 NOTHING = 1e-13  # beside the inertia that the same masses could have
 
 
-def carrying_nothing(structure: Structure) -> NDArray[np.object_]:
+def carrying_nothing(structure: Structure) -> NDArray[np.object_] | None:
     """Return the names of segments whose loose release moves no inertia, (B,), "" where all do.
 
-    With the beams rigid, the mass matrix of the loose releases must be positive definite in each
-    configuration: else a motion has neither stiffness nor mass, and no frequency means anything.
-    Closures are left open, as the exact solver does when it lets the releases go.
+    None where they do in all configurations. With the beams rigid, the mass matrix of the loose
+    releases must be positive definite in each: else a motion has neither stiffness nor mass, and no
+    frequency means anything. Closures are left open, as the exact solver does when it lets the
+    releases go.
     """
-    loose = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if r.floating]
+    loose = structure.known_numbers.floating
+    if not loose:
+        return None
     # with closures it is enough that segments have mass toward all their own releases
     heavy = structure.closures and all(
         segment.beam.mass > 0 or np.linalg.eigvalsh(segment.tip_mass)[0] > 0
         for segment in structure.segments
     )
-    if not loose or heavy:
-        return np.full(structure.size, "", object)
+    if heavy:
+        return None
     M, most = _carried(structure, loose)
     own = np.diagonal(M, axis1=1, axis2=2)
     light = own <= NOTHING * most
@@ -54,7 +59,7 @@ def massless(structure: Structure) -> int:
     return len(each) - int((np.linalg.eigvalsh(M / np.outer(d, d)) > NOTHING).sum())
 
 
-def _carried(structure: Structure, each: list[tuple[int, Release]]) -> tuple[Array, Array]:
+def _carried(structure: Structure, each: Sequence[tuple[int, Release]]) -> tuple[Array, Array]:
     """Mass matrix (B, r, r) of releases, and what each could have at most, (B, r)."""
     rotors = np.array([release.inertia for _, release in each])
     M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors

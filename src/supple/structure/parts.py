@@ -13,14 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..beams.dynamic_stiffness import numbers, with_curves
 from ..beams.theory import AnyBeam
+from ..beams.varying import VaryingBeam
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
-__all__ = ["Closure", "Hinges", "Joints", "Release", "Segment", "Structure"]
+__all__ = ["Closure", "Joints", "Release", "Segment", "Structure"]
 
 Array = NDArray[np.float64]
 Joints = Literal["locked", "free"]
 PLANAR = (0, 1, 5)
+SPATIAL = (0, 1, 2, 3, 4, 5)
+IN_PLANE: Any = (..., *np.ix_(PLANAR, PLANAR))
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,26 @@ class SegmentNumbers:
         ]
         return min(guesses, default=100.0)
 
+    @cached_property
+    def bends(self) -> bool:
+        """Whether a beam deforms."""
+        return any(not s.beam.rigid for s in self.segments)
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether a beam varies along its length."""
+        return any(isinstance(s.beam, VaryingBeam) for s in self.segments)
+
+    @cached_property
+    def sprung(self) -> int:
+        """How many releases have springs."""
+        return sum(r.stiffness > 0 for s in self.segments for r in s.releases)
+
+    @cached_property
+    def floating(self) -> tuple[tuple[int, Release], ...]:
+        """Releases that nothing holds at rest, each with its segment."""
+        return tuple((i, r) for i, s in enumerate(self.segments) for r in s.releases if r.floating)
+
     @classmethod
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
         """Return those of segments on some axes."""
@@ -129,28 +152,16 @@ class SegmentNumbers:
 
 
 @dataclass(frozen=True)
-class Hinges:
-    """The steps of a Structure over its joints, known from their coordinates alone.
-
-    Positions in base axes carry the rounding of the whole reach; these do not.
-
-    Attributes:
-        R: of the Structure whose they are.  T: (B, n, a, a), as `Structure.T` on its axes.
-    """
-
-    R: Array
-    T: Array
-
-
-@dataclass(frozen=True)
 class Structure:
     """Segments, and where they are in each of B configurations.
 
     Attributes:
-        R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots.  L: (B, n),
-        lengths.  root_mass: (1 or B, n, 6, 6), segment axes.  planar: motion in x-y only.
-        gravity: (3,), base axes.  tip: index of the segment whose end is the tip.
-        numbers, hinges: of its segments and joints, where they are already known.
+        R: (B, n, 3, 3), segment axes in base axes.  p: (B, n, 3), segment roots; both may be given
+        as functions that make them.  L: (B, n), lengths.  root_mass: (1 or B, n, 6, 6),
+        segment axes.  planar: motion in x-y only.  gravity: (3,), base axes.
+        tip: index of the segment whose end is the tip.  numbers: of its segments, where they are
+        known.  hinges: (B, n, a, a), T on its axes, where that is known from the joints'
+        coordinates alone: positions in base axes carry the rounding of the whole reach.
         repeats: (B, r), which closure rows repeat others in each configuration, where that is not
         the same in all; `part` leaves them out of configurations alike.
     """
@@ -165,18 +176,18 @@ class Structure:
     closures: tuple[Closure, ...] = ()
     tip: int = -1
     numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
-    hinges: Hinges | None = field(default=None, repr=False, compare=False)
+    hinges: Array | None = field(default=None, repr=False, compare=False)
     repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
 
     @property
     def size(self) -> int:
         """Number of configurations, B."""
-        return len(self.p)
+        return len(self.L)
 
     @property
     def axes(self) -> tuple[int, ...]:
         """The coordinates of a motion that the structure uses: all six, or u, v, psi_z."""
-        return PLANAR if self.planar else tuple(range(6))
+        return PLANAR if self.planar else SPATIAL
 
     @cached_property
     def rigid_modes(self) -> NDArray[np.int64]:
@@ -185,7 +196,7 @@ class Structure:
         What the closures already hold by the beams alone takes none away; their rank on the loose
         motions counts, with lengths measured in the longest link's.
         """
-        floating = [(i, r) for i, s in enumerate(self.segments) for r in s.releases if r.floating]
+        floating = self.known_numbers.floating
         loose, B = len(floating), self.size
         if not self.closures or not loose or not B:
             return np.full(B, loose, np.int64)
@@ -242,33 +253,33 @@ class Structure:
 
         top: the highest omega asked for, rad/s, of a structure with pieces of varying beams.
         """
-        keep = np.asarray(self.axes)
-        square: Any = (..., *np.ix_(keep, keep))
-        own, known = self.known_numbers, self.hinges
-        beams = with_curves(own.beams, [s.beam for s in self.segments], top)
-        ends = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
-        none = np.zeros((self.size, 0, len(keep)))
-        rows = (
-            [
-                np.concatenate(
-                    [none, *(getattr(c, f"rows_{k}")[..., keep] for c in self.closures)], 1
-                )
-                for k in "ab"
-            ]
-            if self.closures
-            else [none, none]
-        )
+        own = self.known_numbers
+        keep = list(self.axes)
+        square = IN_PLANE if self.planar else ...
+        ends = np.empty((2, 0), np.int32)
+        rows = np.empty((2, self.size, 0, len(keep)))
+        if self.closures:
+            each = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
+            ends = np.array(each, np.int32)
+            rows = np.array(
+                [
+                    np.concatenate([getattr(c, f"rows_{k}")[..., keep] for c in self.closures], 1)
+                    for k in "ab"
+                ]
+            )
         return BeamTree(
             parents=own.parents,
-            beams=beams,
+            beams=with_curves(own.beams, [s.beam for s in self.segments], top)
+            if own.varies
+            else own.beams,
             L=self.L,
-            T=known.T if known is not None and known.R is self.R else self.T[square],
+            T=self.T[square] if self.hinges is None else self.hinges,
             root=self.root_mass[square],
             tip=own.tip,
             start=own.start,
             releases=own.releases,
-            ends=np.array(ends, np.int32).reshape(2, -1),
-            rows=np.array(rows),
+            ends=ends,
+            rows=rows,
         )
 
     def at(self, b: int) -> Structure:
@@ -282,19 +293,16 @@ class Structure:
             replace(s, releases=tuple(r.part(keep) for r in s.releases)) for s in self.segments
         )
         mass = self.root_mass[keep] if len(self.root_mass) > 1 else self.root_mass
-        R, known = self.R[keep], self.hinges
-        if known is not None:
-            known = Hinges(R, known.T[keep]) if known.R is self.R else None
         closures = tuple(Closure(c.a, c.b, c.rows_a[keep], c.rows_b[keep]) for c in self.closures)
         some = replace(
             self,
             segments=segments,
-            R=R,
+            R=self.R[keep],
             p=self.p[keep],
             L=self.L[keep],
             root_mass=mass,
             closures=closures,
-            hinges=known,
+            hinges=None if self.hinges is None else self.hinges[keep],
             repeats=None if self.repeats is None else self.repeats[keep],
         )
         if some.repeats is None or (some.repeats != some.repeats[:1]).any():
@@ -310,6 +318,26 @@ class Structure:
             closures.append(replace(c, rows_a=c.rows_a[:, keep], rows_b=c.rows_b[:, keep]))
         kept = tuple(c for c in closures if c.rows_a.shape[1])
         return replace(self, closures=kept, repeats=None)
+
+
+class _Placed:
+    """A field that is given as an array, or as a function that makes it when it is first read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, structure: Any, owner: type | None = None) -> Any:
+        value = structure.__dict__[self.name]
+        if callable(value):
+            value = structure.__dict__[self.name] = value()
+        return value
+
+    def __set__(self, structure: Any, value: Any) -> None:
+        structure.__dict__[self.name] = value
+
+
+for _name in ("R", "p"):
+    setattr(Structure, _name, _Placed(_name))
 
 
 def _release_table(releases: list[Release], keep: NDArray[np.int64]) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from ..kernels.spatial import (
 )
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot, remembered
 from .moving import MovingStructure
-from .parts import PLANAR, Hinges, Joints, Release, Segment, SegmentNumbers, Structure
+from .parts import PLANAR, Joints, Release, Segment, SegmentNumbers, Structure
 from .supports import sprung
 
 __all__ = [
@@ -42,32 +43,55 @@ Listed = SerialRobot | MechanismRobot
 
 def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints) -> Structure:
     """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
-    placement = serial.place(robot, theta)
+    given = serial.configuration(robot, theta)
     fixed = remembered(robot, ("segments", joints), lambda: _Fixed.of(robot, joints))
-    root = fixed.root
+    placed, L, root = _Placed(robot, given.copy(), fixed), fixed.lengths(given), fixed.root
     if fixed.sliding:
-        root = np.repeat(root, len(placement.L), axis=0)
-        for i in fixed.sliding:
+        root = np.repeat(root, len(L), axis=0)
+        for i, _ in fixed.sliding:
             link, R_LS = robot.links[i], fixed.segments[i].R_LS
-            root[:, i] = root_mass(link, link_beam(robot, link), placement.L[:, i], R_LS)
+            root[:, i] = root_mass(link, link_beam(robot, link), L[:, i], R_LS)
     segments = fixed.segments
-    if any(link.joint.bearing is not None for link in robot.links):  # these turn with the pose
+    if fixed.bearings:  # these turn with the pose
+        R = placed.placement.R
         segments = tuple(
-            replace(s, releases=s.releases + _bearing(robot, i, placement.R, s.R_LS))
+            replace(s, releases=s.releases + _bearing(robot, i, R, s.R_LS))
             for i, s in enumerate(segments)
         )
-    R = placement.R @ fixed.R_LS if fixed.turned else placement.R
     return Structure(
         segments,
-        R,
-        placement.p,
-        placement.L,
+        placed.R,  # type: ignore[arg-type]
+        placed.p,  # type: ignore[arg-type]
+        L,
         root,
         robot.planar,
         robot.gravity,
         numbers=fixed.numbers,
-        hinges=Hinges(R, fixed.hinges(serial.configuration(robot, theta))),
+        hinges=fixed.hinges(given),
     )
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Where the links of an arm are, found when it is asked for: frequencies do not need it."""
+
+    robot: SerialRobot
+    theta: Array
+    fixed: _Fixed
+
+    @cached_property
+    def placement(self) -> serial.Placement:
+        """Link axes."""
+        return serial.place(self.robot, self.theta)
+
+    def R(self) -> Array:
+        """(B, n, 3, 3) segment axes."""
+        R, R_LS = self.placement.R, self.fixed.R_LS
+        return R @ R_LS if self.fixed.turned else R
+
+    def p(self) -> Array:
+        """(B, n, 3) roots."""
+        return self.placement.p
 
 
 @dataclass(frozen=True)
@@ -76,7 +100,8 @@ class _Fixed:
 
     Attributes:
         R_LS: (n, 3, 3) of the segments.  turned: whether one of them is.  root: (1, n, 6, 6), root
-        masses.  sliding: links whose root mass changes with their free length.
+        masses.  sliding: links whose length and root mass change, each with its entry of theta.
+        bearings: whether a joint has springs that turn with the pose.  L: (n,), lengths.
         steps: (3, n, a, a), over a joint at angle q: steps[0] + sin q steps[1] + (1 - cos q)
         steps[2].  columns: the entry of theta that turns each link, -1 where none does.
     """
@@ -85,17 +110,29 @@ class _Fixed:
     R_LS: Array
     turned: bool
     root: Array
-    sliding: tuple[int, ...]
+    sliding: tuple[tuple[int, int], ...]
+    bearings: bool
+    L: Array
     numbers: SegmentNumbers
     steps: Array
     columns: NDArray[np.int64]
 
+    def lengths(self, theta: Array) -> Array:
+        """Return the lengths at theta (B, joints), (B, n)."""
+        L = np.empty((len(theta), len(self.L)))
+        L[:] = self.L
+        for i, column in self.sliding:
+            L[:, i] = theta[:, column]
+        return L
+
     def hinges(self, theta: Array) -> Array:
         """Return the steps over the joints at theta (B, joints), (B, n, a, a)."""
-        q = np.where(self.columns >= 0, theta[:, self.columns], 0.0) if theta.size else 0.0
-        q = np.broadcast_to(q, (len(theta), len(self.columns)))[..., None, None]
-        T: Array = self.steps[0] + np.sin(q) * self.steps[1]
-        T += 2 * np.sin(q / 2) ** 2 * self.steps[2]
+        # a joint that does not turn has no steps[1] and steps[2], whatever angle is taken there
+        q = (theta[:, self.columns] if theta.size else np.zeros((len(theta), 1)))[..., None, None]
+        back = np.sin(0.5 * q)
+        T: Array = np.sin(q) * self.steps[1]
+        T += self.steps[0]
+        T += 2 * (back * back) * self.steps[2]
         return T
 
     @classmethod
@@ -122,7 +159,12 @@ class _Fixed:
                 beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
             listed.append(Segment(link.name, k - 1, beam, tuple(releases), R_LS, tip))
         segments = tuple(listed)
-        sliding = [i for i, link in enumerate(robot.links) if link.joint.type == "prismatic"]
+        moving = [link.name for link in robot.moving]
+        sliding = {
+            i: moving.index(link.name)
+            for i, link in enumerate(robot.links)
+            if link.joint.type == "prismatic"
+        }
         roots = np.zeros((1, len(segments), 6, 6))
         for i, link in enumerate(robot.links):
             if i not in sliding:
@@ -131,15 +173,17 @@ class _Fixed:
         axes = tuple(PLANAR) if robot.planar else tuple(range(6))
         R_LS = np.stack([segment.R_LS for segment in segments])
         numbers = SegmentNumbers.of(segments, axes)
-        steps = _steps(robot, R_LS)[:, :, axes][..., axes]
-        for array in (roots, R_LS, steps, *vars(numbers).values()):
+        steps = np.ascontiguousarray(_steps(robot, R_LS)[:, :, axes][..., axes])
+        L = np.array([link.length or 0.0 for link in robot.links])
+        for array in (roots, R_LS, steps, L, *vars(numbers).values()):
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
         turning = [link.name if link.joint.type == "revolute" else "" for link in robot.links]
-        moving = [link.name for link in robot.moving]
         columns = np.array([moving.index(name) if name else -1 for name in turning])
         turned = bool((np.eye(3) != R_LS).any())
-        return cls(segments, R_LS, turned, roots, tuple(sliding), numbers, steps, columns)
+        slides = tuple(sliding.items())
+        bearings = any(link.joint.bearing is not None for link in robot.links)
+        return cls(segments, R_LS, turned, roots, slides, bearings, L, numbers, steps, columns)
 
 
 def _steps(robot: SerialRobot, R_LS: Array) -> Array:

@@ -59,6 +59,7 @@ def founded(robot: Robot, structure: Structure) -> Structure:
     return replace(
         structure,
         segments=(base, *above),
+        hinges=None,
         R=np.concatenate([np.broadcast_to(np.eye(3), (B, 1, 3, 3)), structure.R], axis=1),
         p=np.concatenate([np.zeros((B, 1, 3)), structure.p], axis=1),
         L=np.concatenate([np.zeros((B, 1)), structure.L], axis=1),

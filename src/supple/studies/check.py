@@ -303,7 +303,7 @@ def _efforts(robot: Robot, held: Mapping[str, float]) -> list[str]:
             )
         gear = drive.made.gear
         if gear is not None and effort:
-            motor = effort / (gear.ratio * (gear.efficiency or 1.0))
+            motor = float(gear.motor_effort(effort))
             notes.append(
                 f"the motor of {drive.name} gives {motor:.4g} N m to hold the robot here, through "
                 f"its gear of {gear.ratio:g}"
@@ -329,6 +329,8 @@ def _refusals(robot: Robot, asked: Where) -> list[str]:
     ]
     free = structure_of(robot, asked.at, "free")
     loose = carrying_nothing(free)
-    if loose[0] and not free.closures:  # loops may hold what would be loose without them
+    if (
+        loose is not None and loose[0] and not free.closures
+    ):  # loops may hold what would be loose without them
         notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
     return notes

@@ -25,24 +25,27 @@ class Where:
     Attributes:
         at: what `structure_of` takes, of the good configurations only.  theta: (B, joints), for a
         Delta its motor angles.  position: (B, 3) of a Delta's platform, else None.  reason: (B,),
-        why a configuration is none, empty where it is one.  single: whether one configuration was
-        given without a leading axis.
+        why a configuration is none, empty where it is one.  good: (B,), where it is one.
+        single: whether one configuration was given without a leading axis.
     """
 
     at: Array
     theta: Array
     position: Array | None
     reason: NDArray[np.object_]
+    good: NDArray[np.bool_]
     single: bool
 
     def take(self, batch: Any) -> Any:
         """Return a batch of answers, or the only one where one was asked for."""
         return batch[0] if self.single else batch
 
-    def spread(self, good: Array) -> Any:
-        """Return answers of the good configurations as a batch of all, NaN where there is none."""
-        batch = np.full((len(self.reason), *good.shape[1:]), np.nan)
-        batch[self.reason == ""] = good
+    def spread(self, good: Array | NDArray[np.int64], none: float = np.nan) -> Any:
+        """Return answers of the good configurations as a batch of all, `none` elsewhere."""
+        if len(good) == len(self.good):
+            return self.take(good)
+        batch = np.full((len(self.good), *good.shape[1:]), none, good.dtype)
+        batch[self.good] = good
         return self.take(batch)
 
 
@@ -59,6 +62,7 @@ def where(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None = No
     single = given is None or np.ndim(np.asarray(given)) == 1
     if single and found.reason[0]:
         raise SuppleError(found.reason[0])
-    good = found.reason == ""
+    good = np.asarray(found.reason == "")
     warn_near(robot, found)
-    return Where(found.at[good], found.theta, found.position, found.reason, single)
+    at = found.at if good.all() else found.at[good]
+    return Where(at, found.theta, found.position, found.reason, good, single)

@@ -8,7 +8,8 @@ d eta/dl = (1 - eta)/l and every integral is a constant times a power of l:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,16 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
-from ..invariants import foreshortening, gauss_points, invariants, stiffness
+from ..invariants import foreshortening, gauss_points, invariants
 from ..shapes import EndLoad, Shapes
-from ..theory import Beam
+from ..theory import AnyBeam
+from ..varying import VaryingBeam
 from .rates import Rate, variable
 from .shapes import ROWS, Beta, Family, Shortening, SlideIntegrals, SlidingShapes, Velocity
+from .weighted import Moments, MovingWeights
 
 __all__ = ["SlidingElements"]
 
 Array = NDArray[np.float64]
 Scalar = Any
+_STIFF = {1: 2, 2: 3, 3: 6}  # by the component that a shape moves: EI_xy, EI_xz, GJ of a beam
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class SlidingElements(SlidingShapes):
         length, which stretch to the free one.
     """
 
-    beam: Beam
+    beam: AnyBeam
     end: EndLoad
     shapes: Shapes
 
@@ -56,27 +60,54 @@ class SlidingElements(SlidingShapes):
         return tuple(out)
 
     @cached_property
+    def _weights(self) -> MovingWeights | None:
+        """What stands inside the integrals where the section varies."""
+        beam = self.beam
+        if not isinstance(beam, VaryingBeam):
+            return None
+        return MovingWeights(beam, self.shapes.breaks / beam.L)
+
+    def _integration(self, points: int, degree: int) -> tuple[Array, Callable[[Array], Array]]:
+        """Places (n,) along the whole length, and integrals over eta (..) of values (n, ..) there.
+
+        Where the section varies, series (.., p n) of the values, whose integrals follow with l.
+        """
+        breaks, L, weights = self.shapes.breaks, self.beam.L, self._weights
+        x, w = gauss_points(breaks, points if weights is None else degree + 1)
+        if weights is None:
+            return x, lambda values: np.asarray(np.tensordot(w / L, values, 1))
+        pieces, project = len(breaks) - 1, weights.projected
+        return x, lambda values: project(values.reshape(pieces, degree + 1, *values.shape[1:]))
+
+    def _moments(self, l: Scalar, table: dict[str, Any], column: int) -> Moments | None:
+        """What a table's series are summed with at a free length, a property inside."""
+        if self._weights is None:
+            return None
+        count = table["mean"][0].shape[-1] // (len(self.shapes.breaks) - 1)
+        return self._weights.moments(column, count, l)
+
+    @cached_property
     def _tables(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Integrals over eta of bending and of twist, unit length, and end values."""
         L, shapes = self.beam.L, self.shapes
-        x, w = gauss_points(shapes.breaks, shapes.degree + 3)
+        x, over = self._integration(shapes.degree + 3, 2 * shapes.degree + 1)
         eta = (x / L)[:, None]
         end = [shapes.at(L, d)[0] * L**d for d in range(2)]
-        unit = stiffness(replace(self.beam, EI=(1.0, 1.0), GJ=1.0), shapes)
         out = []
         for twists in (False, True):
             columns = [j for j, kind in enumerate(self.kinds) if (kind == "torsion") is twists]
-            rows = [ROWS[self.kinds[j]][0] for j in columns]
-            N = self._material(x, columns)
-            square = unit[np.ix_(columns, columns)] * L ** (1 if twists else 3)
+            rows, order = [ROWS[self.kinds[j]][0] for j in columns], 1 if twists else 2
+            N, bent = self._material(x, columns), shapes.at(x, order)[:, rows, columns] * L**order
+            same = np.equal.outer(rows, rows)
             out.append(
                 {
-                    "gram": [[np.einsum("g,gi,gj->ij", w / L, a, b) for b in N] for a in N],
-                    "mean": [w / L @ a for a in N],
-                    "centre": [w / L @ (eta * a) for a in N],
+                    "gram": [[over(a[:, :, None] * b[:, None]) for b in N] for a in N],
+                    "mean": [over(a) for a in N],
+                    "centre": [over(eta * a) for a in N],
                     "tip": end[0][rows, columns],
                     "slope": end[1][rows, columns],
-                    "K": square,
+                    "K": over(bent[:, :, None] * bent[:, None] * same),
+                    "planes": np.array(rows),
                 }
             )
         return out[0], out[1]
@@ -86,65 +117,82 @@ class SlidingElements(SlidingShapes):
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":
-            raise SuppleError("velocity 'paper' is for AssumedModes: elements follow the material")
+            raise SuppleError(
+                "velocity 'paper' is for AssumedModes of a uniform link: elements, and the shapes "
+                "of a link with stations, follow the material"
+            )
         bending, torsion = self._tables
-        twist = _family(torsion, l, self.beam.rIp, 1) if len(torsion["tip"]) else None
-        return _family(bending, l, self.beam.m, 3), twist
+        twist = self._family(torsion, l, 9, 1) if len(torsion["tip"]) else None
+        return self._family(bending, l, 0, 3), twist
+
+    def _family(self, table: dict[str, Any], l: Scalar, column: int, power: int) -> Family:
+        """A family's integrals at a free length: of constants or moments, times powers of l."""
+        length, inside, three = variable(l), self._moments(l, table, column), range(3)
+        told: Any = np.ndarray.tolist if inside is None else inside.values
+        by = [1.0, 1.0 / l, 1.0 / (l * l)]
+        square = [1.0, by[1], by[2], by[1] * by[2], by[2] * by[2]]
+        gram = [[_times(told(table["gram"][d][e]), square[d + e]) for e in three] for d in three]
+        mean, centre = (
+            [_times([told(table[name][d])], by[d])[0] for d in three] for name in ("mean", "centre")
+        )
+        tip = [Rate(value) for value in table["tip"].tolist()]
+        slope = [(1.0 / length) * value for value in table["slope"].tolist()]
+        stiff = 1.0 / (length * length * length) if power == 3 else 1.0 / length
+        own = np.moveaxis(np.diagonal(table["gram"][0][0]), -1, 0)
+        if inside is None:
+            K = [[Rate(value) for value in row] for row in table["K"].tolist()]
+            modal = [Rate(value * (self.unit.rIp if power == 1 else self.unit.m)) for value in own]
+        else:
+            planes = table["planes"].tolist()
+            by_plane: Any = {k: self._moments(l, table, _STIFF[k]) for k in set(planes)}
+            K = [by_plane[k].rates(row) for row, k in zip(table["K"], planes, strict=True)]
+            modal = inside.rates(own)
+        K = [[stiff * value for value in row] for row in K]
+        return Family(gram, mean, centre, tip, slope, K, [length * each for each in modal])
 
     def shortening(
         self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
     ) -> Shortening:
         """Return F = phi(eta)/l of pairs, with the rates of a material point."""
-        table = self._short_tables
-        place = [table["pairs"].index(pair) for pair in pairs]
+        table, three = self._short_tables, range(3)
+        place, inside = [table["pairs"].index(pair) for pair in pairs], self._moments(l, table, 0)
+        told: Any = np.ndarray.tolist if inside is None else inside.values
         by = [1.0 / l]
         for _ in range(5):
             by.append(by[-1] / l)
-        gram = [
-            [(table["gram"][d][e][np.ix_(place, place)]).tolist() for e in range(3)]
-            for d in range(3)
-        ]
-        against = [[table["against"][d][e][place].tolist() for e in range(3)] for d in range(3)]
         length = variable(l)
+
+        def whole(name: str, power: int, columns: Any) -> list[list[list[list[Scalar]]]]:
+            entries = [[table[name][d][e][place][:, columns] for e in three] for d in three]
+            return [[_times(told(entries[d][e]), by[d + e + power]) for e in three] for d in three]
+
+        def rows(name: str) -> list[list[Scalar]]:
+            return [_times([told(table[name][d][place])], by[d])[0] for d in three]
+
         return Shortening(
             pairs,
-            [[_times(gram[d][e], by[d + e + 1]) for e in range(3)] for d in range(3)],
-            [[_times(against[d][e], by[d + e]) for e in range(3)] for d in range(3)],
-            [[v * by[d] for v in table["mean"][d][place].tolist()] for d in range(3)],
-            [[v * by[d] for v in table["centre"][d][place].tolist()] for d in range(3)],
+            whole("gram", 1, place),
+            whole("against", 0, slice(None)),
+            rows("mean"),
+            rows("centre"),
             [(1.0 / length) * v for v in table["tip"][place].tolist()],
         )
 
     @cached_property
     def _short_tables(self) -> dict[str, Any]:
-        """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions.
-
-        F_l = [(1 - eta) phi' - phi]/l^2, F_ll = [(1 - eta)^2 phi'' - 4 (1 - eta) phi' + 2 phi]/l^3.
-        """
+        """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions."""
         L, shapes = self.beam.L, self.shapes
-        x, w = gauss_points(shapes.breaks, 2 * shapes.degree + 2)
-        at = np.concatenate([x, [L]])
-        pairs, moved = foreshortening(shapes, at)
-        j, n = (np.array([pair[k] for pair in pairs], int) for k in range(2))
-        half = np.where(j == n, 0.5, 1.0)
-        v1, v2 = (shapes.at(at, d)[:, 1:3] for d in (1, 2))
-        products = [
-            (v1[..., j] * v1[..., n]).sum(axis=1),
-            (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1),
-        ]
-        phi = [L * moved[:, 0], *(-half * L ** (2 + d) * f for d, f in enumerate(products))]
-        left = (1 - x / L)[:, None]
-        p = [f[:-1] for f in phi]
-        F = [p[0], left * p[1] - p[0], left**2 * p[2] - 4 * left * p[1] + 2 * p[0]]
+        x, over = self._integration(2 * shapes.degree + 2, 4 * shapes.degree)
+        pairs, F, tip = _shortened(shapes, x)
         N = self._material(x, [j for j, kind in enumerate(self.kinds) if kind != "torsion"])
         eta = (x / L)[:, None]
         return {
             "pairs": [(self.member[a], self.member[b]) for a, b in pairs],
-            "gram": [[np.einsum("g,gp,gr->pr", w / L, a, b) for b in F] for a in F],
-            "against": [[np.einsum("g,gp,gi->pi", w / L, a, b) for b in N] for a in F],
-            "mean": [w / L @ a for a in F],
-            "centre": [w / L @ (eta * a) for a in F],
-            "tip": phi[0][-1],
+            "gram": [[over(a[:, :, None] * b[:, None]) for b in F] for a in F],
+            "against": [[over(a[:, :, None] * b[:, None]) for b in N] for a in F],
+            "mean": [over(a) for a in F],
+            "centre": [over(eta * a) for a in F],
+            "tip": tip,
         }
 
     def _material(self, x: Array, columns: list[int]) -> list[Array]:
@@ -181,32 +229,33 @@ class SlidingElements(SlidingShapes):
         return [factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C]
 
 
-def _times(rows: list[list[float]], factor: Scalar) -> list[list[Scalar]]:
-    return [[value * factor if value else 0.0 for value in row] for row in rows]
-
-
-def _family(table: dict[str, Any], l: Scalar, density: float, power: int) -> Family:
-    """A family's integrals at a free length: constants times powers of l."""
-    by = [1.0, 1.0 / l, 1.0 / (l * l)]
-    square = [1.0, by[1], by[2], by[1] * by[2], by[2] * by[2]]
-    gram = [[(table["gram"][d][e]).tolist() for e in range(3)] for d in range(3)]
-    scaled = [
-        [
-            [[value * square[d + e] if d + e else value for value in row] for row in gram[d][e]]
-            for e in range(3)
-        ]
-        for d in range(3)
+def _times(rows: list[list[Scalar]], factor: Scalar) -> list[list[Scalar]]:
+    """Rows times a factor; a float zero stays one."""
+    if isinstance(factor, float) and factor == 1.0:
+        return rows
+    return [
+        [0.0 if isinstance(value, float) and value == 0.0 else value * factor for value in row]
+        for row in rows
     ]
-    once = {
-        name: [
-            [value * by[d] if d else value for value in table[name][d].tolist()] for d in range(3)
-        ]
-        for name in ("mean", "centre")
-    }
-    length = variable(l)
-    stiff = 1.0 / (length * length * length) if power == 3 else 1.0 / length
-    K = [[stiff * value if value else Rate(0.0) for value in row] for row in table["K"].tolist()]
-    tip = [Rate(value) for value in table["tip"].tolist()]
-    slope = [(1.0 / length) * value for value in table["slope"].tolist()]
-    modal = [length * density * gram[0][0][i][i] for i in range(len(tip))]
-    return Family(scaled, once["mean"], once["centre"], tip, slope, K, modal)
+
+
+def _shortened(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], list[Array], Array]:
+    """Pairs of shapes; phi = l F, l^2 F_l and l^3 F_ll (n, pairs) at places x; phi at the end.
+
+    F_l = [(1 - eta) phi' - phi]/l^2, F_ll = [(1 - eta)^2 phi'' - 4 (1 - eta) phi' + 2 phi]/l^3.
+    """
+    L = float(shapes.breaks[-1])
+    at = np.concatenate([x, [L]])
+    pairs, moved = foreshortening(shapes, at)
+    j, n = (np.array([pair[k] for pair in pairs], int) for k in range(2))
+    half = np.where(j == n, 0.5, 1.0)
+    v1, v2 = (shapes.at(at, d)[:, 1:3] for d in (1, 2))
+    products = [
+        (v1[..., j] * v1[..., n]).sum(axis=1),
+        (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1),
+    ]
+    phi = [L * moved[:, 0], *(-half * L ** (2 + d) * f for d, f in enumerate(products))]
+    left = (1 - x / L)[:, None]
+    p = [f[:-1] for f in phi]
+    F = [p[0], left * p[1] - p[0], left**2 * p[2] - 4 * left * p[1] + 2 * p[0]]
+    return pairs, F, phi[0][-1]

@@ -23,8 +23,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..invariants import beam_points
 from ..shapes import PLANES, EndLoad
-from ..theory import Beam
+from ..theory import AnyBeam, Beam
 from .rates import Rate, call
 from .recipes import Recipe, recipe, symbolic
 
@@ -125,9 +126,12 @@ class SlidingShapes(ABC):
        arrays that broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z,
        numbers only.
     5. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
+
+    Families hold integrals for the properties of `unit`: those of a uniform beam, or ones where the
+    section varies and the properties stand inside the integrals.
     """
 
-    beam: Beam
+    beam: AnyBeam
     end: EndLoad
     kinds: tuple[str, ...]
     member: tuple[int, ...]
@@ -163,6 +167,30 @@ class SlidingShapes(ABC):
         ]
 
     @cached_property
+    def unit(self) -> Beam:
+        """What the families' integrals are multiplied by."""
+        if isinstance(self.beam, Beam):
+            return self.beam
+        return Beam(self.beam.L, 1.0, EI=(1.0, 1.0), GJ=1.0, rIp=1.0)
+
+    @cached_property
+    def _inertia(self) -> Array:
+        """(6,): int m s^k from the inner end, k from 0 to 2; rotary inertia about x, y, z."""
+        if isinstance(self.beam, Beam):
+            m, L = self.beam.m, self.beam.L
+            about = np.array([self.beam.rIp, self.beam.rI[1], self.beam.rI[0]]) * L
+            return np.array([m * L, m * L**2 / 2, m * L**3 / 3, *about])
+        s, w = beam_points(self.beam, 3)
+        rows = self.beam.at(s) * w[:, None]
+        return np.array([*(rows[:, 0] @ s**k for k in range(3)), *rows[:, [9, 8, 7]].sum(axis=0)])
+
+    def rod(self, l: Scalar) -> tuple[float, Scalar, Scalar, list[float]]:
+        """Return mass, first and second moment about the hub, and rotary inertia, all of it."""
+        m, first, second, *about = self._inertia.tolist()
+        back = l - self.beam.L
+        return m, first + m * back, second + (2 * first + m * back) * back, about
+
+    @cached_property
     def recipes(self) -> dict[tuple[Any, ...], Recipe]:
         """Integrals in symbols, kept for each kind of question, see `integrals`."""
         return {}
@@ -185,7 +213,7 @@ class SlidingShapes(ABC):
 class StiffRod(SlidingShapes):
     """A sliding link that keeps its shape: no shape function, the slide alone."""
 
-    beam: Beam
+    beam: AnyBeam
     end: EndLoad
     kinds: tuple[str, ...] = ()
     member: tuple[int, ...] = ()
@@ -249,9 +277,8 @@ def _integrals(
     stiffening: bool,
 ) -> SlideIntegrals:
     """The integrals, written out."""
-    beam, found = shapes.beam, shapes.families(l, velocity, held, beta)
-    back = l - beam.L
-    first, second = (l * l - back * back) / 2, (l * l * l - back * back * back) / 3
+    beam, found = shapes.unit, shapes.families(l, velocity, held, beta)
+    mass, first, second, about = shapes.rod(l)
     pairs = shapes.pairs if stiffening else ()
     functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
     short = shapes.shortening(l, tuple(functions), beta) if pairs else None
@@ -259,13 +286,13 @@ def _integrals(
     polar = beam.rIp
     out = SlideIntegrals(
         length=l,
-        mass=beam.m * beam.L,
-        first=beam.m * first,
-        second=beam.m * second,
+        mass=mass,
+        first=first,
+        second=second,
         P=[wide.moment(a, beam.m, 0) for a in range(3)],
         X=[wide.moment(a, beam.m, 1) for a in range(3)],
         G=[[wide.products(a, b, beam.m) for b in range(3)] for a in range(3)],
-        J=[polar * beam.L, beam.rI[1] * beam.L, beam.rI[0] * beam.L],
+        J=about,
         JPsi=[wide.moment(3 + a, polar, 0)[:-1] for a in range(3)],
         PsiJPsi=[row[:-1] for row in wide.products(3, 3, polar)[:-1]],
         N_end=[wide.end(a, slope=False) for a in range(3)],
@@ -382,5 +409,5 @@ class _Wide:
 
     def _modulus(self, kind: str) -> float:
         """What multiplies a family's stiffness, worked out for a beam of stiffness one."""
-        beam = self.shapes.beam
+        beam = self.shapes.unit
         return {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}[kind]

@@ -30,7 +30,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="0,45deg,..",
-        help="Where the move begins: joint coordinates, or x,y,z of a Delta's platform.",
+        help="Where the move begins: joint coordinates (of a mechanism, its motors'), or x,y,z "
+        "of a Delta's platform.",
     ),
 ]
 To = Annotated[str, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]

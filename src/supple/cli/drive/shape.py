@@ -96,7 +96,7 @@ def shape(
     if out is not None:
         if not out.lower().endswith(moves.WRITABLE):
             raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
-        check_place(out)
+        check_place(out, file)
     if (robot is None) == (frequency is None):
         raise SuppleError("give --frequency in Hz, or --robot to take the frequencies from")
     limits = {"speed_limit": speed_limit, "acceleration_limit": acceleration_limit}

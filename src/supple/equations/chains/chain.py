@@ -17,7 +17,7 @@ from ...beams.invariants import Invariants, invariants, rigid_invariants
 from ...beams.shapes import EndLoad, Shapes
 from ...beams.sliding.clamped_mass import SHORTEST
 from ...beams.sliding.shapes import SlidingShapes, StiffRod
-from ...beams.theory import AnyBeam, uniform
+from ...beams.theory import AnyBeam
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
 from ...robot import JointedLink, Link, SerialRobot
@@ -403,7 +403,7 @@ def _link(
     if joint.type == "prismatic":
         beam = link_beam(robot, robot.links[i]).inextensible()
         root_mass = np.zeros((6, 6))
-        slide = StiffRod(uniform(beam), end) if beam.rigid else basis.sliding(i, beam, end)
+        slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
     bearing, spring = bearing_of(robot.links[i], robot.planar, segment.R_LS, joint.stiffness)

@@ -69,6 +69,9 @@ def root_moments(chain: Chain, q: Array, link: str) -> Array:
     for x in q.reshape(-1, chain.size):
         own = x[chain.own(i)]
         if part.slide is not None:
+            beam = part.slide.beam
+            there = beam.at([beam.L - float(own[0])])[0, 2:4]  # at the hub
+            stiff = np.where(np.isfinite(there), there, 0.0)
             moment: Array = stiff * (part.slide.curvature(float(own[0])) @ own[1:])
         elif part.shapes is None:
             moment = np.zeros(2)

@@ -9,7 +9,6 @@ from ...beams.basis import Basis
 from ...beams.invariants import fields_at, invariants, rigid_invariants
 from ...beams.shapes import EndLoad
 from ...beams.sliding.shapes import SlidingShapes, StiffRod
-from ...beams.theory import uniform
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation, turn
 from ...robot import MechanismRobot
@@ -96,7 +95,7 @@ def _link(
         check_slide(link, beam)
         beam, mass = beam.inextensible(), np.zeros((6, 6))
         if beam.rigid or basis is None:
-            slide = StiffRod(uniform(beam), load)
+            slide = StiffRod(beam, load)
         else:
             slide = basis.sliding(i, beam, load)
     shapes = None if beam.rigid or basis is None else basis.shapes(i, beam, load)

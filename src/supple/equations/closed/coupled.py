@@ -251,7 +251,7 @@ def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
 
 def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     at = f._motion(x["q"], None, None, near)
-    return [f._onto(at, casadi().DM(f.loops.stiffness))]
+    return [f._onto(at, f.tree("stiffness")(at.z))]
 
 
 def _energies(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:

@@ -89,6 +89,8 @@ class DeltaTies(Ties):
         bent = ca.mtimes(ca.sparsify(ca.DM(self.K)), q)
         if name == "elastic":
             return ca.Function(name, [z], [ca.vertcat(bent, rest)])
+        if name == "stiffness":
+            return ca.Function(name, [z], [ca.sparsify(ca.DM(self.stiffness))])
         if name == "lost":
             felt = ca.mtimes(ca.sparsify(ca.DM(self.D)), zd[:n])
             rubs = [ca.SX(f) for f in rubbing(self.friction, ca.vertsplit(zd[:3]))]

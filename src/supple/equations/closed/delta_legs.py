@@ -22,7 +22,7 @@ from ...robot import Body, DeltaRobot, Joint, Link, Mount, SerialRobot
 from ..chains.chain import Chain, ChainLink, chain_of
 from .rigid_delta import delta_bodies
 
-__all__ = ["DeltaLegs", "delta_legs", "leg_robot"]
+__all__ = ["DeltaLegs", "delta_basis", "delta_legs", "leg_robot"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -128,19 +128,13 @@ class DeltaLegs:
 
 def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
     """Return the legs of a Delta under a basis; lists in it are for upper arms and rods."""
-    if robot.foundation is not None:
-        raise SuppleError(
-            f"{robot.name} is a Delta on a foundation: build knows a Delta on the ground, modes, "
-            "statics and responses know its foundation; leave it out, or describe the robot as a "
-            "mechanism"
-        )
     described = leg_robot(robot)
     if robot.motor.stiffness is not None and not robot.motor.reflected_inertia:
         raise SuppleError(
             "motor has a spring but no rotor_inertia: give the inertia of the motors, or remove "
             "motor.stiffness"
         )
-    loaded = _for_leg(_carrying(robot, basis), len(described.links) - 2)
+    loaded = delta_basis(robot, basis, [0, *[-1] * (len(described.links) - 2), 1])
     first = chain_of(described, loaded, stiffening)
     sides = _sides(robot)
     chains = [_beside(first, sides[0])]
@@ -169,10 +163,10 @@ def _carrying(robot: DeltaRobot, basis: Basis) -> Basis:
     return replace(basis, ends=ends)  # type: ignore[type-var]
 
 
-def _for_leg(basis: Basis, between: int) -> Basis:
-    """The basis with its lists for (upper, lower) stretched over the links of joint B."""
-    changes: dict[str, Any] = {}
-    for word, filler in (("count", 0), ("axial", 0), ("torsion", 0), ("modes", 0), ("ends", None)):
+def delta_basis(robot: DeltaRobot, basis: Basis, parts: Sequence[int]) -> Basis:
+    """Return the basis with its lists for (upper, lower) over links: 0 an arm, 1 a rod, -1 none."""
+    basis, changes = _carrying(robot, basis), dict[str, Any]()
+    for word in ("count", "axial", "torsion", "modes", "ends"):
         given = getattr(basis, word, None)
         if isinstance(given, Sequence) and not isinstance(given, str):
             if len(given) != 2:
@@ -180,8 +174,8 @@ def _for_leg(basis: Basis, between: int) -> Basis:
                     f"{word} has {len(given)} entries: give one for all links of a Delta, or two, "
                     "for its upper arms and its rods"
                 )
-            gap = EndLoad() if word == "ends" else filler
-            changes[word] = [given[0], *[gap] * between, given[1]]
+            none = EndLoad() if word == "ends" else 0
+            changes[word] = [given[part] if part >= 0 else none for part in parts]
     if basis.at is not None:
         raise SuppleError("at is not for a Delta: leave it out, or give ends")
     return replace(basis, **changes) if changes else basis  # type: ignore[type-var]

@@ -20,7 +20,7 @@ from ...structure.serial import link_beam
 from ..chains.balls import Ball
 from ..chains.chain import Chain
 from ..chains.chain_equations import Laws, laws_of, section_frame
-from ..chains.forces import dissipation, elastic, held_together, strain
+from ..chains.forces import dissipation, elastic, stiffness, strain
 from ..chains.sliders import resolved
 from ..chains.tree import passive_values, rigid_tree, tree_chain
 from ..evaluate import casadi
@@ -62,7 +62,6 @@ class Loops(Ties):
         self.followers, self.assembled = followers, z
         self.kept = tuple(k for k in range(chain.size) if k not in followers)
         self.named = tuple(chain.names[k] for k in followers)
-        self.stiffness = np.array(held_together(laws), float)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the tree in symbols, which is made again."""
@@ -101,6 +100,9 @@ class Loops(Ties):
             found = [_column(laws.inverse(x, v, a, weight, load))]
         elif name == "mass":
             found = [ca.vertcat(*(ca.horzcat(*map(_sparse, row)) for row in laws.mass(x)))]
+        elif name == "stiffness":
+            K = stiffness(given, x)
+            found = [ca.vertcat(*(ca.horzcat(*map(_sparse, row)) for row in K))]
         elif name == "elastic":
             found = [_column(elastic(given, x))]
         elif name == "lost":

@@ -18,7 +18,7 @@ __all__ = ["Symbols", "Ties", "Tree"]
 
 Array = NDArray[np.float64]
 SMALL = 8  # followers up to which functions are written out
-Tree = Literal["inverse", "loaded", "mass", "elastic", "lost", "energies", "tip"]
+Tree = Literal["inverse", "loaded", "mass", "elastic", "lost", "energies", "tip", "stiffness"]
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,12 @@ class Ties(ABC):
     A kind of ties has these duties:
 
     1. `name` of its robot; `motors`, how many lead q; `gravity`, (3,), base axes.
-    2. `kept`, `followers`: places of q and w in z, `named`: names of w; `stiffness`: (z, z), of
-       springs and links; `assembled`: (z,), coordinates of a pose with its loops closed.
+    2. `kept`, `followers`: places of q and w in z, `named`: names of w; `assembled`: (z,),
+       coordinates of a pose with its loops closed.
     3. `symbols`: of all coordinates, and the closures in them.
     4. `tree(name)`: forces of the tree over z: inverse (z, zd, zdd, g), loaded (the same and a
-       wrench), mass (z), elastic (z), lost (z, zd), energies (z, zd), tip (z): place and axes.
+       wrench), mass (z), elastic (z), lost (z, zd), energies (z, zd), tip (z): place and axes;
+       stiffness (z) of springs and links, those that slide at their lengths.
     5. `start()`: q to about w, where nothing is known of it, as a CasADi function.
     6. `book(q, found)`: the Chain and its coordinates in which links are read, None where it is q;
        `found` gives w.
@@ -52,7 +53,6 @@ class Ties(ABC):
     kept: tuple[int, ...]
     followers: tuple[int, ...]
     named: tuple[str, ...]
-    stiffness: Array
     assembled: Array
 
     def __getstate__(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
+from ...kernels._tape import collocate
 from ..plan import Chunk, Plan
 from ..spectrum import Spectrum
 from .residual import System
@@ -34,7 +35,7 @@ BLOCK = 64  # samples whose inputs are read at once
 PIECE = 4  # steps between two switches of the input
 HALVINGS = 8
 MOST = 14  # iterations of a step
-QUICK = 5  # iterations after which the matrix is made anew for the next step
+QUICK = 7  # iterations after which the matrix is made anew for the next step
 
 
 def _coefficients(stages: int) -> tuple[Array, Array, Array]:
@@ -48,6 +49,8 @@ def _coefficients(stages: int) -> tuple[Array, Array, Array]:
 
 C, A, B = _coefficients(STAGES)
 TWICE = A @ A
+TABLEAU = np.concatenate([C, A.ravel(), TWICE.ravel()])
+THROUGH = np.linalg.inv(np.vander(C, increasing=True))  # coefficients of the polynomial of values
 
 
 class Gauss(Stepper):
@@ -101,6 +104,7 @@ class _Steps(System):
         self._cut = 0
         self._here = self.near.copy()
         self._nears = np.tile(self._here, (STAGES, 1))
+        self._x, self._out, self._how = self.equations.residual.rows(STAGES)
 
     def forget(self) -> None:
         """Start anew: accelerations jump here."""
@@ -131,84 +135,73 @@ class _Steps(System):
             start, work = (now[0], now[1]), work + done
         return *start, work
 
-    def _guess(self, h: float, q: Array) -> Array:
-        """Stage accelerations (s, N) by the polynomial of the last step, or none."""
-        if self._before is None:
-            return np.zeros((STAGES, len(q)))
-        x, V = 1 + C * h / self._last, np.vander(C, increasing=True)
-        return np.asarray(x[:, None] ** np.arange(STAGES) @ np.linalg.solve(V, self._before))
-
     def _iterated(
         self, t: float, h: float, start: tuple[Array, Array], u: Array, renewed: int
     ) -> tuple[Array, Array, float] | None:
-        (q, qd), n, before = start, len(start[0]), np.inf
-        acc, shrink = self._guess(h, q), 1.0
-        nears = self._nears.copy() if self._before is not None else np.tile(self._here, (STAGES, 1))
-        last: Array | None = None
-        for count in range(MOST):
-            rests, powers, states = self._stages(h, q, qd, acc, u, nears)
-            if count < renewed or self._inverse is None:
-                self._renew(t + h / 2, h, states[STAGES // 2], u[STAGES // 2], renewed)
-            assert self._inverse is not None
-            change = self._inverse @ -rests.ravel()
-            if last is not None and (along := float(last @ (last - change))) > 0.1 * last @ last:
-                # what the matrix missed in the last iteration it knows from now on (Broyden)
-                self._inverse += np.outer(change / along, last @ self._inverse)
-                change = change * float(last @ last) / along
-            last = None if count < renewed else change
-            change = change.reshape(STAGES, n)
-            acc = acc + change
-            size = float(np.abs(change).max(initial=0.0))
-            if not np.isfinite(size) or (count > 4 and size > 2 * before):
-                return None
-            shrink = min(0.5, size / before) if np.isfinite(before) and before > 0 else shrink
-            left = size * shrink / (1 - shrink) if shrink < 1 else size
-            reach = 1e-3 + max(np.abs(q).max(initial=0.0), h * np.abs(qd).max(initial=0.0))
-            moved = 1e-3 + np.abs(qd).max(initial=0.0)
-            # tolerance: of the largest displacement and speed, what the iteration may leave
-            close = min(USUAL, self.plan.tolerance)
-            if count and h**2 * left <= close * reach and h * left <= 10 * close * moved:
-                if count > QUICK:
-                    self._inverse = None
-                return self._end(h, q, qd, acc, u[-1], nears, powers)
-            before = size
-        return None
-
-    def _stages(
-        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: Array
-    ) -> tuple[Array, Array, list[tuple[Array, Array, Array]]]:
-        """Residuals (s, N) and powers (s,) of all stages, and their states."""
-        k = self.k
+        """The state after a step and the work done, or nothing where it does not converge."""
+        (q, qd), n, k, width = start, len(start[0]), self.k, u.shape[1]
+        acc, near = self._x[:, 2 * n : 3 * n], self._x[:, 3 * n + width :]
+        self._x[:, 3 * n : 3 * n + width] = u[:-1]
+        # accelerations and followers by the polynomials of the last step
+        acc[:], near[:] = 0.0, self._here
+        if self._before is not None:
+            x = 1 + C * h / self._last
+            on = x[:, None] ** np.arange(STAGES) @ THROUGH
+            acc[:], near[:] = on @ self._before, self._nears
         if self.led:
-            acc[:, :k] = u[:-1, 2 * k :]
-        places, speeds = q + h * C[:, None] * qd + h**2 * TWICE @ acc, qd + h * A @ acc
-        if self.led:
-            places[:, :k], speeds[:, :k] = u[:-1, :k], u[:-1, k : 2 * k]
-        rests, powers, found = self.rests(places, speeds, acc, u[:-1], nears)
-        nears[:] = found
-        self.near, self.power = found[-1], float(powers[-1])
-        return rests, powers, list(zip(places, speeds, acc, strict=True))
+            self._x[:, :k], self._x[:, n : n + k] = u[:-1, :k], u[:-1, k : 2 * k]
+            acc[:, :k] = u[:-1, 2 * k : 3 * k]
+        if renewed or self._inverse is None:
+            self._renew(t + h / 2, h, start, u[STAGES // 2], renewed)
+        count = collocate(
+            self._how,
+            self._x,
+            self._out,
+            np.concatenate(start),
+            TABLEAU,
+            self._inverse,
+            k if self.led else 0,
+            width,
+            near.shape[1],
+            h,
+            min(USUAL, self.plan.tolerance),  # of the largest displacement and speed, what is left
+            MOST,
+        )
+        if not count:
+            return None
+        if count > QUICK:
+            self._inverse = None
+        return self._end(h, q, qd, acc.copy(), u[-1], near)
 
     def _renew(
-        self, t: float, h: float, state: tuple[Array, Array, Array], u: Array, renewed: int
+        self, t: float, h: float, start: tuple[Array, Array], u: Array, renewed: int
     ) -> None:
-        """Make the matrix of a step, its slopes at one state for all stages."""
-        exact = not self.model.functions.iterates
-        M, D, K = self.slopes(t, state, u, exact, renewed > 0)
-        whole = np.kron(np.eye(STAGES), M) + np.kron(h * A, D) + np.kron(h**2 * TWICE, K)
-        self._inverse, self._h = np.linalg.inv(whole), h
+        """Make the matrix of a step, its slopes at one state amid the step for all stages."""
+        (q, qd), n, k, i = start, len(start[0]), self.k, STAGES // 2
+        acc = self._x[:, 2 * n : 3 * n]
+        state = (q + h * C[i] * qd + h**2 * TWICE[i] @ acc, qd + h * A[i] @ acc, acc[i])
+        if self.led:
+            state[0][:k], state[1][:k] = u[:k], u[k : 2 * k]
+        self.near = self._x[i, 3 * n + len(u) :].copy()
+        self.rest(*state, u)
+        parts = self.slopes(t, state, u, not self.model.functions.iterates, renewed > 0)
+        weights = np.eye(STAGES), h * A, h**2 * TWICE
+        whole = sum(
+            a[:, None, :, None] * part[:, None] for a, part in zip(weights, parts, strict=True)
+        )
+        self._inverse, self._h = np.linalg.inv(np.reshape(whole, (STAGES * n, -1))), h
 
     def _end(
-        self, h: float, q: Array, qd: Array, acc: Array, u: Array, nears: Array, powers: Array
+        self, h: float, q: Array, qd: Array, acc: Array, u: Array, near: Array
     ) -> tuple[Array, Array, float]:
         """The state after a step."""
+        n, k = len(q), self.k
         self._before, self._last = acc, h
         end, speed = q + h * qd + h**2 * (B @ A @ acc), qd + h * (B @ acc)
         if self.led:
-            k = self.k
             end[:k], speed[:k] = u[:k], u[k : 2 * k]
         # followers of the next stages and of the end, by the polynomial through these
-        through = np.linalg.solve(np.vander(C, increasing=True), nears)
+        through = THROUGH @ near
         self._nears = (1 + C)[:, None] ** np.arange(STAGES) @ through
         self.near = self._here = through.sum(axis=0)
-        return end, speed, float(h * B @ powers)
+        return end, speed, float(h * B @ self._out[:, n + k])

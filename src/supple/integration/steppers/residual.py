@@ -62,14 +62,6 @@ class System:
         self.power = float(power[0])
         return r
 
-    def rests(
-        self, q: Array, qd: Array, qdd: Array, u: Array, near: Array
-    ) -> tuple[Array, Array, Array]:
-        """Residuals (s, N), powers (s,) and followers (s, W) of several states at once."""
-        r, tau, power, found = self.equations.residual(q, qd, qdd, u, near)
-        self.tau = tau[-1]
-        return r, power[:, 0], found
-
     def slopes(
         self, t: float, state: State, u: Array, exact: bool, anew: bool
     ) -> tuple[Array, Array, Array]:
@@ -82,12 +74,17 @@ class System:
         if exact:
             M, C, K = (part(*state, u, self.near)[0] for part in self.equations.slopes)
         else:
-            M, K = self.equations.mass(q, self.near)[0], stiffness_at(self.model, q)
-            C = self.model.damping.copy()
+            columns = np.tile(np.concatenate([*state, u, self.near]), (len(q) + 1, 1))
+            columns[1:, 2 * len(q) : 3 * len(q)] += np.eye(len(q))
+            parts = np.split(columns, np.cumsum([len(q)] * 3 + [len(u)]), axis=1)
+            forces = self.equations.residual(*parts)[0]  # linear in qdd
+            M = (forces[1:] - forces[0]).T
+            C, K = self.model.damping.copy(), self.model.stiffness.copy()
             if not np.isfinite(C).all():  # links that slide
                 n, h = len(q), 1e-6
                 lost = self.model.functions.evaluator("dissipation")
                 C = lost(np.tile(q, (n, 1)), h * np.eye(n))[0].T / h
+                K = stiffness_at(self.model, q)
             if self.equations.answer is not None:
                 if self._answer is None or anew:
                     self._answer = [part(q, qd, u, self.near)[0] for part in self.equations.answer]
@@ -118,7 +115,7 @@ class _Equations:
 
     Attributes:
         free: whether the rows of the joints say their accelerations, not their efforts.
-        residual: (r, tau, power, followers).  mass: M.  answer: slopes by q and qd of -tau of a
+        residual: (r, tau, power, followers).  answer: slopes by q and qd of -tau of a
         law, None without one.
     """
 
@@ -156,24 +153,24 @@ class _Equations:
         inputs = [q, qd, qdd, x, near]
         self._rows = ca.Function("rows", inputs, [rows])
         whole = ca.Function("residual", inputs, ca.cse([rows, ca.densify(tau), power, found]))
-        if near.numel() and not whole.is_a("SXFunction"):  # parts that were calls share their work
-            x = [ca.SX.sym(name, whole.numel_in(i)) for i, name in enumerate(whole.name_in())]
-            shared: Any = ca.cse(whole.expand().call(x))
-            whole = ca.Function("residual", x, shared)
-        tape = None if plan.compiled or not near.numel() else replayed(whole)
-        self.residual: AnyEvaluator = (
-            Evaluator(compiled(whole) if plan.compiled else whole)
-            if tape is None
-            else TapeEvaluator(
-                tape,
-                [whole.numel_in(i) for i in range(whole.n_in())],
-                [(whole.numel_out(i),) for i in range(whole.n_out())],
-            )
-        )
-        mass = ca.Function("mass", [q, near], [part("mass_matrix")(q)])
-        self.mass = Evaluator(compiled(mass) if plan.compiled else mass, True)
+        self.residual = _fast(whole, plan, near.numel())
 
     @cached_property
     def slopes(self) -> list[Evaluator]:
         """Slopes of the residual by qdd, qd and q."""
         return [Evaluator(slope(self._rows, i), True) for i in (2, 1, 0)]
+
+
+def _fast(function: Any, plan: Plan, loops: int) -> AnyEvaluator:
+    """The function as it is called fastest: that of loops on a tape, or compiled."""
+    import casadi as ca
+
+    if loops and not function.is_a("SXFunction"):  # parts that were calls share their work
+        x = [ca.SX.sym(name, function.numel_in(i)) for i, name in enumerate(function.name_in())]
+        shared: Any = ca.cse(function.expand().call(x))
+        function = ca.Function(function.name(), x, shared)
+    tape = replayed(function) if loops and not plan.compiled else None
+    if tape is None:
+        return Evaluator(compiled(function) if plan.compiled else function)
+    shapes = [(function.numel_out(i),) for i in range(function.n_out())]
+    return TapeEvaluator(tape, [function.numel_in(i) for i in range(function.n_in())], shapes)

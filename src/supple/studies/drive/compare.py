@@ -7,10 +7,11 @@ and whose payload is not quite what was told.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from itertools import product
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,11 +37,13 @@ from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ..small_range import SMALL
 from .methods import Task
+from .settle import RAISED, raising
 from .trials import Trial, driven, led
 
 __all__ = ["METHODS", "Comparison", "compare"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 METHODS = ("unshaped", "zvd", "scheduled", "optimised")
 WATCHED = 3.0  # periods of the lowest mode after the longest command
 TIGHTER = 4  # times that a move is made calmer
@@ -241,13 +244,13 @@ def compare(  # noqa: PLR0913 - every choice by keyword
     task = Task(robot, np.asarray(start, float), np.asarray(end, float), servo, coarse, groups)
     move = task.unshaped(duration, law)
     named = _named("methods", methods)
-    commands = {name: task.driving(move, given) for name, given in named.items()}
+    commands = {name: task.driving(move, named[name]) for name in _shown("making", named, progress)}
     after = WATCHED * task.period if after is None else after
     total = max(command.duration for command, _ in commands.values()) + after
     t = np.linspace(0.0, total, 1 + max(400, min(SAMPLES, round(total / task.period * ROWS))))
     factors, robots, changed = _wrong_payloads(robot, payload_error)
     trials = []
-    for name, k in _shown([(name, k) for name in commands for k in range(len(robots))], progress):
+    for name, k in _shown("trying", product(commands, range(len(robots))), progress):
         command, controller = commands[name]
         if controller is None:
             trials.append(led(robots[k], command, t, task.platform, elements, damping))
@@ -259,18 +262,19 @@ def compare(  # noqa: PLR0913 - every choice by keyword
     return _told(task, tuple(commands), rows, commands, factors, changed, words, band)
 
 
-def _shown(runs: list[tuple[str, int]], progress: bool | None) -> Iterator[tuple[str, int]]:
-    """The runs, with a progress bar on the error stream."""
+def _shown(word: str, each: Iterable[T], progress: bool | None) -> Iterator[T]:
+    """What is gone through one by one, with a progress bar on the error stream."""
     if not (sys.stderr.isatty() if progress is None else progress):
-        yield from runs
+        yield from each
         return
     from rich.console import Console
     from rich.progress import Progress
 
+    known = list(each)
     with Progress(transient=True, console=Console(stderr=True)) as bar:
-        task = bar.add_task("comparing", total=len(runs))
-        for name, k in runs:
-            yield name, k
+        task = bar.add_task(word, total=len(known))
+        for one in known:
+            yield one
             bar.advance(task)
 
 
@@ -302,8 +306,9 @@ def _told(
     }
     if band is None:
         band = _round(0.1 * float(np.nanmax(each["residual"])))
+    notes = dict.fromkeys(_raised(commands))
     bent = max((trial.bent for row in trials for trial in row), default=0.0)
-    notes = dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
+    notes |= dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
     if bent > SMALL:
         told = f"links bend by up to {bent:.2g} (deflection over length, or rad): beyond {SMALL:g} "
         notes[
@@ -329,6 +334,17 @@ def _told(
         notes=tuple(notes),
         **each,
     )
+
+
+def _raised(commands: dict[str, Any]) -> list[str]:
+    """Commands that are faster or accelerate more than the first one, in words."""
+    (first, (plain, _)), *others = commands.items()
+    return [
+        f"{name} raises the {said} of {first}"
+        for name, (command, _) in others
+        for times, said in raising(plain, command)
+        if times > RAISED
+    ]
 
 
 def _round(value: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from .calm import calm_move, families
 from .invert import Inversion
 from .plan import Plan
 from .servo import held_modes
-from .settle import leaves, settled
+from .settle import correction, leaves
 from .trials import driven, led
 
 __all__ = ["Task"]
@@ -38,6 +39,7 @@ ROWS = 50  # of a run to a period of the lowest mode
 SHARE = 0.95  # of the acceleration that is left to a move before it is corrected
 CLOSER = 5  # halvings of the time between the fastest move and the shaped one
 SURE = 0.6  # of what the shaped move leaves may be left by a faster one
+BANDS = (0.05, 0.1)  # by which frequencies may be off: less is left within each of them
 FAR = 1e4  # rad or m of a coordinate, beyond which a move is a slip of the pen
 
 
@@ -176,7 +178,7 @@ class Task:
             return shaped(move, shaper(kind, f, self.ratio))
         for ring in self.rings:
             move = schedule(move, shaper(kind, 1.0, self.ratio), partial(self.target, ring=ring))
-        return settled(self.robot, move) if self.corrects else move
+        return correction(self.robot, move) if self.corrects else move
 
     def _optimised(self, move: Trajectory) -> Trajectory:
         """The fastest move that leaves no more than the shaped ones on the robot as it is known."""
@@ -185,59 +187,75 @@ class Task:
         how: Any = {"servo": self.servo, "basis": self.basis, "platform": self.platform}
         how["groups"] = self.groups
 
-        def made(**more: Any) -> Trajectory:
+        def made(band: float, **more: Any) -> Trajectory:
             push = SHARE * most[1] if self.corrects else most[1]
             found: Trajectory = calm_move(
-                self.robot, self.start, self.end, most[0].tolist(), push.tolist(), **how, **more
+                self.robot,
+                self.start,
+                self.end,
+                most[0].tolist(),
+                push.tolist(),
+                band=band,
+                **how,
+                **more,
             )
-            return settled(self.robot, found) if self.corrects else found
+            return correction(self.robot, found, band) if self.corrects else found
 
         rivals = [self._by_word(move, word) for word in ("zvd", "scheduled")]
-        bounds = sorted({self.tried(rival) for rival in rivals})
+        bounds = sorted((self.tried(rival) for rival in rivals), key=max)
         longest = min(rival.duration for rival in rivals)
         shortest = calm_move(
             self.robot, self.start, self.end, *(x.tolist() for x in most), left=4.0, **how
         ).duration
-        for bound in bounds:
-            found = self._quickest(made, shortest, longest, SURE * bound)
+        for band, bound in product(BANDS if self.corrects else BANDS[:1], bounds):
+            most_left = [SURE * left for left in bound]
+            found = _quickest(self, partial(made, band), shortest, longest, most_left)
             if found is not None:
                 return found
-        return made(left=rivals[0])
-
-    def _quickest(
-        self, made: Callable[..., Trajectory], shortest: float, longest: float, bound: float
-    ) -> Trajectory | None:
-        """The fastest move that leaves no more than a bound, None if none is faster."""
-        low, high, best = shortest, longest, None
-        for k in range(CLOSER):
-            T = (0.97 * high) if k == 0 else (low + high) / 2
-            try:
-                found = made(duration=max(T, shortest))
-                calm = self.tried(found) <= bound
-            except SuppleError:  # too short for the limits
-                calm = False
-            if calm:
-                high, best = found.duration, found
-            elif k == 0:
-                return None
-            else:
-                low = T
-            if high - low < 0.01 * high:
-                break
-        return best
+        return made(BANDS[0], left=rivals[0])
 
     @property
     def corrects(self) -> bool:
         """Whether moves are corrected for the loads of their own motion."""
-        moving = architecture_of(self.robot).motors()
-        return self.servo is None and not any(slides for _, slides in moving)
+        return self.servo is None
 
-    def tried(self, command: Trajectory) -> float:
-        """What a command leaves on the robot as it is known, with few modes, m."""
+    def tried(self, command: Trajectory) -> list[float]:
+        """What a command leaves on the robot as it is known, with few modes, m.
+
+        Where it is corrected, for frequencies off by up to each of BANDS: a shaper leaves little
+        more when they are, and neither may what is faster.
+        """
         if self.corrects:
-            return leaves(self.robot, command)
+            return leaves(self.robot, command, BANDS)
         total = command.duration + 1.5 * self.period
         t = np.linspace(0.0, total, 1 + round(total / self.period * ROWS))
         if self.servo is None:
-            return led(self.robot, command, t, self.platform, 1, None).residual
-        return driven(self.basis, self.servo, command, t, self.platform).residual
+            return [led(self.robot, command, t, self.platform, 1, None).residual]
+        return [driven(self.basis, self.servo, command, t, self.platform).residual]
+
+
+def _quickest(
+    task: Task,
+    made: Callable[..., Trajectory],
+    shortest: float,
+    longest: float,
+    bound: list[float],
+) -> Trajectory | None:
+    """The fastest move that leaves no more than its bounds, None if none is faster."""
+    low, high, best = shortest, longest, None
+    for k in range(CLOSER):
+        T = (0.97 * high) if k == 0 else (low + high) / 2
+        try:
+            found = made(duration=max(T, shortest))
+            calm = all(x <= y for x, y in zip(task.tried(found), bound, strict=True))
+        except SuppleError:  # too short for the limits
+            calm = False
+        if calm:
+            high, best = found.duration, found
+        elif k == 0:
+            return None
+        else:
+            low = T
+        if high - low < 0.01 * high:
+            break
+    return best

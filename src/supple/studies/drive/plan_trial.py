@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ...answers.held import Held
 from ...arguments import number
 from ...beams.basis import AssumedModes
+from ...control.controllers import JointPD
 from ...control.trajectories import Trajectory
 from ...equations.build import build
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import static_state, stiffness_at
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...outputs.kinds import Strain
@@ -56,6 +57,34 @@ class PlanTrial(Held):
         return f"<PlanTrial: {1e3 * self.residual:.3g} mm left on the finer model{told}>"
 
 
+@dataclass(frozen=True, eq=False)
+class _Fed(Trajectory):
+    """A move whose joints are asked for so much more that a PD loop adds the efforts planned.
+
+    Attributes:
+        move: of the joints.  ahead: (pieces, joints) efforts over the gain, constant on pieces.
+        rest: (joints,) the same after the move.  duration: s, until when it is held.
+    """
+
+    move: Trajectory
+    ahead: Array
+    rest: Array
+    duration: float = 0.0
+    smooth: bool = field(default=True, init=False)
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        own = np.linspace(0.0, self.move.duration, len(self.ahead) + 1)[1:]
+        each = np.sort(np.concatenate([own, self.move.breaks]))
+        return tuple(each[np.diff(each, prepend=-1.0) > 1e-9 * self.move.duration].tolist())
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        x, v, a = self.move(t)
+        piece = np.floor(t / self.move.duration * len(self.ahead) + 1e-9).astype(int)
+        more = np.vstack([self.ahead, self.rest])[np.minimum(piece, len(self.ahead))]
+        return x + more, v, a
+
+
 def plan_trial(
     model: Model, move: Trajectory, tau: Array, limits: Mapping[str, Any], finer: Model | None
 ) -> PlanTrial:
@@ -77,18 +106,13 @@ def plan_trial(
     zero = np.zeros(finer.size)
     rest = finer.inverse_dynamics(static_state(finer, end), zero, zero)[:k]
 
-    def law(t: float, q: Array, qd: Array, wanted: Any) -> Array:
-        piece = int(t / T * len(tau))
-        planned = tau[piece] if t < T and piece < len(tau) else rest
-        speed = wanted[1] - qd[:k]
-        found: Array = planned + inertia * (w**2 * (wanted[0] - q[:k]) + 2 * w * speed)
-        return found
-
+    stiff = inertia * w**2
+    total = T + WATCHED * 2 * np.pi / w
     run = simulate(
         finer,
-        controller=law,
-        trajectory=move,
-        duration=T + WATCHED * 2 * np.pi / w,
+        controller=JointPD(stiff.tolist(), (2 * stiff / w).tolist()),
+        trajectory=_Fed(move, tau / stiff, rest / stiff, total),
+        duration=total,
         dt=T / ROWS,
         q0="static",
         theta0=start,
@@ -118,8 +142,8 @@ def _lowest(model: Model, theta: Array) -> float:
     k = model.joints
     if model.size == k:
         return 1.0
-    M = model.mass_matrix(_unbent(model, theta))[k:, k:]
-    K = np.asarray(model.stiffness)[k:, k:]
+    q = _unbent(model, theta)
+    M, K = model.mass_matrix(q)[k:, k:], stiffness_at(model, q)[k:, k:]
     values = np.linalg.eigvals(np.linalg.solve(M, K))
     return float(np.sqrt(np.abs(values).min()))
 

@@ -11,6 +11,8 @@ B-splines within the move: they begin and end at rest.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -27,13 +29,16 @@ from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot, a_robot, remembered
 
-__all__ = ["Corrected", "leaves", "settled"]
+__all__ = ["Corrected", "CorrectionWarning", "correction", "leaves", "raising", "settled"]
 
 Array = NDArray[np.float64]
 STEPS = 60  # to a period of the lowest mode
 SPACING = 6.0  # knots of the correction to a period
 HEARD = 10.0  # times the lowest frequency: modes that are looked after
 SKIPPED = 5  # steps from one slope of the loads to the next
+RAISED = 1.5  # times the command's own: a speed or acceleration that is told of
+LITTLE = 0.1  # of the largest: coordinates that move less are held against this much
+NARROW = 0.05  # a band of frequencies that its middle and its ends stand for
 FAINT = 0.02  # of the largest singular value: what is corrected is above it
 
 
@@ -78,12 +83,17 @@ def _spline(T: float, shares: Array) -> Any:
     return BSpline(knots, np.pad(shares, ((3, 3), (0, 0))), 3)
 
 
+class CorrectionWarning(UserWarning):
+    """A correction raises the speed or acceleration of its command by much."""
+
+
 ARGUMENTS: dict[str, Check] = {
     "robot": a_robot,
     "command": instance(Trajectory, "a Trajectory, such as one of supple.scheduled"),
     "band": number(0, 0.5),
     "rounds": whole(1, 10),
     "elements": whole(1, 50),
+    "raised": number(1),
 }
 
 
@@ -95,20 +105,59 @@ def settled(
     band: float = 0.05,
     rounds: int = 2,
     elements: int = 1,
-) -> Trajectory:
+    raised: float = RAISED,
+) -> Corrected:
     """Return a command corrected so that the loads of its own motion leave the robot calm.
 
     Args:
-        robot: an arm or a Delta, its motors doing what they are told.
-        command: of its joints, or of a Delta's platform, from rest to rest; one that is shaped
+        robot: an arm, a Delta or a mechanism, its motors doing what they are told.
+        command: of its motors, or of a Delta's platform, from rest to rest; one that is shaped
         already, so that little is left to correct. Speed and acceleration may rise: a plain move
         that shakes needs several times its own.
         band: by which part the frequencies may be off, to both sides.
         rounds: how often what is left is corrected.
         elements: to each link.
+        raised: a CorrectionWarning tells of a speed or acceleration raised to more than so many
+        times the largest of the command.
     """
     if command.periodic:
         raise SuppleError("command repeats: give one that begins and ends at rest")
+    found = correction(robot, command, band, rounds, elements)
+    told = [said for said in raising(command, found) if said[0] > raised]
+    if told:
+        warnings.warn(
+            f"the correction raises the largest {' and '.join(said for _, said in told)} of the "
+            f"command (more than {raised:g} times): shape it first, by supple.scheduled, or give "
+            "it more time",
+            CorrectionWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def raising(plain: Trajectory, command: Trajectory) -> list[tuple[float, str]]:
+    """Return how many times the largest speed and acceleration of a move another has, in words.
+
+    The coordinate that is raised most; of one that hardly moves beside the one that moves most.
+    """
+    each = []
+    for move in (plain, command):
+        t, _ = _grid(move, move.duration / 2000)
+        each.append([np.abs(part).max(axis=0) for part in move(t)[1:]])
+    found = []
+    for word, before, after in zip(("speed", "acceleration"), *each, strict=True):
+        least = np.maximum(before, LITTLE * before.max() + 1e-300)
+        k = int(np.argmax(after / least))
+        times = float(after[k] / least[k])
+        said = f"{word} of coordinate {k + 1} to {after[k]:.3g}, {times:.3g} times that"
+        found.append((times, said))
+    return found
+
+
+def correction(
+    robot: Robot, command: Trajectory, band: float = 0.05, rounds: int = 2, elements: int = 1
+) -> Corrected:
+    """Return what `settled` does, without a word on how much it raises."""
     task = _Task(robot, command, band, elements)
     shares = np.zeros((task.count, len(command(0.0)[0])))
     best, least = shares, np.inf
@@ -123,17 +172,27 @@ def settled(
     return Corrected(command, best)
 
 
-def leaves(robot: Robot, command: Trajectory, band: float = 0.05, elements: int = 1) -> float:
-    """Return the largest vibration of the tip that a command leaves within a band, m.
+def leaves(
+    robot: Robot, command: Trajectory, bands: Sequence[float] = (0.05,), elements: int = 1
+) -> list[float]:
+    """Return the largest vibration of the tip that a command leaves within each band, m.
 
-    The sum over the modes of their amplitudes at the tip, each frequency off by the band or not.
+    The sum over the modes of their amplitudes at the tip, frequencies off by the bands so far or
+    not: the narrowest is given first.
     """
-    task = _Task(robot, command, band, elements)
-    worst = 0.0
-    for factor in task.factors:
-        rung = task.rung(command, factor)
-        worst = max(worst, float(np.hypot(*np.split(rung, 2)).sum()))
-    return worst
+    task = _Task(robot, command, 0.0, elements)
+    here = task.model.matrices(*command(task.t))
+
+    def rings(factor: float) -> float:
+        left = task.rung(here, here.F[..., None], factor)[:, 0]
+        return float(np.hypot(*np.split(left, 2)).sum())
+
+    each, worst = [], rings(1.0)
+    for b in bands:
+        if b:
+            worst = max(worst, rings((1 - b) ** 2), rings((1 + b) ** 2))
+        each.append(worst)
+    return each
 
 
 def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
@@ -169,12 +228,10 @@ class _Task:
         periods = T * lowest / (2 * np.pi)
         self.t, self.h = _grid(command, T / max(60, min(4000, round(periods * STEPS))))
         self.count = max(4, min(60, round(periods * SPACING) - 3))
-        self.factors = [1.0] if band == 0 else [1.0, (1 - band) ** 2, (1 + band) ** 2]
-
-    def rung(self, command: Trajectory, factor: float) -> Array:
-        """r (2 m,) of one factor of the stiffness, cosines and then sines, m."""
-        here = self.model.matrices(*command(self.t))
-        return self._rung(here, here.F[..., None], factor)[:, 0]
+        offs = [0.0] if band == 0 else [0.0, -band, band]
+        if band > NARROW:  # what is calm at both ends and in the middle may ring in between
+            offs += [-band / 2, band / 2]
+        self.factors = [(1 + off) ** 2 for off in offs]
 
     def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
         """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
@@ -182,7 +239,7 @@ class _Task:
         F = here.F[..., None]
         if slopes:
             F = np.concatenate([F, self._loads(command)], axis=2)
-        rows = [self._rung(here, F, factor) for factor in self.factors]
+        rows = [self.rung(here, F, factor) for factor in self.factors]
         found = np.concatenate(rows)
         return found[:, 0], found[:, 1:] if slopes else None
 
@@ -209,8 +266,8 @@ class _Task:
             parts.append(by_a[:, :, None] * B2[:, None, :] + by_v[:, :, None] * B1[:, None, :])
         return np.stack(parts, axis=3).reshape(len(self.t), F.shape[1], -1)
 
-    def _rung(self, here: Any, F: Array, factor: float) -> Array:
-        """(m, columns): what is left at the end, stiffness times a factor."""
+    def rung(self, here: Any, F: Array, factor: float) -> Array:
+        """(2 m, columns) left at the end, cosines, then sines; stiffness times a factor, m."""
         from scipy.linalg import eigh
 
         K = factor * here.K

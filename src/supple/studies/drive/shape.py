@@ -101,7 +101,7 @@ def sampled(move: JointTrajectory, rate: float | None) -> tuple[JointTrajectory,
     if span * chosen > 2e7:
         raise SuppleError(
             f"{span:g} s at {chosen:g} Hz are {span * chosen:.1e} samples: at most "
-            "2e7, give a lower rate"
+            "2e7, give a lower rate, or higher limits if they made it so long"
         )
     t = np.arange(int(np.ceil(span * chosen - 1e-9)) + 1) / chosen
     spline = Samples(move.t - move.t[0], move.positions)

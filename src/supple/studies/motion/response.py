@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...answers.held import kept
+from ...architectures.kinds import architecture_of
 from ...equations.chains.sliders import newton_beta
 from ...equations.model import Model
 from ...integration.inputs import Input
@@ -73,6 +74,15 @@ class Response(Answer):
     def tip(self) -> Array:
         """(n, 3) position of the last link's end, or of a Delta's platform, base axes."""
         return self._found("tip", self.q)[0]
+
+    @property
+    def motor_effort(self) -> Array:
+        """(n, joints): what the motors give for `tau`, each on its own side of its gear."""
+        out = self.tau.copy()
+        for k, drive in enumerate(architecture_of(self.model.robot).drives):
+            if drive.made.gear is not None:
+                out[:, k] = drive.made.gear.motor_effort(self.tau[:, k], self.qd[:, k])
+        return out
 
     @property
     def position(self) -> Array:

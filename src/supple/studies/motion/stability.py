@@ -268,9 +268,10 @@ def _speed_ratio(model: Model, run: Response) -> Array:
     for i in model.chain.sliding:
         slide, k = model.chain.links[i].slide, model.chain.theta[i]
         assert slide is not None
-        stiff = min(slide.beam.at([0.0])[0, 2:4])
+        along = slide.beam.at(np.linspace(0.0, slide.beam.L, 17))
+        stiff = float((along[:, 2:4].min(axis=1) / along[:, 0]).min())
         if math.isfinite(stiff):
-            U_g = math.sqrt(stiff / slide.beam.at([0.0])[0, 0]) / run.q[:, k]
+            U_g = math.sqrt(stiff) / run.q[:, k]
             out = np.maximum(out, np.abs(run.qd[:, k]) / U_g)
     return out
 

@@ -70,7 +70,7 @@ def assumed_modes(
     k, n = model.joints, model.size
     if n == k:
         raise SuppleError("the model has no elastic coordinate: no mode to find")
-    q = np.zeros(n)
+    q = model.chain.pose()
     if theta is not None:
         given = np.asarray(theta, float)
         if given.shape != (k,):

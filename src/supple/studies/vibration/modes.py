@@ -225,72 +225,89 @@ def modes(
     """
     asked = where(robot, theta, position)
     structure = structure_of(robot, asked.at, joints)
-    if not _elastic(structure):
+    own = structure.known_numbers
+    if not own.bends and not own.sprung:
         raise SuppleError(f"{robot.name} has nothing elastic: no link bends and no joint is sprung")
-    if not (most := _available(structure)):
+    # without end, unless nothing but joints is elastic
+    most = 10_000 if own.bends else own.sprung - (0 if structure.closures else massless(structure))
+    if not most:
         raise SuppleError(f"{robot.name} has springs but nothing they carry has mass: no frequency")
     count = min(count, most)
     loose = _carrying_nothing(structure, method)
-    if asked.single and loose[0]:
+    if asked.single and loose is not None and loose[0]:
         raise SuppleError(loose[0])
-    none = np.zeros((0, count))
-    found = _Found(none, none, loose)
+    found = _Found(np.zeros((0, count)), np.zeros((0, count)))
     if structure.size:
-        found = _METHODS[method](structure, count, elements, order)
-    late = np.where(loose != "", loose, found.reason)
-    reason = asked.reason.copy()
-    reason[reason == ""] = late
+        found = _METHODS[method](structure, count, elements, order).less(loose)
+    reason, kept = asked.reason, structure
+    if found.reason is not None:
+        reason = reason.copy()
+        reason[asked.good] = found.reason
+        kept = structure.part(np.flatnonzero(found.reason == ""))
     if asked.single and reason[0]:
         raise SuppleError(f"{robot.name}: {reason[0]}")
-    kept = np.flatnonzero(late == "")
-    omega, width = found.omega.copy(), found.width.copy()
-    omega[late != ""] = width[late != ""] = np.nan
-    rigid = np.zeros(len(reason), np.int64)
-    rigid[asked.reason == ""] = structure.rigid_modes
+    rigid = asked.spread(structure.rigid_modes, 0)
     return Modes(
         robot,
         asked.take(asked.theta),
         None if asked.position is None else asked.take(asked.position),
         method,
         joints,
-        asked.spread(omega),
-        asked.spread(width),
-        int(rigid[0]) if asked.single else rigid,
-        asked.take(reason == ""),
+        asked.spread(found.omega),
+        asked.spread(found.width),
+        int(rigid) if asked.single else rigid,
+        asked.take(asked.good if found.reason is None else reason == ""),
         asked.take(reason),
-        structure if len(kept) == structure.size else structure.part(kept),
-        tuple(found.parts[b] for b in kept) if found.parts else (),
+        kept,
+        found.parts,
     )
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Answers of a method, a row a configuration; `reason` (B,) says why there is none."""
+    """Answers of a method, a row a configuration.
+
+    `reason` (B,) says why there is none, None where all have one.
+    """
 
     omega: Array
     width: Array
-    reason: NDArray[np.object_]
+    reason: NDArray[np.object_] | None = None
     parts: tuple[ElementModes, ...] = ()
+
+    def less(self, loose: NDArray[np.object_] | None) -> _Found:
+        """Return them with NaN where there is a reason, or one in `loose` (B,)."""
+        reason = self.reason
+        if loose is not None:
+            reason = loose if reason is None else np.where(loose != "", loose, reason)
+        if reason is None or (reason == "").all():
+            return replace(self, reason=None)
+        self.omega[reason != ""] = self.width[reason != ""] = np.nan
+        parts = tuple(part for part, why in zip(self.parts, reason, strict=False) if not why)
+        return replace(self, reason=reason, parts=parts)
 
 
 def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
-    varying = any(isinstance(segment.beam, VaryingBeam) for segment in structure.segments)
-    omega, width = np.empty((2, structure.size, count))
+    omega, width = np.empty((structure.size, count)), np.empty((structure.size, count))
     guess = structure.known_numbers.guess
     for rows in alike(structure):
         some = structure if structure.repeats is None else structure.part(rows)
-        if varying:
+        if structure.known_numbers.varies:
             from .varying_modes import varying_frequencies
 
             omega[rows], width[rows] = varying_frequencies(some, count, guess)
-        else:
-            found = natural_frequencies(some.tree(), count, some.rigid_modes, guess)
-            omega[rows], width[rows] = found.omega, found.width
+            continue
+        found = natural_frequencies(some.tree(), count, some.rigid_modes, guess)
+        if some is structure:
+            return _Found(found.omega, found.width, _uncounted(found.omega))
+        omega[rows], width[rows] = found.omega, found.width
     return _Found(omega, width, _uncounted(omega))
 
 
-def _uncounted(omega: Array) -> NDArray[np.object_]:
+def _uncounted(omega: Array) -> NDArray[np.object_] | None:
     """Why a row has no frequencies, empty where it has."""
+    if np.isfinite(omega).all():
+        return None
     reason = np.full(len(omega), "", object)
     reason[~np.isfinite(omega).all(axis=1)] = (
         "its lengths, masses and stiffnesses lie too far apart to count natural frequencies; look "
@@ -326,11 +343,13 @@ _METHODS: dict[str, Callable[[Structure, int, int, str], _Found]] = {
 }
 
 
-def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_]:
+def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_] | None:
     """Say where a motion that nothing holds has no inertia: its pivot would count at random."""
-    names = carrying_nothing(structure)
     if structure.closures and method != "exact":
-        return np.full(structure.size, "", object)  # what closures hold needs no inertia there
+        return None  # what closures hold needs no inertia there
+    names = carrying_nothing(structure)
+    if names is None:
+        return None
     words = (
         "{} has no mass or inertia on its joints, which exact modes need: give it some, or ask for "
         "method elements"
@@ -339,17 +358,3 @@ def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_]:
         "rotor_inertia, or its link a body with inertia"
     )
     return np.array([words.format(name) if name else "" for name in names], object)
-
-
-def _elastic(structure: Structure) -> bool:
-    return any(
-        not s.beam.rigid or any(r.stiffness > 0 for r in s.releases) for s in structure.segments
-    )
-
-
-def _available(structure: Structure) -> int:
-    """How many elastic modes there can be: without end, unless nothing but joints is elastic."""
-    if any(not s.beam.rigid for s in structure.segments):
-        return 10_000
-    sprung = sum(r.stiffness > 0 for s in structure.segments for r in s.releases)
-    return sprung - (0 if structure.closures else massless(structure))
