@@ -5,6 +5,7 @@ The words stand here, the figures come from the run: `python -m bench --page doc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,7 @@ from typing import Any
 __all__ = ["PICTURES", "page", "pictures", "table"]
 
 COLUMNS = ("", "time", "spread", "ratio")
-INTRODUCTION = """---
-orphan: true
----
-
-# Performance
+INTRODUCTION = """# Performance
 
 Written by `make bench`; do not edit. Times are medians of rounds in which the contestants take
 turns, in processor time unless a row counts several threads; the ratio is to the first row of its
@@ -125,13 +122,24 @@ def pictures(run: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _accuracy(axes: Any, rows: list[dict[str, Any]]) -> None:
+    """A line a family of elements, each point marked with its number or degree."""
+    families: dict[str, list[tuple[float, float, str]]] = {}
     for row in rows:
-        ours = row["name"].startswith("supple exact")
-        error = CERTIFIED if ours else max(row["errors"])
-        axes.loglog(row["seconds"], error, "o" if ours else "s", ms=6)
-        place = {"xytext": (5, 3), "textcoords": "offset points", "fontsize": 6}
-        axes.annotate(row["name"], (row["seconds"], error), **place)
-    axes.margins(x=0.25, y=0.1)
+        family, mark, error = row["name"], "", CERTIFIED
+        if not row["name"].startswith("supple exact"):
+            error = max(row["errors"])
+            engine, kind = row["name"].split(", ")
+            mark = max(re.findall(r"\d+", kind), key=int)
+            word = "of some degree" if "degree" in kind else kind.split()[1]
+            family = f"{engine}, {word} a link"
+        families.setdefault(family, []).append((row["seconds"], error, mark))
+    for family, points in families.items():
+        times, errors, marks = zip(*points, strict=True)
+        axes.loglog(times, errors, "o-", ms=5, label=family)
+        for at in zip(times, errors, marks, strict=True):
+            axes.annotate(at[2], at[:2], xytext=(4, 4), textcoords="offset points", fontsize=7)
+    axes.margins(x=0.1, y=0.1)
+    axes.legend(fontsize=7, loc="center left")
     axes.set_xlabel("time a configuration (s)")
     axes.set_ylabel("worst relative error")
 
@@ -154,9 +162,9 @@ def _against_size(label: str) -> Any:
 
 def _workers(axes: Any, rows: list[dict[str, Any]]) -> None:
     names = [row["name"].replace(", ", ",\n") for row in rows]
-    axes.bar(names, [1 / row["seconds"] for row in rows], width=0.5)
+    axes.bar(names, [1 / min(row["wall_seconds"]) for row in rows], width=0.5)
     axes.set_yscale("log")
-    axes.set_ylabel("configurations a second")
+    axes.set_ylabel("configurations a second, clock on the wall")
 
 
 def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:

@@ -39,6 +39,7 @@ def test_a_map(console: Console, tmp_path: Path) -> None:
         ("theta.link9=0:1:3", "theta.link9"),
         ("theta.link3", "KEY="),
         ("theta.link3=0:1:x", "points"),
+        ("theta.link3=0:1:\u00b2", "points"),
         ("theta.link3=a,b", "theta.link3"),
     ],
 )

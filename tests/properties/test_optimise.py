@@ -102,6 +102,8 @@ def test_mass_of_the_industrial_arm() -> None:
         ({"vary": {}}, "empty"),
         ({"vary": {"links.link1.section.wall": (0.02, 0.01)}}, "low, high"),
         ({"vary": {"links.link1.length": (1.0, 1e308)}}, "beyond 1e\\+30, where no robot is"),
+        ({"vary": {"links.99.length": (1.0, 2.0)}}, "has no value"),
+        ({"vary": {"links.\u00b2.length": (1.0, 2.0)}}, "has no value"),
         ({"vary": {"theta.link1": (0.0, 1.0)}}, "pose"),
         ({"vary": {"links.link1.section.wall": (0.01, 0.02)}, "mass": -1.0}, "mass"),
         ({"vary": {"links.link1.section.wall": (0.01, 0.02)}, "maximise": "beauty"}, "lowest"),

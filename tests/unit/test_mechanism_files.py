@@ -68,6 +68,13 @@ def test_library(name: str) -> None:
     assert changed.links[0].joint.damping == (0.25,)
 
 
+def test_a_wrong_parent_and_a_place_on_another_link() -> None:
+    """The place was looked up with all parents at once: a KeyError."""
+    text = dump(load("two-arms")).replace("parent: base", "parent: up", 1)
+    with pytest.raises(RobotError, match="parent 'up' is not listed before this link: base"):
+        loads(text)
+
+
 JOINT = "joint: {type: revolute, passive: true, start: -60deg}"
 CLOSURE = "{ends: [left2, right2], type: revolute}"
 

@@ -89,7 +89,9 @@ class MechanismRobot(Robot):
             known = ", ".join([BASE, *earlier])
             found.append(f"parent '{link.parent}' is not listed before this link: {known}")
         elif link.at is not None:
-            found += self._place_problems(self.parents[i], link.at)
+            # of this link alone: others may name parents that are not there
+            parent = i - 1 if link.parent is None else [BASE, *earlier].index(link.parent) - 1
+            found += self._place_problems(parent, link.at)
         count = self.freedoms(link)
         for key in ("start", "rest", "stiffness", "damping", "friction"):
             given = getattr(joint, key)

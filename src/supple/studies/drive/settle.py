@@ -38,6 +38,7 @@ HEARD = 10.0  # times the lowest frequency: modes that are looked after
 SKIPPED = 5  # steps from one slope of the loads to the next
 RAISED = 1.5  # times the command's own: a speed or acceleration that is told of
 LITTLE = 0.1  # of the largest: coordinates that move less are held against this much
+NARROW = 0.05  # a band of frequencies that its middle and its ends stand for
 FAINT = 0.02  # of the largest singular value: what is corrected is above it
 
 
@@ -176,7 +177,8 @@ def leaves(
 ) -> list[float]:
     """Return the largest vibration of the tip that a command leaves within each band, m.
 
-    The sum over the modes of their amplitudes at the tip, frequencies off by the band or not.
+    The sum over the modes of their amplitudes at the tip, frequencies off by the bands so far or
+    not: the narrowest is given first.
     """
     task = _Task(robot, command, 0.0, elements)
     here = task.model.matrices(*command(task.t))
@@ -185,8 +187,12 @@ def leaves(
         left = task.rung(here, here.F[..., None], factor)[:, 0]
         return float(np.hypot(*np.split(left, 2)).sum())
 
-    told = rings(1.0)
-    return [max(told, rings((1 - b) ** 2), rings((1 + b) ** 2)) if b else told for b in bands]
+    each, worst = [], rings(1.0)
+    for b in bands:
+        if b:
+            worst = max(worst, rings((1 - b) ** 2), rings((1 + b) ** 2))
+        each.append(worst)
+    return each
 
 
 def _grid(command: Trajectory, step: float) -> tuple[Array, Array]:
@@ -222,7 +228,10 @@ class _Task:
         periods = T * lowest / (2 * np.pi)
         self.t, self.h = _grid(command, T / max(60, min(4000, round(periods * STEPS))))
         self.count = max(4, min(60, round(periods * SPACING) - 3))
-        self.factors = [1.0] if band == 0 else [1.0, (1 - band) ** 2, (1 + band) ** 2]
+        offs = [0.0] if band == 0 else [0.0, -band, band]
+        if band > NARROW:  # what is calm at both ends and in the middle may ring in between
+            offs += [-band / 2, band / 2]
+        self.factors = [(1 + off) ** 2 for off in offs]
 
     def left(self, command: Trajectory, slopes: bool) -> tuple[Array, Array | None]:
         """r (m,) in metres of the tip, and its slopes (m, coefficients) if they are asked for."""
