@@ -89,6 +89,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "PathResponse": lambda: supple.follow(
         arm(), supple.PointToPoint((0, 0, 0), (0.01, 0, 0), 0.05), elements=1
     ),
+    "PathResponse, damped": lambda: supple.follow(
+        arm(), supple.PointToPoint((0, 0, 0), (0.01, 0, 0), 0.05), elements=1, damping=0.02
+    ),
     "StateSpace": lambda: supple.linearize(small_model(), outputs=["joints", "tip"]),
     "Stability": lambda: supple.stability(sliding_model(), _there_and_back().there, samples=11),  # type: ignore[attr-defined]
     "Floquet": lambda: supple.floquet(sliding_model(), _there_and_back()),

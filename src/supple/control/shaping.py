@@ -20,6 +20,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import kept
 from ..errors import SuppleError
 from .shapers import Shaper
 from .trajectories import Trajectory
@@ -88,6 +89,7 @@ class Scheduled(Trajectory):
 
     def __post_init__(self) -> None:
         """Check the schedule."""
+        super().__post_init__()
         if self.unshaped.periodic:
             raise SuppleError("a periodic trajectory cannot be scheduled: shape one period of it")
         if not (np.asarray(self.omega) > 0).all():
@@ -125,7 +127,7 @@ class Scheduled(Trajectory):
         grid = np.linspace(self.times[0], self.times[-1], 20 * len(self.times))
         return grid, self._outside(grid)[2]
 
-    @cached_property
+    @kept
     def _delays(self) -> Array:
         """(n,) phases of the impulses."""
         return 2 * np.pi * self.shaper.frequency_hz * self.shaper.times

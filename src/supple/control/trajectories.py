@@ -9,14 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held
+from ..answers.held import Held, kept
 from ..arguments import checked, number, one_of, reals, shown, some, vector
 from ..errors import SuppleError
 
@@ -281,7 +280,7 @@ class WayPoints(Trajectory):
                 raise SuppleError(f"{name} is {getattr(self, name)!r}: give positive limits")
         _law(self.law)
 
-    @cached_property
+    @kept
     def stretches(self) -> Array:
         """(k,) duration of each stretch, without the pauses."""
         d = np.abs(np.diff(np.asarray(self.points, float), axis=0))

@@ -17,10 +17,22 @@ from ..equations.chains.chain import distal_loads
 from ..equations.damping import file_ratio, modal_matrix
 from .ked import Ked
 
-__all__ = ["Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
+__all__ = ["Along", "Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
 
 Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Along(Held):
+    """A law that can be stored and compared: share M(t) + still."""
+
+    share: float
+    still: Array
+
+    def __call__(self, mass: Array) -> Array:
+        """Return the damping matrices, (B, N, N) or (N, N)."""
+        return self.share * mass + self.still if self.share else self.still
 
 
 class MotionDamping(Held, ABC):
@@ -46,8 +58,7 @@ class Proportional(MotionDamping):
 
     def law(self, M: Array, K: Array) -> Law:
         """Return alpha M(t) + beta K."""
-        still = self.beta * K
-        return lambda mass: self.alpha * mass + still if self.alpha else still
+        return Along(self.alpha, self.beta * K)
 
 
 @dataclass(frozen=True)
@@ -88,8 +99,7 @@ class Ratio(MotionDamping):
 
         squares, Phi = eigh(K, M)
         side = M @ Phi
-        C = 2 * self.ratio * (side * np.sqrt(squares)) @ side.T
-        return lambda mass: C
+        return Along(0.0, 2 * self.ratio * (side * np.sqrt(squares)) @ side.T)
 
 
 def link_damping(model: Ked, ratio: float | None) -> Law | None:
@@ -107,4 +117,4 @@ def link_damping(model: Ked, ratio: float | None) -> Law | None:
         if zeta and part.size:
             M = part.mass[6:, 6:] + end_mass(load, part.end)
             D[place, place] = modal_matrix(M, part.stiffness, np.full(part.size, zeta))
-    return (lambda mass: D) if D.any() else None
+    return Along(0.0, D) if D.any() else None

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import kept
 from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
@@ -124,7 +125,7 @@ class Ked(SmallMotion):
         """Return the elastic stiffness, which is the same everywhere."""
         return self.stiffness
 
-    @cached_property
+    @kept
     def stiffness(self) -> Array:
         """(N, N) elastic stiffness; it does not change in time."""
         K = np.zeros((self.size, self.size))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...answers.held import kept
 from ...arguments import Check, checked, number, optional, reals, shown, some, vector, whole
 from ...control.trajectories import Trajectory
 from ...equations.functions import need_open
@@ -177,7 +178,7 @@ class PathTiming(Trajectory):
         """The spline p(s)."""
         return _spline(self.knots, self.points)
 
-    @cached_property
+    @kept
     def times(self) -> Array:
         """(N + 1,) s, when the lengths `s` are passed."""
         return np.concatenate(
