@@ -31,7 +31,7 @@ def stiff(**changes: object) -> supple.DeltaRobot:
 
 
 def frequencies(quick: bool) -> Report:
-    """Eight frequencies at one pose, exact and by two elements a link."""
+    """Eight frequencies at one pose, exact and by two elements per link."""
     robot = supple.load("kuo-delta")
     racers = {
         "supple exact, certified": Contestant(lambda: supple.modes(robot, position=P, count=8)),

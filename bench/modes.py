@@ -103,11 +103,11 @@ def ours(robot: supple.SerialRobot, many: np.ndarray, few: np.ndarray) -> dict[s
 
 def contestants(arm: PlainArm, few: np.ndarray) -> tuple[dict[str, Contestant], list[str]]:
     """Return the peers on the same poses, and which of them are not there."""
-    made: dict[str, Any] = {f"scipy, {n} cubic a link": ScipyArm(arm, n) for n in MESHES}
+    made: dict[str, Any] = {f"scipy, {n} cubic per link": ScipyArm(arm, n) for n in MESHES}
     made |= {f"scipy, 1 of degree {p} a link": ScipyArm(arm, degree=p) for p in DEGREES}
     ops = opensees()
     if ops is not None:
-        made |= {f"OpenSeesPy, {n} cubic a link": OpenSeesArm(ops, arm, n) for n in MESHES}
+        made |= {f"OpenSeesPy, {n} cubic per link": OpenSeesArm(ops, arm, n) for n in MESHES}
     found = {k: Contestant(lambda v=v: v.batch(few), len(few)) for k, v in made.items()}
     return found, [] if ops is not None else ["OpenSeesPy (not installed, or it does not load)"]
 
@@ -141,7 +141,7 @@ def checks(errors: dict[str, np.ndarray], width: float, tolerance: float) -> lis
     text = f"exact and spectral elements agree to {spectral:.0e} (allowed {tolerance:g})"
     found.append(Check(text, spectral <= tolerance))
     for engine in ("supple elements", "scipy", "OpenSeesPy"):
-        meshes = [errors.get(f"{engine}, {n} cubic a link") for n in MESHES]
+        meshes = [errors.get(f"{engine}, {n} cubic per link") for n in MESHES]
         if all(mesh is not None for mesh in meshes):
             worst = [abs(mesh).max() for mesh in meshes]
             falling = worst[0] > worst[1] > worst[2] and min(mesh.min() for mesh in meshes) > -1e-6

@@ -43,7 +43,7 @@ def opensees() -> ModuleType | None:
 
 
 class OpenSeesArm:
-    """Natural frequencies of an arm by `elements` equal elements a link."""
+    """Natural frequencies of an arm by `elements` equal elements per link."""
 
     def __init__(self, ops: ModuleType, arm: PlainArm, elements: int) -> None:
         self.ops, self.arm, self.elements = ops, arm, elements

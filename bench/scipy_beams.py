@@ -25,7 +25,7 @@ PLANAR = (0, 1, 5)
 
 
 class ScipyArm:
-    """Natural frequencies of an arm by `elements` equal elements a link, or one of `degree`."""
+    """Natural frequencies of an arm by `elements` equal elements per link, or one of `degree`."""
 
     def __init__(self, arm: PlainArm, elements: int = 0, degree: int = 0) -> None:
         self.arm = arm

@@ -26,7 +26,7 @@ def two_links() -> SerialRobot:
 
 @pytest.mark.parametrize("joints", ["locked", "free"])
 def test_assumed_frequencies_fall_to_the_exact_ones(joints: str) -> None:
-    """m = 1 .. 6 modes a link: bending only, so against the inextensible, torsion-rigid arm."""
+    """m = 1 .. 6 modes per link: bending only, so against the inextensible, torsion-rigid arm."""
     exact = modes(two_links(), THETA, count=6, joints=joints).omega
     before = np.full(6, np.inf)
     for m in range(1, 7):

@@ -32,7 +32,7 @@ def test_the_modes_are_the_exact_ones(rods: str) -> None:
     assert (found > exact * (1 - 1e-9)).all()  # a basis bounds from above
     linear = supple.assumed_modes(model, q[:3], count=6).omega  # the same shapes on the Structure
     np.testing.assert_allclose(found, linear, rtol=1e-9)
-    np.testing.assert_allclose(found[:3], exact[:3], rtol=0.01)  # one mode a link does for these
+    np.testing.assert_allclose(found[:3], exact[:3], rtol=0.01)  # one mode per link does for these
 
 
 @pytest.mark.slow

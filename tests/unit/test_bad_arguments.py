@@ -59,7 +59,7 @@ ASKED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: supple.build(
             model().robot, supple.AssumedModes(2), damping=supple.ModalDamping([[0.1] * 3] * 2)
         ),
-        "for each link one a mode (link 1 has 2)",
+        "for each link one per mode (link 1 has 2)",
     ),
     "nothing to control": (
         lambda: supple.lqr(

@@ -167,7 +167,7 @@ def test_a_deflection_relative_to_the_chord_vanishes_at_both_ends() -> None:
 
 
 def held(name: str) -> tuple[Model, JointPD]:
-    """A library mechanism with one mode a link, and springs and dampers that hold its motors."""
+    """A library mechanism with one mode per link, and springs and dampers that hold its motors."""
     robot = load(name)
     model = build(robot, AssumedModes(1))
     turns = np.array([link.joint.type == "revolute" for link in robot.links if link.joint.driven])

@@ -50,27 +50,27 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "robots": (robots, "List the robots of the library."),
     "check": (check, "Find every fault of a robot file, with its place."),
     "materials": (materials, "List common materials with their sources."),
-    "import": (import_, "Make a robot file of a URDF, some of its links bending."),
+    "import": (import_, "Make a robot file from a URDF, some of its links flexible."),
     "schema": (schema, "Print the JSON schema of robot files, for editors."),
-    "forward": (forward, "Where is the tip, at given joint coordinates."),
-    "inverse": (inverse, "Which joint coordinates put the tip there."),
-    "modes": (modes, "How does it vibrate here: frequencies and kinds of mode."),
-    "workspace": (workspace, "Where does it vibrate low: a map over all its poses."),
-    "statics": (statics, "How far does it sag: gravity, tip loads, compliance."),
-    "response": (response, "How does it answer vibrating forces: exact, poles, zeros."),
-    "simulate": (simulate, "How does it move: under efforts, a controller, a path."),
-    "linearize": (linearize, "What does it do close to rest: frequencies, A, B, C, D."),
-    "stability": (stability, "What does vibration do while a link slides."),
-    "sweep": (sweep, "Ask the same everywhere: maps over poses and parameters."),
+    "forward": (forward, "Position and attitude of the tip at given joint coordinates."),
+    "inverse": (inverse, "Joint coordinates that put the tip at a given place."),
+    "modes": (modes, "Natural frequencies and kinds of mode in one pose."),
+    "workspace": (workspace, "Map of the lowest frequency over the workspace."),
+    "statics": (statics, "Sag under gravity and tip loads; compliance of the tip."),
+    "response": (response, "Exact frequency responses with poles and zeros."),
+    "simulate": (simulate, "Motion under efforts, a controller, or along a path."),
+    "linearize": (linearize, "Linearised model: frequencies, A, B, C, D."),
+    "stability": (stability, "Growth and decay of vibration while a link slides."),
+    "sweep": (sweep, "One question over many poses and parameters: maps."),
     "track": (track, "Follow modes as branches while one thing changes."),
-    "tolerances": (tolerances, "How sure is a frequency: its interval from tolerances."),
-    "stopband": (stopband, "Prove that no pose or payload rings in a band."),
-    "optimise": (optimise, "Which dimensions make the lowest frequency highest."),
+    "tolerances": (tolerances, "Intervals of frequencies from tolerances of parameters."),
+    "stopband": (stopband, "Prove that no pose or payload has a frequency in a band."),
+    "optimise": (optimise, "Find dimensions that make the lowest frequency highest."),
     "shape": (shape, "Make a joint trajectory end without vibration."),
-    "plan": (plan, "Plan a move from rest to rest under limits; write it."),
-    "compare": (compare, "Which way to make a move leaves it calm, and at what cost."),
+    "plan": (plan, "Plan a rest-to-rest move under limits and write it."),
+    "compare": (compare, "Compare ways to make a move: residual, time, effort."),
     "reproduce": (reproduce, "Recompute published tables, ours beside theirs."),
-    "tour": (tour, "Visit four published robots; writes a page to play with."),
+    "tour": (tour, "Visit four published robots; writes an interactive page."),
     "view": (view, "Show a robot and its modes live in the browser."),
 }
 for name, (command, line) in COMMANDS.items():
@@ -94,7 +94,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     _: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Robots whose links bend: how do they vibrate, sag and move?"""

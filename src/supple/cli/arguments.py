@@ -30,7 +30,9 @@ __all__ = [
 
 File = Annotated[
     str,
-    typer.Argument(metavar="FILE_OR_NAME", help="A robot file, or a name of `supple robots`."),
+    typer.Argument(
+        metavar="FILE_OR_NAME", help="A robot file, or a name listed by `supple robots`."
+    ),
 ]
 At = Annotated[
     str | None,
@@ -38,30 +40,39 @@ At = Annotated[
         "--at",
         metavar="0,45deg,...",
         help="Joint coordinates: radians, 45deg, or metres outside for a prismatic joint. "
-        "All zero without.",
+        "Default: all zero.",
     ),
 ]
 Position = Annotated[
     str | None,
-    typer.Option("--position", metavar="x,y,z", help="Place of a Delta's platform, metres."),
+    typer.Option(
+        "--position",
+        metavar="x,y,z",
+        help="Position of a Delta's platform or a mechanism's tip, m.",
+    ),
 ]
 Gravity = Annotated[
     str | None,
     typer.Option(
-        "--gravity", metavar="gx,gy,gz", help="Acceleration, base axes; else the robot file's."
+        "--gravity",
+        metavar="gx,gy,gz",
+        help="Gravity in base axes, m/s2. Default: the robot file's.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 Plot = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw it too: .png, .svg or .pdf.")
+    str | None,
+    typer.Option("--plot", metavar="FILE", help="Draw the answer as well: .png, .svg or .pdf."),
 ]
 
 
 Save = Annotated[
     str | None,
-    typer.Option("--save", metavar="PAGE.html", help="Write one page that needs no network."),
+    typer.Option(
+        "--save", metavar="PAGE.html", help="Write a self-contained page that works offline."
+    ),
 ]
 
 

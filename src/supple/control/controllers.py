@@ -165,7 +165,7 @@ class Decoupling(Controller):
     any model; it needs the elastic state as well as the joints'.
 
     Attributes:
-        position_gain, velocity_gain: Gp in 1/s^2, Gv in 1/s, one or one a joint.
+        position_gain, velocity_gain: Gp in 1/s^2, Gv in 1/s, one or one per joint.
 
     Source: [Theodore1997], Eqs. (35)-(37), with gravity, damping and 1/2 q_f' (dK/dl) q_f in n_r.
     """

@@ -43,7 +43,7 @@ class StrainFeedback(Controller):
 
     Attributes:
         position_gain, velocity_gain: of the joints.  strain_gain, rate_gain: N m and N m s per unit
-        of strain, one or one a joint.  gauges: a Strain for each joint, in order.  still: strains
+        of strain, one or one per joint.  gauges: a Strain for each joint, in order.  still: strains
         at rest, one for each joint.
     """
 
@@ -218,7 +218,7 @@ def h_infinity(
 
 
 def _finer(model: Model, at: Plant) -> Model:
-    """The same robot under two more assumed modes a link, damped as little as this Model is."""
+    """The same robot under two more assumed modes per link, damped as little as this Model is."""
     from ..architectures.kinds import architecture_of
     from ..beams.basis import AssumedModes
     from ..equations.build import build

@@ -61,7 +61,7 @@ def filtered(
         raise SuppleError("samples: give positions (N,) or (N, joints), finite numbers")
     if frequency_hz >= rate / 2:
         raise SuppleError(
-            f"frequency_hz is {frequency_hz:g}: at {rate:g} samples a second it must be below "
+            f"frequency_hz is {frequency_hz:g}: at {rate:g} samples per second it must be below "
             f"{rate / 2:g}"
         )
     w = 2 * np.pi * frequency_hz
@@ -77,7 +77,7 @@ def filtered(
     if tail > 10**7:
         raise SuppleError(
             f"frequency_hz is {frequency_hz:g}: this filter would run for {tail / rate:.3g} s at "
-            f"{rate:g} samples a second; give a higher frequency, more damping or a lower rate"
+            f"{rate:g} samples per second; give a higher frequency, more damping or a lower rate"
         )
     columns = x.reshape(len(x), -1)
     moved = np.concatenate([columns, np.repeat(columns[-1:], tail, axis=0)]) - columns[0]

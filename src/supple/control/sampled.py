@@ -48,10 +48,10 @@ class Sampled(Held):
     Attributes:
         law: a Controller, or a function f(t, q, qd) or f(t, q, qd, (r, rd, rdd)) to efforts.
         period: s between two samples, at k period.  delay: s from a sample until its effort acts;
-        it may exceed the period.  effort_limit: largest effort either way, one or one a joint;
+        it may exceed the period.  effort_limit: largest effort either way, one or one per joint;
         None: that of the robot's joints, where they have one.  quantisation: step to which
-        measured joint coordinates are rounded (rad, m), one or one a joint; their rates are not.
-        lag: time constant of the motors' current loops, s, one or one a joint: the effort follows
+        measured joint coordinates are rounded (rad, m), one or one per joint; their rates are not.
+        lag: time constant of the motors' current loops, s, one or one per joint: the effort follows
         what is commanded by lag dtau/dt = command - tau.
     """
 

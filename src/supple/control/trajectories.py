@@ -250,7 +250,7 @@ class WayPoints(Trajectory):
     A stretch of length d takes max(|d| max s' / v, sqrt(|d| max|s''| / a)) over its coordinates.
 
     Attributes:
-        velocity, acceleration: limits, one value or one a coordinate.  pause: rest at points, s.
+        velocity, acceleration: limits, one value or one per coordinate.  pause: rest at points, s.
     """
 
     points: Sequence[Sequence[float]]

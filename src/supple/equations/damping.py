@@ -53,7 +53,7 @@ class ModalDamping(Damping):
     D = 2 M^1/2 (M^-1/2 K M^-1/2)^1/2 zeta M^1/2 over the modes, so the same in every basis.
 
     Attributes:
-        ratio: one value, one a link, or for each link one a mode; None: the robot file's.
+        ratio: one value, one per link, or for each link one per mode; None: the robot file's.
     """
 
     ratio: float | Sequence[float] | Sequence[Sequence[float]] | None = None

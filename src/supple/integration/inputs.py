@@ -62,7 +62,7 @@ class Input(Held, ABC):
 
 
 def _wide(amplitude: float | Sequence[float], width: int) -> Array:
-    """One amplitude for every joint, or one a joint."""
+    """One amplitude for every joint, or one per joint."""
     try:
         given = np.asarray(amplitude, float)
     except (TypeError, ValueError):
@@ -211,8 +211,8 @@ class Table(Input):
 
     @classmethod
     def from_csv(cls, path: str | Path, hold: bool = False) -> Table:
-        """Return the table of a CSV file: a header line, then t and one effort a joint."""
-        form = "a header, then t and one effort a joint, with commas"
+        """Return the table of a CSV file: a header line, then t and one effort per joint."""
+        form = "a header, then t and one effort per joint, with commas"
         rows = read_table(path, "efforts", form)
         return cls(rows[:, 0], rows[:, 1:], hold)
 

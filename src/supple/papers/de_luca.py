@@ -84,7 +84,7 @@ def arm(payload: float = 1.0) -> SerialRobot:
 
 @cache
 def arm_model(damped: bool = False) -> Model:
-    """Return the paper's model, two modes a link, deflection `paper`."""
+    """Return the paper's model, two modes per link, deflection `paper`."""
     damping = StiffnessRoot(0.1) if damped else None
     return build(arm(), AssumedModes(2), deflection="paper", damping=damping)
 

@@ -69,7 +69,7 @@ NOTES = (
     "right model: motors clamped, true universal joints, disc platform, 6 + 3 (12 n - 2) unknowns",
     "section 5: loads, damping and start are not stated; ours: gravity, inertia, gyroscopic and "
     "centrifugal terms and preload, Rayleigh damping of 5 % at modes 1 and 2, two cubic "
-    "elements a link, steps of 1 ms, from the static sag (circle: 2 ms, on the periodic motion)",
+    "elements per link, steps of 1 ms, from the static sag (circle: 2 ms, on the periodic motion)",
     "at its start the platform's weight alone lowers it by 25 mm; g / omega_1^2 = 23 mm",
 )
 
@@ -93,7 +93,7 @@ class CircleFrequencies:
 
 @cache
 def circle_frequencies(points: int = 73) -> CircleFrequencies:
-    """Return Fig. 4: the reading `paper` with one element a link, and the right model, exact."""
+    """Return Fig. 4: the reading `paper` with one element per link, and the right model, exact."""
     angle = np.linspace(0, 2 * np.pi, points)
     places = np.stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), np.full(points, 0.5)], axis=1)
     paper = np.array([PaperDelta(robot(), 1).frequencies(place) for place in places])
@@ -104,7 +104,7 @@ def circle_frequencies(points: int = 73) -> CircleFrequencies:
 def motion(name: str, again: bool = False) -> PathResponse:
     """Return the right model on the paper's circle or inverted U, as the notes say.
 
-    `again`: by another basis, one quintic element a link, and for the inverted U by another method,
+    `again`: by another basis, one quintic element per link, and for the inverted U another method,
     Newmark's, whose phase is off by (omega h)^2 / 12 of omega t: 1e-3 for all that moves there.
     """
     options: dict[str, Any] = {"damping": Rayleigh(0.05)}

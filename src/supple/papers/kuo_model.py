@@ -41,7 +41,7 @@ DENSITY = 7800.0  # Table 1; the platform's printed inertia uses the links' stee
 
 @dataclass(frozen=True)
 class PaperDelta:
-    """The paper's finite-element Delta: `n` elements a link, order "cubic" or "quintic".
+    """The paper's finite-element Delta: `n` elements per link, order "cubic" or "quintic".
 
     Attributes:
         slips: those that are made; the paper makes all four.

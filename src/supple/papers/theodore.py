@@ -67,7 +67,7 @@ class PaperMotion:
 
 @cache
 def arm_model(velocity: str = "material", normalisation: Normalisation = "one") -> Model:
-    """Return the paper's arm with two modes a plane."""
+    """Return the paper's arm with two modes per plane."""
     basis = AssumedModes(2, normalisation=normalisation)
     return build(files.load("theodore-rrp"), basis, velocity=velocity)  # type: ignore[arg-type]
 

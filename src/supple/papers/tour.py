@@ -126,7 +126,7 @@ def _de_luca() -> Stop:
         "Two very soft links",
         (
             "Half a metre each, soft enough to sway once in two seconds. The paper writes its "
-            "equations of motion with two shapes a link; each shape belongs to the link clamped at "
+            "equations of motion with two shapes per link; each belongs to the link clamped at "
             "its joint, carrying the rest of the arm as a mass. So the table below lists links one "
             "by one, the picture and its list the whole arm: their frequencies are near, not "
             "equal.",

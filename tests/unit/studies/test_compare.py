@@ -172,7 +172,7 @@ def test_bad_input(given: dict, word: str) -> None:
 
 @pytest.mark.slow
 def test_a_schedule_for_a_servo_that_gives_way() -> None:
-    """Made for the poles of the loop on one mode a link, tried on two, with a wrong payload."""
+    """Made for the poles of the loop on one mode per link, tried on two, with a wrong payload."""
     c = supple.compare(
         supple.load("de-luca-two-link"),
         [0.0, 0.0],

@@ -31,15 +31,15 @@ SidecarFile = Annotated[
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="ARM.yaml", help="The robot file to write; printed without."),
+    typer.Option("--out", metavar="ARM.yaml", help="Robot file to write. Default: print it."),
 ]
-Base = Annotated[str | None, typer.Option("--base", help="First link; the root without.")]
+Base = Annotated[str | None, typer.Option("--base", help="First link. Default: the root.")]
 Tip = Annotated[
-    str | None, typer.Option("--tip", help="Last link; the one behind most joints without.")
+    str | None, typer.Option("--tip", help="Last link. Default: the one behind the most joints.")
 ]
 Gravity = Annotated[
     str | None,
-    typer.Option("--gravity", metavar="gx,gy,gz", help="Acceleration; 0,0,-9.81 without."),
+    typer.Option("--gravity", metavar="gx,gy,gz", help="Gravity, m/s2. Default: 0,0,-9.81."),
 ]
 
 

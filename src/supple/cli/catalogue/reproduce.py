@@ -15,11 +15,12 @@ from ..output import print_json, print_table, say
 __all__ = ["reproduce"]
 
 Paper = Annotated[
-    str | None, typer.Argument(metavar="[PAPER]", help="Its short name; all papers without.")
+    str | None,
+    typer.Argument(metavar="[PAPER]", help="Short name of a paper. Default: all papers."),
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="DIR", help="Write every cell (.json) and the figures there."),
+    typer.Option("--out", metavar="DIR", help="Folder for every cell (.json) and the figures."),
 ]
 
 

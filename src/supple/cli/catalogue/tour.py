@@ -11,7 +11,9 @@ from ..output import print_json, print_table, say
 
 __all__ = ["tour"]
 
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Where index.html is written.")]
+Out = Annotated[
+    str, typer.Option("--out", metavar="DIR", help="Folder for index.html and what belongs to it.")
+]
 
 
 def tour(out: Out = "tour", json: Json = False) -> None:

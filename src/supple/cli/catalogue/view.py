@@ -12,14 +12,18 @@ from ..output import print_json, say
 
 __all__ = ["view"]
 
-Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
+Count = Annotated[int, typer.Option("--count", help="Number of elastic modes.")]
 Host = Annotated[
-    str, typer.Option("--host", help="Address to serve on; others than 127.0.0.1 need the next.")
+    str,
+    typer.Option(
+        "--host", help="Address to serve on; any other than 127.0.0.1 needs --listen-on-network."
+    ),
 ]
 Network = Annotated[
     bool,
     typer.Option(
-        "--listen-on-network", help="Let every machine that reaches --host look and move the robot."
+        "--listen-on-network",
+        help="Let every machine that can reach --host view and move the robot.",
     ),
 ]
 Origins = Annotated[
@@ -27,11 +31,13 @@ Origins = Annotated[
     typer.Option(
         "--allow-origin",
         metavar="https://HOST",
-        help="A page elsewhere that may use it too, as of notebooks behind a proxy.",
+        help="Another origin that may use the studio, such as a notebook behind a proxy.",
     ),
 ]
-Port = Annotated[int, typer.Option("--port", help="The next free one is taken when it is busy.")]
-Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser too.")]
+Port = Annotated[
+    int, typer.Option("--port", help="Port to serve on; if it is busy, the next free one is taken.")
+]
+Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")]
 
 
 def view(

@@ -18,23 +18,25 @@ def optimise(
     file: File,
     vary: Annotated[
         list[str],
-        typer.Option("--vary", metavar="PATH=low:high", help="A dimension and its bounds; repeat."),
+        typer.Option(
+            "--vary", metavar="PATH=low:high", help="A dimension and its bounds; may be repeated."
+        ),
     ],
     at: Annotated[
         list[str],
-        typer.Option("--at", metavar="0,45deg,...", help="A pose; repeat it. All zero without."),
+        typer.Option(
+            "--at", metavar="0,45deg,...", help="A pose; may be repeated. Default: all zero."
+        ),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
     mass: Annotated[
-        float | None, typer.Option("--mass", help="Links and bodies weigh this much at most, kg.")
+        float | None, typer.Option("--mass", help="Largest mass of links and bodies together, kg.")
     ] = None,
-    sag: Annotated[
-        float | None, typer.Option("--sag", help="The tip sags this much at most, m.")
-    ] = None,
+    sag: Annotated[float | None, typer.Option("--sag", help="Largest sag of the tip, m.")] = None,
     stress: Annotated[
-        float | None, typer.Option("--stress", help="No link is stressed higher, Pa (von Mises).")
+        float | None, typer.Option("--stress", help="Largest von Mises stress in any link, Pa.")
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE.yaml", help="Write the robot here.")
+        str | None, typer.Option("--out", metavar="FILE.yaml", help="Robot file to write.")
     ] = None,
     json: Json = False,
 ) -> None:

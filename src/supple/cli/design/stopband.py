@@ -20,9 +20,11 @@ def stopband(
     over: Over,
     at: At = None,
     resolution: Annotated[
-        float, typer.Option("--resolution", help="Give up cells smaller than this, rad.")
+        float, typer.Option("--resolution", help="Stop dividing cells smaller than this, rad.")
     ] = 1e-4,
-    cells: Annotated[int, typer.Option("--cells", help="Look at this many at most.")] = 2_000_000,
+    cells: Annotated[
+        int, typer.Option("--cells", help="Largest number of cells to examine.")
+    ] = 2_000_000,
     json: Json = False,
 ) -> None:
     """Prove that no pose and payload of a box has a natural frequency in a band."""

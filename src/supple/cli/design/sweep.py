@@ -20,27 +20,38 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="KEY=VALUES",
-        help="What varies: theta.link2=-2:2:200 (from:to:points), payload.mass=0,5,10. Repeat it.",
+        help="What varies: theta.link2=-2:2:200 (from:to:points), payload.mass=0,5,10. "
+        "May be repeated.",
     ),
 ]
 Sample = Annotated[
     str | None,
-    typer.Option("--sample", help="random, latin or sobol between the ends instead of a grid."),
+    typer.Option(
+        "--sample", help="random, latin or sobol points between the ends instead of a grid."
+    ),
 ]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="FOLDER", help="Keep chunks here; a sweep goes on from them."),
+    typer.Option(
+        "--out",
+        metavar="FOLDER",
+        help="Folder for the chunks; an interrupted sweep resumes from it.",
+    ),
 ]
 Scheduler = Annotated[
-    str, typer.Option("--scheduler", help="serial, threads, processes, or tcp://... of Dask.")
+    str,
+    typer.Option(
+        "--scheduler", help="serial, threads, processes, or the tcp:// address of a Dask scheduler."
+    ),
 ]
 Shard = Annotated[
-    str | None, typer.Option("--shard", metavar="i/n", help="Compute the i-th of n parts, from 0.")
+    str | None,
+    typer.Option("--shard", metavar="i/n", help="Compute part i of n only, counted from 0."),
 ]
 SaveNc = Annotated[
     str | None,
     typer.Option(
-        "--save", metavar="FILE", help="Write netCDF (.nc), or a page to play with (.html)."
+        "--save", metavar="FILE", help="Write netCDF (.nc) or an interactive page (.html)."
     ),
 ]
 
@@ -51,16 +62,17 @@ def sweep(
     over: Over = [],  # noqa: B006 - typer reads it, nobody changes it
     at: At = None,
     position: Position = None,
-    count: Annotated[int, typer.Option("--count", help="Modes of each configuration.")] = 6,
+    count: Annotated[int, typer.Option("--count", help="Number of modes per configuration.")] = 6,
     sample: Sample = None,
-    samples: Annotated[int, typer.Option("--samples", help="How many points.")] = 1024,
-    seed: Annotated[int, typer.Option("--seed", help="Of random samples.")] = 0,
+    samples: Annotated[int, typer.Option("--samples", help="Number of sample points.")] = 1024,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the samples.")] = 0,
     out: Out = None,
     scheduler: Scheduler = "threads",
-    workers: Annotated[int | None, typer.Option("--workers", help="How many.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Number of workers.")] = None,
     shard: Shard = None,
     reduce: Annotated[
-        str | None, typer.Option("--reduce", help="Keep minimum or maximum only, and where.")
+        str | None,
+        typer.Option("--reduce", help="Keep only the minimum or maximum, and where it is."),
     ] = None,
     save: SaveNc = None,
     plot: Plot = None,

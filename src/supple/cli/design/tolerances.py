@@ -21,12 +21,13 @@ def tolerances(
         typer.Option(
             "--within",
             metavar="PATH=+-",
-            help="How far a parameter may be off, in its own unit: payload.mass=0.5. Repeat it.",
+            help="How far a parameter may be off, in its own unit: payload.mass=0.5. "
+            "May be repeated.",
         ),
     ],
     at: At = None,
     position: Position = None,
-    count: Annotated[int, typer.Option("--count", help="Modes.")] = 6,
+    count: Annotated[int, typer.Option("--count", help="Number of modes.")] = 6,
     json: Json = False,
 ) -> None:
     """Print the interval of every frequency when parameters are known plus or minus."""

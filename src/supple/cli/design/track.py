@@ -19,7 +19,7 @@ def track(
     over: Over,
     at: At = None,
     position: Position = None,
-    count: Annotated[int, typer.Option("--count", help="Branches to follow.")] = 6,
+    count: Annotated[int, typer.Option("--count", help="Number of branches to follow.")] = 6,
     plot: Plot = None,
     json: Json = False,
 ) -> None:

@@ -37,7 +37,7 @@ From = Annotated[
 To = Annotated[str, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
 Duration = Annotated[
     float | None,
-    typer.Option(help="Seconds of the unshaped move. 1.5 periods of the lowest mode without."),
+    typer.Option(help="Duration of the unshaped move, s. Default: 1.5 periods of the lowest mode."),
 ]
 Methods = Annotated[
     str,
@@ -51,20 +51,24 @@ Groups = Annotated[
     int, typer.Option("--groups", help="Groups of modes to shape for, from the lowest.")
 ]
 Error = Annotated[
-    float, typer.Option("--payload-error", help="By which part the payload is wrong.")
+    float,
+    typer.Option("--payload-error", help="Relative error of the payload, tried on both sides."),
 ]
 Law = Annotated[
-    str, typer.Option("--law", help="Unshaped move: trapezoid, cubic, quintic or septic.")
+    str,
+    typer.Option(
+        "--law", help="Time law of the unshaped move: trapezoid, cubic, quintic or septic."
+    ),
 ]
 Within = Annotated[
-    float | None, typer.Option("--band", help="Settled means: the tip within so many metres.")
+    float | None, typer.Option("--band", help="The tip counts as settled within this distance, m.")
 ]
 Damping = Annotated[
     float | None,
-    typer.Option("--damping", help="Damping ratio of each link, else the robot file's."),
+    typer.Option("--damping", help="Damping ratio of each link. Default: the robot file's."),
 ]
 Elements = Annotated[
-    int, typer.Option("--elements", help="Elements per link of the finer robot without --gains.")
+    int, typer.Option("--elements", help="Elements per link of the finer robot (without --gains).")
 ]
 Save = Annotated[
     str | None,

@@ -20,7 +20,7 @@ __all__ = ["plan"]
 WAYS = ("effort", "calm", "jerk", "path")
 From = Annotated[
     str | None,
-    typer.Option("--from", metavar="0,45deg,..", help="Where the move begins; zero without."),
+    typer.Option("--from", metavar="0,45deg,..", help="Where the move begins. Default: zero."),
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
 By = Annotated[
@@ -35,27 +35,33 @@ Path = Annotated[
     str | None,
     typer.Option("--path", metavar="IN.csv", help="Joints along a path; its times do not matter."),
 ]
-Duration = Annotated[
-    float | None, typer.Option(help="Seconds it may take; the fastest move without.")
-]
+Duration = Annotated[float | None, typer.Option(help="Duration, s. Default: the fastest move.")]
 Effort = Annotated[
     str | None,
-    typer.Option("--effort-limit", metavar="3,1.5", help="N m or N; the robot file's without."),
+    typer.Option("--effort-limit", metavar="3,1.5", help="N m or N. Default: the robot file's."),
 ]
 Speed = Annotated[
-    str | None, typer.Option("--speed-limit", metavar="1,1", help="rad/s or m/s, one or each.")
+    str | None,
+    typer.Option("--speed-limit", metavar="1,1", help="rad/s or m/s; one value, or one per joint."),
 ]
 Acceleration = Annotated[
-    str | None, typer.Option("--acceleration-limit", metavar="4,4", help="One or each.")
+    str | None,
+    typer.Option("--acceleration-limit", metavar="4,4", help="One value, or one per joint."),
 ]
-Jerk = Annotated[str | None, typer.Option("--jerk-limit", metavar="40,40", help="One or each.")]
+Jerk = Annotated[
+    str | None, typer.Option("--jerk-limit", metavar="40,40", help="One value, or one per joint.")
+]
 Deflection = Annotated[
-    float | None, typer.Option("--deflection-limit", help="Metres, of every link's end (effort).")
+    float | None,
+    typer.Option(
+        "--deflection-limit", help="Largest deflection of any link's end, m (kind effort)."
+    ),
 ]
 Stress = Annotated[
-    float | None, typer.Option("--stress-limit", help="Pascals, of every link (effort).")
+    float | None,
+    typer.Option("--stress-limit", help="Largest stress in any link, Pa (kind effort)."),
 ]
-Rate = Annotated[float, typer.Option("--rate", help="Samples a second of --out.")]
+Rate = Annotated[float, typer.Option("--rate", help="Samples per second of --out.")]
 Out = Annotated[
     str | None,
     typer.Option("--out", metavar="OUT.csv", help="Where to write it: .csv, .json or .yaml."),
@@ -92,7 +98,7 @@ def plan(
             raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
         check_place(out)
     if not 0 < rate <= 1e6:
-        raise SuppleError(f"--rate {rate:g}: give samples a second, above zero and at most 1e6")
+        raise SuppleError(f"--rate {rate:g}: give samples per second, above zero and at most 1e6")
     limits = {
         "effort_limit": effort_limit,
         "speed_limit": speed_limit,

@@ -50,17 +50,21 @@ Modes = Annotated[int, typer.Option("--modes", help="Modes of the robot to calm.
 Gains = Annotated[
     str | None,
     typer.Option(
-        "--gains", metavar="Kp,Kv", help="The robot's joints held by this PD, not locked."
+        "--gains", metavar="Kp,Kv", help="PD gains that hold the joints. Default: joints locked."
     ),
 ]
 Rate = Annotated[
-    float | None, typer.Option("--rate", help="Samples a second, if not those of the file.")
+    float | None, typer.Option("--rate", help="Samples per second. Default: those of the file.")
 ]
 SpeedLimit = Annotated[
-    float | None, typer.Option("--speed-limit", help="Slow it down to this, rad/s or m/s.")
+    float | None,
+    typer.Option("--speed-limit", help="Slow the move down to keep this speed, rad/s or m/s."),
 ]
 AccelerationLimit = Annotated[
-    float | None, typer.Option("--acceleration-limit", help="The same for acceleration.")
+    float | None,
+    typer.Option(
+        "--acceleration-limit", help="Slow the move down to keep this acceleration, rad/s2 or m/s2."
+    ),
 ]
 
 
@@ -73,14 +77,18 @@ def shape(
     modes: Modes = 1,
     gains: Gains = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", help="Samples a second, if not those of the file.")
+        float | None, typer.Option("--rate", help="Samples per second. Default: those of the file.")
     ] = None,
     speed_limit: Annotated[
         float | None,
-        typer.Option("--speed-limit", help="Slow it down to this, rad/s or m/s."),
+        typer.Option("--speed-limit", help="Slow the move down to keep this speed, rad/s or m/s."),
     ] = None,
     acceleration_limit: Annotated[
-        float | None, typer.Option("--acceleration-limit", help="The same for acceleration.")
+        float | None,
+        typer.Option(
+            "--acceleration-limit",
+            help="Slow the move down to keep this acceleration, rad/s2 or m/s2.",
+        ),
     ] = None,
     out: Out = None,
     plot: Plot = None,
@@ -125,7 +133,7 @@ def shape(
 
 
 def servo_of(gains: str | None) -> Any:
-    """Return the PD that `--gains` names, None without."""
+    """Return the PD that `--gains` names, or None."""
     if gains is None:
         return None
     from ...control.controllers import JointPD

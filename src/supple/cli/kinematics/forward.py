@@ -17,23 +17,26 @@ if TYPE_CHECKING:
 __all__ = ["forward", "inverse"]
 
 Sag = Annotated[
-    bool, typer.Option("--sag", help="With the sag under its own weight; undeformed without.")
+    bool, typer.Option("--sag", help="Include the sag under gravity. Default: undeformed.")
 ]
 Place = Annotated[
-    str, typer.Option("--position", metavar="x,y,z", help="Where the tip shall be, metres.")
+    str, typer.Option("--position", metavar="x,y,z", help="Wanted position of the tip, m.")
 ]
 Rotation = Annotated[
     str | None,
     typer.Option(
         "--rotation",
         metavar="r,p,y",
-        help="Attitude of the tip: roll, pitch, yaw, or one angle in the plane. Open without.",
+        help="Attitude of the tip: roll, pitch, yaw, or one angle in the plane. "
+        "Default: any attitude.",
     ),
 ]
 Start = Annotated[
     str | None,
     typer.Option(
-        "--start", metavar="0,45deg,...", help="Joint coordinates that the solution is near to."
+        "--start",
+        metavar="0,45deg,...",
+        help="Joint coordinates to search from; the nearest solution comes first.",
     ),
 ]
 

@@ -59,7 +59,7 @@ Law = Annotated[
     typer.Option("--controller", metavar="NAME", help="Close the loop: pd, gravity-pd, .."),
 ]
 Gains = Annotated[
-    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
+    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain of all joints.")
 ]
 Kind = Annotated[
     str, typer.Option("--kind", metavar="bode|nyquist|step", help="What --plot draws.")

@@ -32,15 +32,20 @@ __all__ = ["NOT_ELEMENTS", "Modes", "Path", "law_of", "model_of", "simulate", "t
 
 Modes = Annotated[
     int | None,
-    typer.Option("--modes", help="Assumed modes a bending plane and link; 2.", min=0),
+    typer.Option("--modes", help="Assumed modes per bending plane and link. Default: 2.", min=0),
 ]
-Axial = Annotated[int, typer.Option("--axial", help="Assumed modes in stretch a link.")]
+Axial = Annotated[int, typer.Option("--axial", help="Axial assumed modes per link.")]
 Torsion = Annotated[
     int | None,
-    typer.Option("--torsion", help="Assumed modes in twist a link; 1 where a spatial arm twists."),
+    typer.Option(
+        "--torsion",
+        help="Torsional assumed modes per link. "
+        "Default: 1 for links of spatial arms that can twist.",
+    ),
 ]
 Elements = Annotated[
-    int | None, typer.Option("--elements", help="Finite elements a link instead of assumed modes.")
+    int | None,
+    typer.Option("--elements", help="Finite elements per link, instead of assumed modes."),
 ]
 Deflection = Annotated[
     str,
@@ -54,7 +59,9 @@ Stiffening = Annotated[bool, typer.Option("--stiffening", help="Include geometri
 Beta = Annotated[
     str,
     typer.Option(
-        "--beta", metavar="newton|integrated", help="Roots of sliding links; integrated drifts."
+        "--beta",
+        metavar="newton|integrated",
+        help="How the roots of sliding links are found; integrated ones drift.",
     ),
 ]
 Damping = Annotated[
@@ -62,7 +69,9 @@ Damping = Annotated[
 ]
 Modal = Annotated[
     float | None,
-    typer.Option("--modal-damping", help="Damping ratio of the whole robot's modes, instead."),
+    typer.Option(
+        "--modal-damping", help="Damping ratio of the whole robot's modes (instead of --damping)."
+    ),
 ]
 Input = Annotated[
     str,
@@ -71,10 +80,14 @@ Input = Annotated[
     ),
 ]
 Amplitude = Annotated[
-    str, typer.Option("--amplitude", metavar="N m", help="One effort, or one a joint: 0.2,0.1.")
+    str,
+    typer.Option(
+        "--amplitude", metavar="N m", help="Effort of all joints, or one per joint: 0.2,0.1."
+    ),
 ]
 Duration = Annotated[
-    float | None, typer.Option("--duration", help="Seconds; 1, or those of the trajectory.")
+    float | None,
+    typer.Option("--duration", help="Duration, s. Default: 1, or that of the trajectory."),
 ]
 Law = Annotated[
     str | None,
@@ -91,36 +104,36 @@ Path = Annotated[
     ),
 ]
 Gains = Annotated[
-    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain, all joints.")
+    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain of all joints.")
 ]
 Period = Annotated[
     float | None,
-    typer.Option("--period", help="Seconds between two samples of --controller; else continuous."),
+    typer.Option("--period", help="Sampling period of --controller, s. Default: continuous."),
 ]
 Delay = Annotated[
-    float, typer.Option("--delay", help="Seconds from a sample until its effort acts.")
+    float, typer.Option("--delay", help="Time from a sample until its effort acts, s.")
 ]
-Half = Annotated[float, typer.Option("--half", help="Seconds of each half of bang-bang.")]
+Half = Annotated[float, typer.Option("--half", help="Duration of each half of bang-bang, s.")]
 Every = Annotated[
-    float | None, typer.Option("--dt", help="Seconds between two samples of the answer; 0.001.")
+    float | None,
+    typer.Option("--dt", help="Time between two samples of the answer, s. Default: 0.001."),
 ]
 Step = Annotated[
     float | None,
-    typer.Option(
-        "--step", help="Seconds in one step of the integrator; chosen from the motion without."
-    ),
+    typer.Option("--step", help="Step of the integrator, s. Default: chosen from the motion."),
 ]
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
         metavar="auto|rk4|adams|bdf|..",
-        help="rk4, adams, bdf, generalised-alpha, gauss or magnus; chosen from the motion without.",
+        help="rk4, adams, bdf, generalised-alpha, gauss or magnus. "
+        "Default: chosen from the motion.",
     ),
 ]
 Start = Annotated[
     str | None,
-    typer.Option("--start", metavar="q1,q2,...", help="All coordinates q at the start."),
+    typer.Option("--start", metavar="q1,q2,...", help="All coordinates q at the start of the run."),
 ]
 Static = Annotated[bool, typer.Option("--static", help="Start from the sag under gravity.")]
 Force = Annotated[
@@ -128,7 +141,9 @@ Force = Annotated[
 ]
 Save = Annotated[
     str | None,
-    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page to play."),
+    typer.Option(
+        "--save", metavar="FILE", help="Write netCDF (.nc) or an interactive page (.html)."
+    ),
 ]
 Along = Annotated[
     str | None,
@@ -141,11 +156,15 @@ Along = Annotated[
 ]
 Limits = Annotated[
     str,
-    typer.Option("--limits", metavar="v,a", help="Velocity and acceleration between points."),
+    typer.Option(
+        "--limits", metavar="v,a", help="Velocity and acceleration limits between points."
+    ),
 ]
-After = Annotated[float, typer.Option("--after", help="Seconds to watch after a path's stop.")]
+After = Annotated[
+    float, typer.Option("--after", help="Time to go on after the end of the path, s.")
+]
 Steady = Annotated[
-    bool, typer.Option("--steady", help="A path that repeats: begin on its steady motion.")
+    bool, typer.Option("--steady", help="For a path that repeats: start on its periodic motion.")
 ]
 
 

@@ -29,7 +29,7 @@ __all__ = ["modes"]
 
 THEORIES = ("timoshenko", "euler-bernoulli", "inextensible", "rigid")
 
-Count = Annotated[int, typer.Option("--count", help="How many elastic modes.")]
+Count = Annotated[int, typer.Option("--count", help="Number of elastic modes.")]
 Theory = Annotated[
     str | None,
     typer.Option(
@@ -41,12 +41,17 @@ Theory = Annotated[
 Method = Annotated[
     str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
 ]
-Joints = Annotated[str, typer.Option("--joints", metavar="locked|free", help="What the motors do.")]
+Joints = Annotated[
+    str, typer.Option("--joints", metavar="locked|free", help="Whether the motors hold the joints.")
+]
 
 
-Elements = Annotated[int, typer.Option("--elements", help="Elements a link; by assumed, modes.")]
+Elements = Annotated[
+    int,
+    typer.Option("--elements", help="Elements per link; with --method assumed, modes per link."),
+]
 Order = Annotated[
-    str, typer.Option("--order", metavar="cubic|quintic", help="Their bending, by elements.")
+    str, typer.Option("--order", metavar="cubic|quintic", help="Order of the elements in bending.")
 ]
 
 
@@ -118,7 +123,7 @@ def _links(robot: Robot) -> dict[str, Any]:
 
 
 def _theory(robot: Robot) -> str | list[str]:
-    """The theory in use, or one a link when they differ."""
+    """The theory in use, or one per link when they differ."""
     from ...beams.theory import theory_of
 
     used = [theory_of(robot, link) for link in _links(robot).values()]

@@ -34,7 +34,7 @@ Inputs = Annotated[
     typer.Option(
         "--input",
         help="tau.LINK, force.x .. force.z, moment.x .. moment.z; may be repeated. "
-        "force.y without.",
+        "Default: force.y.",
     ),
 ]
 Outputs = Annotated[
@@ -42,17 +42,19 @@ Outputs = Annotated[
     typer.Option(
         "--output",
         help="tip.x .. tip.z, tip.rx .. tip.rz, theta.LINK, strain.LINK@FRACTION; may be "
-        "repeated. tip.y without.",
+        "repeated. Default: tip.y.",
     ),
 ]
 JointsOption = Annotated[
-    str, typer.Option("--joints", metavar="free|locked", help="Motors let go, or held.")
+    str,
+    typer.Option("--joints", metavar="free|locked", help="Motors released, or holding the joints."),
 ]
 Structural = Annotated[
     float, typer.Option("--structural-damping", help="Loss factor of the links: E (1 + i eta).")
 ]
 Modal = Annotated[
-    float, typer.Option("--modal-damping", help="Ratio of every elastic mode, such as 0.01.")
+    float,
+    typer.Option("--modal-damping", help="Damping ratio of every elastic mode, such as 0.01."),
 ]
 Kind = Annotated[str, typer.Option("--kind", metavar="bode|nyquist", help="What --plot draws.")]
 

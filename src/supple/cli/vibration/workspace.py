@@ -29,27 +29,37 @@ __all__ = ["workspace"]
 
 Below = Annotated[
     str | None,
-    typer.Option("--below", metavar="HZ", help="Where is it lower than this: 3.2, or 20rad/s."),
+    typer.Option(
+        "--below",
+        metavar="HZ",
+        help="Find poses whose lowest frequency is below this: 3.2 (Hz), or 20rad/s.",
+    ),
 ]
-X = Annotated[str, typer.Option("--x", metavar="from:to", help="Positions of a Delta, m.")]
-Y = Annotated[str, typer.Option("--y", metavar="from:to", help="The same; one value: a slice.")]
-Z = Annotated[str, typer.Option("--z", metavar="from:to", help="The same.")]
+X = Annotated[
+    str, typer.Option("--x", metavar="from:to", help="Range of a Delta's platform along x, m.")
+]
+Y = Annotated[
+    str, typer.Option("--y", metavar="from:to", help="The same along y; one value makes a slice.")
+]
+Z = Annotated[str, typer.Option("--z", metavar="from:to", help="The same along z.")]
 Joints = Annotated[
     str | None,
     typer.Option(
         "--joints",
         metavar="from:to,...",
         help="A range or value for each joint of an arm: 0:90deg,-45deg:45deg,0. "
-        "Its limits, or a whole turn, without.",
+        "Default: its limits, or a whole turn.",
     ),
 ]
-Points = Annotated[int, typer.Option("--points", help="Grid points along each side.")]
+Points = Annotated[int, typer.Option("--points", help="Grid points per axis.")]
 Method = Annotated[
     str, typer.Option("--method", metavar="exact|elements|assumed", help="How to compute them.")
 ]
 Save = Annotated[
     str | None,
-    typer.Option("--save", metavar="FILE", help="Store: .nc as netCDF, .html as a page."),
+    typer.Option(
+        "--save", metavar="FILE", help="Write netCDF (.nc) or an interactive page (.html)."
+    ),
 ]
 
 

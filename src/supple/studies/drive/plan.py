@@ -72,7 +72,7 @@ class Plan(Held):
         """Return the move on a finer Model: the efforts planned, and its joints held to the move.
 
         They are held by a PD loop as fast as the lowest mode. `finer`: the same robot under more
-        modes or elements; unless given, two assumed modes a link more than this Model has at most.
+        modes or elements; default: two assumed modes per link more than this Model has.
         """
         return plan_trial(self.model, self.trajectory, self.tau, self.limits, finer)
 

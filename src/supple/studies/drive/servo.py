@@ -37,7 +37,7 @@ def held_modes(
 
     Without a servo they are the certified modes with locked motors, ratios zero where the robot's
     links name none; with one they are the oscillating poles of its loop at rest, lowest first.
-    `basis`: of the Model for a servo, three assumed modes a link unless given; or the Model.
+    `basis`: of the Model for a servo, three assumed modes per link unless given; or the Model.
     `platform`: the poses are places of a Delta's platform, (m, 3).
     """
     from ...architectures.kinds import architecture_of

@@ -30,7 +30,7 @@ class ShapedMove(Answer):
 
     Attributes:
         before, after: the two moves, sampled at `rate` Hz.
-        kind, rate, slowed: the shaper's name; samples a second; by how much the move was stretched
+        kind, rate, slowed: the shaper's name; samples per second; how much the move was stretched
         before shaping to keep the limits.
         frequency_hz, damping_ratio: (modes,) shaped for; where they change along the path, at its
         end.
@@ -96,7 +96,7 @@ def sampled(move: JointTrajectory, rate: float | None) -> tuple[JointTrajectory,
         return JointTrajectory(move.names, t, move.positions, move.header), own
     chosen = rate or 1 / float(steps.min())
     if not np.isfinite(chosen) or chosen <= 0:
-        raise SuppleError(f"rate is {rate!r}: give samples a second, such as 1000")
+        raise SuppleError(f"rate is {rate!r}: give samples per second, such as 1000")
     span = float(move.t[-1] - move.t[0])
     if span * chosen > 2e7:
         raise SuppleError(
@@ -192,7 +192,7 @@ def shape(  # noqa: PLR0913 - every option of the command
         kind, frequency_hz, damping_ratio: as for `supple.shaper`.
         robot: take the frequencies from this robot's `modes` lowest modes along the path instead,
         its motors held, by `servo` if one is given.
-        rate: samples a second of the answer; that of the samples unless given.
+        rate: samples per second of the answer; that of the samples unless given.
         speed_limit, acceleration_limit: the move is stretched in time before it is shaped where it
         would pass them; shaping itself adds nothing to either.
     """

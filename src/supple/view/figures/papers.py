@@ -43,7 +43,7 @@ STIFFEST, SOFTEST = 1e11, 1e-3  # N m/rad, what is drawn
 def plot_joint_flexibility(
     found: JointFlexibility, path: str | Path | None = None, springs: str = "both"
 ) -> Figure:
-    """Draw ten frequencies against joint stiffness, a row a mode and a column a posture.
+    """Draw ten frequencies against joint stiffness, a row per mode and a column a posture.
 
     As in [DiCastri2011], Table 7; departure: logarithmic in frequency, so that all five
     slendernesses can be read; dotted lines are the rigid arm.
