@@ -76,20 +76,9 @@ def shape(
     robot: RobotFile = None,
     modes: Modes = 1,
     gains: Gains = None,
-    rate: Annotated[
-        float | None, typer.Option("--rate", help="Samples per second. Default: those of the file.")
-    ] = None,
-    speed_limit: Annotated[
-        float | None,
-        typer.Option("--speed-limit", help="Slow the move down to keep this speed, rad/s or m/s."),
-    ] = None,
-    acceleration_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--acceleration-limit",
-            help="Slow the move down to keep this acceleration, rad/s2 or m/s2.",
-        ),
-    ] = None,
+    rate: Rate = None,
+    speed_limit: SpeedLimit = None,
+    acceleration_limit: AccelerationLimit = None,
     out: Out = None,
     plot: Plot = None,
     json: Json = False,
