@@ -19,8 +19,7 @@ from ..output import (
     say,
     tell_places,
 )
-from .simulate import (
-    NOT_ELEMENTS,
+from .options import (
     Axial,
     Damping,
     Deflection,
@@ -29,9 +28,8 @@ from .simulate import (
     Modes,
     Stiffening,
     Torsion,
-    law_of,
-    model_of,
 )
+from .simulate import NOT_ELEMENTS, law_of, model_of
 
 if TYPE_CHECKING:
     from ...studies.motion.linearize import StateSpace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -20,6 +20,37 @@ from ..output import (
     say,
     tell_places,
 )
+from .options import (
+    After,
+    Along,
+    Amplitude,
+    Axial,
+    Beta,
+    Damping,
+    Deflection,
+    Delay,
+    Duration,
+    Elements,
+    Every,
+    Force,
+    Gains,
+    Half,
+    Input,
+    Law,
+    Limits,
+    Method,
+    Modal,
+    Modes,
+    Path,
+    Period,
+    Save,
+    Start,
+    Static,
+    Steady,
+    Step,
+    Stiffening,
+    Torsion,
+)
 
 if TYPE_CHECKING:
     from ...control.controllers import Controller
@@ -28,145 +59,7 @@ if TYPE_CHECKING:
     from ...robot import Robot
     from ...studies.motion.response import Response
 
-__all__ = ["NOT_ELEMENTS", "Modes", "Path", "law_of", "model_of", "simulate", "trajectory_of"]
-
-Modes = Annotated[
-    int | None,
-    typer.Option("--modes", help="Assumed modes per bending plane and link. Default: 2.", min=0),
-]
-Axial = Annotated[int, typer.Option("--axial", help="Axial assumed modes per link.")]
-Torsion = Annotated[
-    int | None,
-    typer.Option(
-        "--torsion",
-        help="Torsional assumed modes per link. "
-        "Default: 1 for links of spatial arms that can twist.",
-    ),
-]
-Elements = Annotated[
-    int | None,
-    typer.Option("--elements", help="Finite elements per link, instead of assumed modes."),
-]
-Deflection = Annotated[
-    str,
-    typer.Option(
-        "--deflection",
-        metavar="rotation|paper|literal",
-        help="How a bent link turns the next one.",
-    ),
-]
-Stiffening = Annotated[bool, typer.Option("--stiffening", help="Include geometric stiffening.")]
-Beta = Annotated[
-    str,
-    typer.Option(
-        "--beta",
-        metavar="newton|integrated",
-        help="How the roots of sliding links are found; integrated ones drift.",
-    ),
-]
-Damping = Annotated[
-    float | None, typer.Option("--damping", help="Damping ratio of each link's own modes.")
-]
-Modal = Annotated[
-    float | None,
-    typer.Option(
-        "--modal-damping", help="Damping ratio of the whole robot's modes (instead of --damping)."
-    ),
-]
-Input = Annotated[
-    str,
-    typer.Option(
-        "--input", metavar="NAME|FILE.csv", help="bang-bang, step, constant, chirp, or a CSV file."
-    ),
-]
-Amplitude = Annotated[
-    str,
-    typer.Option(
-        "--amplitude", metavar="N m", help="Effort of all joints, or one per joint: 0.2,0.1."
-    ),
-]
-Duration = Annotated[
-    float | None,
-    typer.Option("--duration", help="Duration, s. Default: 1, or that of the trajectory."),
-]
-Law = Annotated[
-    str | None,
-    typer.Option(
-        "--controller", metavar="NAME", help="decoupling, computed-torque, pd or gravity-pd."
-    ),
-]
-Path = Annotated[
-    str | None,
-    typer.Option(
-        "--trajectory",
-        metavar="NAME|from:to",
-        help="extension, retraction, or joints from and to: 0,0,0.3:180deg,-90deg,1.",
-    ),
-]
-Gains = Annotated[
-    str, typer.Option("--gains", metavar="Gp,Gv", help="Position and velocity gain of all joints.")
-]
-Period = Annotated[
-    float | None,
-    typer.Option("--period", help="Sampling period of --controller, s. Default: continuous."),
-]
-Delay = Annotated[
-    float, typer.Option("--delay", help="Time from a sample until its effort acts, s.")
-]
-Half = Annotated[float, typer.Option("--half", help="Duration of each half of bang-bang, s.")]
-Every = Annotated[
-    float | None,
-    typer.Option("--dt", help="Time between two samples of the answer, s. Default: 0.001."),
-]
-Step = Annotated[
-    float | None,
-    typer.Option("--step", help="Step of the integrator, s. Default: chosen from the motion."),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        metavar="auto|rk4|adams|bdf|..",
-        help="rk4, adams, bdf, generalised-alpha, gauss or magnus. "
-        "Default: chosen from the motion.",
-    ),
-]
-Start = Annotated[
-    str | None,
-    typer.Option("--start", metavar="q1,q2,...", help="All coordinates q at the start of the run."),
-]
-Static = Annotated[bool, typer.Option("--static", help="Start from the sag under gravity.")]
-Force = Annotated[
-    str | None, typer.Option("--force", metavar="fx,fy,fz", help="Constant force on the tip, N.")
-]
-Save = Annotated[
-    str | None,
-    typer.Option(
-        "--save", metavar="FILE", help="Write netCDF (.nc) or an interactive page (.html)."
-    ),
-]
-Along = Annotated[
-    str | None,
-    typer.Option(
-        "--path",
-        metavar="NAME|p:p:..",
-        help="The motors follow a path: circle, inverted-u, or points of a Delta's platform or of "
-        "an arm's joints, 0,0,0.5:0.1,0,0.6.",
-    ),
-]
-Limits = Annotated[
-    str,
-    typer.Option(
-        "--limits", metavar="v,a", help="Velocity and acceleration limits between points."
-    ),
-]
-After = Annotated[
-    float, typer.Option("--after", help="Time to go on after the end of the path, s.")
-]
-Steady = Annotated[
-    bool, typer.Option("--steady", help="For a path that repeats: start on its periodic motion.")
-]
-
+__all__ = ["NOT_ELEMENTS", "law_of", "model_of", "simulate", "trajectory_of"]
 
 # What has no meaning along a path, beside a controller, and on finite elements.
 _NOT_ALONG = (

@@ -17,7 +17,8 @@ from ..output import (
     say,
     tell_places,
 )
-from .simulate import Modes, Path, trajectory_of
+from .options import Modes, Path
+from .simulate import trajectory_of
 
 __all__ = ["stability"]
 
