@@ -208,6 +208,28 @@ def test_statics_of_what_nothing_holds() -> None:
     assert np.isinf(found.compliance[:, 1]).all()
     with pytest.raises(SuppleError, match="is not held"):
         supple.statics(hanging, force=[0, 1, 0])
+    # The same turned by a right angle, whose cosine is not zero but 6e-17: it was refused.
+    turned = hanging.with_({"gravity": [0, -9.81, 0], "links.bar.joint.start": -math.pi / 2})
+    found = supple.statics(turned, force=[0, -1, 0])
+    np.testing.assert_allclose(found.tip_displacement, 0, atol=1e-15)
+    assert np.isinf(found.compliance[:, 0]).all()
+    with pytest.raises(SuppleError, match="is not held"):
+        supple.statics(turned, force=[1e-6, 0, 0])
+
+
+def test_what_sits_along_a_slide_needs_it_to_be_outside() -> None:
+    """It was told as stiffnesses too far apart by `modes`, and `forward` answered."""
+    beam = {"mass_per_length": 1.0, "bending_stiffness": 100.0}
+    slide = {"name": "slide", "joint": {"type": "prismatic"}, "length": 1.0, **beam}
+    arm = {"name": "arm", "at": 0.2, "length": 0.4, **beam}
+    robot = MechanismRobot.model_validate({"name": "t", "planar": True, "links": [slide, arm]})
+    for study in (supple.forward, supple.modes, supple.statics):
+        with pytest.raises(SuppleError, match=r"length of slide is 0.1 m.* sits at 0.2 m along it"):
+            study(robot, [0.1, 0.7])
+    at_its_end = supple.modes(robot.with_("links.arm.at", None), [0.2, 0.7], count=3).omega
+    found = supple.modes(robot, [[0.2, 0.7], [0.1, 0.7]], count=3)
+    np.testing.assert_allclose(found.omega[0], at_its_end, rtol=1e-12)
+    assert "sits at 0.2 m" in found.reason[1]
 
 
 def test_a_cylinder_triangle() -> None:

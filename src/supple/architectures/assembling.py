@@ -191,7 +191,10 @@ def resolve(
 
 
 def _strokes(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
-    """Tell of slides that stand outside their beams, in place."""
+    """Tell of slides that stand outside their beams, or short of what sits on them, in place."""
+    robot = m.robot
+    ends = [(robot.end_index(end), end.at) for closure in robot.closures for end in closure.ends]
+    ends += [(up, link.at) for up, link in zip(robot.parents, robot.links, strict=True)]
     for k, c in enumerate(m.tree.coordinates):
         link = m.robot.links[c.link]
         total = link.length or 0.0
@@ -201,6 +204,12 @@ def _strokes(m: Mechanism, x: Array, reason: NDArray[np.object_]) -> None:
                 reason[b] = (
                     f"the free length of {link.name} is {x[b, k]:g} m: it must lie above 0 and at "
                     f"most at the beam's length {total:g} m; try another theta"
+                )
+            far = max((at for i, at in ends if i == c.link and at is not None), default=-np.inf)
+            for b in np.flatnonzero((x[:, k] < far) & (reason == "")):
+                reason[b] = (
+                    f"the free length of {link.name} is {x[b, k]:g} m, and something sits at "
+                    f"{far:g} m along it: it must be at least as long; try another theta"
                 )
 
 

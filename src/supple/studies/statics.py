@@ -242,7 +242,8 @@ def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[st
         (z.root[i].T @ w[0] + _at(z, i, w[1]) + z.end[i].T @ w[2] for i, w in enumerate(weights)),
         np.zeros(z.size),
     )
-    solution, limitless = _solve(K, z, np.column_stack([f, tip.T]))
+    most = _most(structure, z, load, g)
+    solution, limitless = _solve(K, z, np.column_stack([f, tip.T]), most)
     moved, flexibility = solution[:, 0], tip @ solution[:, 1:]
     flexibility[:, limitless[1:]] = np.inf
     ends = [w[2] for w in weights]
@@ -280,11 +281,33 @@ def _at(z: Coordinates, i: int, inner: Array) -> Array:
     return out
 
 
-def _solve(K: Array, z: Coordinates, loads: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _most(structure: Structure, z: Coordinates, load: Array, g: Array) -> Array:
+    """The most that loads and weights of these sizes do on z in any direction, (z, 1 + 6)."""
+
+    def upon(T: Array, force: float, moment: float) -> Array:
+        sizes: Array = (
+            np.linalg.norm(T[:3], axis=0) * force + np.linalg.norm(T[3:], axis=0) * moment
+        )
+        return sizes
+
+    tip, fall = z.end[structure.tip], float(np.linalg.norm(g))
+    whole = upon(tip, float(np.linalg.norm(load[:3])), float(np.linalg.norm(load[3:])))
+    for i, segment in enumerate(structure.segments):
+        own = root_inertia(segment.beam, float(structure.L[0, i]))[:3]
+        for T, M in (
+            (z.root[i], own[:, :6] + structure.root_mass[0, i, :3]),
+            (z.end[i], segment.tip_mass[:3]),
+        ):
+            whole += fall * upon(T, *(float(np.linalg.norm(M[:, k : k + 3])) for k in (0, 3)))
+        whole[z.inner[i]] += fall * np.linalg.norm(own[:, 6:], axis=0)
+    return np.column_stack([whole, *[upon(tip, 1.0, 0.0)] * 3, *[upon(tip, 0.0, 1.0)] * 3])
+
+
+def _solve(K: Array, z: Coordinates, loads: Array, most: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Solve K z = loads with the closures shut; scaled so that soft and stiff count alike.
 
-    A motion that nothing holds is refused if the first load does work on it; also return which
-    of the loads do, for they move it without limit.
+    A motion that nothing holds is refused if the first load does work on it, beside what `most`
+    says that it could; also return which of the loads do, for they move it without limit.
     """
     if not z.size:
         return np.zeros_like(loads), np.zeros(loads.shape[1], bool)
@@ -292,8 +315,8 @@ def _solve(K: Array, z: Coordinates, loads: Array) -> tuple[Array, NDArray[np.bo
     basis = s[:, None] * kept_shut(z.closure * s, z.size)
     values, V = np.linalg.eigh(basis.T @ K @ basis)
     held, pushed = values > values.max(initial=0.0) / LOOSE, V.T @ (basis.T @ loads)
-    work = np.abs(pushed[~held]).max(axis=0, initial=0.0)
-    limitless = work > IDLE * np.linalg.norm(pushed, axis=0)
+    loose = np.abs(V[:, ~held].T @ basis.T)
+    limitless = (np.abs(pushed[~held]) > IDLE * (loose @ most)).any(axis=0)
     if limitless[0]:
         raise SuppleError(
             "the robot is not held here: a joint without spring lets it fall, or the pose is "
