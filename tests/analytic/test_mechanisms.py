@@ -124,6 +124,12 @@ def test_a_batch_never_depends_on_its_neighbours() -> None:
         alone, why = resolve(robot, theta[b])
         assert why[0] == reason[b]
         np.testing.assert_array_equal(alone[0], x[b])
+    places = [[0.1, 0.35], [0.0, 0.3], [0.2, 0.4], [0.1, 0.5], [9.0, 9.0]]
+    x, reason = resolve(robot, position=places)  # the last one kept the others stepping
+    for b, place in enumerate(places):
+        alone, why = resolve(robot, position=place)
+        assert why[0] == reason[b]
+        np.testing.assert_array_equal(alone[0], x[b])
 
 
 def test_closures_are_shut_to_rounding() -> None:

@@ -426,14 +426,19 @@ def posed(m: Mechanism, P: Array, R: Array | None, start: Array) -> tuple[Array,
     shortest step where there are more motors than needed; and how far it missed, (B,), m.
     """
     x = np.repeat(_shut(m, start[None])[0] if m.loops else start[None], len(P), axis=0)
-    g, J = _with_tip(m, x, P, R)
+    last, active = np.full(len(P), np.inf), np.arange(len(P))  # each by itself, as in `_newton`
     for _ in range(60):
-        if np.abs(g).max(initial=0.0) <= SHUT:
-            break
+        g, J = _with_tip(m, x[active], P[active], None if R is None else R[active])
+        size = np.abs(g).max(axis=1, initial=0.0)
+        settled = (size <= SHUT) & ((size >= 0.5 * last[active]) | (size <= 1e-15))
+        last[active] = size
         step = -np.einsum("bzr,br->bz", np.linalg.pinv(J, rcond=1e-8), g)
-        x += step / np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
-        g, J = _with_tip(m, x, P, R)
-    return x, np.abs(g).max(axis=1, initial=0.0) * m.size
+        step /= np.maximum(np.abs(step).max(axis=1, keepdims=True) / LEAP, 1.0)
+        x[active[~settled]] += step[~settled]
+        active = active[~settled]
+        if not len(active):
+            break
+    return x, np.abs(_with_tip(m, x, P, R)[0]).max(axis=1, initial=0.0) * m.size
 
 
 def _with_tip(m: Mechanism, x: Array, P: Array, R: Array | None) -> tuple[Array, Array]:
