@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from ..architectures.kinds import architecture_of
 from ..arguments import instance, number, some
 from ..beams.varying import VaryingBeam, beam_of
+from ..equations.chains.chain import Chain
+from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.spatial import vector_rotation
@@ -100,12 +103,15 @@ class Strain(Output):
     offset: float | tuple[float, float] = 1.0
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE, "offset": some()}
+    of_tree: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         return [f"strain.{self.link}.{self.fraction:g}"]
 
     def check(self, model: Model) -> None:
-        self.row(model)
+        functions = model.functions
+        loops = functions.loops if isinstance(functions, ClosedFunctions) else None
+        self._slope(loops.laws.chain if isinstance(loops, Loops) else model.chain)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         import casadi as ca
@@ -114,20 +120,29 @@ class Strain(Output):
 
     def row(self, model: Model) -> Array:
         """Return what it is per unit q, (1, N): slopes of the section's fields, by its place."""
-        i = model.chain.index(self.link)
-        link = model.chain.links[i]
+        slope, places = self._slope(model.chain), model.chain.eta[model.chain.index(self.link)]
+        if places.stop - places.start != len(slope):
+            raise SuppleError(
+                f"some bending of {self.link} follows from a loop: its strain is no fixed sum of "
+                "q; give another link, or ask it as an output of a run"
+            )
+        row = np.zeros((1, model.size))
+        row[0, places] = slope
+        return row
+
+    def _slope(self, chain: Chain) -> Array:
+        """What it is per unit of the link's own coordinates."""
+        link = chain.links[chain.index(self.link)]
         if link.slide is not None:
             raise SuppleError(f"link {self.link} slides: strain at a place of it is not offered")
         if link.shapes is None:
             raise SuppleError(f"link {self.link} is rigid: it has no strain")
         slope = link.shapes.at(self.fraction * link.inv.length, derivative=1)
-        row = np.zeros((1, model.size))
         if isinstance(self.offset, int | float):
-            row[0, model.chain.eta[i]] = self.offset * (link.R_SL.T @ slope[0, 3:])[2]
-            return row
+            turned: Array = self.offset * (link.R_SL.T @ slope[0, 3:])[2]
+            return turned
         y, z = self._gauge(self.offset)
-        row[0, model.chain.eta[i]] = slope[0, 0] - y * slope[0, 5] + z * slope[0, 4]
-        return row
+        return np.asarray(slope[0, 0] - y * slope[0, 5] + z * slope[0, 4])
 
     def at_rest(self, rest: Rest) -> Array:
         at, i = rest.place(self.link, self.fraction), rest.index(self.link)

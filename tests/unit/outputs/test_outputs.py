@@ -613,3 +613,23 @@ def test_a_stiff_four_bar_at_rest_carries_what_statics_says():
     for name, output in outputs.items():
         got = value(model, output, still.q, still.qd, qdd)
         np.testing.assert_allclose(got, sag.outputs[name], atol=1e-6 * scale, err_msg=name)
+
+
+def test_strain_of_a_link_whose_bending_follows_from_a_loop():
+    """Some of its coordinates are none of q: it was a ValueError."""
+    data = supple.load("five-bar").model_dump(exclude_unset=True) | {"planar": False}
+    data["links"] = [link | {"theory": "euler-bernoulli"} for link in data["links"]]
+    model = supple.build(
+        supple.MechanismRobot.model_validate(data), supple.AssumedModes(1, torsion=0)
+    )
+    q = model.chain.pose() + 1e-4 * np.random.default_rng(2).standard_normal(model.size)
+    tied = {name.split(".")[1] for name in model.functions.loops.named if "eta" in name}
+    assert tied
+    h = 0.01
+    for link in model.robot.links:
+        w = [model.deflection_at(q, link.name, 0.5 + s)[2] for s in (-h, 0.0, h)]
+        bent = (w[0] - 2 * w[1] + w[2]) / (h * link.length) ** 2  # psi_y = -w'
+        found = value(model, supple.Strain(link.name, 0.5, (0.0, 1.0)), q, 0 * q, 0 * q)
+        assert found == pytest.approx(-bent, rel=1e-3), link.name
+    with pytest.raises(SuppleError, match=f"some bending of {min(tied)} follows from a loop"):
+        supple.Strain(min(tied)).row(model)
