@@ -40,7 +40,12 @@ __all__ = [
 
 Modes = Annotated[
     int | None,
-    typer.Option("--modes", help="Assumed modes per bending plane and link. Default: 2.", min=0),
+    typer.Option(
+        "--modes",
+        help="Assumed modes per bending plane and link. Default: 2.",
+        min=0,
+        show_default=False,
+    ),
 ]
 Axial = Annotated[int, typer.Option("--axial", help="Axial assumed modes per link.")]
 Torsion = Annotated[
