@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import supple
 from supple.integration.spectrum import Spectrum
 from supple.integration.steppers.rk4 import RungeKutta4, stable_step
 
@@ -52,3 +53,15 @@ def test_a_part_of_a_deflection_counts_as_much_as_energy() -> None:
     swings = np.array([[1e3, 0.0, 1e-3, 0.5], [1e1, 0.0, 1.0, 1.0]])
     assert own_step(swings, 1.0) * 1e3 == pytest.approx(0.2 * 2**0.25, rel=1e-6)
     assert own_step(swings, 1.0) < 0.8 * stable_step(np.array([1e3j]))
+
+
+@pytest.mark.parametrize("asked", [{}, {"tolerance": 1e-6}, {"step": 0.01}], ids=str)
+def test_what_stands_still_asks_for_no_steps(asked: dict[str, float]) -> None:
+    """It went to bdf, whose equations of a long chain take ten seconds and 700 MB to make."""
+    arm = supple.load("industrial-3").with_("links.link3.length", 0.1)
+    model = supple.build(arm, supple.AssumedModes(3))
+    theta0 = [0.1, 0.2, 0.3]
+    run = supple.simulate(model, theta0=theta0, duration=0.1, **asked)
+    assert run.method == "rk4"
+    assert np.array_equal(run.q, np.tile([*theta0, *[0.0] * (model.size - 3)], (len(run.t), 1)))
+    assert not run.qd.any()

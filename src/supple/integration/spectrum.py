@@ -24,7 +24,7 @@ from ..control.plant import plant
 from ..equations.equilibrium import stiffness_at
 from ..equations.model import Model
 from .closed_loop import Reference
-from .inputs import Feedback, Input
+from .inputs import Constant, Feedback, Input
 from .plan import Plan
 
 __all__ = ["Spectrum", "look"]
@@ -81,8 +81,12 @@ class Spectrum:
 
 
 def look(plan: Plan, x0: Array) -> Spectrum:
-    """Return the spectrum of a plan that starts at x0."""
+    """Return the spectrum of a plan that starts at x0; what stands still for good has none."""
     n, law = plan.model.size, _law(plan)
+    if isinstance(plan.tau, Constant) and isinstance(plan.wrench, Constant | None):
+        q, qd = x0[:n], x0[n : 2 * n]
+        if not qd.any() and not _acceleration(plan, law, float(plan.grid[0]), q, qd).any():
+            return Spectrum(np.zeros(0, complex), 0.0)
     states = _states(plan, x0[:n], x0[n : 2 * n])
     answers = None if _open(plan) else law
     about = [_linearised(plan.model, answers, plan.controller, state) for state in states]
