@@ -144,7 +144,7 @@ static PyObject *collocate(PyObject *self, PyObject *args)
     const int64_t inputs = x.len / 8 / s, outputs = out.len / 8 / s, N = s * n;
     PyObject *answer = NULL;
     if (n < 1 || start.len != 16 * n || tableau.len != 8 * s * (1 + 2 * s) || inverse.len != 8 * N * N
-        || held < 0 || held > n || width < 0 || follow < 0 || follow > outputs - n
+        || held < 0 || held > n || width < 0 || width > inputs || follow < 0 || follow > outputs - n
         || x.len != 8 * s * (3 * n + width + follow) || out.len != 8 * s * outputs
         || (tape && (tape->inputs != inputs || tape->outputs != outputs)))
         refuse("the arrays of this step do not fit each other");
