@@ -8,6 +8,8 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.11 python3.12 python3.13 pytho
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Wheels only: a pinned version that has none for this machine is told by its name, not compiled.
+PIP_INSTALL := $(PIP) install --only-binary :all: -c constraints.txt
 # Several shells may call make at once: one of them installs, the others wait (where flock exists).
 LOCK := $(shell command -v flock >/dev/null 2>&1 && echo flock .make-lock)
 C_SOURCES := $(wildcard src/supple/kernels/*.c src/supple/kernels/*.h)
@@ -59,12 +61,12 @@ bench-environment: $(VENV)/.stamp-bench
 $(VENV)/.stamp-tools: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "supple needs Python 3.11 or newer; none was found" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install -c constraints.txt setuptools
+	$(PIP_INSTALL) setuptools
 	@touch $@
 
 # Without build isolation the pinned setuptools is used and nothing else is downloaded.
 $(VENV)/.stamp-install: $(VENV)/.stamp-tools setup.py
-	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
+	$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
 	@touch $@
 
 # Byte code too: a first command should not spend its second on compiling Python.
@@ -74,5 +76,5 @@ $(VENV)/.stamp-build: $(VENV)/.stamp-install $(C_SOURCES)
 	@touch $@
 
 $(VENV)/.stamp-bench: $(VENV)/.stamp-install
-	$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev,bench]'
+	$(PIP_INSTALL) --no-build-isolation -e '.[dev,bench]'
 	@touch $@

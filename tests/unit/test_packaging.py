@@ -1,11 +1,13 @@
 """What a user installs: the sdist holds the C source, the wheel the compiled module and data."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,44 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _built(tmp_path_factory.mktemp("quick"), optimised=False)
+
+
+def _needs(tag: str) -> tuple[int, int]:
+    """The libc that a wheel's tag asks for; beyond all where it was made here from its source."""
+    place = tag.rsplit("-", maxsplit=1)[-1]
+    if not place.startswith(("linux", "manylinux")):
+        return (0, 0)  # pure, or another system's
+    old = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+    found = re.match(r"manylinux_(\d+)_(\d+)_", place)
+    return (int(found[1]), int(found[2])) if found else old.get(place.split("_")[0], (99, 0))
+
+
+def test_every_pinned_version_comes_as_a_wheel_for_debian_12() -> None:
+    """A version without one is compiled by whoever installs it, if he has what that takes.
+
+    Pure wheels do not tell whether they were made here: `make` refuses sources (--only-binary).
+    """
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = {re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in lines}
+    seen, wrong = 0, {}
+    for part in distributions():
+        name = re.sub(r"[-_.]+", "-", part.name).lower()
+        if name not in pins:
+            continue
+        words = re.findall(r"^Tag: (\S+)", part.read_text("WHEEL") or "", re.MULTILINE)
+        oldest = min((_needs(tag) for word in words for tag in word.split(".")), default=(99, 0))
+        if oldest > (2, 36):
+            wrong[name] = (part.version, words)
+        seen += 1
+    assert wrong == {}
+    assert seen > 100
+
+
+def test_make_installs_wheels_only() -> None:
+    """A pin without a wheel fails at once, by its name, and on every machine alike."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "--only-binary :all:" in re.search(r"^PIP_INSTALL := (.*)$", text, re.MULTILINE)[1]  # type: ignore[index]
+    assert "$(PIP) install" not in text.replace("PIP_INSTALL := $(PIP) install", "")
 
 
 @pytest.mark.slow
