@@ -5,12 +5,14 @@ import pytest
 
 from supple import (
     AssumedModes,
+    FiniteElements,
     JointPD,
     MechanismRobot,
     Model,
     SuppleError,
     assumed_modes,
     build,
+    linearize,
     load,
     modes,
     simulate,
@@ -263,3 +265,17 @@ def test_assumed_modes_are_those_of_the_assembled_pose() -> None:
     exact, found = modes(model.robot, count=2).omega, assumed_modes(model, count=2).omega
     assert (found >= exact).all()
     assert found == pytest.approx(exact, rel=5e-4)  # of modes that carry the rest at their ends
+
+
+def test_a_universal_closure_with_axes_in_the_plane_holds_the_turn() -> None:
+    """Its fourth row is one of the plane: `modes` knew it, `build` did not."""
+    bar = {"name": "bar", "joint": {"type": "revolute", "passive": True}, "length": 1.0}
+    bar |= {"mass_per_length": 2.0, "bending_stiffness": 3.0}
+    closure = {"type": "universal", "ends": [{"link": "base", "mount": {"xyz": [1, 0, 0]}}, "bar"]}
+    closure["axes"] = [[1, 0, 0], [0, 1, 0]]
+    whole = {"name": "held", "planar": True, "links": [bar], "closures": [closure]}
+    robot = MechanismRobot.model_validate(whole)
+    model = build(robot, FiniteElements(4), stiffening=False)
+    beta = 3.926602312047919  # tan x = tanh x, one end pinned and one clamped
+    assert modes(robot, count=1).omega[0] == pytest.approx(beta**2 * np.sqrt(1.5), rel=1e-9)
+    assert linearize(model).frequencies[0] == pytest.approx(beta**2 * np.sqrt(1.5), rel=1e-3)

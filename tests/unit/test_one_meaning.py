@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 
 import supple
 from supple import AssumedModes
+from supple.architectures.kinds import architecture_of
 from supple.beams.shapes import PLANES
 
 BEAM = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 200.0}
@@ -132,3 +133,27 @@ def test_planes_of_bending_stand_in_one_table() -> None:
     found = [path.name for path, text in texts.items() if re.search(r"\(2, 4, -1\.0", text)]
     assert found == ["shapes.py"]
     assert PLANES == {"xy": (1, 5, 1.0), "xz": (2, 4, -1.0)}
+
+
+def test_the_motors_of_a_delta_have_one_name() -> None:
+    """That of the link each turns, in coordinates, drives, inputs, sweeps and the mechanism."""
+    robot = supple.load("kuo-delta")
+    names = [drive.name for drive in architecture_of(robot).drives]
+    assert names == ["upper1", "upper2", "upper3"]
+    assert list(supple.as_mechanism(robot).motors) == names
+    model = supple.build(robot, supple.AssumedModes(1))
+    assert [f"theta.{name}" for name in names] == list(model.coordinates[:3])
+    assert list(supple.check(robot).holding) == names
+    theta = supple.modes(robot, position=[0, 0, 0.8], count=1).theta
+    over = {f"theta.{name}": [value] for name, value in zip(names, theta, strict=True)}
+    assert supple.sweep(robot, "modes", over=over, count=1).omega.shape == (1, 1, 1, 1)
+    found = supple.response(
+        robot,
+        position=[0, 0, 0.8],
+        frequency_hz=[1.0],
+        joints="free",
+        inputs=["tau.upper2"],
+        outputs=["tip.x"],
+        modal_damping=0.01,
+    )
+    assert found.values.shape == (1, 1, 1)

@@ -96,7 +96,7 @@ def test_unknown_ending_and_unwritable_place(tmp_path):
 def test_delta_to_xarray():
     data = supple.modes(supple.load("kuo-delta"), position=[[0, 0, 0.5]] * 2, count=2).to_xarray()
     assert data.position.dims == ("configuration", "axis")
-    assert list(data.joint.values) == ["motor1", "motor2", "motor3"]
+    assert list(data.joint.values) == ["upper1", "upper2", "upper3"]
 
 
 def test_to_xarray():

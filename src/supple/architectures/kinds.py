@@ -219,7 +219,7 @@ class Delta(Architecture):
         """Three alike, each turns its upper arm about y."""
         y = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
         return tuple(
-            Drive(f"motor{leg}", False, self.robot.motor, f"upper{leg}", y) for leg in (1, 2, 3)
+            Drive(f"upper{leg}", False, self.robot.motor, f"upper{leg}", y) for leg in (1, 2, 3)
         )
 
     def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:

@@ -70,16 +70,15 @@ def pull_beyond(
     every = closure_ends(robot, tree.laws, q)
     at = 0
     pulls = dict(zip(tree.rows, ca.vertsplit(motion.closing), strict=True))
-    for k, ((ends, length), closure) in enumerate(zip(every, robot.closures, strict=True)):
+    for k, (loop, ends, length) in enumerate(every):
         given = [ca.SX.sym(f"d{k}", 6), ca.SX.sym(f"e{k}", 6)]
         shifted = [_shifted(end, ca.vertsplit(d)) for end, d in zip(ends, given, strict=True)]
-        rows = rows_between(robot, closure, shifted[0], shifted[1], length)
+        rows = rows_between(loop, shifted[0], shifted[1], length)
         own = ca.vertcat(*(pulls.get(at + r, 0.0) for r in range(len(rows))))
         at += len(rows)
         work = ca.dot(ca.vertcat(*rows), own)
-        for (p, _), end, d in zip(ends, closure.ends, given, strict=True):
-            j = robot.end_index(end)
-            if not _beyond(robot, i, x, j, end.at):
+        for (p, _), j, place, d in zip(ends, loop.ends, loop.at, given, strict=True):
+            if not _beyond(robot, i, x, j, place):
                 continue
             slope = ca.gradient(work, d)
             slope = ca.substitute(slope, ca.vertcat(*given), ca.DM.zeros(12))

@@ -96,8 +96,9 @@ class MechanismRobot(Robot):
         for key in ("start", "rest", "stiffness", "damping", "friction"):
             given = getattr(joint, key)
             if given is not None and len(given) not in (1, count) and given != (0.0,):
+                or_all = f" value, or {count}" if count > 1 else ""
                 told = f"{key} has {len(given)} values: this {joint.type} joint has {count}"
-                found.append(f"{told} coordinate{'s' * (count != 1)}; give one value, or {count}")
+                found.append(f"{told} coordinate{'s' * (count != 1)}; give one{or_all}")
         turns = joint.hub.inertia if joint.hub is not None else (0.0,)
         if count > 1 and len(turns) == 1 and turns != (0.0,):
             found.append(f"hub of a {joint.type} joint needs three inertias, not one")

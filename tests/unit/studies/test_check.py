@@ -108,7 +108,7 @@ def test_every_family_is_checked(name):
 
 @pytest.mark.parametrize(
     ("name", "path", "motor"),
-    [("kuo-delta", "motor", "motor1"), ("four-bar", "links.crank.joint", "crank")],
+    [("kuo-delta", "motor", "upper1"), ("four-bar", "links.crank.joint", "crank")],
 )
 def test_a_spring_without_rotor_is_told_for_every_family(name, path, motor):
     robot = supple.load(name).with_(f"{path}.stiffness", 1e3)

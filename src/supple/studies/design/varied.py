@@ -1,6 +1,6 @@
 """A robot and its coordinates under changes named by paths.
 
-`theta.NAME` is the coordinate of that link's joint (`theta.motor1` of a Delta), `position.x` one of
+`theta.NAME` is the coordinate of that link's joint (`theta.upper1` of a Delta), `position.x` one of
 a platform's, anything else a path of the robot file: `links.link2.section.wall`, `payload.mass`.
 """
 

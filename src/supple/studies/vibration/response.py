@@ -140,7 +140,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     inputs: "tau.LINK" (torque of that joint's motor, N m; force, N, where it slides), "force.x" and
     "moment.x" (on the tip, base axes). outputs: "tip.x", .., "tip.rz" (small motion of the tip,
     base axes), "theta.LINK" (motor side), `Strain`, and three rows each of `Tip()`, `Moment` and
-    the `Acceleration` of a link's end. Motors of a Delta are motor1, motor2, motor3.
+    the `Acceleration` of a link's end. Motors of a Delta are upper1, upper2, upper3.
     joints: "free" lets the motors go, "locked" holds them.
 
     structural_damping eta: E and G of the links times 1 + i eta, springs real. modal_damping zeta:
