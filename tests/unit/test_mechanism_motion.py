@@ -5,6 +5,7 @@ import pytest
 
 from supple import (
     AssumedModes,
+    EndLoad,
     FiniteElements,
     JointPD,
     MechanismRobot,
@@ -279,3 +280,9 @@ def test_a_universal_closure_with_axes_in_the_plane_holds_the_turn() -> None:
     beta = 3.926602312047919  # tan x = tanh x, one end pinned and one clamped
     assert modes(robot, count=1).omega[0] == pytest.approx(beta**2 * np.sqrt(1.5), rel=1e-9)
     assert linearize(model).frequencies[0] == pytest.approx(beta**2 * np.sqrt(1.5), rel=1e-3)
+
+
+def test_ends_of_a_basis_are_one_a_link_of_a_mechanism() -> None:
+    basis = AssumedModes(1, ends=[EndLoad(1.0)])
+    with pytest.raises(SuppleError, match="ends has 1 entries"):
+        build(load("four-bar"), basis)

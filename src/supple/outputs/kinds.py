@@ -17,11 +17,11 @@ from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.spatial import vector_rotation
-from ..robot import Robot
+from ..robot import JointedLink, Robot
 from ..sections import Shape
 from .output import Motion, Output
 from .rest import Rest
-from .sections import LINK, PLACE, carried, check_place, cut, joint_force, open_laws
+from .sections import LINK, PLACE, carried, chain_with, check_place, cut, joint_force
 from .stress import has_fibre, von_mises
 
 __all__ = [
@@ -339,7 +339,10 @@ class Reaction(Output):
         return [f"reaction.{self.joint}.{word}" for word in words]
 
     def check(self, model: Model) -> None:
-        open_laws(model, "Reaction").chain.index(self.joint)
+        chain_with(model, "Reaction").index(self.joint)
+        described: Any = architecture_of(model.robot).described(self.joint)
+        if not isinstance(described, JointedLink):
+            Encoder(self.joint).check(model)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         force, moment = joint_force(model, model.chain.index(self.joint), motion)

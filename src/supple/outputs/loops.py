@@ -2,25 +2,31 @@
 
 With the tree's coordinates z of a motion q, followers w among them, the closures c(z) = 0 pull with
 dc/dz' lambda, and since no motor acts on followers, lambda = (dc/dw)'^-1 f_w of all other forces f.
-Of rows that repeat, those left out of the equations pull nothing.
+Of rows that repeat, those left out of the equations pull nothing. A Delta's tree is its legs, each a
+chain of its own whose end the closures pull.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..equations.chains.chain import Chain
-from ..equations.chains.chain_equations import Laws
+from ..equations.chains.chain_equations import Laws, laws_of
 from ..equations.closed.closures import closure_ends, rows_between
 from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.coupled_delta import DeltaTies, rod_ends, rod_places, rod_rows
+from ..equations.closed.delta_legs import leg_robot
 from ..equations.closed.loops import Loops
 from ..equations.evaluate import casadi
-from ..kernels.scalars import Vector, cross, negate, transpose, vadd
-from ..robot import MechanismRobot
+from ..kernels.scalars import Matrix, Vector, cross, negate, transpose, vadd
+from ..robot import MechanismRobot, SerialRobot
 from .output import Expression, Motion, Output
+from .sensor import Sensor
 
-__all__ = ["Tree", "closed_function", "pull_beyond"]
+__all__ = ["Leg", "Tree", "closed_function", "pull_beyond"]
 
 
 @dataclass(frozen=True)
@@ -38,14 +44,45 @@ class Tree:
         return self.chain.size
 
 
-def closed_function(functions: ClosedFunctions, loops: Loops, output: Output) -> Any:
+@dataclass(frozen=True)
+class Leg:
+    """What outputs ask of a Model, of one rod of a Delta with the arm it hangs on, leg axes.
+
+    Attributes:
+        axes: (3, 3), of the leg in base axes.  beside: the other rod of a parallelogram on an
+        image of the arm that has no mass, and how it moves; its wrench is what its end feels.
+    """
+
+    robot: SerialRobot
+    laws: Laws
+    axes: Matrix
+    beside: tuple[Leg, Motion] | None = None
+
+    @property
+    def chain(self) -> Chain:
+        """The chain of motor, arm, joint B and rod."""
+        return self.laws.chain
+
+    @property
+    def size(self) -> int:
+        """Length of its coordinates."""
+        return self.chain.size
+
+
+def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     """Return an output of a robot with loops as a CasADi function (q, qd, qdd, wrench) -> (k,)."""
-    ca = casadi()
-    tree = Tree(loops.robot, loops.laws.chain, loops.laws, loops.rows)
-    z, v, a = (ca.SX.sym(word, tree.size) for word in "zva")
-    load, pull = ca.SX.sym("F", 6), ca.SX.sym("l", len(loops.rows))
-    values = ca.densify(output.expression(tree, Motion(z, v, a, load, pull)))  # type: ignore[arg-type]
-    inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([values]))
+    ca, loops = casadi(), functions.loops
+    rows = loops.symbols.c.numel()
+    z, v, a = (ca.SX.sym(word, len(loops.order)) for word in "zva")
+    load, pull = ca.SX.sym("F", 6), ca.SX.sym("l", rows)
+    motion = Motion(z, v, a, load, pull)
+    if isinstance(loops, DeltaTies):
+        found = _of_leg(loops, output, motion)
+    else:
+        assert isinstance(loops, Loops)
+        tree: Any = Tree(loops.robot, loops.laws.chain, loops.laws, loops.rows)
+        found = output.expression(tree, motion)
+    inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([ca.densify(found)]))
     sizes = [len(loops.kept)] * 3 + [6, len(loops.followers)]
     q, qd, qdd, wrench, near = (loops.symbol(w, k) for w, k in zip("qvawn", sizes, strict=True))
     at, pulls = functions.closing((q, qd, qdd), wrench, near)
@@ -55,6 +92,37 @@ def closed_function(functions: ClosedFunctions, loops: Loops, output: Output) ->
     x = [ca.MX.sym(word, size) for word, size in zip("qvaw", sizes[:4], strict=True)]
     start = functions.derived("start", loops.start)
     return ca.Function("output", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
+
+
+def _of_leg(ties: DeltaTies, output: Output, motion: Motion) -> Expression:
+    """An output of a Delta, read in the leg of its link; closures pull at the ends of rods."""
+    ca, legs = casadi(), ties.legs
+    sides, places = len(legs.chains), rod_places(legs)
+    asked: Any = output.output if isinstance(output, Sensor) else output
+    word = "link" if hasattr(asked, "link") else "joint"
+    leg, part = divmod(legs.book.index(getattr(asked, word)), 1 + sides)  # arm, rod or rods
+    first = sides * leg
+    ends = rod_ends(legs, motion.q)
+    robot, none = leg_robot(legs.robot), np.zeros((legs.chains[0].size,) * 2)
+
+    def moved(k: int, beside: Any = None) -> tuple[Leg, Motion]:
+        d, (p, axes, root) = ca.SX.sym("d", 6), ends[k]
+        rolled = ca.horzcat(*(c + ca.cross(d[3:], c) for c in ca.horzsplit(axes)))
+        shifted = [*ends[:k], (p + d[:3], rolled, root), *ends[k + 1 :]]
+        rows = rod_rows(legs, motion.q, shifted)
+        at = sum(row.numel() for rod in rows[:k] for row in rod)
+        mine = ca.vertcat(*rows[k])
+        work = ca.dot(mine, motion.closing[at : at + mine.numel()])
+        felt = ca.densify(ca.substitute(ca.gradient(work, d), d, ca.DM.zeros(6)))
+        A = legs.axes[k]
+        chain = replace(legs.chain(k), gravity=tuple((A.T @ ties.gravity).tolist()))
+        each = (part[places[k]] for part in (motion.q, motion.qd, motion.qdd))
+        return Leg(robot, laws_of(chain, none), A.tolist(), beside), Motion(*each, felt)
+
+    both = part == 0 and sides > 1
+    read, moving = moved(first + max(part - 1, 0), moved(first + 1) if both else None)
+    link = read.chain.links[-1 if part else 0]
+    return replace(asked, **{word: link.name}).expression(read, moving)
 
 
 def pull_beyond(

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..arguments import shown
 from ..equations.closed.coupled import ClosedFunctions
-from ..equations.closed.loops import Loops
 from ..equations.evaluate import Evaluator, slope
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -29,12 +28,8 @@ def function(model: Model, output: Output) -> Any:
         import casadi as ca
 
         functions = model.functions
-        if (
-            output.of_tree
-            and isinstance(functions, ClosedFunctions)
-            and isinstance(functions.loops, Loops)
-        ):
-            return closed_function(functions, functions.loops, output)
+        if output.of_tree and isinstance(functions, ClosedFunctions):
+            return closed_function(functions, output)
         n, symbol = model.size, model.functions.symbol
         x = [symbol(word, size) for word, size in zip("qvaw", (n, n, n, 6), strict=True)]
         return ca.Function("output", x, ca.cse([ca.densify(output.expression(model, Motion(*x)))]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..architectures.kinds import architecture_of
 from ..beams.theory import AnyBeam
 from ..errors import SuppleError
-from ..kernels.spatial import rpy_rotation
+from ..kernels.spatial import rpy_rotation, vector_rotation
 from ..robot import JointedLink, Robot
 from ..structure import Structure
 
@@ -79,21 +79,22 @@ class Rest:
         """Return force and moment on a link at its joint, (6,), mounted axes, unbent."""
         i = self.index(joint)
         described: Any = architecture_of(self.robot).described(joint)
-        if not isinstance(described, JointedLink):
-            raise SuppleError(
-                f"Reaction('{joint}') is for links with a joint of their own: of "
-                f"{self.robot.name} ask Moment at a link's root"
-            )
         segment, R = self.structure.segments[i], self.structure.R[0]
-        up = np.eye(3)
-        if segment.parent >= 0:
-            up = R[segment.parent] @ self.structure.segments[segment.parent].R_LS.T
-        turn = (up @ rpy_rotation(described.joint.mount.rpy)).T @ R[i]
+        if isinstance(described, JointedLink):
+            up = np.eye(3)
+            if segment.parent >= 0:
+                up = R[segment.parent] @ self.structure.segments[segment.parent].R_LS.T
+            turn = (up @ rpy_rotation(described.joint.mount.rpy)).T @ R[i]
+        else:  # the motor of a leg, about its y
+            turn = vector_rotation(np.array([0.0, self.motor(joint), 0.0])) @ segment.R_LS
         return np.concatenate([turn @ self.root[i, :3], turn @ self.root[i, 3:]])
 
     def motor(self, joint: str) -> float:
         """Return a motor's coordinate."""
         names = [name for name, _ in architecture_of(self.robot).motors()]
+        if not isinstance(architecture_of(self.robot).described(joint), JointedLink):
+            arms = [part.name for part in self.structure.segments if part.parent < 0]
+            names = arms[: len(names)] if joint in arms else names  # a leg's motor, by its arm
         if joint not in names:
             raise SuppleError(f"there is no motor '{joint}': the motors are {', '.join(names)}")
         return float(self.theta[names.index(joint)])

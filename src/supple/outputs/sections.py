@@ -13,10 +13,12 @@ from ..arguments import instance, number
 from ..beams.invariants import fields_at, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
 from ..equations.chain_functions import ChainFunctions
+from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws, balance_of, numbers
 from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
 from ..equations.chains.recursions import Balance, moved
 from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.coupled_delta import DeltaTies
 from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
@@ -33,7 +35,7 @@ from ..kernels.scalars import (
     zeros,
 )
 from ..structure.serial import link_beam
-from .loops import Tree, pull_beyond
+from .loops import Leg, Tree, pull_beyond
 from .output import Motion
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "PLACE",
     "Cut",
     "carried",
+    "chain_with",
     "check_place",
     "cut",
     "joint_force",
@@ -58,7 +61,7 @@ class Cut:
     Attributes:
         balance, links: of the whole robot.  n: place of its link among the bodies, i: among the
         links.  section: the section itself.  acceleration: (6,), -gravity in it, link axes.
-        w: angular velocity, link axes.
+        w: angular velocity, link axes.  lead: axes (3, 3) in which the bodies' base stands, or None.
     """
 
     balance: Balance
@@ -71,6 +74,7 @@ class Cut:
     w: Vector
     s: Vector
     etadd: Vector
+    lead: Matrix | None = None
 
     def axes(self, v: Vector) -> Vector:
         """Return a vector of link axes in those of the section."""
@@ -83,34 +87,40 @@ class Cut:
             v = matvec(self.balance.poses[n].R, v)
             given = self.links[n].parent
             n = n - 1 if given is None else given
-        return v
+        return v if self.lead is None else matvec(self.lead, v)
 
 
-def open_laws(model: Model | Tree, what: str) -> Laws:
+Moved = Model | Tree | Leg
+
+
+def open_laws(model: Moved, what: str) -> Laws:
     """Return the equations of a chain or tree, or a sentence that says what has none."""
-    if isinstance(model, Tree):
+    if isinstance(model, Tree | Leg):
         return model.laws
     functions = model.functions
     if isinstance(functions, ClosedFunctions) and isinstance(functions.loops, Loops):
         return functions.loops.laws
     if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
         return functions.laws
-    if functions.needs:
-        raise SuppleError(
-            f"{what} is for arms and mechanisms: of {model.robot.name} there are Tip, Encoder and "
-            "Strain; build supple.as_mechanism(robot) for all of them, or ask statics, at rest"
-        )
     raise SuppleError(
         f"{what} is for models of deflection 'rotation' and velocity 'material': this one reads "
         "its equations as a paper prints them"
     )
 
 
+def chain_with(model: Moved, what: str) -> Chain:
+    """Return the links that can be asked, or a sentence that says why there are none."""
+    if isinstance(model, Model) and isinstance(model.functions, ClosedFunctions):
+        loops = model.functions.loops
+        return loops.legs.book if isinstance(loops, DeltaTies) else open_laws(model, what).chain
+    return open_laws(model, what).chain
+
+
 def check_place(
-    model: Model | Tree, what: str, link: str, fraction: float, end: bool = False
+    model: Moved, what: str, link: str, fraction: float, end: bool = False
 ) -> int:
     """Return the place of a link; raise where it slides, unless only its `end` is asked for."""
-    chain = open_laws(model, what).chain
+    chain = chain_with(model, what)
     i = chain.index(link)
     if chain.links[i].slide is not None and not (end and fraction == 1):
         hint = "; at its end, fraction 1, it is" if end else ""
@@ -119,7 +129,7 @@ def check_place(
 
 
 def cut(
-    model: Model | Tree, what: str, link: str, fraction: float, motion: Motion, gravity: bool
+    model: Moved, what: str, link: str, fraction: float, motion: Motion, gravity: bool
 ) -> Cut:
     """Return the section at a fraction of a link's length."""
     laws, i = open_laws(model, what), check_place(model, what, link, fraction, end=True)
@@ -138,10 +148,11 @@ def cut(
     n = model.chain.body[i]
     section, acceleration = found.poses[n].sections[k], found.sections[n][k]
     w = found.rates[n].sections[k].w
-    return Cut(found, bodies, n, i, x, section, acceleration, w, s, etadd[n])
+    lead = model.axes if isinstance(model, Leg) else None
+    return Cut(found, bodies, n, i, x, section, acceleration, w, s, etadd[n], lead)
 
 
-def carried(model: Model | Tree, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
+def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment of the outer part on the inner one, at the section, its axes."""
     found, n = at.balance, at.n
     pose, rate, link = found.poses[n], found.rates[n], at.links[n]
@@ -152,6 +163,10 @@ def carried(model: Model | Tree, at: Cut, motion: Motion) -> tuple[Vector, Vecto
     for section, x, force in zip(pose.sections, places, found.on_sections[n], strict=True):
         if x is link.length or x >= at.x * (1 - 1e-12):
             own = vadd(own, moved(force, section.arm))
+    if isinstance(model, Leg) and model.beside is not None:  # the other rod on the arm's end
+        leg, other = model.beside
+        there = balance_of(leg.laws, other.lists(), True, other.load())[0]
+        own = vadd(own, moved(there.on_sections[n][0], there.poses[n].sections[0].arm))
     moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
     force, moment = at.axes(negate(own[:3])), at.axes(negate(moment))
     if not isinstance(model, Tree):
@@ -163,7 +178,7 @@ def carried(model: Model | Tree, at: Cut, motion: Motion) -> tuple[Vector, Vecto
     return vadd(force, more[0]), vadd(moment, more[1])
 
 
-def _outer_part(model: Model | Tree, at: Cut) -> Numbers:
+def _outer_part(model: Moved, at: Cut) -> Numbers:
     """The numbers of a link's beam beyond a place of it, without what sits at its root."""
     part = model.chain.links[at.i]
     robot: Any = model.robot
@@ -175,7 +190,7 @@ def _outer_part(model: Model | Tree, at: Cut) -> Numbers:
     return replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
 
 
-def joint_force(model: Model | Tree, i: int, motion: Motion) -> tuple[Vector, Vector]:
+def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment on a link at its joint, mounted axes."""
     laws = open_laws(model, "Reaction")
     wrench = motion.load()
@@ -184,6 +199,9 @@ def joint_force(model: Model | Tree, i: int, motion: Motion) -> tuple[Vector, Ve
     G, back = found.on_roots[n], _listed(part.R_SL.T)
     axis = links[n].axis
     turn = back if axis is None else matmul(back, axis_rotation(axis, s[n]))
+    if isinstance(model, Leg) and model.beside is not None:
+        leg, other = model.beside
+        G = vadd(G, balance_of(leg.laws, other.lists(), True, other.load())[0].on_roots[n])
     force, moment = G[:3], G[3:]
     if isinstance(model, Tree):
         p, R, _ = model.laws.frames(motion.lists()[0])[i]

@@ -53,11 +53,12 @@ class LedModel(SmallMotion):
         return tuple(link.name for link in self.model.chain.links)
 
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
-        """Return M, C, K, F at the instants of a motion, (B, joints) each."""
+        """Return M, C, K, F at the instants of a motion, (B, joints or x, y, z) each."""
         x, v, a = np.atleast_2d(x, v, a)
         k = self.model.joints
         if x.shape[1] != k:
             raise SuppleError(f"the path has {x.shape[1]} coordinates: the robot has {k} motors")
+        x, v, a = architecture_of(self.robot).joint_motion(x, v, a)
         self.model.chain.check_lengths(np.pad(x, ((0, 0), (0, self.size))))
         made: Evaluator = self.model.functions.derived("led", lambda: _made(self.model))
         found = made(x, v, a)
@@ -69,8 +70,8 @@ class LedModel(SmallMotion):
         return Matrices(M[:, k:], C[:, k:], K[:, k:], F[:, k:], tip, drive)
 
     def elastic(self, x: Array) -> Array:
-        """Return the (N, N) elastic stiffness at joint coordinates x (joints,)."""
-        q = np.concatenate([x, np.zeros(self.size)])
+        """Return the (N, N) elastic stiffness at one instant x of a motion."""
+        q = np.concatenate([self._joints(x)[0], np.zeros(self.size)])
         k = self.model.joints
         return stiffness_at(self.model, q)[k:, k:]
 
@@ -84,7 +85,7 @@ class LedModel(SmallMotion):
         Slopes of a link that slides by differences along it, good to 1e-7 of the largest.
         """
         model, k = self.model, self.model.joints
-        q = np.pad(np.atleast_2d(x), ((0, 0), (0, self.size)))
+        q = np.pad(self._joints(x), ((0, 0), (0, self.size)))
         tree, z = model.functions.spread(q)
         chain = tree or model.chain
         i = chain.index(link)
@@ -111,6 +112,11 @@ class LedModel(SmallMotion):
         out = np.zeros((len(field), 6, self.size))
         out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
+
+    def _joints(self, x: Array) -> Array:
+        """(B, joints) where the joints are at instants x (B, ..) of a motion."""
+        x = np.atleast_2d(x)
+        return architecture_of(self.robot).joint_motion(x, 0 * x, 0 * x)[0]
 
     def _tied(self, names: list[str], q: Array) -> Array:
         """(1 or B, m, model.size): coordinates of the tree, by name, per unit q."""

@@ -26,7 +26,7 @@ from .followers import Followers
 from .rigid_delta import delta_bodies, first_moment
 from .ties import Symbols, Ties, Tree
 
-__all__ = ["DeltaTies"]
+__all__ = ["DeltaTies", "rod_ends", "rod_places", "rod_rows"]
 
 Array = NDArray[np.float64]
 ROUNDS = 3  # of Newton's method from the rigid robot to a bent one
@@ -57,8 +57,10 @@ class DeltaTies(Ties):
         """Symbols of all coordinates and the closures in them."""
         ca = casadi()
         q, w = ca.SX.sym("q", len(self.kept)), ca.SX.sym("w", len(self.followers))
-        c = ca.vertcat(*_rows(self.legs, q, w))
-        return Symbols(ca.vertcat(q, w), c, c)
+        z = ca.vertcat(q, w)
+        rows = rod_rows(self.legs, z, rod_ends(self.legs, z))
+        c = ca.vertcat(*(row for own in rows for row in own))
+        return Symbols(z, c, c)
 
     def book(self, q: Array, found: Callable[[Array], Array]) -> tuple[None, Array]:
         """Return q: arms and rods of all legs are read there."""
@@ -78,7 +80,7 @@ class DeltaTies(Ties):
     def open_chains(self, q: Array, w: Array) -> list[tuple[Array, Chain, Array]]:
         """Leg axes, chain and its coordinates (T, n) of every rod at states (T, N)."""
         z, legs = np.concatenate([q, w], axis=1), self.legs
-        return [(legs.axes[k], legs.chain(k), z[:, p]) for k, p in enumerate(_places(legs))]
+        return [(legs.axes[k], legs.chain(k), z[:, p]) for k, p in enumerate(rod_places(legs))]
 
     def tree(self, name: Tree) -> Any:
         """Return forces, mass, energies or the tip of legs and platform as an SX function."""
@@ -121,7 +123,7 @@ class DeltaTies(Ties):
         body = _platform(delta_bodies(self.legs.robot).platform)[what]
         chains = [
             (place, sides[k % len(sides)], ca.DM(self.legs.axes[k]))
-            for k, place in enumerate(_places(self.legs))
+            for k, place in enumerate(rod_places(self.legs))
         ]
         chains.append((list(range(size - 6, size)), body, ca.DM.eye(3)))
         out, height = ca.SX(size, size) if what == "mass" else ca.SX.zeros(size), ca.SX(0)
@@ -137,8 +139,8 @@ class DeltaTies(Ties):
         return out, height
 
 
-def _places(legs: DeltaLegs) -> list[list[int]]:
-    """Where the coordinates of each chain stand in z = [q, w]."""
+def rod_places(legs: DeltaLegs) -> list[list[int]]:
+    """Return where the coordinates of each chain stand in z = [q, w]."""
     n, out = legs.book.size, []
     for k, own in enumerate(legs.own):
         start = n + legs.passive * k
@@ -167,27 +169,31 @@ def _leg(laws: Laws, what: str) -> Any:
     return ca.Function("f", [q, qd, qdd, g], ca.cse([force]))
 
 
-def _rows(legs: DeltaLegs, q: Any, w: Any) -> list[Any]:
-    """The closures of all rods."""
+def rod_ends(legs: DeltaLegs, z: Any) -> list[tuple[Any, Any, Any]]:
+    """Return of every rod what `_tip` does, at coordinates z = [q, w]."""
+    tips = [_tip(laws_of(chain, np.zeros((chain.size,) * 2))) for chain in legs.chains]
+    return [tips[k % len(tips)](z[place]) for k, place in enumerate(rod_places(legs))]
+
+
+def rod_rows(legs: DeltaLegs, z: Any, ends: list[tuple[Any, Any, Any]]) -> list[list[Any]]:
+    """Return the closure rows of every rod, where rods end so: place, axes, axes at the root."""
     import casadi as ca
 
-    rods, z = legs.robot.lower.rods, ca.vertcat(q, w)
-    n, P, R = legs.book.size, w[-6:-3], turns(w[-3:])[0]
-    rigid = rigid_followers(legs)(q[:3]) if rods == "twist" else None
-    tips = [_tip(laws_of(chain, np.zeros((chain.size,) * 2))) for chain in legs.chains]
+    rods, P, R = legs.robot.lower.rods, z[-6:-3], turns(z[-3:])[0]
+    rigid = rigid_followers(legs)(z[:3]) if rods == "twist" else None
     out = []
-    for k, place in enumerate(_places(legs)):
-        p, axes, root = tips[k % len(tips)](z[place])
+    for k, (p, axes, root) in enumerate(ends):
         A = ca.DM(legs.axes[k])
-        out.append(ca.mtimes(A, p) - P - ca.mtimes(R, ca.mtimes(A, legs.anchor[k])))
+        rows = [ca.mtimes(A, p) - P - ca.mtimes(R, ca.mtimes(A, legs.anchor[k]))]
         if rods == "single":
-            out.append(ca.dot(ca.mtimes(A, axes[:, 2]), ca.mtimes(R, A[:, 1])))
+            rows.append(ca.dot(ca.mtimes(A, axes[:, 2]), ca.mtimes(R, A[:, 1])))
         elif rigid is not None:
             first = legs.passive * k
-            arm, rod = rod_axes(q[k], rigid[first], rigid[first + 1])
-            out.append(_twisted(ca.mtimes(arm.T, rod), root))
-            out.append(_twisted(rod, ca.mtimes(ca.mtimes(R, A).T, ca.mtimes(A, axes))))
-    assert n + legs.followers == z.numel()
+            arm, rod = rod_axes(z[k], rigid[first], rigid[first + 1])
+            rows.append(_twisted(ca.mtimes(arm.T, rod), root))
+            rows.append(_twisted(rod, ca.mtimes(ca.mtimes(R, A).T, ca.mtimes(A, axes))))
+        out.append(rows)
+    assert legs.book.size + legs.followers == z.numel()
     return out
 
 

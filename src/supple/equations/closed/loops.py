@@ -299,6 +299,8 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     share what sits there.
     """
     chain = laws.chain
+    rigid = [link_beam(robot, link).rigid for link in robot.links]
+    basis.check([link.name for link in robot.links], rigid)
     given = [basis.end(i) for i in range(len(chain.links))]
     frames = laws.frames(z.tolist())
     ends = [section_frame(chain, frames, i)[0] for i in range(len(chain.links))]

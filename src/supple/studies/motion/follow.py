@@ -18,7 +18,6 @@ from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.build import build
-from ...equations.functions import need_open
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
@@ -177,8 +176,8 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     each link's own modes, by default the robot file's, or a Rayleigh or Proportional;
     `modal_damping`: a ratio of the whole robot's modes at the start. `after`: seconds to watch
     after the stop; `periods`: how often a path that repeats is run. Warns when deflections
-    leave the small range. `outputs` are measured by name, as in `simulate`; an arm or tree is
-    then moved by the equations of its Model.
+    leave the small range. `outputs` are measured by name, as in `simulate`; the robot is then
+    moved by the equations of its Model.
 
     Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
     path excites need, and halved until the answer stays; `step` fixes them instead, and
@@ -223,25 +222,20 @@ def _modelled(
             "modal_damping="
         )
     _check_loads(loads, "outputs are measured of a Model, which has all of its loads")
-    model = build(
+    return build(
         robot,
         FiniteElements(*mesh),
         stiffening=True,
         damping=damping[0],
         modal_damping=damping[1],
     )
-    need_open(
-        model.functions,
-        f"outputs along a path are for arms and trees: {robot.name}",
-        "simulate its Model with supple.Decoupling() on the path, and outputs there",
-    )
-    return model
 
 
 def _measured(found: PathResponse, outputs: Mapping[str, Output]) -> dict[str, Array]:
     """Outputs of the motion: joints as the path leads them, y beside them."""
     assert isinstance(found.model, LedModel)
-    each = zip(found.path(found.t), (found.y, found.yd, found.ydd), strict=True)
+    joints = architecture_of(found.robot).joint_motion(*found.path(found.t))
+    each = zip(joints, (found.y, found.yd, found.ydd), strict=True)
     q, qd, qdd = (np.hstack([led, elastic]) for led, elastic in each)
     return read(found.model.model, outputs, found.t, (q, qd, qdd), np.zeros((len(q), 6)))
 
@@ -262,11 +256,6 @@ def _small_motion(
             "modes, modal_damping that of the whole robot's; give one of them"
         )
     if isinstance(robot, Model):
-        if architecture_of(robot.robot).asked_by == "position":
-            raise SuppleError(
-                f"this Model of {robot.robot.name} has loops: follow the robot itself, or simulate "
-                "the Model with supple.Decoupling() on the path"
-            )
         if given is not None or modal is not None:
             raise SuppleError("damping is given with a Model: build the Model with it instead")
         _check_loads(loads, "a Model has all of its loads")
