@@ -39,6 +39,8 @@ __all__ = [
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?"
 _ANGLE = re.compile(rf"({_NUMBER})\s*(deg|rad)?")
 _QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-zµ°].*)")
+_JOINED = re.compile(r"(/?)\s*([numcµkMG]?N|k?g)(mm|cm|m)(s?)(?![A-Za-z])")  # Nm, kNm^2, Nms
+_RAISED = str.maketrans({"²": "^2", "³": "^3", "⁴": "^4"})
 _FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµ°]+)(?:\^?(-?[1-9]))?\s*")
 
 
@@ -73,10 +75,8 @@ _UNITS: dict[str, _Unit] = {
     "g": (Fraction(1, 1000), 0, (0, 1, 0, 0)),
     "s": (Fraction(1), 0, (0, 0, 1, 0)),
     "N": (Fraction(1), 0, (1, 1, -2, 0)),
-    "Nm": (Fraction(1), 0, (2, 1, -2, 0)),
     "Pa": (Fraction(1), 0, (-1, 1, -2, 0)),
     "rad": (Fraction(1), 0, (0, 0, 0, 1)),
-    "Nmm": (Fraction(1, 1000), 0, (2, 1, -2, 0)),
     "deg": (Fraction(1, 180), 1, (0, 0, 0, 1)),
     "°": (Fraction(1, 180), 1, (0, 0, 0, 1)),
     "rev": (Fraction(2), 1, (0, 0, 0, 1)),
@@ -92,7 +92,7 @@ _UNITS: dict[str, _Unit] = {
     "psi": (_POUND * _FALL / _INCH**2, 0, (-1, 1, -2, 0)),
     "ksi": (1000 * _POUND * _FALL / _INCH**2, 0, (-1, 1, -2, 0)),
 }
-_PREFIXED = ("m", "g", "s", "N", "Nm", "Pa", "rad")
+_PREFIXED = ("m", "g", "s", "N", "Pa", "rad")
 _PREFIXES = {"n": -9, "u": -6, "µ": -6, "m": -3, "c": -2, "k": 3, "M": 6, "G": 9}
 # What each key of a robot file is measured in, and a sliding joint's where it differs.
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -127,6 +127,10 @@ _EXAMPLES = {"m": "120 mm", "Pa": "70 GPa", "kg": "5 lb", "N m/rad": "35 Nm/deg"
 
 def _unit(text: str) -> _Unit:
     """A product of units such as `kg m^2`, `Nm/deg`, `g/cm^3`; ValueError names what is not one."""
+    text = text.translate(_RAISED)
+    text = _JOINED.sub(
+        lambda m: " " + m[1] + (m[1] or " ").join(filter(None, m.groups()[1:])), text
+    )
     factor, turns, powers, at = Fraction(1), 0, [0, 0, 0, 0], 0
     while at < len(text):
         match = _FACTOR.match(text, at)

@@ -49,6 +49,11 @@ links:
         ("3.5e2 N*mm", "N m", Fraction("0.35")),
         ("9 m/s/s", "m/s^2", 9),
         ("8 µm", "m", Fraction("8e-6")),
+        ("3 kNm^2", "N m^2", 3000),
+        ("3 Nmm²", "N m^2", Fraction("3e-6")),
+        ("0.1 Nms/rad", "N m s/rad", Fraction("0.1")),
+        ("7 mNm", "N m", Fraction("0.007")),
+        ("12 kgm^2", "kg m^2", 12),
     ],
 )
 def test_read_exactly(text, unit, value):

@@ -2,8 +2,8 @@
 
 With the tree's coordinates z of a motion q, followers w among them, the closures c(z) = 0 pull with
 dc/dz' lambda, and since no motor acts on followers, lambda = (dc/dw)'^-1 f_w of all other forces f.
-Of rows that repeat, those left out of the equations pull nothing. A Delta's tree is its legs, each a
-chain of its own whose end the closures pull.
+Of rows that repeat, those left out of the equations pull nothing. A Delta's tree is its legs: each
+is a chain of its own whose end the closures pull.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def _of_leg(ties: DeltaTies, output: Output, motion: Motion) -> Expression:
         felt = ca.densify(ca.substitute(ca.gradient(work, d), d, ca.DM.zeros(6)))
         A = legs.axes[k]
         chain = replace(legs.chain(k), gravity=tuple((A.T @ ties.gravity).tolist()))
-        each = (part[places[k]] for part in (motion.q, motion.qd, motion.qdd))
-        return Leg(robot, laws_of(chain, none), A.tolist(), beside), Motion(*each, felt)
+        q, qd, qdd = (part[places[k]] for part in (motion.q, motion.qd, motion.qdd))
+        return Leg(robot, laws_of(chain, none), A.tolist(), beside), Motion(q, qd, qdd, felt)
 
     both = part == 0 and sides > 1
     read, moving = moved(first + max(part - 1, 0), moved(first + 1) if both else None)

@@ -61,7 +61,7 @@ class Cut:
     Attributes:
         balance, links: of the whole robot.  n: place of its link among the bodies, i: among the
         links.  section: the section itself.  acceleration: (6,), -gravity in it, link axes.
-        w: angular velocity, link axes.  lead: axes (3, 3) in which the bodies' base stands, or None.
+        w: angular velocity, link axes.  lead: (3, 3), axes of the bodies' base, None: the robot's.
     """
 
     balance: Balance
@@ -116,9 +116,7 @@ def chain_with(model: Moved, what: str) -> Chain:
     return open_laws(model, what).chain
 
 
-def check_place(
-    model: Moved, what: str, link: str, fraction: float, end: bool = False
-) -> int:
+def check_place(model: Moved, what: str, link: str, fraction: float, end: bool = False) -> int:
     """Return the place of a link; raise where it slides, unless only its `end` is asked for."""
     chain = chain_with(model, what)
     i = chain.index(link)
@@ -128,9 +126,7 @@ def check_place(
     return i
 
 
-def cut(
-    model: Moved, what: str, link: str, fraction: float, motion: Motion, gravity: bool
-) -> Cut:
+def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gravity: bool) -> Cut:
     """Return the section at a fraction of a link's length."""
     laws, i = open_laws(model, what), check_place(model, what, link, fraction, end=True)
     part, links, k = model.chain.links[i], list(laws.links), 0
