@@ -181,3 +181,16 @@ def test_delta_needs_spacing_for_parallelograms_only() -> None:
     for wrong in ({"rods": "parallelogram"}, {"spacing": 0.1}):
         with pytest.raises(REFUSED, match="spacing"):
             delta(**wrong)
+
+
+def test_stations_with_a_length_between_them_agree() -> None:
+    """A file that loads can be computed: the faults are told when it is read, jumps are allowed."""
+    tube = {"shape": "tube", "diameter": 0.02, "wall": 0.001}
+    whole = {"name": "a", "length": 2.0, "material": STEEL}
+    places = [{"at": 0, "section": BAR}, {"at": 2.0, "section": tube}]
+    refused("a shape may change at a jump only", whole | {"stations": places})
+    jump = [{"at": 1.0, "section": BAR}, {"at": 1.0, "section": tube}]
+    arm(whole | {"stations": [places[0], *jump, places[1]]})
+    own = {"mass_per_length": 1.0, "bending_stiffness": 1.0}
+    stiff = [{"at": 0, **own, "axial_stiffness": 9.0}, {"at": 2.0, **own}]
+    refused("do not give the same values", {"name": "a", "length": 2.0, "stations": stiff})

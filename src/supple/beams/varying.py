@@ -240,26 +240,8 @@ def beam_of(robot: Robot, link: Elastic) -> AnyBeam:
     for a, b in pairwise(link.stations):
         if b.at > a.at:
             first, second = (_known(robot, link, station) for station in (a, b))
-            where = f"stations at {a.at:g} and {b.at:g} m"
-            if type(first) is not type(second):
-                raise SuppleError(
-                    f"{where} have different shapes: a shape may change at a jump only, two "
-                    "stations at the same place"
-                )
-            if _given(first) != _given(second):
-                raise SuppleError(
-                    f"{where} do not give the same values: what changes between them must be "
-                    "given at both"
-                )
             spans.append(Span(a.at, b.at, first, second, material, theory))
     return VaryingBeam(link.length or 0.0, tuple(spans))
-
-
-def _given(known: Any) -> list[bool]:
-    """Which values a station gives."""
-    if isinstance(known, Shape):
-        return [getattr(known, key) is not None for key in type(known).model_fields]
-    return [math.isfinite(value) for value in known]
 
 
 def _known(robot: Robot, link: Elastic, station: Station) -> Any:

@@ -39,8 +39,8 @@ NamedSection = Annotated[
     Annotated[str, Tag("name")] | Annotated[Section, Tag("section")], _named_or("section")
 ]
 
-_STIFFNESSES = ("bending_stiffness", "axial_stiffness", "shear_stiffness", "torsional_stiffness")
-_DIRECT = (*_STIFFNESSES, "rotary_inertia_per_length", "polar_inertia_per_length")
+STIFFNESSES = ("bending_stiffness", "axial_stiffness", "shear_stiffness", "torsional_stiffness")
+_DIRECT = (*STIFFNESSES, "rotary_inertia_per_length", "polar_inertia_per_length")
 
 
 def _pair(value: Any) -> Any:

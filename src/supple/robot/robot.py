@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -12,10 +13,10 @@ from ..answers.answer import Shown
 from ..arguments import shown
 from ..editing import edited
 from ..errors import SuppleError
-from ..sections import Box, Section, Shape, Tube
+from ..sections import Box, General, Profile, Section, Shape, Tube
 from ..values import FrozenTable, Table, Triple
 from .body import Body, Description, Material
-from .link import Elastic
+from .link import STIFFNESSES, Elastic
 from .springs import Foundation
 
 __all__ = ["Robot", "a_robot", "need_robot"]
@@ -69,6 +70,8 @@ class Robot(Description, Shown, ABC):
             if isinstance(station.section, str) and station.section not in self.sections:
                 known = ", ".join(self.sections) or "none is given"
                 problems.append(f"section '{station.section}' is not among sections: {known}")
+        if not problems:
+            problems += self._station_problems(link)
         lost = isinstance(link.material, str) and link.material not in self.materials
         material = None if lost else self.material(link)
         if link.theory == "timoshenko" and material is not None and material.G is None:
@@ -79,6 +82,37 @@ class Robot(Description, Shown, ABC):
             if not all(shape is None or isinstance(shape, Tube | Box) for shape in shapes):
                 problems.append(
                     "material is a laminate, the wall of a tube or box: give one of these sections"
+                )
+        return problems
+
+    def _station_problems(self, link: Elastic) -> list[str]:
+        """What two stations with a length between them do not agree in, a sentence each."""
+        problems = []
+        for pair in pairwise(link.stations or ()):
+            if pair[0].at == pair[1].at:
+                continue
+            kinds: list[type] = []
+            given: list[list[bool]] = []
+            for station in pair:
+                named = station.section
+                shape = self.sections[named] if isinstance(named, str) else named
+                if isinstance(shape, Profile):  # outlines become their moments
+                    kinds.append(General)
+                    continue
+                kinds.append(type(shape))
+                held = [station, link] if shape is None else [shape]
+                keys = STIFFNESSES if shape is None else type(shape).model_fields
+                given.append([any(getattr(x, key) is not None for x in held) for key in keys])
+            where = f"stations at {pair[0].at:g} and {pair[1].at:g} m"
+            if kinds[0] is not kinds[1]:
+                problems.append(
+                    f"{where} have different shapes: a shape may change at a jump only, two "
+                    "stations at the same place"
+                )
+            elif len(given) == 2 and given[0] != given[1]:
+                problems.append(
+                    f"{where} do not give the same values: what changes between them must be "
+                    "given at both"
                 )
         return problems
 

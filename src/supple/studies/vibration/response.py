@@ -95,6 +95,8 @@ class FrequencyResponse(Answer):
         imaginary part, or on the positive real axis, is listed; sorted by size.
         """
         given = self.ports.column(input), self.ports.index(output)
+        if not self.frequency_hz.max():
+            return np.zeros(0, complex)
         lam = self.ports.zeros(self.system, *given, -(self.poles.imag**2), self.rigid_modes)
         s = np.sqrt(lam + 0j)
         return np.asarray(np.where(s.imag < 0, -s, s))
@@ -219,10 +221,10 @@ def _frequencies(frequency_hz: ArrayLike) -> Array:
         f = np.atleast_1d(np.asarray(frequency_hz, float))
     except (TypeError, ValueError):
         f = np.empty(0)
-    if f.ndim != 1 or not f.size or not np.isfinite(f).all() or (f < 0).any() or not f.max() > 0:
+    if f.ndim != 1 or not f.size or not np.isfinite(f).all() or (f < 0).any():
         raise SuppleError(
-            "frequency_hz must be frequencies of zero and above in Hz, one of them positive, such "
-            "as np.linspace(0, 100, 500)"
+            "frequency_hz must be frequencies of zero and above in Hz, such as "
+            "np.linspace(0, 100, 500)"
         )
     return f
 
