@@ -31,22 +31,26 @@ __all__ = ["Check", "check", "stresses"]
 
 Array = NDArray[np.float64]
 # Below and above them a number is more likely in another unit: key, least, most, what it may be.
-PLAUSIBLE: tuple[tuple[str, float, float, str], ...] = (
-    ("young_modulus", 1e6, 2e12, "Pa; 70 may be meant as 70 GPa"),
-    ("shear_modulus", 1e5, 1e12, "Pa; 26 may be meant as 26 GPa"),
-    ("transverse_modulus", 1e6, 2e12, "Pa; 10 may be meant as 10 GPa"),
-    ("yield_strength", 1e5, 1e10, "Pa; 276 may be meant as 276 MPa"),
-    ("density", 10.0, 25_000.0, "kg/m^3; 2.7 may be meant as 2.7 g/cm^3"),
-    ("length", 1e-3, 100.0, "m; 900 may be meant as 900 mm"),
-    ("depth", 1e-4, 5.0, "m; 120 may be meant as 120 mm"),
-    ("width", 1e-4, 5.0, "m; 120 may be meant as 120 mm"),
-    ("diameter", 1e-4, 5.0, "m; 80 may be meant as 80 mm"),
-    ("wall", 1e-5, 1.0, "m; 3 may be meant as 3 mm"),
-    ("thickness", 1e-6, 1.0, "m; 0.2 mm is 2e-4"),
-    ("mass", 1e-6, 1e5, "kg; 500 g is 0.5"),
-    ("base_radius", 1e-3, 20.0, "m; 200 may be meant as 200 mm"),
+PLAUSIBLE: tuple[tuple[str, float, float, str, str], ...] = (
+    ("young_modulus", 1e6, 2e12, "Pa", "GPa"),
+    ("shear_modulus", 1e5, 1e12, "Pa", "GPa"),
+    ("transverse_modulus", 1e6, 2e12, "Pa", "GPa"),
+    ("yield_strength", 1e5, 1e10, "Pa", "MPa"),
+    ("density", 10.0, 25_000.0, "kg/m^3", "g/cm^3"),
+    ("length", 1e-3, 100.0, "m", "mm"),
+    ("depth", 1e-4, 5.0, "m", "mm"),
+    ("width", 1e-4, 5.0, "m", "mm"),
+    ("diameter", 1e-4, 5.0, "m", "mm"),
+    ("wall", 1e-5, 1.0, "m", "mm"),
+    ("thickness", 1e-6, 1.0, "m", "mm"),
+    ("mass", 1e-6, 1e5, "kg", "g"),
+    ("base_radius", 1e-3, 20.0, "m", "mm"),
+    ("xyz", 0.0, 100.0, "m", "mm"),
+    ("com", 0.0, 100.0, "m", "mm"),
+    ("limits", 0.0, 4 * math.pi, "rad", "deg"),  # beyond two turns
+    ("rpy", 0.0, 2 * math.pi, "rad", "deg"),
+    ("roll", 0.0, 2 * math.pi, "rad", "deg"),
 )
-TURNS = 4 * math.pi  # rad: a joint limit beyond two turns may be meant in degrees
 
 
 @dataclass(frozen=True)
@@ -201,18 +205,21 @@ def _units(robot: Robot) -> list[str]:
     from ..editing import dumped
 
     notes: list[str] = []
-    bounds = {key: (low, high, hint) for key, low, high, hint in PLAUSIBLE}
+    bounds = {key: rest for key, *rest in PLAUSIBLE}
 
     def look(part: Any, place: str) -> None:
         if isinstance(part, dict):
             for key, value in part.items():
                 inner = f"{place}.{key}" if place else str(key)
-                low, high, hint = bounds.get(key, (0.0, math.inf, ""))
-                if isinstance(value, int | float) and value and not low <= abs(value) <= high:
-                    notes.append(f"{inner} is {value:g}: it is in {hint}")
-                if key == "limits" and value and max(map(abs, value)) > TURNS:
-                    told = ", ".join(f"{v:g}" for v in value)
-                    notes.append(f"{inner} is {told}: it is in rad; 60 may be meant as 60deg")
+                numbers = value if isinstance(value, list) else [value]
+                if key in bounds and all(isinstance(x, int | float) for x in numbers):
+                    low, high, unit, other = bounds[key]
+                    odd = [x for x in numbers if x and not low <= abs(x) <= high]
+                    if odd:
+                        told = ", ".join(f"{x:g}" for x in numbers)
+                        meant = f"; {odd[0]:g} may be meant as {odd[0]:g} {other}"
+                        meant = meant if abs(odd[0]) > high or unit in ("Pa", "kg/m^3") else ""
+                        notes.append(f"{inner} is {told}: it is in {unit}{meant}")
                 look(value, inner)
         elif isinstance(part, list):
             for k, value in enumerate(part):
