@@ -37,7 +37,8 @@ def test_inverse_undoes_direct() -> None:
 def test_both_direct_solutions_keep_the_rods_long() -> None:
     theta = delta.inverse(ROBOT, random_points(100))[..., 0]
     for P in np.moveaxis(delta.direct(ROBOT, theta, "all"), 1, 0):
-        C = delta._sphere_centres(ROBOT, theta)
+        axes, c, s = delta.leg_axes(ROBOT), np.cos(theta)[..., None], np.sin(theta)[..., None]
+        C = (0.05 + 0.5 * c) * axes[:, :, 0] - 0.5 * s * axes[:, :, 2]
         assert np.linalg.norm(P[:, None] - C, axis=-1) == pytest.approx(0.6, rel=1e-12)
 
 

@@ -284,32 +284,30 @@ def _shut(m: Mechanism, x: Array) -> tuple[Array, Bools]:
     moved = m.tree.place(found[:, : len(m.tree.coordinates)])
     for loop in m.loops:
         R_a, R_b = (np.broadcast_to(loop.frames(moved, k)[0], (len(x), 3, 3)) for k in (0, 1))
-        done &= loop.right_way(R_a, R_b)
-    return _nearest(m, x, found, done), done
-
-
-def _nearest(m: Mechanism, start: Array, found: Array, done: Bools) -> Array:
-    """Move coordinates that no loop holds as near to their start as the closures let them.
-
-    z <- z0 - J^+ (g - J (z - z0)) has the nearest shut z as its fixed point.
-    """
+        Q = R_a.swapaxes(1, 2) @ R_b
+        if loop.turn == "axis":
+            done &= np.einsum("i,bij,j->b", loop.a, Q, loop.a) > 0
+        elif loop.turn == "fixed":
+            done &= np.trace(Q, axis1=1, axis2=2) > 0
+    # Move coordinates that no loop holds as near to their start as the closures let them:
+    # z <- z0 - J^+ (g - J (z - z0)) has the nearest shut z as its fixed point
     z = m.tree.passive
     J = m.openings(found)[1][:, :, z]
     values = np.linalg.svd(J, compute_uv=False)
     rank = (values > RANK * values[:, :1]).sum(axis=1)
     for b in np.flatnonzero(done & (rank < len(z)) & (rank > 0)):
-        x, z0 = found[b : b + 1].copy(), start[b, z]
+        near, z0 = found[b : b + 1].copy(), x[b, z]
         for _ in range(30):
-            g, J = m.openings(x)
-            inverse = np.linalg.pinv(J[0][:, z], rcond=RANK)
-            new = z0 - inverse @ (g[0] - J[0][:, z] @ (x[0, z] - z0))
-            change = np.abs(new - x[0, z]).max()
-            x[0, z] = new
+            g, J = m.openings(near)
+            back = np.linalg.pinv(J[0][:, z], rcond=RANK)
+            new = z0 - back @ (g[0] - J[0][:, z] @ (near[0, z] - z0))
+            change = np.abs(new - near[0, z]).max()
+            near[0, z] = new
             if change < 1e-12:
                 break
-        again, shut = _newton(m, x)
+        again, shut = _newton(m, near)
         found[b] = again[0] if shut[0] else found[b]
-    return found
+    return found, done
 
 
 def _led(m: Mechanism, x: Array) -> tuple[Array, Bools]:

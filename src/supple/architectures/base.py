@@ -177,9 +177,9 @@ class Architecture(ABC):
     open_chain: ClassVar[bool] = False
 
     @property
-    @abstractmethod
     def planar(self) -> bool:
-        """Whether it moves in x-y only."""
+        """Whether it moves in x-y only: as the file says."""
+        return bool(self.robot.planar)
 
     @abstractmethod
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -189,13 +189,16 @@ class Architecture(ABC):
     def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
         """Return the configurations at theta or position, (k,) or (B, k)."""
 
-    @abstractmethod
     def parts(self) -> Mapping[str, Elastic]:
         """Return the beams by their paths in the robot file."""
+        return {f"links.{link.name}": link for link in self.robot.links}
 
-    @abstractmethod
     def described(self, name: str) -> Elastic | None:
-        """Return the part behind a segment of the Structure, None for a body."""
+        """Return the part behind a segment of the Structure, None for a body.
+
+        A link may be cut into link@place.
+        """
+        return self.parts().get(f"links.{name.partition('@')[0]}")
 
     @abstractmethod
     def hangs(self, names: tuple[str, ...]) -> Hanging:

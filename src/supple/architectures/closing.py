@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.spatial import cross, cross_matrix, rpy_rotation
-from ..robot import Closure, MechanismRobot
+from ..robot import MechanismRobot
 from .tree import TreeMotion
 
 __all__ = ["Loop", "Opening", "loops_of"]
@@ -125,57 +125,49 @@ class Loop:
             np.concatenate([G_b, about], axis=1),
         )
 
-    def right_way(self, R_a: Array, R_b: Array) -> NDArray[np.bool_]:
-        """Return whether axes that should agree do so, instead of being opposite, (B,)."""
-        Q = R_a.swapaxes(1, 2) @ R_b
-        if self.turn == "axis":
-            return np.asarray(np.einsum("i,bij,j->b", self.a, Q, self.a) > 0)
-        if self.turn == "fixed":
-            return np.asarray(np.trace(Q, axis1=1, axis2=2) > 0)
-        return np.ones(len(Q), bool)
-
 
 def loops_of(robot: MechanismRobot) -> tuple[Loop, ...]:
     """Return the closures of a mechanism."""
-    return tuple(_loop(robot, i, closure) for i, closure in enumerate(robot.closures))
-
-
-def _loop(robot: MechanismRobot, i: int, closure: Closure) -> Loop:
-    a, b, axis = *closure.directions, closure.direction
-    # (3, 2) directions square to an axis and to one another; of one in the plane, z is one
-    seed = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    first = np.cross(seed, axis)
-    first /= np.linalg.norm(first)
-    across = np.stack([first, np.cross(axis, first)], axis=-1)
-    E, turn, T = np.eye(3), "none", np.zeros((3, 0))
-    if closure.type in ("fixed", "prismatic"):
-        turn, T = "fixed", np.eye(3)
-    elif closure.type in ("revolute", "cylindrical"):
-        turn, T = "axis", across
-    elif closure.type == "universal":
-        turn = "square"
-    if closure.type in ("prismatic", "cylindrical", "slot"):
-        E = across
-    if robot.planar:
-        E = E[:, np.abs(E[2]) < 1e-9]
-        if turn == "fixed":
-            T = T[:, 2:]
-        elif turn == "axis":  # of an axis in the plane, the turn about z is left
-            T = T[:, np.abs(T[2]) < 1e-9] if abs(axis[2]) < 1e-9 else T[:, :0]
-        elif turn == "square" and (abs(a[2]) > 1e-9 or abs(b[2]) > 1e-9):
-            turn = "none"
-    return Loop(
-        robot.closure_name(i),
-        (robot.end_index(closure.ends[0]), robot.end_index(closure.ends[1])),
-        (closure.ends[0].at, closure.ends[1].at),
-        np.array([rpy_rotation(end.mount.rpy) for end in closure.ends]),
-        np.array([end.mount.xyz for end in closure.ends], float),
-        E,
-        turn,  # type: ignore[arg-type]
-        T,
-        axis if turn != "square" else a,
-        b,
-        closure.type == "distance",
-        closure.length,
-        closure.motor,
-    )
+    found = []
+    for i, closure in enumerate(robot.closures):
+        a, b, axis = *closure.directions, closure.direction
+        # (3, 2) directions square to an axis and to one another; of one in the plane, z is one
+        seed = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+        first = np.cross(seed, axis)
+        first /= np.linalg.norm(first)
+        across = np.stack([first, np.cross(axis, first)], axis=-1)
+        E, turn, T = np.eye(3), "none", np.zeros((3, 0))
+        if closure.type in ("fixed", "prismatic"):
+            turn, T = "fixed", np.eye(3)
+        elif closure.type in ("revolute", "cylindrical"):
+            turn, T = "axis", across
+        elif closure.type == "universal":
+            turn = "square"
+        if closure.type in ("prismatic", "cylindrical", "slot"):
+            E = across
+        if robot.planar:
+            E = E[:, np.abs(E[2]) < 1e-9]
+            if turn == "fixed":
+                T = T[:, 2:]
+            elif turn == "axis":  # of an axis in the plane, the turn about z is left
+                T = T[:, np.abs(T[2]) < 1e-9] if abs(axis[2]) < 1e-9 else T[:, :0]
+            elif turn == "square" and (abs(a[2]) > 1e-9 or abs(b[2]) > 1e-9):
+                turn = "none"
+        found.append(
+            Loop(
+                robot.closure_name(i),
+                (robot.end_index(closure.ends[0]), robot.end_index(closure.ends[1])),
+                (closure.ends[0].at, closure.ends[1].at),
+                np.array([rpy_rotation(end.mount.rpy) for end in closure.ends]),
+                np.array([end.mount.xyz for end in closure.ends], float),
+                E,
+                turn,  # type: ignore[arg-type]
+                T,
+                axis if turn != "square" else a,
+                b,
+                closure.type == "distance",
+                closure.length,
+                closure.motor,
+            )
+        )
+    return tuple(found)

@@ -11,7 +11,6 @@ Source: [Kuo2016], Eq. (4); its third row is missing and is derived here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from typing import Literal, get_args
 
@@ -20,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation
-from ..robot import DeltaRobot
+from ..robot import DeltaRobot, remembered
 from .base import SINGULAR, clearance
 
 __all__ = [
@@ -75,25 +74,36 @@ def inverse(robot: DeltaRobot, position: ArrayLike, elbow: Elbow = "out") -> Arr
     out = ~_in_reach(robot, d)
     if out.any():
         raise SuppleError(_too_far(robot, P, out))
-    first, second = (_angles(robot, d, outward) for outward in (True, False))
+    L1, L2 = _lengths(robot)
+    dx, _, dz = np.moveaxis(d, -1, 0)
+    K = ((d**2).sum(axis=-1) + L1**2 - L2**2) / (2 * L1)
+    middle, spread = -np.arctan2(dz, dx), np.arccos(K / np.hypot(dx, dz))
+    plus = np.cos(middle + spread) >= np.cos(middle - spread)
+    both, legs = [], range(3)
+    for outward in (True, False):
+        phi1 = middle + np.where(plus == outward, spread, -spread)
+        both.append(_remaining(robot, d, (phi1 + np.pi) % (2 * np.pi) - np.pi))
     if elbow != "all":
-        return first if elbow == "out" else second
-    both, legs = (first, second), range(3)
+        return both[0] if elbow == "out" else both[1]
     each = [
         [both[k][:, i] for i, k in zip(legs, way, strict=True)] for way in product((0, 1), repeat=3)
     ]
     return np.stack([np.stack(way, axis=1) for way in each], axis=1)
 
 
-def positions(position: ArrayLike) -> Array:
-    """Return platform positions as a (B, 3) array, checked."""
+def positions(
+    given: ArrayLike | None,
+    wanted: str = "position must be three finite numbers x, y, z, or an array (B, 3)",
+    finite: bool = True,
+) -> Array:
+    """Return platform positions, or motor angles, as a (B, 3) array, checked."""
     try:
-        P = np.atleast_2d(np.asarray(position, float))
+        table = np.atleast_2d(np.asarray(given, float))
     except (TypeError, ValueError):
-        P = np.full((1, 3), np.nan)
-    if P.ndim != 2 or P.shape[1] != 3 or not np.isfinite(P).all():
-        raise SuppleError("position must be three finite numbers x, y, z, or an array (B, 3)")
-    return P
+        raise SuppleError(wanted) from None
+    if table.ndim != 2 or table.shape[1] != 3 or (finite and not np.isfinite(table).all()):
+        raise SuppleError(wanted)
+    return table
 
 
 def _lengths(robot: DeltaRobot) -> tuple[float, float]:
@@ -102,14 +112,7 @@ def _lengths(robot: DeltaRobot) -> tuple[float, float]:
 
 def leg_axes(robot: DeltaRobot) -> Array:
     """Return the axes of the three legs in base axes, (3, 3, 3): x outward, y tangent, z down."""
-    return _axes_at(tuple(robot.angles))
-
-
-@lru_cache(maxsize=16)
-def _axes_at(angles: tuple[float, ...]) -> Array:
-    axes = axis_rotation((0, 0, 1), np.asarray(angles))
-    axes.setflags(write=False)
-    return axes
+    return remembered(robot, "leg axes", lambda: axis_rotation((0, 0, 1), np.asarray(robot.angles)))
 
 
 def _from_hips(robot: DeltaRobot, P: Array) -> Array:
@@ -140,17 +143,6 @@ def _too_far(robot: DeltaRobot, P: Array, out: NDArray[np.bool_]) -> str:
     )
 
 
-def _angles(robot: DeltaRobot, d: Array, outward: bool) -> Array:
-    """phi1, phi2, phi3 (B, 3, 3) with the elbow out or in."""
-    L1, L2 = _lengths(robot)
-    dx, _, dz = np.moveaxis(d, -1, 0)
-    K = ((d**2).sum(axis=-1) + L1**2 - L2**2) / (2 * L1)
-    middle, spread = -np.arctan2(dz, dx), np.arccos(K / np.hypot(dx, dz))
-    plus = np.cos(middle + spread) >= np.cos(middle - spread)
-    phi1 = middle + np.where(plus == outward, spread, -spread)
-    return _remaining(robot, d, (phi1 + np.pi) % (2 * np.pi) - np.pi)
-
-
 def _remaining(robot: DeltaRobot, d: Array, phi1: Array) -> Array:
     """phi1, phi2, phi3 (B, 3, 3) at motor angles phi1 (B, 3) that reach the wrists d."""
     L1, L2 = _lengths(robot)
@@ -168,14 +160,8 @@ def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] =
     (larger z) is usual; "all" returns (B, 2, 3), the usual one first.
     Source: [Kuo2016], Eqs. (5), (6); their intersection is derived here.
     """
-    try:
-        given = np.atleast_2d(np.asarray(theta, float))
-    except (TypeError, ValueError):
-        given = np.full((1, 3), np.nan)
-    if given.ndim != 2 or given.shape[1] != 3 or not np.isfinite(given).all():
-        raise SuppleError("theta of a Delta must be three finite motor angles, or an array (B, 3)")
-    motor_angles = given
-    both, reason = _assembled(robot, motor_angles)
+    wanted = "theta of a Delta must be three finite motor angles, or an array (B, 3)"
+    both, reason = _assembled(robot, positions(theta, wanted))
     for sentence in reason[reason != ""][:1]:
         raise SuppleError(sentence)
     return both[:, 0] if which == "usual" else both
@@ -183,8 +169,10 @@ def direct(robot: DeltaRobot, theta: ArrayLike, which: Literal["usual", "all"] =
 
 def _assembled(robot: DeltaRobot, given: Array) -> tuple[Array, Reasons]:
     """Both platform positions (B, 2, 3) at motor angles (B, 3), and why there are none (B,)."""
-    C = _sphere_centres(robot, given)
-    L2 = _lengths(robot)[1]
+    # C (B, 3, 3), base axes: elbows moved inward by r_B, [Kuo2016], Eq. (6)
+    (L1, L2), axes = _lengths(robot), leg_axes(robot)
+    out = robot.base_radius - robot.platform.radius + L1 * np.cos(given)
+    C = out[..., None] * axes[:, :, 0] - (L1 * np.sin(given))[..., None] * axes[:, :, 2]
     a, b = C[:, 1] - C[:, 0], C[:, 2] - C[:, 0]
     n = np.cross(a, b)
     area = np.linalg.norm(n, axis=-1)
@@ -219,14 +207,16 @@ def resolve(
     whose platform the motors cannot hold is not one.
     """
     if theta is not None:
-        angles = _table(theta, "theta of a Delta must be three motor angles, or an array (B, 3)")
+        wanted = "theta of a Delta must be three motor angles, or an array (B, 3)"
+        angles = positions(theta, wanted, finite=False)
         reason = _not_finite(angles, "theta")
         good = reason == ""
         P = np.full((len(angles), 3), np.nan)
         both, reason[good] = _assembled(robot, angles[good])
         P[good] = both[:, 0]
     else:
-        P = _table(position, "position must be three numbers x, y, z, or an array (B, 3)")
+        wanted = "position must be three numbers x, y, z, or an array (B, 3)"
+        P = positions(position, wanted, finite=False)
         reason, angles = _not_finite(P, "position"), np.full((len(P), 3), np.nan)
         good = np.flatnonzero(reason == "")
         out = ~_in_reach(robot, _from_hips(robot, P[good]))
@@ -242,29 +232,11 @@ def resolve(
     return at, reason
 
 
-def _table(given: ArrayLike | None, wanted: str) -> Array:
-    try:
-        table = np.atleast_2d(np.asarray(given, float))
-    except (TypeError, ValueError):
-        raise SuppleError(wanted) from None
-    if table.ndim != 2 or table.shape[1] != 3:
-        raise SuppleError(wanted)
-    return table
-
-
 def _not_finite(table: Array, word: str) -> Reasons:
     reason = np.full(len(table), "", object)
     for b in np.flatnonzero(~np.isfinite(table).all(axis=1)):
         reason[b] = f"{word} {table[b].tolist()} holds a value that is not finite: give numbers"
     return reason
-
-
-def _sphere_centres(robot: DeltaRobot, phi1: Array) -> Array:
-    """C (B, 3, 3), base axes: elbows moved inward by r_B, [Kuo2016], Eq. (6)."""
-    L1, axes = _lengths(robot)[0], leg_axes(robot)
-    out = robot.base_radius - robot.platform.radius + L1 * np.cos(phi1)
-    centres: Array = out[..., None] * axes[:, :, 0] - (L1 * np.sin(phi1))[..., None] * axes[:, :, 2]
-    return centres
 
 
 def reachable(robot: DeltaRobot, position: ArrayLike) -> NDArray[np.bool_]:

@@ -39,11 +39,6 @@ class Serial(Architecture):
     takes_position: ClassVar[bool] = False
     open_chain: ClassVar[bool] = True
 
-    @property
-    def planar(self) -> bool:
-        """As the file says."""
-        return self.robot.planar
-
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Joints: their limits, else -150 to 150 degrees, a tenth to the whole of a slide."""
         return tuple(
@@ -58,14 +53,6 @@ class Serial(Architecture):
             raise SuppleError(f"position is for a Delta: {name} is a serial arm, give theta")
         angles, reason = serial.resolve(self.robot, theta)
         return Resolved(angles, angles, None, reason)
-
-    def parts(self) -> Mapping[str, Elastic]:
-        """Links by their names."""
-        return {f"links.{link.name}": link for link in self.robot.links}
-
-    def described(self, name: str) -> Elastic | None:
-        """The link of that name; the foundation is a body."""
-        return self.parts().get(f"links.{name}")
 
     def hangs(self, names: tuple[str, ...]) -> Hanging:
         """Each link hangs on the one before."""
@@ -241,11 +228,6 @@ class Mechanism(Architecture):
 
     robot: MechanismRobot
 
-    @property
-    def planar(self) -> bool:
-        """As the file says."""
-        return self.robot.planar
-
     @cached_property
     def geometry(self) -> assembling.Mechanism:
         """Its tree and loops."""
@@ -275,14 +257,6 @@ class Mechanism(Architecture):
         """Motors as given, passive coordinates from the loops; or the tip's place."""
         x, reason = assembling.resolve(self.robot, theta, position)
         return Resolved(x, x[:, self.geometry.driven], None, reason, self.geometry.clearance(x))
-
-    def parts(self) -> Mapping[str, Elastic]:
-        """Links by their names."""
-        return {f"links.{link.name}": link for link in self.robot.links}
-
-    def described(self, name: str) -> Elastic | None:
-        """The link of that name, which may be cut into link@place; the foundation is a body."""
-        return self.parts().get(f"links.{name.partition('@')[0]}")
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Assembled, not singular, and within the limits of all joints, passive ones too."""

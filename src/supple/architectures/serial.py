@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
-from ..robot import Link, SerialRobot, remembered
+from ..robot import SerialRobot, remembered
 
 __all__ = ["Placement", "configuration", "place", "resolve"]
 
@@ -95,13 +95,6 @@ class _Mounted:
     R: Array
     length: float
 
-    @classmethod
-    def of(cls, link: Link) -> _Mounted:
-        """Return that of a link."""
-        joint = link.joint
-        xyz, R = np.asarray(joint.mount.xyz), rpy_rotation(joint.mount.rpy)
-        return cls(joint.type, xyz, R, link.length or 0.0)
-
 
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     """Return the root frame of every link at the configurations theta, (joints,) or (B, joints).
@@ -109,7 +102,15 @@ def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     root = previous end . Trans(xyz) . Rz Ry Rx . Rot(axis, theta); a beam runs along its +x.
     """
     given = configuration(robot, theta)
-    mounts = remembered(robot, "mounts", lambda: [_Mounted.of(link) for link in robot.links])
+    mounts = remembered(
+        robot,
+        "mounts",
+        lambda: [
+            _Mounted(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
+            for link in robot.links
+            for joint, mount in [(link.joint, link.joint.mount)]
+        ],
+    )
     B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
     R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.spatial import axis_rotation, cross, rpy_rotation
-from ..robot import MechanismLink, MechanismRobot
+from ..robot import MechanismRobot
 from ..robot.joint import unit
 from .serial import Placement
 
@@ -148,7 +148,36 @@ class TreeMotion:
 
 def tree_of(robot: MechanismRobot) -> Tree:
     """Return the tree of a mechanism's links."""
-    coordinates = tuple(c for i, link in enumerate(robot.links) for c in _of(robot, i, link))
+    coordinates = []
+    for i, link in enumerate(robot.links):
+        joint = link.joint
+        axes = joint.coordinates(robot.planar)
+        kind: Literal["turn", "slide"] = "slide" if joint.type == "prismatic" else "turn"
+        for k, (word, axis, order) in enumerate(axes):
+            # one value for all of the joint's coordinates, or one for each
+            start, damping, friction = (
+                values[k] if len(values) == len(axes) else values[0]
+                for values in (joint.start, joint.damping, joint.friction)
+            )
+            stiffness, rest = (
+                None if values is None else values[k] if len(values) == len(axes) else values[0]
+                for values in (joint.stiffness, joint.rest)
+            )
+            coordinates.append(
+                TreeCoordinate(
+                    link.name + word,
+                    i,
+                    kind,
+                    unit(axis),
+                    order,
+                    joint.driven,
+                    start,
+                    stiffness,
+                    damping,
+                    friction,
+                    rest,
+                )
+            )
     n, parents = len(robot.links), robot.parents
     moves = np.zeros((n, 2, len(coordinates)), bool)
     for i, j in enumerate(parents):
@@ -159,7 +188,7 @@ def tree_of(robot: MechanismRobot) -> Tree:
                 moves[i, :, k] = c.kind == "turn"
                 moves[i, 1, k] = True
     return Tree(
-        coordinates,
+        tuple(coordinates),
         parents,
         tuple(link.at for link in robot.links),
         np.array([rpy_rotation(link.joint.mount.rpy) for link in robot.links]),
@@ -167,37 +196,3 @@ def tree_of(robot: MechanismRobot) -> Tree:
         np.array([link.length or 0.0 for link in robot.links]),
         moves,
     )
-
-
-def _of(robot: MechanismRobot, i: int, link: MechanismLink) -> list[TreeCoordinate]:
-    """The coordinates of one joint, in the order of the file."""
-    joint = link.joint
-    axes = joint.coordinates(robot.planar)
-    count = len(axes)
-    kind: Literal["turn", "slide"] = "slide" if joint.type == "prismatic" else "turn"
-    found = []
-    for k, (word, axis, order) in enumerate(axes):
-        start, damping, friction = (
-            values[k] if len(values) == count else values[0]
-            for values in (joint.start, joint.damping, joint.friction)
-        )
-        stiffness, rest = (
-            None if values is None else values[k] if len(values) == count else values[0]
-            for values in (joint.stiffness, joint.rest)
-        )
-        found.append(
-            TreeCoordinate(
-                link.name + word,
-                i,
-                kind,
-                unit(axis),
-                order,
-                joint.driven,
-                start,
-                stiffness,
-                damping,
-                friction,
-                rest,
-            )
-        )
-    return found
