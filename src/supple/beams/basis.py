@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from ..answers.held import Held
 from ..arguments import counts, one_of, optional, shown, vector
 from ..budget import afford
@@ -41,6 +43,17 @@ class Basis(Held, ABC):
     from_above: ClassVar[bool]
     at: Sequence[float] | None
     ends: Ends
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the robot; EndLoads are kept as a tuple."""
+        super().__post_init__()
+        ends: Any = self.ends
+        if isinstance(ends, list | tuple) and all(isinstance(end, EndLoad) for end in ends):
+            known: Any = tuple(ends)
+        else:
+            given = ends if isinstance(ends, str) else shown(ends)
+            known = one_of("distal", "free")("ends", given)
+        object.__setattr__(self, "ends", known)
 
     @abstractmethod
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
@@ -95,34 +108,22 @@ class AssumedModes(Basis):
         "normalisation": one_of(*NORMALISATIONS),
     }
 
-    def __post_init__(self) -> None:
-        """Check what does not depend on the robot."""
-        super().__post_init__()
-        object.__setattr__(self, "ends", known_ends(self.ends))
-
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and ends fit links of these names."""
         for word in ("count", "axial", "torsion"):
             if getattr(self, word) is not None:
                 check_count(word, getattr(self, word), len(names))
-        for i, name in enumerate(names):
-            if not rigid[i] and per_link(self.count, i) < 1:
-                raise SuppleError(
-                    f"AssumedModes gives {name} no mode: give it at least one, or set its theory "
-                    "to rigid"
-                )
         if self.normalisation not in NORMALISATIONS:
             raise SuppleError(
                 f"normalisation is '{self.normalisation}': give {', '.join(NORMALISATIONS)}"
             )
-        check_ends(self.ends, len(names))
         each = [
             2 * per_link(self.count, i)
             + per_link(self.axial, i)
             + (1 if self.torsion is None else per_link(self.torsion, i))
             for i in range(len(names))
         ]
-        _afford(each, rigid, "modes")
+        _check_links(self, names, rigid, each, "mode")
 
     def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the natural shapes of link i."""
@@ -140,7 +141,13 @@ class AssumedModes(Basis):
         Of a beam with stations they are those of its whole length, stretched to the free one.
         """
         if not isinstance(beam, Beam):
-            return SlidingElements(beam, end, self.shapes(i, beam, end).trimmed())
+            shapes = self.shapes(i, beam, end)
+            # series end where all that follows is below 1e-11
+            size = np.abs(shapes.coefficients).max(axis=(0, 1, 3))  # (k,)
+            seen = (np.abs(shapes.coefficients) > 1e-11 * size[:, None]).any(axis=(0, 1, 2))
+            terms = int(np.nonzero(seen)[0][-1]) + 1
+            short = Shapes(shapes.breaks, shapes.coefficients[..., :terms], shapes.kinds)
+            return SlidingElements(beam, end, short)
         count, torsion = per_link(self.count, i), self._twists(i, beam, end)
         return sliding_modes(beam, end, count, torsion, self.normalisation)
 
@@ -180,26 +187,15 @@ class FiniteElements(Basis):
         "order": one_of(*ELEMENTS),
     }
 
-    def __post_init__(self) -> None:
-        """Check what does not depend on the robot."""
-        super().__post_init__()
-        object.__setattr__(self, "ends", known_ends(self.ends))
-
     def check(self, names: Sequence[str], rigid: Sequence[bool]) -> None:
         """Raise a SuppleError unless counts and order fit links of these names."""
         check_count("count", self.count, len(names))
         if self.modes is not None:
             check_count("modes", self.modes, len(names))
-        check_ends(self.ends, len(names))
         if self.order not in ELEMENTS:
             raise SuppleError(f"order is '{self.order}': choose one of {', '.join(ELEMENTS)}")
-        for i, name in enumerate(names):
-            if not rigid[i] and per_link(self.count, i) < 1:
-                raise SuppleError(
-                    f"FiniteElements gives {name} no element: give it at least one, or set its "
-                    "theory to rigid"
-                )
-        _afford([3 * per_link(self.count, i) for i in range(len(names))], rigid, "elements")
+        each = [3 * per_link(self.count, i) for i in range(len(names))]
+        _check_links(self, names, rigid, each, "element")
 
     def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the shapes of link i's elements."""
@@ -216,15 +212,31 @@ def per_link(count: Count, i: int) -> int:
     return count if isinstance(count, int) else int(count[i])
 
 
-def _afford(each: Sequence[int], rigid: Sequence[bool], what: str) -> None:
-    """Judge a model with so many coordinates on its links before their integrals are taken.
+def _check_links(
+    basis: AssumedModes | FiniteElements,
+    names: Sequence[str],
+    rigid: Sequence[bool],
+    each: Sequence[int],
+    what: str,
+) -> None:
+    """Raise a SuppleError unless every link that bends has a shape, and each link has its end.
 
-    Two links of 65 coordinates: 56,000 operations, 32 MB, 4 s; both grow with the square.
+    A model with `each` coordinates on its links is judged before their integrals are taken: two
+    links of 65 coordinates: 56,000 operations, 32 MB, 4 s; both grow with the square.
     """
-    square = float(sum(n**2 for n, stiff in zip(each, rigid, strict=True) if not stiff))
-    most = max((n for n, stiff in zip(each, rigid, strict=True) if not stiff), default=0)
-    told = f"a model with {most:,} coordinates on a link"
-    afford(told, 4e-6 * square, 5e-4 * square, f"give fewer {what}")
+    for i, name in enumerate(names):
+        if not rigid[i] and per_link(basis.count, i) < 1:
+            raise SuppleError(
+                f"{type(basis).__name__} gives {name} no {what}: give it at least one, or set its "
+                "theory to rigid"
+            )
+    ends, links = basis.ends, len(names)
+    if not isinstance(ends, str) and len(ends) != links:
+        raise SuppleError(f"ends has {len(ends)} entries: give one EndLoad for each of {links}")
+    bent = [n for n, stiff in zip(each, rigid, strict=True) if not stiff]
+    square = float(sum(n**2 for n in bent))
+    told = f"a model with {max(bent, default=0):,} coordinates on a link"
+    afford(told, 4e-6 * square, 5e-4 * square, f"give fewer {what}s")
 
 
 def check_count(word: str, count: Count, links: int) -> None:
@@ -237,23 +249,6 @@ def check_count(word: str, count: Count, links: int) -> None:
         raise SuppleError(
             f"{word} has {len(given)} entries: give one number, or one for each of {links} links"
         )
-
-
-def known_ends(ends: Any) -> Ends:
-    """Return `distal`, `free`, or EndLoads as a tuple."""
-    if isinstance(ends, list | tuple) and all(isinstance(end, EndLoad) for end in ends):
-        return tuple(ends)
-    word: Ends = one_of("distal", "free")("ends", ends if isinstance(ends, str) else shown(ends))
-    return word
-
-
-def check_ends(ends: Ends, links: int) -> None:
-    """Raise a SuppleError unless `ends` is a known word, or one EndLoad for each link."""
-    if isinstance(ends, str):
-        if ends not in ("distal", "free"):
-            raise SuppleError(f"ends is '{ends}': give distal, free or one EndLoad a link")
-    elif len(ends) != links:
-        raise SuppleError(f"ends has {len(ends)} entries: give one EndLoad for each of {links}")
 
 
 BASES: dict[str, type[Basis]] = {"assumed": AssumedModes, "elements": FiniteElements}

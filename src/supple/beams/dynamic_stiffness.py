@@ -20,7 +20,7 @@ from .series import cut_places, series_of
 from .theory import AnyBeam, Beam
 from .varying import VaryingBeam
 
-__all__ = ["carry", "cuts", "exact_form", "numbers", "pieces_needed", "root_inertia", "with_curves"]
+__all__ = ["carry", "cuts", "exact_form", "numbers", "root_inertia", "with_curves"]
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,9 @@ def cuts(beam: AnyBeam, omega: float) -> Array:
     if isinstance(beam, VaryingBeam):
         return np.array(cut_places(beam, omega))
     assert isinstance(beam, Beam)
-    return np.linspace(0.0, beam.L, pieces_needed(beam, beam.L, omega) + 1)
+    # equal pieces, each shorter than half a wave
+    pieces = 1 + math.floor(wave_number(beam, omega) * beam.L / (0.9 * math.pi))
+    return np.linspace(0.0, beam.L, pieces + 1)
 
 
 def exact_form(beam: AnyBeam, L: float, omega: float) -> Array:
@@ -79,11 +81,6 @@ def wave_number(beam: Beam, omega: float) -> float:
         C = w2 * beam.m / EI * (1 - w2 * rI / kGA)
         best.append(math.sqrt((B + math.sqrt(B * B + 4 * C)) / 2))
     return max(best)
-
-
-def pieces_needed(beam: Beam, L: float, omega: float) -> int:
-    """Return into how many equal pieces to cut so that each is shorter than half a wave."""
-    return 1 + math.floor(wave_number(beam, omega) * L / (0.9 * math.pi))
 
 
 def state_matrix(beam: Beam, omega: float) -> Array:

@@ -66,19 +66,15 @@ class Pieces:
             pick = np.zeros((6 + m, 6 + k * m))
             pick[:6] = rows[i]
             pick[6:, 6 + i * m : 6 + (i + 1) * m] = np.eye(m)
-            out += pick.T @ self._piece(i, h, w2, loss) @ pick
+            T = self.transfer(i, h, w2, loss)
+            f0 = self._root_forces(T, h)
+            f1 = T[:, 6:, 6:] @ f0
+            f1[:, :, :6] += T[:, 6:, :6]
+            piece = np.empty((len(w2), 6 + m, 6 + m), complex)
+            piece[:, :6] = transport(h).T @ f1 - f0
+            piece[:, 6:] = f1[:, self.active]
+            out += pick.T @ np.asarray((piece + np.swapaxes(piece, 1, 2)) / 2) @ pick
         return out
-
-    def _piece(self, i: int, h: float, w2: Complex, loss: complex) -> Complex:
-        T = self.transfer(i, h, w2, loss)
-        f0 = self._root_forces(T, h)
-        f1 = T[:, 6:, 6:] @ f0
-        f1[:, :, :6] += T[:, 6:, :6]
-        m = int(self.active.sum())
-        out = np.empty((len(w2), 6 + m, 6 + m), complex)
-        out[:, :6] = transport(h).T @ f1 - f0
-        out[:, 6:] = f1[:, self.active]
-        return np.asarray((out + np.swapaxes(out, 1, 2)) / 2)
 
     def _root_forces(self, T: Complex, h: float) -> Complex:
         """(F, 6, 6 + m): resultants at a piece's root over (u_0, d); those held rigid are zero."""

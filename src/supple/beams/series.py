@@ -271,28 +271,24 @@ def cut_places(beam: VaryingBeam, omega: float) -> tuple[float, ...]:
     """
     cuts = [0.0]
     for a, b in zip((0.0, *beam.breaks), (*beam.breaks, beam.L), strict=True):
-        n = 1
-        while not all(_short(beam.part(p, q), omega) for p, q in _even(a, b, n)):
+        n, short = 1, False
+        while not short:
+            at = np.linspace(a, b, n + 1).tolist()
+            for p, q in pairwise(at):  # until one may have a clamped frequency
+                slow = series_of(beam.part(p, q)).slowest()
+                short = beam_stiffness(np.array(slow.at([0.0])[0]), slow.L, AHEAD * omega)[1] == 0
+                if not short:
+                    break
+            if short:
+                cuts += at[1:]
+                break
             n += 1 + n // 4
             if n + len(cuts) > PIECES:
                 raise SuppleError(
                     f"a link with stations needs more than {PIECES} pieces up to {omega:.4g} "
                     "rad/s: ask for fewer frequencies"
                 )
-        cuts += [q for _, q in _even(a, b, n)]
     return tuple(cuts)
-
-
-def _even(a: float, b: float, n: int) -> list[tuple[float, float]]:
-    at = np.linspace(a, b, n + 1).tolist()
-    return list(pairwise(at))
-
-
-def _short(piece: VaryingBeam, omega: float) -> bool:
-    """Whether a piece is proven to have no clamped frequency up to AHEAD omega."""
-    slow = series_of(piece).slowest()
-    row = np.array([slow.m, slow.EA, *slow.EI, *slow.kGA, slow.GJ, *slow.rI, slow.rIp])
-    return beam_stiffness(row, slow.L, AHEAD * omega)[1] == 0
 
 
 @lru_cache(maxsize=1)

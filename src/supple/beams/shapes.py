@@ -109,13 +109,6 @@ class Shapes:
             out[here] = np.moveaxis(values, -1, 0)
         return out
 
-    def trimmed(self) -> Shapes:
-        """Return shapes like these whose series end where all that follows is below 1e-11."""
-        size = np.abs(self.coefficients).max(axis=(0, 1, 3))  # (k,)
-        seen = (np.abs(self.coefficients) > 1e-11 * size[:, None]).any(axis=(0, 1, 2))
-        last = int(np.nonzero(seen)[0][-1])
-        return Shapes(self.breaks, self.coefficients[..., : last + 1], self.kinds)
-
     def mixed(self, matrix: Array, kinds: tuple[Kind, ...]) -> Shapes:
         """Return new shapes, column j of `matrix` (k, new) being the j-th as a sum of these."""
         return Shapes(self.breaks, np.einsum("efkp,kn->efnp", self.coefficients, matrix), kinds)

@@ -193,7 +193,39 @@ def theory_of(robot: Robot, link: Elastic) -> Theory:
 
 def uniform_of(robot: Robot, link: Elastic) -> Beam:
     """Return the numbers of a uniform link under its theory, length as given, before `roll`."""
-    full = _from_section(robot, link) if link.material is not None else _direct(link)
+    length = link.length or 0.0
+    if link.material is not None:
+        # EA, EI, kappa G A, G J_t and rho A, rho I from material and section
+        material, section = robot.material(link), robot.section(link)
+        if material is None or section is None:
+            raise SuppleError(
+                "a beam needs material and section, or mass_per_length and stiffnesses"
+            )
+        A, I_z, I_y, J_t, I_p = section.constants()
+        E, rho, G = material.E, material.rho, material.G
+        k_xy, k_xz = section.shear(material.nu)
+        full = Beam(
+            L=length,
+            m=rho * A,
+            EA=E * A,
+            EI=(E * I_z, E * I_y),
+            kGA=(k_xy * G * A, k_xz * G * A) if G is not None else (inf, inf),
+            GJ=G * J_t if G is not None else inf,
+            rI=(rho * I_z, rho * I_y),
+            rIp=rho * I_p,
+        )
+    else:  # as given; an absent stiffness excludes its deformation, an absent inertia is zero
+        r, polar = link.rotary_inertia_per_length or 0.0, link.polar_inertia_per_length
+        full = Beam(
+            L=length,
+            m=link.mass_per_length or 0.0,
+            EA=link.axial_stiffness or inf,
+            EI=link.bending_stiffness or (inf, inf),
+            kGA=link.shear_stiffness or (inf, inf),
+            GJ=link.torsional_stiffness or inf,
+            rI=(r, r),
+            rIp=2 * r if polar is None else polar,
+        )
     theory = theory_of(robot, link)
     L, m, rI, rIp = full.L, full.m, full.rI, full.rIp
     if theory == "rigid":
@@ -202,39 +234,3 @@ def uniform_of(robot: Robot, link: Elastic) -> Beam:
         return full
     EA = inf if theory == "inextensible" else full.EA
     return Beam(L, m, EA=EA, EI=full.EI, GJ=full.GJ, rIp=rIp)
-
-
-def _from_section(robot: Robot, link: Elastic) -> Beam:
-    """EA, EI, kappa G A, G J_t and rho A, rho I from material and section."""
-    material, section = robot.material(link), robot.section(link)
-    if material is None or section is None:
-        raise SuppleError("a beam needs material and section, or mass_per_length and stiffnesses")
-    A, I_z, I_y, J_t, I_p = section.constants()
-    E, rho, G = material.E, material.rho, material.G
-    k_xy, k_xz = section.shear(material.nu)
-    return Beam(
-        L=link.length or 0.0,
-        m=rho * A,
-        EA=E * A,
-        EI=(E * I_z, E * I_y),
-        kGA=(k_xy * G * A, k_xz * G * A) if G is not None else (inf, inf),
-        GJ=G * J_t if G is not None else inf,
-        rI=(rho * I_z, rho * I_y),
-        rIp=rho * I_p,
-    )
-
-
-def _direct(link: Elastic) -> Beam:
-    """Stiffnesses as given; an absent one excludes its deformation, an absent inertia is zero."""
-    r = link.rotary_inertia_per_length or 0.0
-    polar = link.polar_inertia_per_length
-    return Beam(
-        L=link.length or 0.0,
-        m=link.mass_per_length or 0.0,
-        EA=link.axial_stiffness or inf,
-        EI=link.bending_stiffness or (inf, inf),
-        kGA=link.shear_stiffness or (inf, inf),
-        GJ=link.torsional_stiffness or inf,
-        rI=(r, r),
-        rIp=2 * r if polar is None else polar,
-    )

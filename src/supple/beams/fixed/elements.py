@@ -174,23 +174,13 @@ class Strain:
             return self.n * (self.terms - 1) + 1
         return self.n * self.terms
 
-    def value(self, x: Array) -> Array:
-        """The strain at x per unit coordinate, (P, size)."""
-        return self._local(x, _LEGENDRE)
-
-    def slope(self, x: Array) -> Array:
-        """Its derivative within the element, (P, size)."""
-        return self._local(x, _SLOPE) / self.l
-
-    def ties(self, ends: Array, scale: Array) -> Array:
-        """What (EI strain)' scale is per unit c_ki in each element, (n, terms), at most linear.
-
-        ends: (n, 2), EI at both ends of each element; of a linear strain the slope between them.
-        """
-        out = np.zeros((self.n, self.terms))
-        out[:, 0] = (ends[:, 1] - ends[:, 0]) / self.l * scale
-        out[:, 1] = (ends[:, 1] + ends[:, 0]) / self.l * scale
-        return out
+    def value(self, x: Array, derivative: int = 0) -> Array:
+        """The strain at x, or its slope within the element, per unit coordinate, (P, size)."""
+        inside, k = self._held(x)
+        out = np.zeros((len(x), self.n, self.terms))
+        s = (x[inside] - self.start) / self.l - k
+        out[inside, k] = _evaluate(_SLOPE if derivative else _LEGENDRE, s, self.terms)
+        return self._basis(out) / self.l**derivative
 
     def piled(self, x: Array, each: Array) -> Array:
         """The integral from 0 to x of what is constant in each element, (P, size).
@@ -202,8 +192,7 @@ class Strain:
     def constant(self, x: Array, each: Array) -> Array:
         """What is constant in each element, (n, terms) per unit c_ki, at x, (P, size)."""
         out = np.zeros((len(x), self.n, self.terms))
-        inside = np.flatnonzero(self._inside(x))
-        k = self._element(x[inside])
+        inside, k = self._held(x)
         out[inside, k] = each[k]
         return self._basis(out)
 
@@ -221,24 +210,14 @@ class Strain:
         """s of x in every element, (P, n): 0 before it, 1 after it."""
         return np.clip((x[:, None] - self.start) / self.l - np.arange(self.n), 0, 1)
 
-    def _inside(self, x: Array) -> NDArray[np.bool_]:
-        """Whether x is in these elements, (P,); where spans meet, the one that begins counts."""
-        if self.last:
-            return np.asarray(x >= self.start)
-        return np.asarray((x >= self.start) & (x < self.start + self.n * self.l))
-
-    def _element(self, x: Array) -> NDArray[np.int_]:
-        """Which element holds x, (P,)."""
-        return np.asarray(np.clip(((x - self.start) / self.l).astype(int), 0, self.n - 1))
-
-    def _local(self, x: Array, coefficients: Array) -> Array:
-        """Polynomials of s in the element that holds x, zero in the others."""
-        inside = np.flatnonzero(self._inside(x))
-        k = self._element(x[inside])
-        out = np.zeros((len(x), self.n, self.terms))
-        s = (x[inside] - self.start) / self.l - k
-        out[inside, k] = _evaluate(coefficients, s, self.terms)
-        return self._basis(out)
+    def _held(self, x: Array) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+        """Which x are in these elements, and in which; where spans meet, the one that begins."""
+        within = x >= self.start
+        if not self.last:
+            within &= x < self.start + self.n * self.l
+        inside = np.flatnonzero(within)
+        k = ((x[inside] - self.start) / self.l).astype(int)
+        return inside, np.clip(k, 0, self.n - 1)
 
     def _basis(self, c: Array) -> Array:
         """(P, n, terms) per unit c_ki to (P, size) per unit coordinate."""
@@ -319,7 +298,11 @@ class _Bending:
             self.beam.at(c.start + c.l * (np.arange(c.n) + s)) for s in (1e-9, 0.5, 1 - 1e-9)
         )
         EI, kGA = self._columns
-        return -self.sign * c.ties(np.stack([near[:, EI], far[:, EI]], axis=1), 1 / middle[:, kGA])
+        # (EI psi')' / kGA, at most linear, from EI at both ends of each element
+        scale, out = 1 / middle[:, kGA], np.zeros((c.n, c.terms))
+        out[:, 0] = (far[:, EI] - near[:, EI]) / c.l * scale
+        out[:, 1] = (far[:, EI] + near[:, EI]) / c.l * scale
+        return -self.sign * out
 
     def field(self, x: Array) -> dict[int, Array]:
         """Rows of N(x) by component."""
@@ -328,7 +311,8 @@ class _Bending:
             v = np.hstack([v, self.shear.first(x)])
         elif self.beam.deforms.kGA[self._columns[0] - 2]:
             v += self.curvature.piled(x, self._tied)
-        return {self.v: v, self.psi: self._padded(self.curvature.first(x))}
+        turned = np.hstack([self.curvature.first(x), np.zeros((len(x), self.shear.size))])
+        return {self.v: v, self.psi: turned}
 
     def resultants(self, x: Array) -> dict[int, Array]:
         """Rows of the resultants by component."""
@@ -341,11 +325,8 @@ class _Bending:
             Q = kGA * self.curvature.constant(x, self._tied)
         else:
             steeper = self.beam.at(x, 1)[:, [self._columns[0]]]
-            Q = -self.sign * (EI * self.curvature.slope(x) + steeper * bent)
-        return {self.v: Q, self.psi: self._padded(EI * bent)}
-
-    def _padded(self, rows: Array) -> Array:
-        return np.hstack([rows, np.zeros((len(rows), self.shear.size))])
+            Q = -self.sign * (EI * self.curvature.value(x, 1) + steeper * bent)
+        return {self.v: Q, self.psi: np.hstack([EI * bent, np.zeros((len(x), self.shear.size))])}
 
 
 _Part = _Rod | _Bending

@@ -46,18 +46,18 @@ class ClampedInertia:
         """(degree + 1, count) Chebyshev series of kappa: Newton's start."""
         t = chebyshev.chebpts1(25)
         lengths = self.stroke.lengths(t)
-        roots = [[self._safe(float(l), k) for k in range(self.count)] for l in lengths]
-        return np.asarray(chebyshev.chebfit(t, np.array(roots), 24))
-
-    def _safe(self, l: float, k: int) -> float:
-        """The one root between k pi and (k + 1/2) pi, by halving."""
-        low, high = k * math.pi, (k + 0.5) * math.pi
-        sign = 1.0 if k % 2 == 0 else -1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            above = sign * (math.cos(middle) - self.lam / l * middle * math.sin(middle)) > 0
-            low, high = (middle, high) if above else (low, middle)
-        return (low + high) / 2
+        roots = np.empty((len(lengths), self.count))
+        for (i, k), _ in np.ndenumerate(roots):
+            # the one root between k pi and (k + 1/2) pi, by halving
+            low, high = k * math.pi, (k + 0.5) * math.pi
+            sign = 1.0 if k % 2 == 0 else -1.0
+            load = self.lam / float(lengths[i])
+            for _ in range(60):
+                middle = (low + high) / 2
+                above = sign * (math.cos(middle) - load * middle * math.sin(middle)) > 0
+                low, high = (middle, high) if above else (low, middle)
+            roots[i, k] = (low + high) / 2
+        return np.asarray(chebyshev.chebfit(t, roots, 24))
 
     def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
         """Return kappa_1.. at a free length by Newton's method in a fixed number of steps."""

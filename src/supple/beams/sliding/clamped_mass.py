@@ -109,37 +109,30 @@ class ClampedMass:
         degree = 16 if self.j == 0.0 else 32
         t = chebyshev.chebpts1(degree + 1)
         lengths = self.stroke.lengths(t)
-        if self.j == 0.0:
-            roots = np.stack([self._between(lengths, k) for k in range(self.count)], axis=1)
-        else:
-            roots = np.array([self._safe(float(l)) for l in lengths])
+        roots = np.empty((len(lengths), self.count))
+        # Without J_L by halving: between clamped-pinned (M_L large) and clamped-free
+        for k in range(self.count if self.j == 0.0 else 0):
+            high = np.full_like(lengths, (1.8752 if k == 0 else (k + 0.5) * math.pi + 1e-3))
+            low = np.full_like(lengths, 1e-3 if k == 0 else (k + 0.25) * math.pi - 1e-3)
+            sign = np.sign(terms(low, lengths, self.mu, 0.0).f)
+            for _ in range(52):
+                middle = (low + high) / 2
+                below = terms(middle, lengths, self.mu, 0.0).f * sign > 0
+                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            roots[:, k] = (low + high) / 2
+        # Else length by length from the eigenvalues of a clamped beam with this load, polished
+        for i, l in enumerate(lengths.tolist() if self.j else []):
+            beam = Beam(1.0, 1.0, EI=(1.0, math.inf))
+            end = EndLoad(self.mu / l, self.j / l**3)
+            inv = invariants(beam, assumed_shapes(beam, end, self.count), end)
+            b = (np.diag(inv.K) / np.diag(inv.modal_mass)) ** 0.25
+            for k in range(self.count):
+                root = float(b[k])
+                for _ in range(4):
+                    found = terms(root, l, self.mu, self.j)
+                    root -= found.f / found.f2
+                roots[i, k] = root
         return np.asarray(chebyshev.chebfit(t, roots, degree))
-
-    def _between(self, l: Array, k: int) -> Array:
-        """Root k without J_L by halving: between clamped-pinned (M_L large) and clamped-free."""
-        high = np.full_like(l, (1.8752 if k == 0 else (k + 0.5) * math.pi + 1e-3))
-        low = np.full_like(l, 1e-3 if k == 0 else (k + 0.25) * math.pi - 1e-3)
-        sign = np.sign(terms(low, l, self.mu, 0.0).f)
-        for _ in range(52):
-            middle = (low + high) / 2
-            below = terms(middle, l, self.mu, 0.0).f * sign > 0
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2
-
-    def _safe(self, l: float) -> Array:
-        """Roots at one length from the eigenvalues of a clamped beam with this load."""
-        beam = Beam(1.0, 1.0, EI=(1.0, math.inf))
-        end = EndLoad(self.mu / l, self.j / l**3)
-        inv = invariants(beam, assumed_shapes(beam, end, self.count), end)
-        b = (np.diag(inv.K) / np.diag(inv.modal_mass)) ** 0.25
-        polished = []
-        for x in b:
-            root = float(x)
-            for _ in range(4):
-                found = terms(root, l, self.mu, self.j)
-                root -= found.f / found.f2
-            polished.append(root)
-        return np.array(polished)
 
     def roots(self, l: Scalar, steps: int = 2) -> list[Scalar]:
         """Return beta_1.. at a free length, by Newton's method in a fixed number of steps.

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -26,7 +26,7 @@ from .clamped_inertia import ClampedInertia
 from .clamped_mass import ClampedMass, chebyshev_at, settled
 from .rates import Rate, place, variable
 from .shapes import ROWS, Beta, Family, Shortening, SlidingShapes, Velocity
-from .shortening import ShortTable, running_points, short_table, shortened
+from .shortening import Bent, ShortTable, running_points, short_table, shortened
 
 __all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
 
@@ -34,51 +34,6 @@ Array = NDArray[np.float64]
 Scalar = Any
 Normalisation = Literal["mass", "one", "integral", "tip", "unit"]
 NORMALISATIONS: tuple[Normalisation, ...] = ("mass", "one", "integral", "tip", "unit")
-
-
-class Mode(Protocol):
-    """One function of (eta, l), with all that a Family holds of it, for density and stiffness 1."""
-
-    @property
-    def tip(self) -> Rate: ...
-    @property
-    def slope(self) -> Rate: ...
-    @property
-    def stiffness(self) -> Rate: ...
-    @property
-    def modal(self) -> Rate: ...
-
-    def at(self, eta: Rate) -> Rate:
-        """Return the function at a place."""
-
-
-@dataclass(frozen=True)
-class _Bend:
-    """A clamped-mass shape: its coefficients of cos y, sin y, exp(y - beta), exp(-y)."""
-
-    b: Rate
-    a: tuple[Rate, Rate, Rate, Rate]
-    tip: Rate
-    slope: Rate
-    stiffness: Rate
-    modal: Rate
-    square: Rate
-    mean: Rate
-    centre: Rate
-
-    def at(self, eta: Rate) -> Rate:
-        """Return the shape at a place."""
-        y = self.b * eta
-        a = self.a
-        ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
-        return a[0] * y.cos() + a[1] * y.sin() + ends
-
-    def slopes(self, eta: float) -> tuple[Rate, Rate]:
-        """Return the first and second derivative along eta, at fixed eta."""
-        y, a = self.b * eta, self.a
-        s, c, up, down = y.sin(), y.cos(), a[2] * (y - self.b).exp(), a[3] * (-y).exp()
-        first = a[1] * c - a[0] * s + up - down
-        return self.b * first, self.b * self.b * (up + down - a[0] * c - a[1] * s)
 
 
 @dataclass(frozen=True)
@@ -97,7 +52,7 @@ class _Twist:
         return self.c * (self.k * eta).sin()
 
 
-def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) -> _Bend:
+def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) -> Bent:
     """One clamped-mass shape at a free length, scaled by the rule.
 
     4 int psi^2 = psi^2 + 3 psi psi3 - 2 b psi1 psi3 - psi1 psi2 + psi2^2 at the end, with psi1..3
@@ -136,7 +91,7 @@ def _bend(law: ClampedMass, b: Rate, l: Rate, rule: Normalisation, sign: float) 
     begin3, begin2 = a[2] * e - a[3] - nu, a[2] * e + a[3] - a[0]
     mean = (g3 - begin3) / b
     centre = (b * g3 - g2 + begin2) / (b * b)
-    return _Bend(
+    return Bent(
         b,
         chosen,
         g * scale,
@@ -190,7 +145,7 @@ class SlidingModes(SlidingShapes):
         t, w = np.polynomial.legendre.leggauss(n)
         return ((t + 1) / 2).tolist(), (w / 2).tolist()
 
-    def bends(self, l: Scalar, beta: Beta = None) -> list[_Bend]:
+    def bends(self, l: Scalar, beta: Beta = None) -> list[Bent]:
         """Return the functions of bending at a free length, with beta given or by Newton."""
         owners = [law for law in self.laws for _ in range(law.count)]
         found = (
@@ -213,7 +168,7 @@ class SlidingModes(SlidingShapes):
         fixed place instead of a material point, and with beta as a constant, that of the length
         `held` where it is given.
         """
-        bends: Sequence[Mode] = self.bends(l, beta)
+        bends: Sequence[Bent | _Twist] = self.bends(l, beta)
         if velocity == "paper":
             # Functions whose beta is that of a length held; stiffness and modal mass as they are
             length = l if held is None else held
@@ -291,11 +246,32 @@ class SlidingModes(SlidingShapes):
     @cached_property
     def table(self) -> Table | None:
         """Products that have no closed form, tabulated along l; None where that is not exact."""
-        plain = len(self.laws) == 1 and self.normalisation in ("mass", "one", "unit")
-        return table_of(self) if plain else None
+        if len(self.laws) > 1 or self.normalisation not in ("mass", "one", "unit"):
+            return None
+        degree = 48
+        t = chebyshev.chebpts1(degree + 1)
+        l = self.laws[0].stroke.lengths(t)
+        gram = self.summed_family(self.bends(l), l, "material", self.beam.m).gram
+        parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
+        n = len(gram[0][0])
+        for i in range(n):
+            for j in range(i, n):
+                found = [
+                    l * (gram[0][1][i][j] - gram[1][0][i][j]),
+                    l * l * gram[1][1][i][j],
+                    l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
+                ]
+                series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
+                if any(one is None for one in series):
+                    return None
+                A, Q, T = (np.asarray(one) for one in series)
+                slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
+                for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
+                    part[i, j] = value
+        return Table(*parts)
 
     def summed_family(
-        self, modes: Sequence[Mode], l: Scalar, velocity: Velocity, density: float
+        self, modes: Sequence[Bent | _Twist], l: Scalar, velocity: Velocity, density: float
     ) -> Family:
         """Return a family's integrals by quadrature."""
         points, weights = self.quadrature
@@ -365,30 +341,6 @@ class Table:
     T: dict[tuple[int, int], Array]
 
 
-def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
-    """Return the table of one set of shapes, or None when series of this degree do not settle."""
-    t = chebyshev.chebpts1(degree + 1)
-    l = shapes.laws[0].stroke.lengths(t)
-    gram = shapes.summed_family(shapes.bends(l), l, "material", shapes.beam.m).gram
-    parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
-    n = len(gram[0][0])
-    for i in range(n):
-        for j in range(i, n):
-            found = [
-                l * (gram[0][1][i][j] - gram[1][0][i][j]),
-                l * l * gram[1][1][i][j],
-                l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
-            ]
-            series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
-            if any(one is None for one in series):
-                return None
-            A, Q, T = (np.asarray(one) for one in series)
-            slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
-            for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
-                part[i, j] = value
-    return Table(*parts)
-
-
 def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
     """Return a family from closed forms, orthogonality and the table.
 
@@ -396,7 +348,7 @@ def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
     at the hub: (int N)' = int N_l, (int x N)' = int x N_l + int N, (int N N')' likewise.
     """
     modes, length, (law,) = shapes.bends(l), variable(l), shapes.laws
-    n, at = len(modes), (law.stroke.at(l), law.stroke.slope(l))
+    n, t, slope = len(modes), law.stroke.at(l), law.stroke.slope(l)
     mean: list[list[Scalar]] = [[], [], []]
     centre: list[list[Scalar]] = [[], [], []]
     for mode in modes:
@@ -405,55 +357,37 @@ def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
             mean[d].append(value / l)
         for d, value in enumerate((X.value, X.first - P.value, X.second - 2 * P.first)):
             centre[d].append(value / (l * l))
-    empty = [[[[0.0] * n for _ in range(n)] for _ in range(3)] for _ in range(3)]
+    gram = [[[[0.0] * n for _ in range(n)] for _ in range(3)] for _ in range(3)]
     for i in range(n):
         for j in range(i, n):
-            # l times the integral of two modes: by the end's values, or by orthogonality with the
-            # load
-            a = modes[i]
-            b = modes[j]
-            if i == j:
-                products = length * a.square
-            else:
-                products = -1.0 * (law.mu * (a.tip * b.tip) + law.j * (a.slope * b.slope))
-            _fill(
-                empty,
-                modes,
-                (i, j),
-                products,
-                (table, *at, l),
+            # G, l times the integral of two modes: by the end's values, or by orthogonality with
+            # the load; then products of their derivatives along l; 22 is never needed
+            a, b = modes[i], modes[j]
+            G = (
+                length * a.square
+                if i == j
+                else -1.0 * (law.mu * (a.tip * b.tip) + law.j * (a.slope * b.slope))
             )
+            A, A1, Q, Q1, T = (
+                chebyshev_at(getattr(table, name)[i, j], t) for name in ("A", "A1", "Q", "Q1", "T")
+            )
+            Ad, Q, Qd, T = A1 * slope, Q / l, (Q1 * slope - Q / l) / l, T / (l * l)
+            one = {
+                (0, 0): (G.value, G.value),
+                (1, 1): (Q, Q),
+                (0, 1): ((G.first + A) / 2, (G.first - A) / 2),
+                (0, 2): ((G.second + Ad) / 2 - Q, (G.second - Ad) / 2 - Q),
+                (1, 2): ((Qd + T) / 2, (Qd - T) / 2),
+            }
+            for (d, e), (ij, ji) in one.items():
+                gram[d][e][i][j] = gram[e][d][j][i] = ij / l
+                gram[d][e][j][i] = gram[e][d][i][j] = ji / l
     zero = Rate(0.0)
     stiffness = [[modes[i].stiffness if i == j else zero for j in range(n)] for i in range(n)]
     modal = [mode.modal * shapes.beam.m for mode in modes]
     return Family(
-        empty, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness, modal
+        gram, mean, centre, [m.tip for m in modes], [m.slope for m in modes], stiffness, modal
     )
-
-
-def _fill(
-    gram: list[list[list[list[Scalar]]]],
-    modes: Sequence[_Bend],
-    pair: tuple[int, int],
-    G: Rate,
-    where: tuple[Table, Scalar, Scalar, Scalar],
-) -> None:
-    """Products of modes i and j and of their derivatives along l; 22 is never needed."""
-    (i, j), (table, t, slope, l) = pair, where
-    A, A1, Q, Q1, T = (
-        chebyshev_at(getattr(table, name)[pair], t) for name in ("A", "A1", "Q", "Q1", "T")
-    )
-    Ad, Q, Qd, T = A1 * slope, Q / l, (Q1 * slope - Q / l) / l, T / (l * l)
-    one = {
-        (0, 0): (G.value, G.value),
-        (1, 1): (Q, Q),
-        (0, 1): ((G.first + A) / 2, (G.first - A) / 2),
-        (0, 2): ((G.second + Ad) / 2 - Q, (G.second - Ad) / 2 - Q),
-        (1, 2): ((Qd + T) / 2, (Qd - T) / 2),
-    }
-    for (d, e), (ij, ji) in one.items():
-        gram[d][e][i][j] = gram[e][d][j][i] = ij / l
-        gram[d][e][j][i] = gram[e][d][i][j] = ji / l
 
 
 def sliding_modes(

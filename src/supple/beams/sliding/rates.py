@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Rate", "constant", "place", "variable"]
+__all__ = ["Rate", "place", "variable"]
 
 Scalar = Any
 
@@ -77,10 +77,11 @@ class Rate:
     def __truediv__(self, other: Rate | float) -> Rate:
         if not isinstance(other, Rate):
             return self * (1 / other)
-        return self * other.of(*_reciprocal(other.value))
+        r = 1.0 / other.value
+        return self * other.of(r, -(r * r), 2.0 * r * r * r)
 
     def __rtruediv__(self, other: float) -> Rate:
-        return self.of(*_reciprocal(self.value)) * other
+        return Rate(other) / self
 
     def of(self, f: Scalar, slope: Scalar, curvature: Scalar) -> Rate:
         """Return f(x) from f, f' and f'' at x."""
@@ -106,16 +107,6 @@ class Rate:
         """Square root of x."""
         r = call("sqrt", self.value)
         return self.of(r, 0.5 / r, -0.25 / (r * self.value))
-
-
-def _reciprocal(a: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    r = 1.0 / a
-    return r, -(r * r), 2.0 * r * r * r
-
-
-def constant(value: Scalar) -> Rate:
-    """Return a quantity that does not depend on the free length."""
-    return Rate(value)
 
 
 def variable(l: Scalar) -> Rate:

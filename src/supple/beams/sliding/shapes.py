@@ -173,20 +173,17 @@ class SlidingShapes(ABC):
             return self.beam
         return Beam(self.beam.L, 1.0, EI=(1.0, 1.0), GJ=1.0, rIp=1.0)
 
-    @cached_property
-    def _inertia(self) -> Array:
-        """(6,): int m s^k from the inner end, k from 0 to 2; rotary inertia about x, y, z."""
-        if isinstance(self.beam, Beam):
-            m, L = self.beam.m, self.beam.L
-            about = np.array([self.beam.rIp, self.beam.rI[1], self.beam.rI[0]]) * L
-            return np.array([m * L, m * L**2 / 2, m * L**3 / 3, *about])
-        s, w = beam_points(self.beam, 3)
-        rows = self.beam.at(s) * w[:, None]
-        return np.array([*(rows[:, 0] @ s**k for k in range(3)), *rows[:, [9, 8, 7]].sum(axis=0)])
-
     def rod(self, l: Scalar) -> tuple[float, Scalar, Scalar, list[float]]:
         """Return mass, first and second moment about the hub, and rotary inertia, all of it."""
-        m, first, second, *about = self._inertia.tolist()
+        beam = self.beam  # int m s^k from the inner end, k from 0 to 2
+        if isinstance(beam, Beam):
+            m, first, second = beam.m * beam.L, beam.m * beam.L**2 / 2, beam.m * beam.L**3 / 3
+            about = [beam.rIp * beam.L, beam.rI[1] * beam.L, beam.rI[0] * beam.L]
+        else:
+            s, w = beam_points(beam, 3)
+            rows = beam.at(s) * w[:, None]
+            m, first, second = (float(rows[:, 0] @ s**k) for k in range(3))
+            about = rows[:, [9, 8, 7]].sum(axis=0).tolist()
         back = l - self.beam.L
         return m, first + m * back, second + (2 * first + m * back) * back, about
 
@@ -365,19 +362,15 @@ class _Wide:
             for n, m in self._moving(b):
                 for d in range(3):
                     for e in range(3):
-                        value = self._product((a, d, i), (b, e, m))
+                        if self.short is None or (a and b):
+                            value = self._of(a).gram[d][e][i][m]
+                        elif a == b:
+                            value = self.short.gram[d][e][i][m]
+                        else:
+                            against = self.short.against
+                            value = against[e][d][m][i] if a else against[d][e][i][m]
                         out[d * width + j][e * width + n] = scale * value
         return out
-
-    def _product(self, one: tuple[int, int, int], other: tuple[int, int, int]) -> Scalar:
-        """Integral over eta of two (component, derivative, function)."""
-        (a, d, i), (b, e, m) = one, other
-        if self.short is None or (a and b):
-            family = self._of(a)
-            return family.gram[d][e][i][m]
-        if a == b:
-            return self.short.gram[d][e][i][m]
-        return self.short.against[d][e][i][m] if a == 0 else self.short.against[e][d][m][i]
 
     def end(self, component: int, slope: bool) -> list[Scalar]:
         """A component of the end's motion per unit of the wide set, (3 kz + 1,)."""
@@ -398,16 +391,12 @@ class _Wide:
     def stiffness(self) -> list[list[Rate]]:
         """(k, k) Rates; shapes of different kinds do not work on one another."""
         kinds, member = self.shapes.kinds, self.shapes.member
-        zero = Rate(0.0)
+        zero, beam = Rate(0.0), self.shapes.unit
+        modulus = {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}
         return [
             [
-                self.family(a).stiffness[i][m] * self._modulus(a) if a == b else zero
+                self.family(a).stiffness[i][m] * modulus[a] if a == b else zero
                 for b, m in zip(kinds, member, strict=True)
             ]
             for a, i in zip(kinds, member, strict=True)
         ]
-
-    def _modulus(self, kind: str) -> float:
-        """What multiplies a family's stiffness, worked out for a beam of stiffness one."""
-        beam = self.shapes.unit
-        return {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}[kind]

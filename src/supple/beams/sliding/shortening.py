@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
@@ -25,17 +25,33 @@ Array = NDArray[np.float64]
 Scalar = Any
 
 
-class Bent(Protocol):
-    """A function of (eta, l) with its derivatives along eta."""
+@dataclass(frozen=True)
+class Bent:
+    """A clamped-mass shape: its coefficients of cos y, sin y, exp(y - beta), exp(-y)."""
 
-    @property
-    def b(self) -> Rate: ...
+    b: Rate
+    a: tuple[Rate, Rate, Rate, Rate]
+    tip: Rate
+    slope: Rate
+    stiffness: Rate
+    modal: Rate
+    square: Rate
+    mean: Rate
+    centre: Rate
 
     def at(self, eta: Rate) -> Rate:
-        """Return the function at a place."""
+        """Return the shape at a place."""
+        y = self.b * eta
+        a = self.a
+        ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
+        return a[0] * y.cos() + a[1] * y.sin() + ends
 
     def slopes(self, eta: float) -> tuple[Rate, Rate]:
         """Return the first and second derivative along eta, at fixed eta."""
+        y, a = self.b * eta, self.a
+        s, c, up, down = y.sin(), y.cos(), a[2] * (y - self.b).exp(), a[3] * (-y).exp()
+        first = a[1] * c - a[0] * s + up - down
+        return self.b * first, self.b * self.b * (up + down - a[0] * c - a[1] * s)
 
 
 def running_points(rate: float) -> tuple[Array, Array, Array]:
@@ -142,28 +158,26 @@ class ShortTable:
         by = [1.0 / l]
         for _ in range(5):
             by.append(by[-1] / l)
-        found = {
-            key: chebyshev_at(series, t) * by[_power(key) - 1] if series.any() else 0.0
-            for key, series in zip(entries, self.series, strict=True)
-        }
-        pairs = self.pairs
-        n = range(len(pairs))
-
-        def square(name: str, width: int) -> list[list[Matrix]]:
-            return [
+        found: dict[Key, Scalar] = {}
+        for key, series in zip(entries, self.series, strict=True):
+            power = key[1] + key[2] + (2 if key[0] == "gram" else 1)
+            found[key] = chebyshev_at(series, t) * by[power - 1] if series.any() else 0.0
+        n = range(len(self.pairs))
+        gram, against = (
+            [
                 [
                     [[found.get((name, d, e, p, r), 0.0) for r in range(width)] for p in n]
                     for e in range(3)
                 ]
                 for d in range(3)
             ]
-
-        def rows(name: str) -> Matrix:
-            return [[found[name, d, 0, p, 0] for p in n] for d in range(3)]
-
+            for name, width in (("gram", len(n)), ("against", self.functions))
+        )
+        mean, centre = (
+            [[found[name, d, 0, p, 0] for p in n] for d in range(3)] for name in ("mean", "centre")
+        )
         tips = [Rate(*(found["tip", d, 0, p, 0] for d in range(3))) for p in n]
-        gram, against = square("gram", len(pairs)), square("against", self.functions)
-        return Shortening(pairs, gram, against, rows("mean"), rows("centre"), tips)
+        return Shortening(self.pairs, gram, against, mean, centre, tips)
 
 
 def short_table(
@@ -173,14 +187,13 @@ def short_table(
     t = chebyshev.chebpts1(degree + 1)
     l = stroke.lengths(t)
     found, out = at(l), []
-    for key in _entries(len(found.pairs), functions):
-        name, d, e, p, r = key
+    for name, d, e, p, r in _entries(len(found.pairs), functions):
         if name == "tip":
             entry = getattr(found.tip[p], ("value", "first", "second")[d])
         else:
             table = getattr(found, name)
             entry = table[d][e][p][r] if name in ("gram", "against") else table[d][p]
-        values = entry * l ** _power(key)
+        values = entry * l ** (d + e + (2 if name == "gram" else 1))
         series = settled(chebyshev.chebfit(t, values, degree))
         if series is None:
             return None
@@ -204,8 +217,3 @@ def _entries(pairs: int, functions: int) -> list[Key]:
         for d in range(3)
         for p in range(pairs)
     ]
-
-
-def _power(key: Key) -> int:
-    """The power of l under which an entry goes."""
-    return key[1] + key[2] + (2 if key[0] == "gram" else 1)

@@ -78,7 +78,27 @@ class MovingWeights:
 
         key = column, count
         if key not in self._functions:
-            self._functions[key] = self._written(*key)
+            x, out = ca.SX.sym("l"), []
+            for a, b in zip(self.pieces[:-1].tolist(), self.pieces[1:].tolist(), strict=True):
+                mu = ca.SX.zeros(count)
+                for start, stop, series in self._panels:
+                    if not series[:, column].any():
+                        continue
+                    own = series[: 1 + int(np.nonzero(series[:, column])[0][-1]), column]
+                    # moments (count,) of what of a panel lies in a piece
+                    L = self.beam.L
+                    begin, end = (ca.fmin(ca.fmax((s - L + x) / x, a), b) for s in (start, stop))
+                    points, weights = legendre.leggauss(math.ceil((count + len(own)) / 2))
+                    eta = (begin + end) / 2 + (end - begin) / 2 * ca.DM(points)
+                    place = (2 * (L - x + eta * x) - start - stop) / (stop - start)
+                    at = zip(own.tolist(), _polynomials(place, len(own)), strict=True)
+                    value = sum(c * P for c, P in at) * (end - begin) / 2 * ca.DM(weights)
+                    local = _polynomials((2 * eta - a - b) / (b - a), count)
+                    mu += ca.vertcat(*(ca.dot(P, value) for P in local))
+                out.append(mu)
+            whole = ca.vertcat(*out)
+            parts = [whole, ca.densify(ca.jacobian(whole, x))]
+            self._functions[key] = ca.Function("moments", [x], parts)
         found = self._functions[key](l if symbolic(l) else np.atleast_2d(l))
         if symbolic(l):
             return Moments(*(ca.vertsplit(part) for part in found))
@@ -89,43 +109,6 @@ class MovingWeights:
     def _functions(self) -> dict[tuple[int, int], Any]:
         """Moments as functions of l, kept for each property and count."""
         return {}
-
-    def _written(self, column: int, count: int) -> Any:
-        """The function from l to the moments and their derivatives along l."""
-        import casadi as ca
-
-        l, out = ca.SX.sym("l"), []
-        for a, b in zip(self.pieces[:-1].tolist(), self.pieces[1:].tolist(), strict=True):
-            mu = ca.SX.zeros(count)
-            for start, stop, series in self._panels:
-                if series[:, column].any():
-                    own = series[: 1 + int(np.nonzero(series[:, column])[0][-1]), column]
-                    mu += self._inside((a, b), (start, stop), own, count, l)
-            out.append(mu)
-        value = ca.vertcat(*out)
-        parts = [value, ca.densify(ca.jacobian(value, l))]
-        return ca.Function("moments", [l], parts)
-
-    def _inside(
-        self,
-        piece: tuple[float, float],
-        panel: tuple[float, float],
-        series: Array,
-        count: int,
-        l: Scalar,
-    ) -> Scalar:
-        """Moments (count,) of what of a panel lies in a piece."""
-        import casadi as ca
-
-        L, (a, b), (s_0, s_1) = self.beam.L, piece, panel
-        begin, end = (ca.fmin(ca.fmax((s - L + l) / l, a), b) for s in panel)
-        points, weights = legendre.leggauss(math.ceil((count + len(series)) / 2))
-        eta = (begin + end) / 2 + (end - begin) / 2 * ca.DM(points)
-        at = _polynomials((2 * (L - l + eta * l) - s_0 - s_1) / (s_1 - s_0), len(series))
-        value = sum(c * P for c, P in zip(series.tolist(), at, strict=True))
-        value = value * (end - begin) / 2 * ca.DM(weights)
-        local = _polynomials((2 * eta - a - b) / (b - a), count)
-        return ca.vertcat(*(ca.dot(P, value) for P in local))
 
 
 @dataclass(frozen=True)
