@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,17 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
     ratios = slide_ratios(robot, chain, asked.damping)
     laws = laws_of(chain, D, rubbed, ratios, reading.velocity)
     functions = ChainFunctions(_read(laws, reading), asked.compiled)
-    _check_mass(chain, laws, functions)
+    # The mass matrix must be positive definite at a configuration with nothing special
+    if not chain.size:
+        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
+    q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
+    for i in chain.sliding:
+        q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
+    if functions.taped and chain.size >= MANY:  # where it is dear in single numbers
+        M = functions.evaluator("mass_matrix")(np.array(q))[0]
+    else:
+        M = np.array(laws.mass(q), float)
+    check_inertia(chain.names, M)
     K = chain.stiffness()
     for i in chain.sliding:
         for array in (K, D):
@@ -173,7 +183,12 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     """The Model of a mechanism: a tree, its loops closed by coordinates that follow from q."""
     _only_right(robot, asked.reading)
     stiffening = bool(robot.closures) if asked.stiffening is None else asked.stiffening
-    _check_regular(robot)
+    if robot.closures:  # the pose in which it is assembled must not be singular
+        m = mechanism_of(robot)
+        found = architecture_of(robot).resolve(m.start[m.driven], None)
+        if found.reason[0]:
+            raise SuppleError(f"{robot.name} at its start: {found.reason[0]}")
+        warn_near(robot, found)
     tree = assembled_tree(robot, asked.basis, stiffening)
     chain = tree.chain
     D = _damping_matrix(robot, chain, asked)
@@ -210,16 +225,6 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     return model
 
 
-def _check_regular(robot: MechanismRobot) -> None:
-    """Raise where the pose in which a mechanism is assembled is singular, warn where it is near."""
-    m = mechanism_of(robot)
-    if m.loops:
-        found = architecture_of(robot).resolve(m.start[m.driven], None)
-        if found.reason[0]:
-            raise SuppleError(f"{robot.name} at its start: {found.reason[0]}")
-        warn_near(robot, found, 6)
-
-
 _FAMILIES: dict[type[Robot], Callable[..., Model]] = {
     SerialRobot: _serial,
     DeltaRobot: _delta,
@@ -239,8 +244,13 @@ def _read(laws: Laws, reading: Reading) -> AnyLaws:
     """The right laws, or a paper's own reading of them."""
     if reading.deflection != "rotation":
         links = [link for link in laws.links if isinstance(link, Numbers)]
-        return PlanarLaws(laws.chain, links, laws.K, laws.D, reading.deflection, laws.friction)
-    return LagrangeLaws(laws) if reading.velocity == "paper" else laws
+        return PlanarLaws(
+            laws.chain, links, laws.K, laws.D, laws.friction, variant=reading.deflection
+        )
+    if reading.velocity == "paper":
+        same = {part.name: getattr(laws, part.name) for part in fields(laws)}
+        return LagrangeLaws(**same)
+    return laws
 
 
 def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
@@ -261,20 +271,6 @@ def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:
         if link.inv.count and link.slide is None:
             D[part, part] += denoised(law.matrix(i, link.inv, file_ratio(robot, link.name)))
     return D
-
-
-def _check_mass(chain: Chain, laws: Laws, functions: ChainFunctions) -> None:
-    """Raise unless the mass matrix is positive definite at a configuration with nothing special."""
-    if not chain.size:
-        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
-    q = [0.3 * (k + 1) if k < len(chain.joints) else 0.0 for k in range(chain.size)]
-    for i in chain.sliding:
-        q[chain.theta[i]] = 0.7 * chain.links[i].inv.length
-    if functions.taped and chain.size >= MANY:  # where it is dear in single numbers
-        M = functions.evaluator("mass_matrix")(np.array(q))[0]
-    else:
-        M = np.array(laws.mass(q), float)
-    check_inertia(chain.names, M)
 
 
 def check_inertia(names: Sequence[str], M: Array) -> None:

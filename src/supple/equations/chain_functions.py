@@ -6,7 +6,7 @@ recorded from the same laws in a sixth of the time and run in an eighth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,21 @@ class ChainFunctions(Functions):
 
     def __init__(self, laws: AnyLaws, compile_: bool) -> None:
         super().__init__(compile_)
-        self._laws, self.names = laws, tuple(_MAKERS)
+        self._laws, self.names = laws, tuple(word for word in _INPUTS if word != "momentum")
         self._beta: Any = None
 
     def make(self, name: str) -> Any:
         """Return one function in expressions of scalars; slopes of a large one by directions."""
         if name == "derivatives" and self._beta is None:
             forward = self.expression("forward_dynamics")
-            if not is_small(forward):
-                return _slopes(forward)
+            if not is_small(forward):  # its Jacobians, one direction after another
+                import casadi as ca
+
+                words = forward.name_in()
+                x = [ca.MX.sym(word, forward.numel_in(i)) for i, word in enumerate(words)]
+                outputs = [slope(forward, k)(*x) for k in range(len(x))]
+                names = [f"out{i}" for i in range(len(x))]
+                return ca.Function("derivatives", x, outputs, words, names)
         return _function(name, self._laws, self._beta)
 
     @property
@@ -56,14 +62,12 @@ class ChainFunctions(Functions):
         if near or not self.taped or name == "derivatives" or name not in self.names:
             return super().evaluator(name, near)
         if name not in self._made:
-            self._made[name] = self._recorded(name)
+            n = self._laws.chain.size
+            if name == "mass_matrix" and n >= MANY:
+                self._made[name] = TapeEvaluator(*_tape("momentum", self._laws), unit=n)
+            else:
+                self._made[name] = TapeEvaluator(*_tape(name, self._laws))
         return self._made[name]
-
-    def _recorded(self, name: str) -> TapeEvaluator:
-        n = self._laws.chain.size
-        if name != "mass_matrix" or n < MANY:
-            return TapeEvaluator(*_tape(name, self._laws))
-        return TapeEvaluator(*_tape("momentum", self._laws), unit=n)
 
     def rate_in_ends(self) -> Tape:
         """Return dx/dt of x = [B q, B qd, work] and efforts, where numbers come from tapes."""
@@ -119,9 +123,10 @@ def _function(name: str, laws: AnyLaws, beta: Any = None) -> Any:
     """
     import casadi as ca
 
-    words, make = _MAKERS[name]
+    words = _INPUTS[name]
     symbols = {word: ca.SX.sym(word, _sizes(laws)[word]) for word in words}
-    outputs = make(laws, {word: ca.vertsplit(symbol) for word, symbol in symbols.items()})
+    given = {word: ca.vertsplit(symbol) for word, symbol in symbols.items()}
+    outputs = _outputs(name, laws, given)
     dense = [ca.densify(_expression(out)) for out in outputs]
     names = [f"out{i}" for i in range(len(dense))]
     if beta is None:
@@ -142,13 +147,12 @@ def _expression(values: Any) -> Any:
 
 def _tape(name: str, laws: AnyLaws) -> tuple[Tape, list[int], list[tuple[int, ...]]]:
     """One function as a tape, with the widths of its inputs and the shapes of its outputs."""
-    words, make = _MOMENTUM if name == "momentum" else _MAKERS[name]
+    words = _INPUTS[name]
     widths = [_sizes(laws)[word] for word in words]
     tape = Recorder(sum(widths))
     left = iter(tape.inputs)
-    outputs = make(
-        laws, {w: [next(left) for _ in range(n)] for w, n in zip(words, widths, strict=True)}
-    )
+    given = {w: [next(left) for _ in range(n)] for w, n in zip(words, widths, strict=True)}
+    outputs = _outputs(name, laws, given)
     flat: list[Any] = []
     shapes: list[tuple[int, ...]] = []
     for out in outputs:
@@ -158,95 +162,53 @@ def _tape(name: str, laws: AnyLaws) -> tuple[Tape, list[int], list[tuple[int, ..
     return tape.tape(flat), widths, shapes
 
 
-def _slopes(forward: Any) -> Any:
-    """The Jacobians of forward dynamics by q, qd and tau, one direction after another."""
-    import casadi as ca
-
-    words = forward.name_in()
-    x = [ca.MX.sym(word, forward.numel_in(i)) for i, word in enumerate(words)]
-    outputs = [slope(forward, k)(*x) for k in range(len(x))]
-    return ca.Function("derivatives", x, outputs, words, [f"out{i}" for i in range(len(x))])
-
-
-Lists = Mapping[str, list[Any]]
-
-
-def _zero(laws: AnyLaws) -> list[Any]:
-    return [0.0] * laws.chain.size
-
-
-def _mass(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [laws.mass(x["q"])]
-
-
-def _momentum(laws: AnyLaws, x: Lists) -> list[Any]:
-    """M(q) qdd, linear in qdd: the force of an acceleration from rest, without weight."""
-    return [laws.inverse(x["q"], _zero(laws), x["qdd"], gravity=False)]
-
-
-def _bias(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [laws.inverse(x["q"], x["qd"], _zero(laws), gravity=False)]
-
-
-def _gravity(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [laws.inverse(x["q"], _zero(laws), _zero(laws), gravity=True)]
-
-
-def _forward(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [laws.forward(x["q"], x["qd"], x["tau"], x.get("wrench"))]
-
-
-def _forward_ends(laws: AnyLaws, x: Lists) -> list[Any]:
-    if isinstance(laws, Laws):
-        return [laws.forward_ends(x["q"], x["qd"], x["tau"])]
-    return _forward(laws, x)
-
-
-def _inverse(laws: AnyLaws, x: Lists) -> list[Any]:
-    moved = laws.inverse(x["q"], x["qd"], x["qdd"], gravity=True)
-    return [vadd(moved, elastic(laws, x["q"]), dissipation(laws, x["q"], x["qd"]))]
-
-
-def _elastic(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [elastic(laws, x["q"])]
-
-
-def _dissipation(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [dissipation(laws, x["q"], x["qd"])]
-
-
-def _stiffness(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [stiffness(laws, x["q"])]
-
-
-def _energies(laws: AnyLaws, x: Lists) -> list[Any]:
-    return [list(laws.energies(x["q"], x["qd"]))]
-
-
-def _tip(laws: AnyLaws, x: Lists) -> list[Any]:
-    return list(laws.tip(x["q"]))
-
-
-def _derivatives(laws: AnyLaws, x: Lists) -> list[Any]:
-    import casadi as ca
-
-    qdd = _expression(_forward(laws, x)[0])
-    return [ca.jacobian(qdd, _expression(x[word])) for word in ("q", "qd", "tau")]
-
-
-_MOMENTUM = (("q", "qdd"), _momentum)
-_MAKERS: dict[str, tuple[tuple[str, ...], Callable[[AnyLaws, Lists], list[Any]]]] = {
-    "mass_matrix": (("q",), _mass),
-    "bias": (("q", "qd"), _bias),
-    "gravity": (("q",), _gravity),
-    "forward_dynamics": (("q", "qd", "tau"), _forward),
-    "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
-    "forward_dynamics_ends": (("q", "qd", "tau"), _forward_ends),
-    "inverse_dynamics": (("q", "qd", "qdd"), _inverse),
-    "elastic": (("q",), _elastic),
-    "dissipation": (("q", "qd"), _dissipation),
-    "stiffness": (("q",), _stiffness),
-    "energies": (("q", "qd"), _energies),
-    "tip": (("q",), _tip),
-    "derivatives": (("q", "qd", "tau"), _derivatives),
+_INPUTS: dict[str, tuple[str, ...]] = {
+    "mass_matrix": ("q",),
+    "momentum": ("q", "qdd"),
+    "bias": ("q", "qd"),
+    "gravity": ("q",),
+    "forward_dynamics": ("q", "qd", "tau"),
+    "forward_dynamics_loaded": ("q", "qd", "tau", "wrench"),
+    "forward_dynamics_ends": ("q", "qd", "tau"),
+    "inverse_dynamics": ("q", "qd", "qdd"),
+    "elastic": ("q",),
+    "dissipation": ("q", "qd"),
+    "stiffness": ("q",),
+    "energies": ("q", "qd"),
+    "tip": ("q",),
+    "derivatives": ("q", "qd", "tau"),
 }
+
+
+def _outputs(name: str, laws: AnyLaws, x: Mapping[str, list[Any]]) -> list[Any]:
+    """What the function of this name gives; rates that are not among its inputs are zero.
+
+    Momentum is M(q) qdd, linear in qdd: the force of an acceleration from rest, without weight.
+    """
+    q, zero = x["q"], [0.0] * laws.chain.size
+    qd = x.get("qd", zero)
+    if name == "mass_matrix":
+        return [laws.mass(q)]
+    if name in ("momentum", "bias", "gravity"):
+        return [laws.inverse(q, qd, x.get("qdd", zero), gravity=name == "gravity")]
+    if name == "forward_dynamics_ends" and isinstance(laws, Laws):
+        return [laws.forward_ends(q, qd, x["tau"])]
+    if name.startswith("forward_dynamics"):
+        return [laws.forward(q, qd, x["tau"], x.get("wrench"))]
+    if name == "inverse_dynamics":
+        moved = laws.inverse(q, qd, x["qdd"], gravity=True)
+        return [vadd(moved, elastic(laws, q), dissipation(laws, q, qd))]
+    if name == "elastic":
+        return [elastic(laws, q)]
+    if name == "dissipation":
+        return [dissipation(laws, q, qd)]
+    if name == "stiffness":
+        return [stiffness(laws, q)]
+    if name == "energies":
+        return [list(laws.energies(q, qd))]
+    if name == "tip":
+        return list(laws.tip(q))
+    import casadi as ca
+
+    qdd = _expression(laws.forward(q, qd, x["tau"]))
+    return [ca.jacobian(qdd, _expression(x[word])) for word in ("q", "qd", "tau")]

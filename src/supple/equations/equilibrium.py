@@ -11,7 +11,7 @@ from ..errors import SuppleError
 from .evaluate import Evaluator, slope
 from .model import Model
 
-__all__ = ["joint_vector", "static_state", "stiffness_at", "total_stiffness"]
+__all__ = ["static_state", "stiffness_at", "total_stiffness"]
 
 Array = NDArray[np.float64]
 
@@ -19,7 +19,18 @@ Array = NDArray[np.float64]
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
     """Return q at rest under gravity with the joints held at theta0: dV/dq = 0 beyond theta."""
     k, n = model.joints, model.size
-    q = model.chain.pose(None if theta0 is None else joint_vector(model, "theta0", theta0))
+    at = None
+    if theta0 is not None:
+        try:
+            at = np.asarray(theta0, float)
+        except (TypeError, ValueError):
+            raise SuppleError("theta0 is not an array of numbers") from None
+        if at.shape != (k,):
+            names = ", ".join(model.coordinates[:k][:12])
+            raise SuppleError(f"theta0 has shape {at.shape}: give {k} numbers ({names})")
+        if not np.isfinite(at).all():
+            raise SuppleError("theta0 holds a value that is not finite")
+    q = model.chain.pose(at)
     zero = np.zeros(n)
     for _ in range(50):
         force = model.inverse_dynamics(q, zero, zero)[k:]
@@ -35,20 +46,6 @@ def stiffness_at(model: Model, q: ArrayLike) -> Array:
     given = np.asarray(q, float)
     model.chain.check_lengths(given)
     return model.functions.evaluator("stiffness")(given)[0]
-
-
-def joint_vector(model: Model, word: str, value: ArrayLike) -> Array:
-    """Return joint coordinates as an array (joints,), checked."""
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise SuppleError(f"{word} is not an array of numbers") from None
-    if array.shape != (model.joints,):
-        names = ", ".join(model.coordinates[: model.joints][:12])
-        raise SuppleError(f"{word} has shape {array.shape}: give {model.joints} numbers ({names})")
-    if not np.isfinite(array).all():
-        raise SuppleError(f"{word} holds a value that is not finite")
-    return array
 
 
 def total_stiffness(model: Model, q: Array) -> Array:

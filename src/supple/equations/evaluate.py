@@ -61,12 +61,25 @@ class Evaluator:
     def __call__(self, *args: Array) -> tuple[Array, ...]:
         """Return the outputs at one state, or at B states."""
         batch = args[0].shape[0] if args[0].ndim > 1 else None
-        ready, inputs, outputs, run = self._memory(batch)
-        for kept, given in zip(inputs, args, strict=True):
-            kept[...] = given
+        # Arrays bound to the function (mapped over a batch), and the call that runs it
+        kept = getattr(self._local, "kept", None)
+        if kept is None:
+            kept = self._local.kept = {}
+        if batch not in kept:
+            if len(kept) > 4:
+                kept.pop(next(key for key in kept if key is not None))
+            kept[batch] = _bound(self.function, batch)
+        _, inputs, outputs, run = kept[batch]
+        for held, given in zip(inputs, args, strict=True):
+            held[...] = given
         run()
-        del ready
-        return tuple(self._shaped(out, i, batch) for i, out in enumerate(outputs))
+        # CasADi stores columns one after another; columns of a vector are its entries
+        lead, found = () if batch is None else (batch,), []
+        for i, (out, (rows, columns)) in enumerate(zip(outputs, self._shapes, strict=True)):
+            vector = columns == 1 and i not in self.matrices
+            shaped = out if vector else out.reshape(*lead, columns, rows).swapaxes(-1, -2)
+            found.append(shaped.copy())
+        return tuple(found)
 
     def buffers(self) -> tuple[list[Array], list[Array], Any]:
         """Return arrays to fill, arrays to read and the call between them: a loop's fast path.
@@ -93,25 +106,6 @@ class Evaluator:
 
         return x, out, fill
 
-    def _shaped(self, out: Array, i: int, batch: int | None) -> Array:
-        """CasADi stores columns one after another; columns of a vector are its entries."""
-        rows, columns = self._shapes[i]
-        if columns == 1 and i not in self.matrices:
-            return out.copy()
-        lead = () if batch is None else (batch,)
-        return np.swapaxes(out.reshape(*lead, columns, rows), -1, -2).copy()
-
-    def _memory(self, batch: int | None) -> tuple[Any, list[Array], list[Array], Any]:
-        """Arrays bound to the function (mapped over a batch), and the call that runs it."""
-        kept = getattr(self._local, "kept", None)
-        if kept is None:
-            kept = self._local.kept = {}
-        if batch not in kept:
-            if len(kept) > 4:
-                kept.pop(next(key for key in kept if key is not None))
-            kept[batch] = _bound(self.function, batch)
-        return kept[batch]  # type: ignore[no-any-return]
-
 
 class TapeEvaluator:
     """A tape as a function of arrays, as an Evaluator is one.
@@ -136,7 +130,10 @@ class TapeEvaluator:
         """Return the outputs at one state, or at B states."""
         lead = args[0].shape[:-1]
         if self._unit:
-            each = [self._matrix(q) for q in args[0].reshape(-1, args[0].shape[-1])]
+            each = []
+            for q in args[0].reshape(-1, args[0].shape[-1]):
+                columns = self.tape(np.hstack([np.tile(q, (self._unit, 1)), np.eye(self._unit)]))
+                each.append((columns + columns.T) / 2)
             return (np.reshape(each, (*lead, self._unit, self._unit)),)
         x = np.empty((*lead, self.tape.inputs))
         at = 0
@@ -148,10 +145,6 @@ class TapeEvaluator:
             out[..., part].reshape(*lead, *shape)
             for part, shape in zip(self._parts, self._shapes, strict=True)
         )
-
-    def _matrix(self, q: Array) -> Array:
-        columns = self.tape(np.hstack([np.tile(q, (self._unit, 1)), np.eye(self._unit)]))
-        return np.asarray((columns + columns.T) / 2)
 
     def buffers(self) -> tuple[list[Array], list[Array], Any]:
         """Return arrays to fill, arrays to read and the call between them: a loop's fast path."""

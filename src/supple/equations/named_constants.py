@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..kernels.scalars import Matrix, Scalar, Vector
+from ..kernels.scalars import Matrix, Scalar, Vector, transpose
 from .chains.link_inertia import Numbers
 
 __all__ = ["Named", "named_links"]
@@ -82,52 +82,39 @@ def named_links(links: list[Numbers], table: Named, kinematics: bool = False) ->
 
     Source: [DeLuca1991], Eq. (24), for any arm.
     """
-    return [_named(link, i + 1, table, kinematics) for i, link in enumerate(links)]
-
-
-def _named(link: Numbers, i: int, table: Named, kinematics: bool) -> Numbers:
-    G = [
-        [
-            _products(link.G[a][b], f"z{AXES[a]}{AXES[b]}{i}_", table, a, b, link.G[b][a])
-            for b in range(3)
-        ]
-        for a in range(3)
-    ]
-    changed = replace(
-        link,
-        mass=table.scalar(f"m{i}", link.mass),
-        first=table.scalar(f"md{i}", link.first),
-        second=table.scalar(f"Jo{i}", link.second),
-        P=table.rows(f"v{i}_", link.P),
-        X=table.rows(f"w{i}_", link.X),
-        G=G,
-        J=[table.scalar(f"j{i}_{AXES[a]}", x) for a, x in enumerate(link.J)],
-        JPsi=table.rows(f"jp{i}_", link.JPsi),
-        PsiJPsi=table.symmetric(f"jpp{i}_", link.PsiJPsi),
-        root_mass=table.mass(f"h{i}", link.root_mass),
-        tip_mass=table.mass(f"t{i}", link.tip_mass),
-        rotor=table.scalar(f"J_r{i}", link.rotor),
-    )
-    if not kinematics:
-        return changed
-    return replace(
-        changed,
-        length=table.scalar(f"l{i}", link.length),
-        N_end=table.rows(f"phi{i}_", link.N_end),
-        Psi_end=table.rows(f"psi{i}_", link.Psi_end),
-    )
-
-
-def _products(M: Matrix, name: str, table: Named, a: int, b: int, other: Matrix) -> Matrix:
-    """Symbols of int m N_a' N_b; the transposed pair has the same ones."""
-    if a == b:
-        return table.symmetric(name, M)
-    n = len(M)
-    if a < b:
-        return [
-            [table.scalar(f"{name}{j + 1}{l + 1}", M[j][l]) for l in range(n)] for j in range(n)
-        ]
-    back = f"z{AXES[b]}{AXES[a]}{name[3:]}"
-    return [
-        [table.scalar(f"{back}{l + 1}{j + 1}", other[l][j]) for l in range(n)] for j in range(n)
-    ]
+    out = []
+    for i, link in enumerate(links, 1):
+        G: list[list[Matrix]] = [[[], [], []] for _ in range(3)]
+        for a in range(3):
+            G[a][a] = table.symmetric(f"z{AXES[a]}{AXES[a]}{i}_", link.G[a][a])
+            for b in range(a + 1, 3):  # the transposed pair has the same symbols
+                name = f"z{AXES[a]}{AXES[b]}{i}_"
+                G[a][b] = [
+                    [table.scalar(f"{name}{j + 1}{l + 1}", x) for l, x in enumerate(row)]
+                    for j, row in enumerate(link.G[a][b])
+                ]
+                G[b][a] = transpose(G[a][b])
+        changed = replace(
+            link,
+            mass=table.scalar(f"m{i}", link.mass),
+            first=table.scalar(f"md{i}", link.first),
+            second=table.scalar(f"Jo{i}", link.second),
+            P=table.rows(f"v{i}_", link.P),
+            X=table.rows(f"w{i}_", link.X),
+            G=G,
+            J=[table.scalar(f"j{i}_{AXES[a]}", x) for a, x in enumerate(link.J)],
+            JPsi=table.rows(f"jp{i}_", link.JPsi),
+            PsiJPsi=table.symmetric(f"jpp{i}_", link.PsiJPsi),
+            root_mass=table.mass(f"h{i}", link.root_mass),
+            tip_mass=table.mass(f"t{i}", link.tip_mass),
+            rotor=table.scalar(f"J_r{i}", link.rotor),
+        )
+        if kinematics:
+            changed = replace(
+                changed,
+                length=table.scalar(f"l{i}", link.length),
+                N_end=table.rows(f"phi{i}_", link.N_end),
+                Psi_end=table.rows(f"psi{i}_", link.Psi_end),
+            )
+        out.append(changed)
+    return out

@@ -115,4 +115,4 @@ def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
         raise SuppleError(
             "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
         )
-    return PlanarLaws(replace(model.chain), links, zero, zero, model.reading.deflection)
+    return PlanarLaws(replace(model.chain), links, zero, zero, variant=model.reading.deflection)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...architectures.kinds import Serial
-from ...architectures.serial import place
+from ...architectures.serial import configuration
 from ...beams.basis import Basis
 from ...beams.invariants import Invariants, invariants, rigid_invariants
 from ...beams.shapes import EndLoad, Shapes
@@ -20,7 +20,7 @@ from ...beams.sliding.shapes import SlidingShapes, StiffRod
 from ...beams.theory import AnyBeam
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
-from ...robot import JointedLink, Link, SerialRobot
+from ...robot import JointedLink, SerialRobot
 from ...structure import Structure
 from ...structure.serial import link_beam, serial_structure
 from .supports import Support, bearing_of, foundation_of
@@ -316,11 +316,20 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
     structure = serial_structure(robot, Serial(robot).outstretched, "locked")
     for link, segment in zip(robot.links, structure.segments, strict=True):
-        _check_joint(link, segment.beam)
+        if link.joint.type == "prismatic":
+            check_slide(link, segment.beam)
+        if link.joint.stiffness is not None and link.joint.reflected_inertia <= 0:
+            raise SuppleError(
+                f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of "
+                "its motor (reflected to the joint), or remove stiffness"
+            )
     beams = [segment.beam for segment in structure.segments]
     basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     given = [basis.end(i) for i in range(len(beams))]
-    distal = distal_loads(_placed(robot, basis)) if None in given else ()
+    distal: tuple[EndLoad, ...] = ()
+    if None in given:  # the configuration whose distal parts load the shapes
+        at = Serial(robot).outstretched if basis.at is None else np.asarray(basis.at, float)
+        distal = distal_loads(serial_structure(robot, configuration(robot, at), "locked"))
     links = []
     for i in range(len(beams)):
         end = given[i]
@@ -328,17 +337,6 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
         links.append(_link(robot, structure, i, basis, load, stiffening))
     foundation = foundation_of(robot.foundation, robot.planar)
     return Chain(tuple(links), robot.gravity, robot.planar, foundation=foundation)
-
-
-def _check_joint(link: Link, beam: AnyBeam) -> None:
-    joint = link.joint
-    if joint.type == "prismatic":
-        check_slide(link, beam)
-    if joint.stiffness is not None and joint.reflected_inertia <= 0:
-        raise SuppleError(
-            f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
-            "motor (reflected to the joint), or remove stiffness"
-        )
 
 
 def check_slide(link: JointedLink, beam: AnyBeam) -> None:
@@ -349,18 +347,6 @@ def check_slide(link: JointedLink, beam: AnyBeam) -> None:
             f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
             "inextensible or rigid; set its theory"
         )
-
-
-def _placed(robot: SerialRobot, basis: Basis) -> Structure:
-    """The robot at the configuration whose distal parts load the shapes."""
-    at = Serial(robot).outstretched if basis.at is None else np.asarray(basis.at, float)
-    return serial_structure(robot, place_checked(robot, at), "locked")
-
-
-def place_checked(robot: SerialRobot, theta: Array) -> Array:
-    """Return theta after the checks of `architectures.serial`."""
-    place(robot, theta)
-    return theta
 
 
 def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:

@@ -34,7 +34,7 @@ from ...kernels.scalars import (
 from .balls import Ball, held, lost
 from .chain import Chain, ChainLink
 from .end_coordinates import end_coordinates
-from .forces import CREEP, joint_side, rubbing, slider_forces, strain, strained
+from .forces import CREEP, HasForces, joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
@@ -177,22 +177,10 @@ _TURN = Numbers(
 
 
 @dataclass(frozen=True)
-class Laws:
-    """Expressions of the equations of motion of one Chain in any scalars, lists in, lists out.
+class Laws(HasForces):
+    """Expressions of the equations of motion of one Chain in any scalars, lists in, lists out."""
 
-    Attributes:
-        chain: the numbers.  links: the same as lists; symbols may stand in them.
-        K, D: nested lists (N, N).  friction: Coulomb's of theta, eps and passive, N m; empty: none.
-        rest: (N,), where the springs are unloaded; empty: at zero.  balls: springs of ball joints.
-    """
-
-    chain: Chain
     links: list[Numbers | Slider]
-    K: list[Vector]
-    D: list[Vector]
-    friction: tuple[float, ...] = ()
-    rest: tuple[float, ...] = ()
-    balls: tuple[Ball, ...] = ()
 
     @cached_property
     def turned(self) -> tuple[list[Numbers | Slider], list[Any], list[Any]]:

@@ -45,15 +45,11 @@ def end_coordinates(link: ChainLink) -> tuple[ChainLink, Array, Array]:
     if np.linalg.cond(B) > 1e6:
         B = np.eye(k)
     A: Array = np.linalg.inv(B).astype(float)
-    return _turned(link, A, B), B, A
-
-
-def _turned(link: ChainLink, A: Array, B: Array) -> ChainLink:
-    """The link's integrals with eta = A zeta, its products of coordinates included."""
+    # The link's integrals with eta = A zeta, its products of coordinates included
     inv = link.inv
     # z(eta) = wide z(zeta): A on the coordinates, its products on theirs
     pairs = inv.pairs
-    k, n = len(A), len(A) + len(pairs)
+    n = k + len(pairs)
     wide = np.zeros((n, n))
     wide[:k, :k] = A
     for row, (j, l) in enumerate(pairs):
@@ -75,4 +71,4 @@ def _turned(link: ChainLink, A: Array, B: Array) -> ChainLink:
         Psi_end=Psi_end,
     )
     stations = tuple((x, N @ wide, Psi @ A) for x, N, Psi in link.stations)
-    return replace(link, inv=turned, stations=stations)
+    return replace(link, inv=turned, stations=stations), B, A

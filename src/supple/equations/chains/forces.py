@@ -5,7 +5,8 @@ They serve every kind of laws alike; a law has a chain, links, K, D and friction
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
 from .balls import Ball, held, lost, stored, tangent
@@ -33,23 +34,23 @@ CREEP = 0.01  # rad/s, within which the friction of a joint that turns changes i
 CREEP_SLIDE = 0.001  # m/s, the same of one that slides
 
 
-class HasForces(Protocol):
-    """What the forces are made from."""
+@dataclass(frozen=True)
+class HasForces:
+    """What the forces are made from, of every kind of laws.
 
-    @property
-    def chain(self) -> Chain: ...
-    @property
-    def links(self) -> Any: ...
-    @property
-    def K(self) -> list[Vector]: ...
-    @property
-    def D(self) -> list[Vector]: ...
-    @property
-    def friction(self) -> tuple[float, ...]: ...
-    @property
-    def rest(self) -> tuple[float, ...]: ...
-    @property
-    def balls(self) -> tuple[Ball, ...]: ...
+    Attributes:
+        chain: the numbers.  links: the same as lists; symbols may stand in them.
+        K, D: nested lists (N, N).  friction: Coulomb's of theta, eps and passive, N m; empty: none.
+        rest: (N,), where the springs are unloaded; empty: at zero.  balls: springs of ball joints.
+    """
+
+    chain: Chain
+    links: Any
+    K: list[Vector]
+    D: list[Vector]
+    friction: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
+    balls: tuple[Ball, ...] = ()
 
 
 def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:

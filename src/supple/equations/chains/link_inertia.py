@@ -209,31 +209,26 @@ def kinematics(links: list[Numbers], s: Vector, eta: list[Vector]) -> list[Pose]
                 R = matmul(fixed, axis_rotation(link.axis, s[i]))
         offset = matvec(before.turn, link.p_PM) if before else link.p_PM
         # z, in which the fields of a link are linear, and Z = dz/deta
+        z, Z = _with_products(link.pairs, eta[i][1:] if link.slides else eta[i])
         if link.slides:
-            z, Z = _slide_coordinates(*_with_products(link.pairs, eta[i][1:]))
-        else:
-            z, Z = _with_products(link.pairs, eta[i])
-        ends = [Station(link.length, link.N_end, link.Psi_end), *link.stations]
-        sections = tuple(_section(end, z, Z, bool(eta[i])) for end in ends)
-        poses.append(Pose(R, known(R[2], [0.0, 0.0, 1.0]), offset, z, Z, sections))
+            width, k = len(z), len(Z[0]) if Z else 0
+            carried = [[x] + [0.0] * k for x in z]
+            empty = [[0.0] * (k + 1) for _ in range(width)]
+            Z = [*([0.0, *row] for row in Z), *carried, *empty, [1.0] + [0.0] * k]
+            z = [*z, *([0.0] * (2 * width + 1))]
+        sections = []
+        for at in (Station(link.length, link.N_end, link.Psi_end), *link.stations):
+            phi, psi_y, psi_z = angles = matvec(at.Psi, z[: len(at.Psi[0])])
+            Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
+            RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
+            axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
+            turn = matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi))
+            arm = vadd([at.x, 0.0, 0.0], matvec(at.N, z))
+            Jv = matmul(at.N, Z) if eta[i] else [[], [], []]
+            Jw = matmul(axes, _turning(at.Psi, Z)) if eta[i] else [[], [], []]
+            sections.append(Section(turn, arm, Jv, Jw, angles, at.N, at.Psi))
+        poses.append(Pose(R, known(R[2], [0.0, 0.0, 1.0]), offset, z, Z, tuple(sections)))
     return poses
-
-
-def _section(at: Station, z: Vector, Z: Matrix, bends: bool) -> Section:
-    turning = len(at.Psi[0])
-    phi, psi_y, psi_z = angles = matvec(at.Psi, z[:turning])
-    Rz = axis_rotation([0.0, 0.0, 1.0], psi_z)
-    RzRy = matmul(Rz, axis_rotation([0.0, 1.0, 0.0], psi_y))
-    axes = transpose([[row[0] for row in RzRy], [row[1] for row in Rz], [0.0, 0.0, 1.0]])
-    return Section(
-        turn=matmul(RzRy, axis_rotation([1.0, 0.0, 0.0], phi)),
-        arm=vadd([at.x, 0.0, 0.0], matvec(at.N, z)),
-        Jv=matmul(at.N, Z) if bends else [[], [], []],
-        Jw=matmul(axes, _turning(at.Psi, Z)) if bends else [[], [], []],
-        angles=angles,
-        N=at.N,
-        Psi=at.Psi,
-    )
 
 
 def _with_products(pairs: tuple[tuple[int, int], ...], eta: Vector) -> tuple[Vector, Matrix]:
@@ -247,20 +242,6 @@ def _with_products(pairs: tuple[tuple[int, int], ...], eta: Vector) -> tuple[Vec
         row[l] = add(row[l], eta[j])
         rows.append(row)
     return z, identity(len(eta)) + rows
-
-
-def _slide_coordinates(bent: Vector, slope: Matrix) -> tuple[Vector, Matrix]:
-    """z and Z = dz/dp of a slider whose elastic coordinates and products are `bent`."""
-    width, k = len(bent), len(slope[0]) if slope else 0
-    still: Vector = [0.0] * (2 * width + 1)
-    moved = [[0.0, *row] for row in slope]
-    carried = [[x] + [0.0] * k for x in bent]
-    empty = [[0.0] * (k + 1) for _ in range(width)]
-    return [*bent, *still], [*moved, *carried, *empty, [1.0] + [0.0] * k]
-
-
-def _product_bias(pairs: tuple[tuple[int, int], ...], etad: Vector) -> Vector:
-    return [0.0] * len(etad) + [mul(2.0, mul(etad[j], etad[l])) for j, l in pairs]
 
 
 def _turning(Psi: Matrix, Z: Matrix) -> Matrix:
@@ -280,37 +261,32 @@ def rates(links: list[Numbers], poses: list[Pose], sd: Vector, etad: list[Vector
             spin = scale(sd[i], link.axis)
             root = cross(w, spin)
             w = vadd(w, spin)
-        out.append(_rates(link, pose, w, etad[i], root))
+        zd = matvec(pose.Z, etad[i])
+        # zb, the part of z's second derivative without eta's
+        bent = etad[i][1:] if link.slides else etad[i]
+        zb = [0.0] * len(bent) + [mul(2.0, mul(bent[j], bent[l])) for j, l in link.pairs]
+        if link.slides:
+            ld, width = etad[i][0], len(link.PsiJPsi) // 3
+            convected = scale(mul(2.0, ld), zd[:width])
+            zb = [*zb, *convected, *scale(mul(ld, ld), pose.z[:width]), 0.0]
+        S, twice = cross_matrix(w), scale(2.0, w)
+        W, sections = matmul(S, S), []
+        for section in pose.sections:
+            end_v, end_w = matvec(section.Jv, etad[i]), matvec(section.Jw, etad[i])
+            linear = vadd(matvec(W, section.arm), cross(twice, end_v), matvec(section.N, zb))
+            turning = len(section.Psi[0])
+            # Angular acceleration of a section, root axes, that R_z R_y R_x brings without eta's
+            phi_d, y_d, z_d = matvec(section.Psi, zd[:turning])
+            phi_b, y_b, z_b = matvec(section.Psi, zb[:turning])
+            Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
+            axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in section.turn]
+            spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
+            turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
+            turn_bias = vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
+            angular = vadd(cross(w, end_w), turn_bias)
+            sections.append(SectionRates(vadd(w, end_w), linear + angular))
+        out.append(Rates(w, W, twice, etad[i], zd, zb, root, tuple(sections)))
     return out
-
-
-def _rates(link: Numbers, pose: Pose, w: Vector, etad: Vector, root: Vector) -> Rates:
-    zd = matvec(pose.Z, etad)
-    # zb, the part of z's second derivative without eta's
-    if link.slides:
-        ld, width = etad[0], len(link.PsiJPsi) // 3
-        own = _product_bias(link.pairs, etad[1:])
-        convected = scale(mul(2.0, ld), zd[:width])
-        zb = [*own, *convected, *scale(mul(ld, ld), pose.z[:width]), 0.0]
-    else:
-        zb = _product_bias(link.pairs, etad)
-    S, twice = cross_matrix(w), scale(2.0, w)
-    W, sections = matmul(S, S), []
-    for section in pose.sections:
-        end_v, end_w = matvec(section.Jv, etad), matvec(section.Jw, etad)
-        linear = vadd(matvec(W, section.arm), cross(twice, end_v), matvec(section.N, zb))
-        turning = len(section.Psi[0])
-        # Angular acceleration of a section, root axes, that R_z R_y R_x brings without eta's
-        phi_d, y_d, z_d = matvec(section.Psi, zd[:turning])
-        phi_b, y_b, z_b = matvec(section.Psi, zb[:turning])
-        Rz = axis_rotation([0.0, 0.0, 1.0], section.angles[2])
-        axis_y, axis_x = [row[1] for row in Rz], [row[0] for row in section.turn]
-        spin_z, spin_y, spin_x = [0.0, 0.0, z_d], scale(y_d, axis_y), scale(phi_d, axis_x)
-        turned = vadd(cross(spin_z, spin_y), cross(vadd(spin_z, spin_y), spin_x))
-        turn_bias = vadd(turned, [0.0, 0.0, z_b], scale(y_b, axis_y), scale(phi_b, axis_x))
-        angular = vadd(cross(w, end_w), turn_bias)
-        sections.append(SectionRates(vadd(w, end_w), linear + angular))
-    return Rates(w, W, twice, etad, zd, zb, root, tuple(sections))
 
 
 def own_mass(link: Numbers, pose: Pose) -> tuple[Matrix, list[list[Vector]]]:
@@ -394,10 +370,8 @@ def own_bias(link: Numbers, pose: Pose, rate: Rates, M: Matrix, H: list[list[Vec
             sub(dot(H[0][1], zb), dot(H[1][0], zb)),
         ]
         N = vadd(N, moment)
-    return F + N + (_elastic_bias(link, pose, rate, H) if link.count else [])
-
-
-def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]]) -> Vector:
+    if not link.count:
+        return F + N
     rows: list[Vector] = []
     S = cross_matrix(rate.twice)
     for a in range(3):
@@ -409,9 +383,9 @@ def _elastic_bias(link: Numbers, pose: Pose, rate: Rates, H: list[list[Vector]])
         rows += [matvec(link.G[a][a], rate.zb) for a in range(3)]
     out, turning = matvec(transpose(pose.Z), vadd(*rows)), len(link.PsiJPsi)
     if not link.slides or not turning:
-        return out
+        return F + N + out
     spun = matvec(link.PsiJPsi, rate.zb[:turning])
-    return vadd(out, matvec(transpose(pose.Z[:turning]), spun))
+    return F + N + vadd(out, matvec(transpose(pose.Z[:turning]), spun))
 
 
 def tip_terms(link: Numbers, pose: Pose, rate: Rates | None) -> tuple[Matrix, Vector]:

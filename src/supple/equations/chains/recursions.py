@@ -44,7 +44,6 @@ from .link_inertia import (
     Pose,
     Rates,
     Section,
-    SectionRates,
     kinematics,
     own_bias,
     own_mass,
@@ -86,11 +85,6 @@ def _shift_map(offset: Vector) -> Matrix:
     S = cross_matrix(negate(offset))
     unit = identity(3)
     return [unit[a] + S[a] for a in range(3)] + [[0.0] * 3 + unit[a] for a in range(3)]
-
-
-def _offset_bias(pose: Pose, before: SectionRates) -> Vector:
-    """Acceleration of this root beyond the carrying section's, w x (w x offset)."""
-    return cross(before.w, cross(before.w, pose.offset))
 
 
 @dataclass(frozen=True)
@@ -216,7 +210,8 @@ def _root_acceleration(
     end = ends[p][k] if p >= 0 else negate(gravity) + ZERO
     linear = vadd(end[:3], cross(end[3:], pose.offset))
     if p >= 0:
-        linear = vadd(linear, _offset_bias(pose, rate[p].sections[k]))
+        w = rate[p].sections[k].w
+        linear = vadd(linear, cross(w, cross(w, pose.offset)))
     back = transpose(pose.R)
     return matvec(back, linear) + vadd(matvec(back, end[3:]), rate[i].root)
 
@@ -294,12 +289,16 @@ def forward(
     kept: list[_Eliminated | None] = [None] * len(links)
     for i in reversed(range(len(links))):
         link, pose = links[i], poses[i]
-        M, b = _articulated(link, pose, rate[i], beyond[i], F[i])
-        A, f, kept[i] = _eliminate(link, M, b, (effort[0][i], effort[1][i]))
+        own = (effort[0][i], effort[1][i])
+        A, f, kept[i] = _eliminate(link, pose, rate[i], beyond[i], F[i], own)
         p, k = parent(links, i), link.carrier
         if p >= 0:
-            A, f = _to_previous(pose, rate[i], rate[p].sections[k], A, f)
-            beyond[p][k], F[p][k] = combine(beyond[p][k], A), vadd(F[p][k], f)
+            # to the section that carries it, its axes
+            w, f = rate[p].sections[k].w, vadd(f, matvec([row[3:] for row in A], rate[i].root))
+            A, f = _rotated(pose, A), _turned(pose.R, f)
+            f = vadd(f, matvec([row[:3] for row in A], cross(w, cross(w, pose.offset))))
+            beyond[p][k] = combine(beyond[p][k], congruence(_shift_map(pose.offset), A))
+            F[p][k] = vadd(F[p][k], moved(f, pose.offset))
     # Accelerations of joints and elastic coordinates, from the base to the tips
     sdd: Vector = [0.0] * len(links)
     etadd: list[Vector] = [[] for _ in links]
@@ -325,25 +324,24 @@ def forward(
     return sdd, etadd
 
 
-def _articulated(
-    link: Numbers, pose: Pose, rate: Rates, beyond: list[Matrix], F: list[Vector]
-) -> tuple[Matrix, Vector]:
-    """Mass and force (6 + k) of a link together with all that its sections carry."""
+def _eliminate(
+    link: Numbers,
+    pose: Pose,
+    rate: Rates,
+    beyond: list[Matrix],
+    F: list[Vector],
+    effort: tuple[Scalar, Vector],
+) -> tuple[Matrix, Vector, _Eliminated]:
+    """Mass and force (6,) seen at the root before the joint, its own coordinates free to move."""
+    # Mass and force (6 + k) of a link together with all that its sections carry
     own, H = own_mass(link, pose)
     tip, gyro = tip_terms(link, pose, rate)
     M, b = own, own_bias(link, pose, rate, own, H)
-    for k, (section, moved) in enumerate(zip(pose.sections, rate.sections, strict=True)):
-        end, force = (beyond[k], F[k]) if k else (combine(beyond[0], tip), vadd(F[0], gyro))
+    for n, (section, seen) in enumerate(zip(pose.sections, rate.sections, strict=True)):
+        end, force = (beyond[n], F[n]) if n else (combine(beyond[0], tip), vadd(F[0], gyro))
         T = _end_map(section)
         M = combine(M, congruence(T, end))
-        b = vadd(b, matvec(transpose(T), vadd(force, matvec(end, moved.bias))))
-    return M, b
-
-
-def _eliminate(
-    link: Numbers, M: Matrix, b: Vector, effort: tuple[Scalar, Vector]
-) -> tuple[Matrix, Vector, _Eliminated]:
-    """Mass and force (6,) seen at the root before the joint, its own coordinates free to move."""
+        b = vadd(b, matvec(transpose(T), vadd(force, matvec(end, seen.bias))))
     k = link.count
     A, p = [row[:6] for row in M[:6]], b[:6]
     coupling = [row[:6] for row in M[6:]]
@@ -384,13 +382,3 @@ def _free_axis(link: Numbers) -> int | None:
     if not known(link.rotor, 0.0) or link.axis not in units:
         return None
     return 3 + units.index(link.axis)
-
-
-def _to_previous(
-    pose: Pose, rate: Rates, before: SectionRates, A: Matrix, p: Vector
-) -> tuple[Matrix, Vector]:
-    """Articulated mass and force at a root, taken to the section that carries it, its axes."""
-    p = vadd(p, matvec([row[3:] for row in A], rate.root))
-    A, p = _rotated(pose, A), _turned(pose.R, p)
-    p = vadd(p, matvec([row[:3] for row in A], _offset_bias(pose, before)))
-    return congruence(_shift_map(pose.offset), A), moved(p, pose.offset)

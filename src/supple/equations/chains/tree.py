@@ -17,7 +17,7 @@ from ...structure.serial import end_masses, hub_before, link_beam, root_mass, se
 from .chain import Chain, ChainLink, check_slide, root_stiffness
 from .supports import bearing_of, foundation_of
 
-__all__ = ["passive_values", "rigid_tree", "sections_of", "tree_chain"]
+__all__ = ["passive_values", "sections_of", "tree_chain"]
 
 Array = NDArray[np.float64]
 Sections = dict[tuple[int, float | None], int]
@@ -44,23 +44,16 @@ def sections_of(robot: MechanismRobot) -> Sections:
     return out
 
 
-def rigid_tree(robot: MechanismRobot) -> Chain:
-    """Return a mechanism with every link rigid as a tree."""
-    return _tree(robot, None, (), False)
-
-
 def tree_chain(
-    robot: MechanismRobot, basis: Basis, loads: tuple[EndLoad, ...], stiffening: bool
+    robot: MechanismRobot,
+    basis: Basis | None = None,
+    loads: tuple[EndLoad, ...] = (),
+    stiffening: bool = False,
 ) -> Chain:
-    """Return a mechanism under a basis as a tree; `loads`: what each link's end carries."""
-    beams = [link_beam(robot, link) for link in robot.links]
-    basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
-    return _tree(robot, basis, loads, stiffening)
-
-
-def _tree(
-    robot: MechanismRobot, basis: Basis | None, loads: tuple[EndLoad, ...], stiffening: bool
-) -> Chain:
+    """Return a mechanism as a tree, rigid links without a basis; `loads`: on each link's end."""
+    if basis is not None:
+        beams = [link_beam(robot, link) for link in robot.links]
+        basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     sections = sections_of(robot)
     links = [
         _link(robot, i, sections, basis, loads[i] if loads else EndLoad(), stiffening)

@@ -22,7 +22,7 @@ from ..chains.chain import Chain
 from ..chains.chain_equations import Laws, laws_of, section_frame
 from ..chains.forces import dissipation, elastic, stiffness, strain
 from ..chains.sliders import resolved
-from ..chains.tree import passive_values, rigid_tree, tree_chain
+from ..chains.tree import passive_values, tree_chain
 from ..evaluate import casadi
 from .closures import closure_rows
 from .followers import Followers
@@ -238,7 +238,7 @@ class AssembledTree:
 
 def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
     """Return a mechanism under a basis as a tree, assembled at the start values of its motors."""
-    stiff = rigid_tree(robot)
+    stiff = tree_chain(robot)
     laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
     starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
     if stiff.lengths:

@@ -30,9 +30,9 @@ from ...kernels.scalars import (
     transpose,
     vadd,
 )
-from ..chains.balls import Ball
 from ..chains.chain import Chain
 from ..chains.chain_equations import first_moment, joint_side, rubbing
+from ..chains.forces import HasForces
 from ..chains.link_inertia import Numbers
 
 __all__ = ["PlanarLaws", "kinetic_energy", "planar_frames"]
@@ -54,41 +54,10 @@ class _Frame:
     alphad: Scalar
 
 
-def _turn(angle: Scalar) -> Matrix:
-    return [row[:2] for row in axis_rotation([0.0, 0.0, 1.0], angle)[:2]]
-
-
 def _carried(frame: _Frame, p: Vector, pd: Vector) -> tuple[Vector, Vector]:
     """Place and velocity of a point p of a frame, itself moving at pd."""
     place = vadd(frame.r, matvec(frame.W, p))
     return place, vadd(frame.rd, matvec(frame.Wd, p), matvec(frame.W, pd))
-
-
-def _jointed(link: Numbers, end: _Frame, s: Scalar, sd: Scalar) -> _Frame:
-    """The root frame from the previous end: W = W_end A(yaw + s).
-
-    Source: [DeLuca1991], Eqs. (3)-(7).
-    """
-    r, rd = _carried(end, link.p_PM[:2], [0.0, 0.0])
-    fixed = [row[:2] for row in link.R_PM[:2]]
-    A = matmul(fixed, _turn(s))
-    SA = [negate(A[1]), A[0]]
-    W = matmul(end.W, A)
-    Wd = [vadd(a, scale(sd, b)) for a, b in zip(matmul(end.Wd, A), matmul(end.W, SA), strict=True)]
-    return _Frame(r, rd, W, Wd, add(end.alpha, s), add(end.alphad, sd))
-
-
-def _end(link: Numbers, frame: _Frame, eta: Vector, etad: Vector) -> _Frame:
-    """The frame of a link's end: W E, and the rate of E is S y'."""
-    N, slope = link.N_end[:2], link.Psi_end[2]
-    p, pd = vadd([link.length, 0.0], matvec(N, eta)), matvec(N, etad)
-    y, yd = dot(slope, eta), dot(slope, etad)
-    r, rd = _carried(frame, p, pd)
-    E = [[1.0, mul(-1.0, y)], [y, 1.0]]
-    S = [[0.0, mul(-1.0, yd)], [yd, 0.0]]
-    Wd = [vadd(a, b) for a, b in zip(matmul(frame.Wd, E), matmul(frame.W, S), strict=True)]
-    W = matmul(frame.W, E)
-    return _Frame(r, rd, W, Wd, add(frame.alpha, y), add(frame.alphad, yd))
 
 
 def planar_frames(
@@ -100,8 +69,25 @@ def planar_frames(
     end = _Frame([0.0, 0.0], [0.0, 0.0], unit, [[0.0, 0.0], [0.0, 0.0]], 0.0, 0.0)
     out = []
     for i, link in enumerate(links):
-        root = _jointed(link, end, s[i], sd[i])
-        end = _end(link, root, eta[i], etad[i])
+        # The root frame from the previous end: W = W_end A(yaw + s), [DeLuca1991], Eqs. (3)-(7)
+        r, rd = _carried(end, link.p_PM[:2], [0.0, 0.0])
+        turn = [row[:2] for row in axis_rotation([0.0, 0.0, 1.0], s[i])[:2]]
+        A = matmul([row[:2] for row in link.R_PM[:2]], turn)
+        SA = [negate(A[1]), A[0]]
+        both = zip(matmul(end.Wd, A), matmul(end.W, SA), strict=True)
+        Wd = [vadd(a, scale(sd[i], b)) for a, b in both]
+        alpha, alphad = add(end.alpha, s[i]), add(end.alphad, sd[i])
+        root = _Frame(r, rd, matmul(end.W, A), Wd, alpha, alphad)
+        # The frame of its end: W E, and the rate of E is S y'
+        N, slope = link.N_end[:2], link.Psi_end[2]
+        p, pd = vadd([link.length, 0.0], matvec(N, eta[i])), matvec(N, etad[i])
+        y, yd = dot(slope, eta[i]), dot(slope, etad[i])
+        r, rd = _carried(root, p, pd)
+        E = [[1.0, mul(-1.0, y)], [y, 1.0]]
+        S = [[0.0, mul(-1.0, yd)], [yd, 0.0]]
+        both = zip(matmul(root.Wd, E), matmul(root.W, S), strict=True)
+        Wd = [vadd(a, b) for a, b in both]
+        end = _Frame(r, rd, matmul(root.W, E), Wd, add(alpha, y), add(alphad, yd))
         out.append((root, end))
     return out
 
@@ -139,9 +125,21 @@ def _body_energy(M: Matrix, frame: _Frame) -> Scalar:
 
 def _beam_energy(link: Numbers, frame: _Frame, eta: Vector, etad: Vector) -> Scalar:
     """1/2 int m |rd + Wd p + W pd|^2 + 1/2 int rho I (alpha' + psi')^2 from the integrals."""
-    (a, c), (b, d) = frame.W, frame.Wd
-    columns = [frame.rd, [b[0], d[0]], [b[1], d[1]], [a[0], c[0]], [a[1], c[1]]]
-    gram = _field_products(link, eta, etad)
+    columns = [frame.rd, *transpose(frame.Wd), *transpose(frame.W)]
+    # Integrals of m times products of the fields 1, x + u, v, u', v' (rates), (5, 5)
+    P, X, G = link.P, link.X, link.G
+    bent = [dot(P[a], x) for x in (eta, etad) for a in range(2)]
+    first = [link.mass, add(link.first, bent[0]), *bent[1:]]
+    gram = [[0.0] * 5 for _ in range(5)]
+    gram[0] = first
+    fields = [(0, eta), (1, eta), (0, etad), (1, etad)]
+    for k, (a, left) in enumerate(fields):
+        for l, (b, right) in enumerate(fields):
+            value = dot(left, matvec(G[a][b], right)) if eta else 0.0
+            value = add(value, dot(X[b], right)) if k == 0 else value
+            value = add(value, dot(X[a], left)) if l == 0 else value
+            gram[k + 1][l + 1] = add(value, link.second) if k == l == 0 else value
+        gram[k + 1][0] = first[k + 1]
     parts = []
     for k in range(5):
         for l in range(5):
@@ -153,43 +151,23 @@ def _beam_energy(link: Numbers, frame: _Frame, eta: Vector, etad: Vector) -> Sca
     return mul(0.5, add(total(parts), spin))
 
 
-def _field_products(link: Numbers, z: Vector, zd: Vector) -> Matrix:
-    """Integrals of m times products of the fields 1, x + u, v, u', v' (rates), (5, 5)."""
-    P, X, G = link.P, link.X, link.G
-    first = [link.mass, add(link.first, dot(P[0], z)), dot(P[1], z), dot(P[0], zd), dot(P[1], zd)]
-    out = [[0.0] * 5 for _ in range(5)]
-    out[0] = list(first)
-    fields = [(0, z), (1, z), (0, zd), (1, zd)]
-    for k, (a, left) in enumerate(fields):
-        for l, (b, right) in enumerate(fields):
-            value = dot(left, matvec(G[a][b], right)) if z else 0.0
-            value = add(value, dot(X[b], right)) if k == 0 else value
-            value = add(value, dot(X[a], left)) if l == 0 else value
-            out[k + 1][l + 1] = add(value, link.second) if k == l == 0 else value
-        out[k + 1][0] = first[k + 1]
-    return out
-
-
 @dataclass(frozen=True)
-class PlanarLaws:
+class PlanarLaws(HasForces):
     """The equations of a planar chain with the paper's E, as CasADi expressions.
 
     Same methods as `laws.Laws`; mass matrix and h come from the kinetic energy by automatic
     differentiation, h by Christoffel's symbols, [DeLuca1991] (26).
     """
 
-    chain: Chain
     links: list[Numbers]
-    K: list[Vector]
-    D: list[Vector]
-    variant: Literal["paper", "literal"]
-    friction: tuple[float, ...] = ()
-    rest: tuple[float, ...] = ()
-    balls: tuple[Ball, ...] = ()
+    variant: Literal["paper", "literal"] = "paper"
 
     def mass(self, q: Vector) -> list[Vector]:
         """B(q): the Hessian of T in qd, cut to first order in eta for `paper`."""
-        return _listed(self._mass(_column(q)))
+        import casadi as ca
+
+        M = ca.densify(self._mass(_column(q)))
+        return transpose([ca.vertsplit(column) for column in ca.horzsplit(M)])
 
     def _mass(self, q: Any) -> Any:
         import casadi as ca
@@ -297,10 +275,3 @@ def _column(values: Vector) -> Any:
     import casadi as ca
 
     return ca.vertcat(*values)
-
-
-def _listed(M: Any) -> Matrix:
-    import casadi as ca
-
-    M = ca.densify(M)
-    return transpose([ca.vertsplit(column) for column in ca.horzsplit(M)])

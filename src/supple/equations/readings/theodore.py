@@ -9,57 +9,25 @@ has the right motion.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ...kernels.scalars import Scalar, Vector, ldl, ldl_solve, sub, vadd
-from ..chains.balls import Ball
-from ..chains.chain import Chain
 from ..chains.chain_equations import Laws
+from ..chains.forces import HasForces
 from ..chains.sliders import given_beta
 
 __all__ = ["LagrangeLaws", "with_beta"]
 
 
 @dataclass(frozen=True)
-class LagrangeLaws:
+class LagrangeLaws(HasForces):
     """The same methods as `laws.Laws`, h by automatic differentiation of the mass matrix."""
 
-    laws: Laws
-
-    @property
-    def chain(self) -> Chain:
-        """The chain of the laws."""
-        return self.laws.chain
-
-    @property
-    def links(self) -> Any:
-        """The links of the laws."""
-        return self.laws.links
-
-    @property
-    def K(self) -> list[Vector]:
-        """The constant part of the stiffness."""
-        return self.laws.K
-
-    @property
-    def D(self) -> list[Vector]:
-        """The constant part of the damping."""
-        return self.laws.D
-
-    @property
-    def friction(self) -> tuple[float, ...]:
-        """Coulomb's friction of the joints."""
-        return self.laws.friction
-
-    @property
-    def rest(self) -> tuple[float, ...]:
-        """Where the springs are unloaded."""
-        return self.laws.rest
-
-    @property
-    def balls(self) -> tuple[Ball, ...]:
-        """Springs of ball joints."""
-        return self.laws.balls
+    @cached_property
+    def laws(self) -> Laws:
+        """The right laws of the same numbers."""
+        return Laws(self.chain, self.links, self.K, self.D, self.friction, self.rest, self.balls)
 
     def mass(self, q: Vector) -> list[Vector]:
         """M(q) of the printed velocities."""
@@ -86,8 +54,16 @@ class LagrangeLaws:
         if gravity and any(self.chain.gravity):
             rest += ca.gradient(self.laws.height(ca.vertsplit(x)), x)
         if wrench is not None:
-            p, R = self.laws.tip(ca.vertsplit(x))
-            rest -= _wrench_force(x, ca.vertcat(*p), _matrix(R), ca.vertcat(*wrench))
+            p, axes = self.laws.tip(ca.vertsplit(x))
+            R, load = _matrix(axes), ca.SX(ca.vertcat(*wrench))
+            force = ca.jtimes(ca.vertcat(*p), x, load[:3], True)
+            for k in range(3):
+                e = ca.SX.zeros(3)
+                e[k] = 1
+                turned = ca.skew(e) @ R
+                # virtual work of the moment: 1/2 sum over axes of (e x R) : dR
+                force += load[3 + k] * ca.jtimes(ca.vec(R), x, ca.vec(turned), True) / 2
+            rest -= force
         Q = ca.vertcat(*q)
         return ca.substitute([rest], [x, v, held], [Q, ca.vertcat(*qd), Q])[0]
 
@@ -112,8 +88,6 @@ class LagrangeLaws:
 
 def with_beta(laws: Laws | LagrangeLaws, beta: Vector) -> Laws | LagrangeLaws:
     """Return the same laws with beta of links that slide given, see `sliders.newton_beta`."""
-    if isinstance(laws, LagrangeLaws):
-        return LagrangeLaws(replace(laws.laws, links=given_beta(laws.chain, laws.links, beta)))
     return replace(laws, links=given_beta(laws.chain, laws.links, beta))
 
 
@@ -121,17 +95,3 @@ def _matrix(rows: list[Vector]) -> Any:
     import casadi as ca
 
     return ca.vertcat(*(ca.horzcat(*row) for row in rows))
-
-
-def _wrench_force(q: Any, p: Any, R: Any, wrench: Any) -> Any:
-    """Generalised force of a force and a moment on the tip, base axes."""
-    import casadi as ca
-
-    force = ca.jtimes(p, q, wrench[:3], True)
-    for k in range(3):
-        e = ca.SX.zeros(3)
-        e[k] = 1
-        turned = ca.skew(e) @ R
-        # virtual work of the moment: 1/2 sum over axes of (e x R) : dR
-        force += wrench[3 + k] * ca.jtimes(ca.vec(R), q, ca.vec(turned), True) / 2
-    return force
