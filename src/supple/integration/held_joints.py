@@ -117,19 +117,18 @@ class Flexible:
             parts.append(np.interp(wanted, turned, t)[:-1])
         grid = np.concatenate([*parts, [end]])
         h, r = np.diff(grid)[:, None, None], np.sqrt(3) / 6
-        A1, A2 = (self._along(path, grid[:-1] + np.diff(grid) * c) for c in (0.5 - r, 0.5 + r))
+        rest = np.zeros((len(h), self.model.size - self.model.joints))
+        at = []  # system matrices (n, 2 m, 2 m) on the path, unbent
+        for c in (0.5 - r, 0.5 + r):
+            theta, rate_, u = path(grid[:-1] + np.diff(grid) * c)
+            at.append(self.matrices(np.hstack([theta, rest]), np.hstack([rate_, rest]), u))
+        A1, A2 = at
         mean = h * (A1 + A2) / 2 + np.sqrt(3) / 12 * h**2 * (A2 @ A1 - A1 @ A2)
         steps = exponentials(mean, mean.shape[1] // 2)
         X = np.eye(steps.shape[1])
         for step in steps:
             X = step @ X
         return X
-
-    def _along(self, path: Trajectory, t: Array) -> Array:
-        """System matrices (n, 2 m, 2 m) on the path, unbent."""
-        r, rd, u = path(t)
-        rest = np.zeros((len(t), self.model.size - self.model.joints))
-        return self.matrices(np.hstack([r, rest]), np.hstack([rd, rest]), u)
 
 
 def exponentials(A: Array, m: int) -> Array:

@@ -162,26 +162,22 @@ class Measuring:
         wrench = None if self.wrench is None else self.wrench.value(np.array([t]), 6)[0]
         load = load if wrench is None else wrench
         motion = (q, qd, self.model.forward_dynamics(q, qd, tau, wrench), load)
-        y = np.concatenate(self._shown([read(*motion)[0] for read in self.reads]))
-        u = np.concatenate([y - law.y0, self.path(t)[0] - law.r0])
-        effort = law.tau0 + law.C @ self.z + law.D @ u
-        self.z = law.A @ self.z + law.B @ u
-        return np.asarray(effort)
-
-    def _shown(self, values: list[Array]) -> list[Array]:
-        """What the sensors show: low-passed since the last sample, noisy, rounded."""
-        out, before = [], self.shown
-        for k, output in enumerate(self.law.measures):
+        # What the sensors show: low-passed since the last sample, noisy, rounded
+        values, before, seen = [read(*motion)[0] for read in self.reads], self.shown, []
+        for k, output in enumerate(law.measures):
             value, noise = values[k], self.noise[k]
             if isinstance(output, Sensor) and output.bandwidth is not None and before:
-                left = np.exp(-2 * np.pi * output.bandwidth * float(self.law.period or 0.0))
+                left = np.exp(-2 * np.pi * output.bandwidth * float(law.period or 0.0))
                 value = value + left * (before[k] - value)
             values[k] = value
             if isinstance(output, Sensor) and noise is not None:
                 value = value + np.asarray(output.noise) * noise.standard_normal(len(value))
-            out.append(output.read(value))
-        self.shown = values
-        return out
+            seen.append(output.read(value))
+        self.shown, y = values, np.concatenate(seen)
+        u = np.concatenate([y - law.y0, self.path(t)[0] - law.r0])
+        effort = law.tau0 + law.C @ self.z + law.D @ u
+        self.z = law.A @ self.z + law.B @ u
+        return np.asarray(effort)
 
 
 def _function(

@@ -88,17 +88,40 @@ def look(plan: Plan, x0: Array) -> Spectrum:
         if not qd.any() and not _acceleration(plan, law, float(plan.grid[0]), q, qd).any():
             return Spectrum(np.zeros(0, complex), 0.0)
     states = _states(plan, x0[:n], x0[n : 2 * n])
-    answers = None if _open(plan) else law
+    # the law, unless the efforts do not answer to the state
+    given = plan.tau
+    answers: Law | None = law
+    if isinstance(given, Feedback):
+        answers = law if given.of_state else None
+    elif plan.controller is None or plan.memory > 0:
+        answers = None
     about = [_linearised(plan.model, answers, plan.controller, state) for state in states]
     first, vectors = np.linalg.eig(about[0])
     found = [np.asarray(v, complex) for v in (first, *map(np.linalg.eigvals, about[1:]))]
-    rates = [_rates(values) for values in found]
+    rates = []  # |lambda|, zero of those that do not swing or are rigid
+    for values in found:
+        size = np.abs(values)
+        alive = (np.abs(values.imag) > 0.3 * size) & (size > 10 * RIGID * size.max(initial=0.0))
+        rates.append(np.where(alive, size, 0.0))
     swings, energy = _excited(plan, law, states, (found[0], vectors.astype(complex)), rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
-    smooth, driven = _input_rates(plan)
+    # The rate up to which smooth pieces of a path excite modes, and the rate of the inputs
+    duration, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
+    if isinstance(given, Reference):
+        path, edges = given.trajectory, plan.grid[list(plan.starts)]
+        moving = np.inf if path.periodic else path.duration  # then it stands still
+        edges = np.append(edges[edges < moving], min(moving, plan.grid[-1]))
+        smooth = SMOOTH / float(np.diff(edges).min())
+    pushed = [part for part in (given, plan.wrench) if isinstance(part, Input)]
+    driven = float(max((part.rate(duration) for part in pushed), default=0.0))
+    smooth = float(max(smooth, 1.2 * driven))
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate(found)
-    beside = max(driven, slow, _turning(plan, law, states))
+    # How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s
+    k = plan.model.joints
+    speed = max(np.abs(state[2][:k]).max(initial=0.0) for state in states)
+    push = np.abs(_acceleration(plan, law, *states[0])[:k]).max(initial=0.0)
+    beside = max(driven, slow, float(max(2 * speed, np.sqrt(push))))
     if isinstance(plan.controller, LinearController):
         at = plant(plan.model, plan.controller.r0, plan.controller.measures)
         poles = np.append(poles, np.linalg.eigvals(plan.controller.closed(at)))
@@ -127,21 +150,6 @@ def _course(
     )
     share = (each / np.maximum(each.max(axis=0), 1e-300)).max(axis=1)
     return np.array([t for t, _, _ in states]), np.minimum(1.05 * share, 1.0)
-
-
-def _turning(plan: Plan, law: Law, states: list[State]) -> float:
-    """How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s."""
-    k, (t, q, qd) = plan.model.joints, states[0]
-    speed = max(np.abs(state[2][:k]).max(initial=0.0) for state in states)
-    push = _acceleration(plan, law, t, q, qd)[:k]
-    return float(max(2 * speed, np.sqrt(np.abs(push).max(initial=0.0))))
-
-
-def _open(plan: Plan) -> bool:
-    """Whether the efforts do not answer to the state."""
-    if isinstance(plan.tau, Feedback):
-        return not plan.tau.of_state
-    return plan.controller is None or plan.memory > 0
 
 
 def _law(plan: Plan) -> Law:
@@ -215,13 +223,6 @@ def _linearised(
     return A
 
 
-def _rates(values: Complex) -> Array:
-    """Rates of poles, |lambda|: zero of those that do not swing or are rigid."""
-    size = np.abs(values)
-    swings = (np.abs(values.imag) > 0.3 * size) & (size > 10 * RIGID * size.max(initial=0.0))
-    return np.where(swings, size, 0.0)
-
-
 def _excited(
     plan: Plan,
     law: Law,
@@ -237,7 +238,13 @@ def _excited(
     """
     model, n, (_, q, qd), (values, vectors) = plan.model, plan.model.size, states[0], found
     M, shapes = model.mass_matrix(q), vectors[:n]
-    pushes = [_acceleration(plan, law, at, q, qd) for at in _sides(plan)]
+    # The start, and times right before and right after switches where an input jumps
+    places = plan.grid[list(plan.starts[1:])]
+    sides = [float(plan.grid[0])]
+    for t in places[:: len(places) // SWITCHES + 1].tolist():
+        hair = 1e-9 * max(t, 1e-3)
+        sides += [t - hair, t + hair]
+    pushes = [_acceleration(plan, law, at, q, qd) for at in sides]
     drives = [np.concatenate([qd, pushes[0]])]
     drives += [
         np.concatenate([0 * q, b - a]) for a, b in zip(pushes[1::2], pushes[2::2], strict=True)
@@ -247,7 +254,12 @@ def _excited(
     moving = rates[0] > 0
     energy = _energies(vectors, drives, masses) * moving[:, None]
     floor = 1e-12 * float(np.abs(list(model.energies(q, qd).values())).sum())
-    slow = _carried_along(plan, states)
+    # What the accelerations of a path do to the elastic rows, slowly: -M_ff^-1 M_fr rdd
+    slow, k = [], model.joints
+    for t, there, _ in states if isinstance(plan.tau, Reference) and n > k else []:
+        mass, rdd = model.mass_matrix(there), plan.tau.trajectory(t)[2]  # type: ignore[union-attr]
+        push = -np.linalg.solve(mass[k:, k:], mass[k:, :k] @ rdd)
+        slow.append(np.concatenate([0 * there, np.zeros(k), push]))
     carried = _energies(vectors, slow, masses) * moving[:, None] if slow else energy
     most = max(float(part.sum(axis=0).max()) for part in (energy, carried))
     mine = (energy > max(SHARE * most, floor)).any(axis=1)
@@ -319,43 +331,7 @@ def _made(
     return most
 
 
-def _carried_along(plan: Plan, states: list[State]) -> list[Array]:
-    """What the accelerations of a path do to the elastic rows, slowly: -M_ff^-1 M_fr rdd."""
-    model, k = plan.model, plan.model.joints
-    if not isinstance(plan.tau, Reference) or model.size == k:
-        return []
-    out = []
-    for t, q, _ in states:
-        M, rdd = model.mass_matrix(q), plan.tau.trajectory(t)[2]
-        push = -np.linalg.solve(M[k:, k:], M[k:, :k] @ rdd)
-        out.append(np.concatenate([0 * q, np.zeros(k), push]))
-    return out
-
-
-def _sides(plan: Plan) -> list[float]:
-    """The start, and times right before and right after switches where an input jumps."""
-    places = plan.grid[list(plan.starts[1:])]
-    out = [float(plan.grid[0])]
-    for t in places[:: len(places) // SWITCHES + 1].tolist():
-        hair = 1e-9 * max(t, 1e-3)
-        out += [t - hair, t + hair]
-    return out
-
-
 def _acceleration(plan: Plan, law: Law, t: float, q: Array, qd: Array) -> Array:
     """qdd at a state under the inputs of a time."""
     wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]
     return plan.model.forward_dynamics(q, qd, law(t, q, qd), wrench)
-
-
-def _input_rates(plan: Plan) -> tuple[float, float]:
-    """Rate up to which smooth pieces of a path excite modes, and the rate of the inputs."""
-    T, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
-    if isinstance(plan.tau, Reference):
-        path, edges = plan.tau.trajectory, plan.grid[list(plan.starts)]
-        moving = np.inf if path.periodic else path.duration  # then it stands still
-        edges = np.append(edges[edges < moving], min(moving, plan.grid[-1]))
-        smooth = SMOOTH / float(np.diff(edges).min())
-    given = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
-    driven = max((part.rate(T) for part in given), default=0.0)
-    return float(max(smooth, 1.2 * driven)), float(driven)

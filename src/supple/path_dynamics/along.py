@@ -50,18 +50,6 @@ class _Piece:
     stop: float
     series: Array | None
 
-    @property
-    def constant(self) -> bool:
-        """Whether nothing changes."""
-        return self.series is not None and len(self.series) == 1
-
-    def value(self, t: Array, which: slice, out: Array) -> None:
-        """Write some numbers of the series at times (B,) to (B, ..)."""
-        assert self.series is not None
-        s = (2 * t - self.start - self.stop) / (self.stop - self.start)
-        powers = chebyshev.chebvander(s, len(self.series) - 1)
-        np.matmul(powers, self.series[:, which], out=out)
-
 
 class Along:
     """M, C, K, F of a SmallMotion along a path until `total` seconds, with a law of damping."""
@@ -73,7 +61,22 @@ class Along:
         end = path.duration
         edges = [0.0, *(t for t in path.breaks if 0 < t < end), end]
         self.pieces: list[_Piece] = []
-        self._fit([(a, b) for a, b in pairwise(edges) if b > a])
+        # A piece for each span: a series that the equations agree with, or two halves. Many spans
+        # are asked together; the nodes of a short series are among those of a long one
+        spans = [(a, b) for a, b in pairwise(edges) if b > a]
+        many = max(1, CHUNK // (FEW * (3 * self.size**2 + 1)))
+        while spans:
+            failed = []
+            for first in range(0, len(spans), many):
+                failed += self._fitted(spans[first : first + many])
+            spans = []
+            for a, b in failed:
+                self._left -= 1
+                if self._left < 0:
+                    self.pieces.append(_Piece(a, b, None))
+                else:
+                    spans += [(a, (a + b) / 2), ((a + b) / 2, b)]
+        self.pieces.sort(key=lambda piece: piece.start)
         if not path.periodic and total > end:
             self.pieces.append(_Piece(end, total, self._asked(np.array([end + total]) / 2)))
         self._edges = np.array([piece.start for piece in self.pieces])
@@ -119,7 +122,10 @@ class Along:
             if piece.series is None:
                 out[a:b] = self._asked(at[a:b])[:, which]
             else:
-                piece.value(at[a:b], which, out[a:b])
+                span = piece.stop - piece.start
+                s = (2 * at[a:b] - piece.start - piece.stop) / span
+                powers = chebyshev.chebvander(s, len(piece.series) - 1)
+                np.matmul(powers, piece.series[:, which], out=out[a:b])
         return out
 
     def steps(self, t: Array, h: float, x: Array) -> Array:
@@ -170,31 +176,13 @@ class Along:
         at = starts + lengths / 2
         at = at % self.path.duration if self.path.periodic else at
         pieces = np.searchsorted(self._edges, at, side="right") - 1
-        still = np.array([piece.constant for piece in self.pieces])[pieces]
+        lasting = [p.series is not None and len(p.series) == 1 for p in self.pieces]
+        still = np.array(lasting)[pieces]
         key = np.where(still, pieces + np.round(lengths / lengths.max(), 9) / 2, -1.0 - at)
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
         t = starts[first, None] + lengths[first, None] * NODES
         M, C, K, F = (A.reshape(len(first), 2, *A.shape[1:]) for A in self.system(t.ravel()))
         return which, GaussSteps(M, C, K, F, lengths[first])
-
-    def _fit(self, spans: list[tuple[float, float]]) -> None:
-        """Add a piece for each span: a series that the equations agree with, or two halves.
-
-        Many spans are asked together. The nodes of a short series are among those of a long one.
-        """
-        many = max(1, CHUNK // (FEW * (3 * self.size**2 + 1)))
-        while spans:
-            failed = []
-            for first in range(0, len(spans), many):
-                failed += self._fitted(spans[first : first + many])
-            spans = []
-            for a, b in failed:
-                self._left -= 1
-                if self._left < 0:
-                    self.pieces.append(_Piece(a, b, None))
-                else:
-                    spans += [(a, (a + b) / 2), ((a + b) / 2, b)]
-        self.pieces.sort(key=lambda piece: piece.start)
 
     def _fitted(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
         """Add the pieces of the spans that a series fits, and return the others."""

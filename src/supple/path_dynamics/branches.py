@@ -149,8 +149,16 @@ def groups_of(
         else:
             next(tree for tree in trees if segment.parent in tree).append(i)
     for branch in trees:
-        key = tuple(_key(segments, links, driven, branch, i) for i in branch)
-        alike.setdefault(key, []).append(branch)
+        # What makes two branches alike, directions that change with the pose aside
+        key: list[object] = []
+        for i in branch:
+            for r in segments[i].releases:
+                d = r.toward(slice(None))
+                key.append((r.stiffness, r.floating, None if d.ndim > 1 else d.tobytes()))
+            parent = branch.index(segments[i].parent) if segments[i].parent >= 0 else -1
+            axis = driven[i].tobytes() if i in driven else None
+            key.append((id(links[i]), parent, axis))
+        alike.setdefault(tuple(key), []).append(branch)
     out: list[Group] = []
     starts = (0, 0, 0)
     for found in alike.values():
@@ -159,24 +167,6 @@ def groups_of(
         starts = (a, b, c)
         out.append(group)
     return tuple(out)
-
-
-def _key(
-    segments: Sequence[Segment],
-    links: Sequence[CarriedLink],
-    driven: dict[int, Array],
-    branch: list[int],
-    i: int,
-) -> tuple[object, ...]:
-    """What makes two segments alike, directions that change with the pose aside."""
-    segment = segments[i]
-    releases = tuple(
-        (r.stiffness, r.floating, None if (d := r.toward(slice(None))).ndim > 1 else d.tobytes())
-        for r in segment.releases
-    )
-    parent = branch.index(segment.parent) if segment.parent >= 0 else -1
-    axis = driven[i].tobytes() if i in driven else None
-    return (id(links[i]), parent, releases, axis)
 
 
 def _group(

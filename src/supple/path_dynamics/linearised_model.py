@@ -62,7 +62,13 @@ class LedModel(SmallMotion):
         self.model.chain.check_lengths(np.pad(x, ((0, 0), (0, self.size))))
         made: Evaluator = self.model.functions.derived("led", lambda: _made(self.model))
         found = made(x, v, a)
-        M, C, K, r, tip = found if len(found) == 5 else (*found[:4], _tip_motion(*found[4:]))
+        M, C, K, r, tip = found[:5]
+        if len(found) > 5:  # place and rotation of the tip per unit y, base axes: [w] = dR R'
+            dR, R = found[5:]
+            each = dR.reshape(len(dR), 3, 3, -1).transpose(0, 3, 2, 1)  # columns of R in turn
+            W = each @ R.swapaxes(1, 2)[:, None]
+            spin = np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=1)
+            tip = np.concatenate([tip, spin], axis=1)
         if not np.isfinite(r).all():
             raise SuppleError(self.model.functions.not_finite.format(name=self.robot.name))
         F = -r.reshape(len(x), -1)
@@ -168,66 +174,45 @@ def led_elements(
 
 
 def _made(model: Model) -> Evaluator:
-    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,) and the tip's motion (6, m)."""
+    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,) and the tip's motion (6, m).
+
+    Of loops, which solve equations inside, and of equations too large for one expression: its
+    derivatives dp (3, m), dR (9, m) and R.
+    """
     import casadi as ca
 
-    if not is_small(model.functions.expression("inverse_dynamics")):
-        return _made_by_directions(model)
-    k, m = model.joints, model.size - model.joints
+    k, n = model.joints, model.size
+    m = n - k
+    force = model.functions.expression("inverse_dynamics")
+    tip = model.functions.expression("tip")
+    if not is_small(force):
+        led = [ca.MX.sym(name, k) for name in ("x", "v", "a")]
+        state = [ca.vertcat(part, ca.MX.zeros(m)) for part in led]
+        whole = ca.MX.sym("q", n)
+        axes = ca.Function("axes", [whole], [ca.vec(tip(whole)[1])])
+        parts = [
+            model.functions.expression("mass_matrix")(state[0])[:, k:],
+            slope(force, 1)(*state)[:, k:],
+            slope(force, 0)(*state)[:, k:],
+            force(*state),
+            slope(tip, 0)(state[0])[:, k:],
+            slope(axes, 0)(state[0])[:, k:],
+            tip(state[0])[1],
+        ]
+        return Evaluator(ca.Function("led", led, [ca.densify(x) for x in parts]), (0, 1, 2, 4, 5))
     given = [ca.SX.sym(name, k) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]
     q, qd, qdd = (ca.vertcat(one, two) for one, two in zip(given, y, strict=True))
-    r = model.functions.expression("inverse_dynamics")(q, qd, qdd)
-    p, R = model.functions.expression("tip")(q)
+    r = force(q, qd, qdd)
+    p, R = tip(q)
     outputs = [ca.jacobian(r, y[2]), ca.jacobian(r, y[1]), ca.jacobian(r, y[0]), r]
-    outputs.append(ca.vertcat(ca.jacobian(p, y[0]), _turning(R, y[0])))
+    turns = [ca.SX.zeros(3, 0)]  # rotation of the axes R per unit y, base axes: [w] = dR R'
+    for j in range(m):
+        W = ca.reshape(ca.jacobian(ca.vec(R), y[0][j]), 3, 3) @ R.T
+        turns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0]))
+    outputs.append(ca.vertcat(ca.jacobian(p, y[0]), ca.horzcat(*turns)))
     rest = [ca.SX.zeros(m) for _ in y]
     still = ca.substitute(outputs, y, rest)
     return Evaluator(
         ca.Function("led", given, ca.cse([ca.densify(x) for x in still])), (0, 1, 2, 4)
     )
-
-
-def _made_by_directions(model: Model) -> Evaluator:
-    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,), and dp (3, m), dR (9, m), R.
-
-    Of loops, which solve equations inside, and of equations too large for one expression.
-    """
-    import casadi as ca
-
-    k, n = model.joints, model.size
-    given = [ca.MX.sym(name, k) for name in ("x", "v", "a")]
-    state = [ca.vertcat(part, ca.MX.zeros(n - k)) for part in given]
-    force = model.functions.expression("inverse_dynamics")
-    tip = model.functions.expression("tip")
-    q = ca.MX.sym("q", n)
-    axes = ca.Function("axes", [q], [ca.vec(tip(q)[1])])
-    outputs = [
-        model.functions.expression("mass_matrix")(state[0])[:, k:],
-        slope(force, 1)(*state)[:, k:],
-        slope(force, 0)(*state)[:, k:],
-        force(*state),
-        slope(tip, 0)(state[0])[:, k:],
-        slope(axes, 0)(state[0])[:, k:],
-        tip(state[0])[1],
-    ]
-    return Evaluator(ca.Function("led", given, [ca.densify(x) for x in outputs]), (0, 1, 2, 4, 5))
-
-
-def _tip_motion(dp: Array, dR: Array, R: Array) -> Array:
-    """(B, 6, m) place and rotation of the tip per unit y, base axes: [w] = dR R'."""
-    each = dR.reshape(len(dR), 3, 3, -1).transpose(0, 3, 2, 1)  # columns of R one after another
-    W = each @ R.swapaxes(1, 2)[:, None]
-    spin = np.stack([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]], axis=1)
-    return np.concatenate([dp, spin], axis=1)
-
-
-def _turning(R: Any, y: Any) -> Any:
-    """(3, m) rotation of the axes R (3, 3) per unit y, base axes: [w] = dR R'."""
-    import casadi as ca
-
-    columns = [ca.SX.zeros(3, 0)]
-    for j in range(y.shape[0]):
-        W = ca.reshape(ca.jacobian(ca.vec(R), y[j]), 3, 3) @ R.T
-        columns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0]))
-    return ca.horzcat(*columns)

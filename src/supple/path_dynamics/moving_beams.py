@@ -141,15 +141,9 @@ def _matter(
     end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
     for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):
         if body.any():
-            yield _body(body, np.array([place, 0.0, 0.0]), H)
-
-
-def _body(body: Array, place: Array, H: Array) -> tuple[float, Array, Array, Array]:
-    """A (6, 6) mass about a point as mass, mass centre, inertia and motion there."""
-    mass, centre, J = _rigid(body, float(place[0]))
-    moved = H.copy()
-    moved[:3] -= cross_matrix(centre - place) @ H[3:]
-    return mass, centre, J, moved
+            mass, centre, J = _rigid(body, place)  # and the motion there
+            H[:3] -= cross_matrix(centre - np.array([place, 0.0, 0.0])) @ H[3:]
+            yield mass, centre, J, H
 
 
 def _rigid(body: Array, x: float) -> RigidBody:

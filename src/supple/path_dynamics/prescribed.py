@@ -21,7 +21,7 @@ from ..kernels.jets import Jet, jet_of, solve, transposed
 from ..structure import MovingStructure
 from .branches import Group
 from .moving_beams import Rates
-from .preload import Carried, Ends, carried, joint_stiffness, pin_pairs, taken_off
+from .preload import Carried, carried, joint_stiffness, pin_pairs, taken_off
 from .reduction import Forms, Joint
 
 __all__ = ["Led", "Loads", "lead"]
@@ -119,13 +119,10 @@ class Led:
         )
         return np.asarray(np.linalg.solve(A, -Q[..., None])[..., 0])
 
-    @cached_property
-    def _closed(self) -> Ends | None:
-        return None if self.closing is None else taken_off(self.moving, self.forces)
-
     def carried(self, g: int) -> list[Carried]:
         """Return what each slot of a group carries."""
-        return carried(self.groups[g], self.moving, self.rates[g], self._closed)
+        closed = None if self.closing is None else taken_off(self.moving, self.forces)
+        return carried(self.groups[g], self.moving, self.rates[g], closed)
 
     def _loaded(self, g: int) -> Array:
         """F (B, m, z) of a group."""
