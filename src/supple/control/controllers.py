@@ -104,13 +104,8 @@ def _gain(name: str, value: Gain, joints: int) -> Array:
 
 
 @dataclass(frozen=True)
-class JointPD(Controller):
-    """tau = -Gp e - Gv de/dt on the joint error e = theta - r.
-
-    Attributes:
-        position_gain, velocity_gain: N m/rad and N m s/rad (N/m, N s/m of a slide), one or one a
-        joint.
-    """
+class Gains(Controller):
+    """A law with a gain on the error of the joints and one on its rate."""
 
     position_gain: Gain
     velocity_gain: Gain
@@ -121,6 +116,25 @@ class JointPD(Controller):
         for name in ("position_gain", "velocity_gain"):
             _gain(name, getattr(self, name), model.joints)
 
+    def joint_acceleration(
+        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
+    ) -> Expression:
+        """Return u = rdd - Gv de/dt - Gp e, [Theodore1997] (36)."""
+        k = model.joints
+        Gp = _gain("position_gain", self.position_gain, k)
+        Gv = _gain("velocity_gain", self.velocity_gain, k)
+        return wanted.rdd - Gv * (qd[:k] - wanted.rd) - Gp * (q[:k] - wanted.r)
+
+
+@dataclass(frozen=True)
+class JointPD(Gains):
+    """tau = -Gp e - Gv de/dt on the joint error e = theta - r.
+
+    Attributes:
+        position_gain, velocity_gain: N m/rad and N m s/rad (N/m, N s/m of a slide), one or one a
+        joint.
+    """
+
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         k = model.joints
         Gp = _gain("position_gain", self.position_gain, k)
@@ -129,16 +143,8 @@ class JointPD(Controller):
 
 
 @dataclass(frozen=True)
-class GravityPD(Controller):
+class GravityPD(Gains):
     """Joint PD, and the effort that holds the weight of the arm where it is: g(q) of the joints."""
-
-    position_gain: Gain
-    velocity_gain: Gain
-
-    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
-
-    def check(self, model: Model) -> None:
-        JointPD(self.position_gain, self.velocity_gain).check(model)
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         hold = model.functions.expression("gravity")(q)[: model.joints]
@@ -146,19 +152,8 @@ class GravityPD(Controller):
         return pd.effort(model, q, qd, wanted) + hold
 
 
-def _wanted_acceleration(
-    gains: tuple[Gain, Gain], joints: int, q: Expression, qd: Expression, wanted: Wanted
-) -> Expression:
-    """u = rdd - Gv de/dt - Gp e.
-
-    Source: [Theodore1997], Eq. (36).
-    """
-    Gp, Gv = _gain("position_gain", gains[0], joints), _gain("velocity_gain", gains[1], joints)
-    return wanted.rdd - Gv * (qd[:joints] - wanted.rd) - Gp * (q[:joints] - wanted.r)
-
-
 @dataclass(frozen=True)
-class Decoupling(Controller):
+class Decoupling(Gains):
     """Nonlinear decoupling of the joints: the error obeys e'' + Gv e' + Gp e = 0 exactly.
 
     tau = (M_rr - M_rf M_ff^-1 M_fr) u + n_r - M_rf M_ff^-1 n_f, n all forces but M qdd. Works for
@@ -173,20 +168,8 @@ class Decoupling(Controller):
     position_gain: Gain = 100.0
     velocity_gain: Gain = 20.0
 
-    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
-
-    def check(self, model: Model) -> None:
-        JointPD(self.position_gain, self.velocity_gain).check(model)
-
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         return self.acceleration(model, q, qd, wanted)[1]
-
-    def joint_acceleration(
-        self, model: Model, q: Expression, qd: Expression, wanted: Wanted
-    ) -> Expression:
-        """Return u, the accelerations that the joints then have, [Theodore1997] (36)."""
-        gains = (self.position_gain, self.velocity_gain)
-        return _wanted_acceleration(gains, model.joints, q, qd, wanted)
 
     def acceleration(
         self, model: Model, q: Expression, qd: Expression, wanted: Wanted
@@ -218,7 +201,7 @@ def solved(A: Expression, b: Expression) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class ComputedTorque(Controller):
+class ComputedTorque(Gains):
     """Computed torque on the rigid model: what the arm would need if its links did not bend.
 
     tau = M(theta) u + h(theta, thetad) + g(theta) of the same robot with `theory: rigid`; it needs
@@ -228,17 +211,15 @@ class ComputedTorque(Controller):
     position_gain: Gain = 100.0
     velocity_gain: Gain = 20.0
 
-    checks: ClassVar = {"position_gain": some(0), "velocity_gain": some(0)}
-
     def check(self, model: Model) -> None:
-        JointPD(self.position_gain, self.velocity_gain).check(model)
+        super().check(model)
         if model.chain.sprung:
             raise SuppleError("ComputedTorque is for arms without joint springs: use Decoupling")
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         k = model.joints
         stiff = model.functions.derived("rigid twin", lambda: rigid_model(model))
-        u = _wanted_acceleration((self.position_gain, self.velocity_gain), k, q, qd, wanted)
+        u = self.joint_acceleration(model, q, qd, wanted)
         functions = stiff.functions.alongside(model.functions)
         return functions.expression("inverse_dynamics")(q[:k], qd[:k], u)
 

@@ -91,14 +91,10 @@ class Line(Trajectory):
             return [0, 1, 5][:n]
         return list(range(n))
 
-    @property
-    def _begin(self) -> Array:
-        return np.asarray(self.start, float)
-
     @cached_property
     def _course(self) -> tuple[Array, Array, Array]:
         """Times (m,) where the tip's acceleration jumps, with its places and velocities, (m, 3)."""
-        first = place(self.robot, self._begin).tip
+        first = place(self.robot, self.start).tip
         at = np.concatenate([first, np.asarray(self.points, float)])
         step = np.diff(at, axis=0)
         length = np.linalg.norm(step, axis=1)
@@ -142,7 +138,7 @@ class Line(Trajectory):
         """Times and joints, one solved after the other from the start on."""
         times = np.unique(np.concatenate([[0.0], self._course[0], [self.duration]]))
         t = np.unique(np.concatenate([np.linspace(a, b, KNOTS) for a, b in pairwise(times)]))
-        x, found = self.tip(t)[0], [self._begin]
+        x, found = self.tip(t)[0], [np.asarray(self.start, float)]
         for k in range(1, len(t)):
             found.append(self._solved(x[k : k + 1], found[-1][None], t[k : k + 1])[0])
         return t, np.array(found)
@@ -165,7 +161,7 @@ class Line(Trajectory):
 
     def _miss(self, x: Array, theta: Array) -> tuple[Array, Array]:
         """How far the tip is from x, in place and attitude, and the Jacobian, on the rows asked."""
-        placed, kept = place(self.robot, theta), place(self.robot, self._begin).R[0, -1]
+        placed, kept = place(self.robot, theta), place(self.robot, self.start).R[0, -1]
         turned = rotation_vector(kept @ placed.R[:, -1].swapaxes(1, 2))
         miss = np.concatenate([x - placed.tip, turned], axis=1)
         return miss[:, self._rows], self._jacobian(theta)
@@ -190,11 +186,8 @@ class Line(Trajectory):
         theta = self._solved(x, guess, t)
         J, still = self._jacobian(theta), np.zeros((len(t), 3))
 
-        def rates(motion: Array) -> Array:
-            asked = np.concatenate([motion, still], axis=1)[:, self._rows]
-            return np.asarray(np.linalg.solve(J, asked[..., None])[..., 0])
-
-        speed = rates(v)
+        asked = np.concatenate([v, still], axis=1)[:, self._rows]
+        speed = np.asarray(np.linalg.solve(J, asked[..., None])[..., 0])
         near, far = (
             self._jacobian(theta + s * SHORT * speed) - self._jacobian(theta - s * SHORT * speed)
             for s in (1, 2)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from itertools import pairwise
 from typing import ClassVar
 
@@ -181,15 +181,11 @@ class Shaper(Held):
         return coefficients[: used[-1] + 1]
 
 
-def _spaced(count: int) -> Callable[[float], tuple[list[float], list[float], list[float]]]:
+def _spaced(count: int, zeta: float) -> tuple[list[float], list[float], list[float]]:
     """Zv and its derivatives: (1 + K)^-count times the binomials, half a period apart."""
-
-    def design(zeta: float) -> tuple[list[float], list[float], list[float]]:
-        K = math.exp(-zeta * math.pi / math.sqrt(1 - zeta**2))
-        shares = [math.comb(count, i) * K**i / (1 + K) ** count for i in range(count + 1)]
-        return [i / 2 for i in range(count + 1)], shares, [1.0]
-
-    return design
+    K = math.exp(-zeta * math.pi / math.sqrt(1 - zeta**2))
+    shares = [math.comb(count, i) * K**i / (1 + K) ** count for i in range(count + 1)]
+    return [i / 2 for i in range(count + 1)], shares, [1.0]
 
 
 def _mzv(zeta: float) -> tuple[list[float], list[float], list[float]]:
@@ -219,18 +215,9 @@ def _undamped(humps: int, V: float) -> tuple[list[float], list[float]]:
     return A, sorted((angles / np.pi).tolist())
 
 
-def _humped(humps: int) -> Callable[..., tuple[list[float], list[float], list[float]]]:
-    def design(
-        zeta: float, tolerance: float = 0.05
-    ) -> tuple[list[float], list[float], list[float]]:
-        return _damped_ei(humps, zeta, tolerance)
-
-    return design
-
-
 @lru_cache(maxsize=64)
 def _damped_ei(
-    humps: int, zeta: float, tolerance: float
+    humps: int, zeta: float, tolerance: float = 0.05
 ) -> tuple[list[float], list[float], list[float]]:
     """Times over the damped period, amplitudes, and zeros over the design frequency of an ei kind.
 
@@ -282,13 +269,13 @@ def _damped_ei(
 
 # Kind by name: damping ratio to times (damped periods), amplitudes, zeros (design frequencies).
 SHAPERS: dict[str, Callable[..., tuple[list[float], list[float], list[float]]]] = {
-    "zv": _spaced(1),
+    "zv": partial(_spaced, 1),
     "mzv": _mzv,
-    "zvd": _spaced(2),
-    "zvdd": _spaced(3),
-    "ei": _humped(1),
-    "2hump-ei": _humped(2),
-    "3hump-ei": _humped(3),
+    "zvd": partial(_spaced, 2),
+    "zvdd": partial(_spaced, 3),
+    "ei": partial(_damped_ei, 1),
+    "2hump-ei": partial(_damped_ei, 2),
+    "3hump-ei": partial(_damped_ei, 3),
 }
 ORDERS = {"zvd": 2, "zvdd": 3}
 
@@ -322,11 +309,16 @@ def shaper(
         return _for_band(kind, band, _numbers("damping_ratio", damping_ratio, 1)[0])
     frequencies = _numbers("frequency_hz", frequency_hz)
     ratios = _numbers("damping_ratio", damping_ratio, len(frequencies))
-    made = [_one(kind, f, z, tolerance) for f, z in zip(frequencies, ratios, strict=True)]
-    whole = made[0]
-    for another in made[1:]:
-        whole = whole.convolved(another)
-    return whole
+    made = []
+    for hertz, zeta in zip(frequencies, ratios, strict=True):
+        damped_period = 1 / (hertz * math.sqrt(1 - zeta**2))
+        design = SHAPERS[kind]
+        times, amplitudes, at = design(zeta, tolerance) if kind.endswith("ei") else design(zeta)
+        omega = 2 * np.pi * hertz
+        zeros = tuple(Zero(omega * ratio, zeta, ORDERS.get(kind, 1)) for ratio in at)
+        when = np.array(times) * damped_period
+        made.append(Shaper(kind, when, np.array(amplitudes), hertz, zeta, zeros))
+    return reduce(Shaper.convolved, made)
 
 
 def _numbers(name: str, given: object, count: int | None = None) -> list[float]:
@@ -340,17 +332,6 @@ def _numbers(name: str, given: object, count: int | None = None) -> list[float]:
         many = f", one or {count}" if count and count > 1 else ""
         raise SuppleError(f"{name} is {given!r}: give {wanted}{many}")
     return [float(value) for value in values]
-
-
-def _one(kind: str, frequency_hz: float, zeta: float, tolerance: float) -> Shaper:
-    damped_period = 1 / (frequency_hz * math.sqrt(1 - zeta**2))
-    design = SHAPERS[kind]
-    times, amplitudes, at = design(zeta, tolerance) if kind.endswith("ei") else design(zeta)
-    omega = 2 * np.pi * frequency_hz
-    zeros = tuple(Zero(omega * ratio, zeta, ORDERS.get(kind, 1)) for ratio in at)
-    return Shaper(
-        kind, np.array(times) * damped_period, np.array(amplitudes), frequency_hz, zeta, zeros
-    )
 
 
 def _for_band(kind: str, band: tuple[float, float], zeta: float) -> Shaper:
