@@ -105,16 +105,7 @@ def look(plan: Plan, x0: Array) -> Spectrum:
         rates.append(np.where(alive, size, 0.0))
     swings, energy = _excited(plan, law, states, (found[0], vectors.astype(complex)), rates)
     excited, ratio = swings[np.argmax(swings[:, 0]), :2] if len(swings) else (0.0, 0.0)
-    # The rate up to which smooth pieces of a path excite modes, and the rate of the inputs
-    duration, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
-    if isinstance(given, Reference):
-        path, edges = given.trajectory, plan.grid[list(plan.starts)]
-        moving = np.inf if path.periodic else path.duration  # then it stands still
-        edges = np.append(edges[edges < moving], min(moving, plan.grid[-1]))
-        smooth = SMOOTH / float(np.diff(edges).min())
-    pushed = [part for part in (given, plan.wrench) if isinstance(part, Input)]
-    driven = float(max((part.rate(duration) for part in pushed), default=0.0))
-    smooth = float(max(smooth, 1.2 * driven))
+    smooth, driven = _input_rates(plan)
     slow = rates[0][rates[0] <= smooth].max(initial=0.0)
     poles = np.concatenate(found)
     # How fast the joints turn the arm: 2 |qd|, and sqrt |qdd| at the start, rad/s
@@ -335,3 +326,16 @@ def _acceleration(plan: Plan, law: Law, t: float, q: Array, qd: Array) -> Array:
     """qdd at a state under the inputs of a time."""
     wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]
     return plan.model.forward_dynamics(q, qd, law(t, q, qd), wrench)
+
+
+def _input_rates(plan: Plan) -> tuple[float, float]:
+    """Rate up to which smooth pieces of a path excite modes, and the rate of the inputs."""
+    T, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
+    if isinstance(plan.tau, Reference):
+        path, edges = plan.tau.trajectory, plan.grid[list(plan.starts)]
+        moving = np.inf if path.periodic else path.duration  # then it stands still
+        edges = np.append(edges[edges < moving], min(moving, plan.grid[-1]))
+        smooth = SMOOTH / float(np.diff(edges).min())
+    given = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
+    driven = max((part.rate(T) for part in given), default=0.0)
+    return float(max(smooth, 1.2 * driven)), float(driven)
