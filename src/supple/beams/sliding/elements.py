@@ -182,26 +182,10 @@ class SlidingElements(SlidingShapes):
 
     @cached_property
     def _short_tables(self) -> dict[str, Any]:
-        """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions.
-
-        F_l = [(1 - eta) phi' - phi]/l^2, F_ll = [(1 - eta)^2 phi'' - 4 (1 - eta) phi' + 2 phi]/l^3.
-        """
+        """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions."""
         L, shapes = self.beam.L, self.shapes
         x, over = self._integration(2 * shapes.degree + 2, 4 * shapes.degree)
-        # phi = l F, l^2 F_l and l^3 F_ll (n, pairs) at places x; phi at the end
-        at = np.concatenate([x, [L]])
-        pairs, moved = foreshortening(shapes, at)
-        j, n = (np.array([pair[k] for pair in pairs], int) for k in range(2))
-        half = np.where(j == n, 0.5, 1.0)
-        v1, v2 = (shapes.at(at, d)[:, 1:3] for d in (1, 2))
-        products = [
-            (v1[..., j] * v1[..., n]).sum(axis=1),
-            (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1),
-        ]
-        phi = [L * moved[:, 0], *(-half * L ** (2 + d) * f for d, f in enumerate(products))]
-        left = (1 - x / L)[:, None]
-        p = [f[:-1] for f in phi]
-        F = [p[0], left * p[1] - p[0], left**2 * p[2] - 4 * left * p[1] + 2 * p[0]]
+        pairs, F, tip = _shortened(shapes, x)
         N = self._material(x, [j for j, kind in enumerate(self.kinds) if kind != "torsion"])
         eta = (x / L)[:, None]
         return {
@@ -210,7 +194,7 @@ class SlidingElements(SlidingShapes):
             "against": [[over(a[:, :, None] * b[:, None]) for b in N] for a in F],
             "mean": [over(a) for a in F],
             "centre": [over(eta * a) for a in F],
-            "tip": phi[0][-1],
+            "tip": tip,
         }
 
     def _material(self, x: Array, columns: list[int]) -> list[Array]:
@@ -255,3 +239,25 @@ def _times(rows: list[list[Scalar]], factor: Scalar) -> list[list[Scalar]]:
         [0.0 if isinstance(value, float) and value == 0.0 else value * factor for value in row]
         for row in rows
     ]
+
+
+def _shortened(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], list[Array], Array]:
+    """Pairs of shapes; phi = l F, l^2 F_l and l^3 F_ll (n, pairs) at places x; phi at the end.
+
+    F_l = [(1 - eta) phi' - phi]/l^2, F_ll = [(1 - eta)^2 phi'' - 4 (1 - eta) phi' + 2 phi]/l^3.
+    """
+    L = float(shapes.breaks[-1])
+    at = np.concatenate([x, [L]])
+    pairs, moved = foreshortening(shapes, at)
+    j, n = (np.array([pair[k] for pair in pairs], int) for k in range(2))
+    half = np.where(j == n, 0.5, 1.0)
+    v1, v2 = (shapes.at(at, d)[:, 1:3] for d in (1, 2))
+    products = [
+        (v1[..., j] * v1[..., n]).sum(axis=1),
+        (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1),
+    ]
+    phi = [L * moved[:, 0], *(-half * L ** (2 + d) * f for d, f in enumerate(products))]
+    left = (1 - x / L)[:, None]
+    p = [f[:-1] for f in phi]
+    F = [p[0], left * p[1] - p[0], left**2 * p[2] - 4 * left * p[1] + 2 * p[0]]
+    return pairs, F, phi[0][-1]

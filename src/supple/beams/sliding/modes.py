@@ -246,29 +246,8 @@ class SlidingModes(SlidingShapes):
     @cached_property
     def table(self) -> Table | None:
         """Products that have no closed form, tabulated along l; None where that is not exact."""
-        if len(self.laws) > 1 or self.normalisation not in ("mass", "one", "unit"):
-            return None
-        degree = 48
-        t = chebyshev.chebpts1(degree + 1)
-        l = self.laws[0].stroke.lengths(t)
-        gram = self.summed_family(self.bends(l), l, "material", self.beam.m).gram
-        parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
-        n = len(gram[0][0])
-        for i in range(n):
-            for j in range(i, n):
-                found = [
-                    l * (gram[0][1][i][j] - gram[1][0][i][j]),
-                    l * l * gram[1][1][i][j],
-                    l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
-                ]
-                series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
-                if any(one is None for one in series):
-                    return None
-                A, Q, T = (np.asarray(one) for one in series)
-                slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
-                for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
-                    part[i, j] = value
-        return Table(*parts)
+        plain = len(self.laws) == 1 and self.normalisation in ("mass", "one", "unit")
+        return table_of(self) if plain else None
 
     def summed_family(
         self, modes: Sequence[Bent | _Twist], l: Scalar, velocity: Velocity, density: float
@@ -339,6 +318,30 @@ class Table:
     Q: dict[tuple[int, int], Array]
     Q1: dict[tuple[int, int], Array]
     T: dict[tuple[int, int], Array]
+
+
+def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
+    """Return the table of one set of shapes, or None when series of this degree do not settle."""
+    t = chebyshev.chebpts1(degree + 1)
+    l = shapes.laws[0].stroke.lengths(t)
+    gram = shapes.summed_family(shapes.bends(l), l, "material", shapes.beam.m).gram
+    parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
+    n = len(gram[0][0])
+    for i in range(n):
+        for j in range(i, n):
+            found = [
+                l * (gram[0][1][i][j] - gram[1][0][i][j]),
+                l * l * gram[1][1][i][j],
+                l * l * (gram[1][2][i][j] - gram[2][1][i][j]) * l,
+            ]
+            series = [settled(chebyshev.chebfit(t, f, degree)) for f in found]
+            if any(one is None for one in series):
+                return None
+            A, Q, T = (np.asarray(one) for one in series)
+            slopes = [chebyshev.chebder(f) if len(f) > 1 else np.zeros(1) for f in (A, Q)]
+            for part, value in zip(parts, (A, slopes[0], Q, slopes[1], T), strict=True):
+                part[i, j] = value
+    return Table(*parts)
 
 
 def tabulated_family(shapes: SlidingModes, table: Table, l: Scalar) -> Family:
