@@ -30,9 +30,11 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
 
     What the disk refuses becomes a sentence. A device or a pipe is given the finished bytes.
     """
+    from tempfile import gettempdir
+
     special = _special(Path(path))
     target = Path(path) if special else Path(path).resolve()  # a link stays, its file is replaced
-    folder = _temporary() if special else target.parent
+    folder = Path(gettempdir()) if special else target.parent
     aside = folder / (ASIDE + os.urandom(8).hex() + target.suffix)
     try:
         yield aside
@@ -63,12 +65,6 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
 def _special(place: Path) -> bool:
     """Whether this is a device, a pipe or an open file by its number, which nothing can replace."""
     return place.as_posix().startswith("/dev/") or (place.exists() and not place.is_file())
-
-
-def _temporary() -> Path:
-    from tempfile import gettempdir
-
-    return Path(gettempdir())
 
 
 def _pour(source: Path, target: Path) -> None:

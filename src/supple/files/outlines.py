@@ -31,8 +31,27 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
     drawing says ($INSUNITS).
     """
     name = str(path)
-    groups = list(_groups(_text(path, name), name))
-    scale = _scale(groups, unit, name)
+    # The text of a drawing, not more than a section needs
+    try:
+        raw = read_bytes(path, LIMIT + 1)
+    except (OSError, ValueError, TypeError) as problem:
+        raise SuppleError(f"{name} cannot be read: {problem}") from None
+    if len(raw) > LIMIT:
+        raise SuppleError(f"{name} has more than {LIMIT:,} bytes: save the outline alone")
+    groups = list(_groups(raw.decode("utf-8", "replace"), name))
+    # Metres of one drawing unit
+    if unit is None:
+        codes = [
+            groups[k + 1][1]
+            for k, group in enumerate(groups[:-1])
+            if group == (9, "$INSUNITS") and groups[k + 1][0] == 70
+        ]
+        unit = UNITS.get(int(codes[0])) if codes and codes[0].isdecimal() else None
+        if unit is None:
+            raise SuppleError(f"{name} does not say its unit: give unit='mm', or another")
+    if unit not in UNITS.values():
+        raise SuppleError(f"unit is {unit!r}: it must be one of {', '.join(UNITS.values())}")
+    scale = quantity(f"1 {unit}", "m")
     pieces: list[list[Point]] = []
     for kind, own in _entities(groups):
         if kind not in KINDS:
@@ -47,17 +66,6 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
     return Profile(outline=tuple(loops[0]), holes=tuple(tuple(loop) for loop in loops[1:]))
 
 
-def _text(path: str | Path, name: str) -> str:
-    """The text of a drawing, not more than a section needs."""
-    try:
-        raw = read_bytes(path, LIMIT + 1)
-    except (OSError, ValueError, TypeError) as problem:
-        raise SuppleError(f"{name} cannot be read: {problem}") from None
-    if len(raw) > LIMIT:
-        raise SuppleError(f"{name} has more than {LIMIT:,} bytes: save the outline alone")
-    return raw.decode("utf-8", "replace")
-
-
 def _groups(text: str, name: str) -> Iterator[Group]:
     """Pairs of code and value, a line each."""
     lines = text.splitlines()
@@ -68,22 +76,6 @@ def _groups(text: str, name: str) -> Iterator[Group]:
             raise SuppleError(
                 f"{name} is no DXF drawing in text form (line {k + 1}): save it as ASCII DXF"
             ) from None
-
-
-def _scale(groups: list[Group], unit: str | None, name: str) -> float:
-    """Metres of one drawing unit."""
-    if unit is None:
-        codes = [
-            groups[k + 1][1]
-            for k, group in enumerate(groups[:-1])
-            if group == (9, "$INSUNITS") and groups[k + 1][0] == 70
-        ]
-        unit = UNITS.get(int(codes[0])) if codes and codes[0].isdecimal() else None
-        if unit is None:
-            raise SuppleError(f"{name} does not say its unit: give unit='mm', or another")
-    if unit not in UNITS.values():
-        raise SuppleError(f"unit is {unit!r}: it must be one of {', '.join(UNITS.values())}")
-    return quantity(f"1 {unit}", "m")
 
 
 def _entities(groups: list[Group]) -> Iterator[tuple[str, list[tuple[int, float]]]]:

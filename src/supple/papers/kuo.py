@@ -128,13 +128,35 @@ def reproduction() -> Reproduction:
     """Return the paper recomputed."""
     data = printed("kuo")
     cells = [*_table_cells(data), *_motion_cells(data["inverted_u"])]
+    sizes = [
+        [PaperDelta(robot(), int(n), order).size for n in data[key]]
+        for key, order in TABLES.values()
+    ]
+    wanted = [list(range(30, 283, 36)), [78, 138, 198, 258]]
+    measures = tuple(
+        Measure(f"unknowns of {order} elements, n = {n}", size, size_printed, size_printed)
+        for order, row, row_printed in zip(("cubic", "quintic"), sizes, wanted, strict=True)
+        for n, (size, size_printed) in enumerate(zip(row, row_printed, strict=True), 1)
+    )
+    # Deflections of the second and third leg lag a third of a period behind the one before
+    found = motion("circle")
+    third = (len(found.t) - 1) / 3
+    rows = np.arange(0, len(found.t) - 1)
+    off = 0.0
+    for kind in ("upper", "lower"):
+        first, second = (found.deflection(f"{kind}{leg}", 0.5) for leg in (1, 2))
+        for k in range(4):
+            later = np.interp((rows + third) % rows.size, rows, second[:-1, k], period=rows.size)
+            off = max(off, float(np.abs(later - first[:-1, k]).max() / np.ptp(first[:, k])))
+    told = f"shifted by a third of a period to {off:.0e} of the range"
+    says = "periodic, with the same phase shift from chain to chain"
     claims = (
-        _counts(data),
+        Claim("(61)", "30 to 282 and 78 to 258 unknowns", f"{sizes[0]}, {sizes[1]}", measures),
         _third_of_a_turn(),
         *(_slip(name) for name in SLIPS),
         _right(),
         _circle(),
-        _phases(),
+        Claim("Figs. 8-11", says, told, (gap("off, parts of the range", off, 1e-3),)),
         _torques(),
     )
     results = {
@@ -181,20 +203,6 @@ def _motion_cells(data: dict[str, list[str]]) -> Iterator[Cell]:
                 Window("not reproducible", same - off, same + off),
             )
             yield Cell(*place, text, value, windows, "not reproducible", why)
-
-
-def _counts(data: dict[str, dict[str, list[str]]]) -> Claim:
-    sizes = [
-        [PaperDelta(robot(), int(n), order).size for n in data[key]]
-        for key, order in TABLES.values()
-    ]
-    wanted = [list(range(30, 283, 36)), [78, 138, 198, 258]]
-    measures = tuple(
-        Measure(f"unknowns of {order} elements, n = {n}", size, size_printed, size_printed)
-        for order, row, row_printed in zip(("cubic", "quintic"), sizes, wanted, strict=True)
-        for n, (size, size_printed) in enumerate(zip(row, row_printed, strict=True), 1)
-    )
-    return Claim("(61)", "30 to 282 and 78 to 258 unknowns", f"{sizes[0]}, {sizes[1]}", measures)
 
 
 def _third_of_a_turn() -> Claim:
@@ -315,22 +323,6 @@ def _circle_numbers(found: PathResponse) -> dict[str, float]:
         "about z": half[5],
     }
     return {what: float(value) for what, value in out.items()}
-
-
-def _phases() -> Claim:
-    """Deflections of the second and third leg lag a third of a period behind the one before."""
-    found = motion("circle")
-    third = (len(found.t) - 1) / 3
-    rows = np.arange(0, len(found.t) - 1)
-    off = 0.0
-    for kind in ("upper", "lower"):
-        first, second = (found.deflection(f"{kind}{leg}", 0.5) for leg in (1, 2))
-        for k in range(4):
-            later = np.interp((rows + third) % rows.size, rows, second[:-1, k], period=rows.size)
-            off = max(off, float(np.abs(later - first[:-1, k]).max() / np.ptp(first[:, k])))
-    told = f"shifted by a third of a period to {off:.0e} of the range"
-    says = "periodic, with the same phase shift from chain to chain"
-    return Claim("Figs. 8-11", says, told, (gap("off, parts of the range", off, 1e-3),))
 
 
 def _torques() -> Claim:

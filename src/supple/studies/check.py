@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
-from ..beams.theory import AnyBeam
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..outputs.stress import has_fibre, von_mises
@@ -105,17 +104,29 @@ def check(
     try:
         bent = statics(robot, **place)
         sag = float(np.linalg.norm(bent.tip_displacement))
-        held = _holding(robot, structure, bent)
+        # Torque about each driven joint's axis that holds the robot, N m; N where it slides
+        carried = np.concatenate([bent.root_force, bent.root_moment], axis=-1)
+        names = [segment.name for segment in structure.segments]
+        held = {
+            drive.name: float(drive.axis @ carried[names.index(drive.segment)])
+            for drive in architecture_of(robot).drives
+            if drive.segment
+        }
         stress = stresses(robot, structure, bent)
     except SuppleError as problem:
         notes.append(f"no sag: {problem}")
     notes += _strength(stress) + _efforts(robot, held) + _refusals(robot, asked)
+    # Beams, hubs, bodies, tips and payload, kg
+    total = 0.0
+    for i, segment in enumerate(structure.segments):
+        total += segment.beam.outside(float(structure.L[0, i])).mass
+        total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
     return Check(
         *(
             robot,
             asked.take(asked.theta),
             architecture_of(robot).reach,
-            _mass(structure),
+            total,
             first,
             sag,
         ),
@@ -134,26 +145,6 @@ def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> 
             pass  # it has no zero: the usual pose then
     usual = family.usual()
     return where(robot, usual.get("theta"), usual.get("position"))
-
-
-def _mass(structure: Structure) -> float:
-    """Beams, hubs, bodies, tips and payload, kg."""
-    total = 0.0
-    for i, segment in enumerate(structure.segments):
-        total += segment.beam.outside(float(structure.L[0, i])).mass
-        total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
-    return total
-
-
-def _holding(robot: Robot, structure: Structure, bent: Statics) -> dict[str, float]:
-    """Torque about each driven joint's axis that holds the robot, N m; N where it slides."""
-    carried = np.concatenate([bent.root_force, bent.root_moment], axis=-1)
-    names = [segment.name for segment in structure.segments]
-    return {
-        drive.name: float(drive.axis @ carried[names.index(drive.segment)])
-        for drive in architecture_of(robot).drives
-        if drive.segment
-    }
 
 
 def stresses(
@@ -176,7 +167,14 @@ def stresses(
         hub = structure.root_mass[0, i] @ np.concatenate([fall, np.zeros(3)])
         turn = segment.R_LS.T
         root = np.concatenate([turn @ bent.root_force[i], turn @ bent.root_moment[i]]) + hub
-        carried = _resultants(root, beam, fall, x)
+        # (P, 6) force and moment that the sections at x carry, section axes. F(x) = F_0 + int_0^x
+        # m g, M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g, of the part before x at rest.
+        ex = np.array([1.0, 0.0, 0.0])
+        rods = np.array([beam.rod(0.0, float(at)) for at in x])
+        mass, lever = rods[:, 0, 0, None], (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
+        force = root[:3] + mass * fall
+        moment = root[3:] - x[:, None] * np.cross(ex, root[:3]) - lever * np.cross(ex, fall)
+        carried = np.concatenate([force, moment], axis=1)
         known = [section for section in sections if section is not None and has_fibre(section)]
         if len(known) < len(sections):
             continue
@@ -184,20 +182,6 @@ def stresses(
         limit = None if material is None else material.yield_strength
         found[segment.name] = (worst, None if limit is None else worst / limit)
     return found
-
-
-def _resultants(root: Array, beam: AnyBeam, fall: Array, x: Array) -> Array:
-    """(P, 6) force and moment that the sections at x carry, section axes.
-
-    F(x) = F_0 + int_0^x m g,  M(x) = M_0 - x e_x x F_0 - int_0^x (x - s) m e_x x g, of the part
-    before x at rest.
-    """
-    ex = np.array([1.0, 0.0, 0.0])
-    rods = np.array([beam.rod(0.0, float(at)) for at in x])
-    mass, lever = rods[:, 0, 0, None], (x * rods[:, 0, 0] - rods[:, 1, 5])[:, None]
-    force = root[:3] + mass * fall
-    moment = root[3:] - x[:, None] * np.cross(ex, root[:3]) - lever * np.cross(ex, fall)
-    return np.concatenate([force, moment], axis=1)
 
 
 def _units(robot: Robot) -> list[str]:

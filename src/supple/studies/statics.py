@@ -234,7 +234,13 @@ def _shapes(n: int, points: int) -> dict[str, tuple[int, ...]]:
 
 def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[str, Array]:
     z = coordinates(structure, exact_ends(structure))
-    weights = _weights(structure, g)
+    # Per segment: weight on the root, on the allowed deformations, and on the end, (6,) each
+    weights = []
+    for i, segment in enumerate(structure.segments):
+        fall = np.concatenate([structure.R[0, i].T @ g, np.zeros(3)])
+        work = fall @ root_inertia(segment.beam, float(structure.L[0, i]))
+        own = work[:6] + structure.root_mass[0, i] @ fall
+        weights.append((own, work[6:], segment.tip_mass @ fall))
     turn = np.kron(np.eye(2), structure.R[0, structure.tip])
     tip = turn @ z.end[structure.tip]
     K = dynamic_stiffness(structure, z, 0.0)
@@ -262,17 +268,6 @@ def _sagged(structure: Structure, load: Array, g: Array, points: int) -> dict[st
         "root_force": -force,
         "root_moment": -moment,
     }
-
-
-def _weights(structure: Structure, g: Array) -> list[tuple[Array, Array, Array]]:
-    """Per segment: weight on the root, on the allowed deformations, and on the end, (6,) each."""
-    out = []
-    for i, segment in enumerate(structure.segments):
-        fall = np.concatenate([structure.R[0, i].T @ g, np.zeros(3)])
-        work = fall @ root_inertia(segment.beam, float(structure.L[0, i]))
-        own = work[:6] + structure.root_mass[0, i] @ fall
-        out.append((own, work[6:], segment.tip_mass @ fall))
-    return out
 
 
 def _at(z: Coordinates, i: int, inner: Array) -> Array:

@@ -11,7 +11,6 @@ from ..arguments import At, File, Json, Position, angles, asked, numbers
 from ..output import digits, plain, print_json, print_table, say, told_configuration
 
 if TYPE_CHECKING:
-    from ...robot import Robot
     from ...studies.kinematics.inverse import JointSolutions
 
 __all__ = ["forward", "inverse"]
@@ -110,23 +109,19 @@ def inverse(
             }
         )
     else:
-        _print(robot, found)
+        from ...architectures.kinds import architecture_of
+
+        say(f"{plain(robot.name)}: {found}\n")
+        motors = architecture_of(robot).motors()
+        names, slides = [name for name, _ in motors], [slides for _, slides in motors]
+        told = found.solutions if found.reached else found.theta[None]
+        heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]
+        rows = []
+        for theta in told.tolist():
+            each = zip(theta, slides, strict=True)
+            rows.append([digits(q if s else q * 57.29577951308232) for q, s in each])
+        print_table(heads, rows)
+        arrived = int((found.try_errors <= 1.000001 * found.error + 1e-9).sum())
+        say(f"\n{arrived} of {len(found.tries)} tries end there or as near, by {found.method}.")
     if not found.reached:
         raise typer.Exit(2)
-
-
-def _print(robot: Robot, found: JointSolutions) -> None:
-    from ...architectures.kinds import architecture_of
-
-    say(f"{plain(robot.name)}: {found}\n")
-    motors = architecture_of(robot).motors()
-    names, slides = [name for name, _ in motors], [slides for _, slides in motors]
-    told = found.solutions if found.reached else found.theta[None]
-    heads = [f"{n}, {'m' if s else 'deg'}>" for n, s in zip(names, slides, strict=True)]
-    rows = []
-    for theta in told.tolist():
-        each = zip(theta, slides, strict=True)
-        rows.append([digits(q if s else q * 57.29577951308232) for q, s in each])
-    print_table(heads, rows)
-    arrived = int((found.try_errors <= 1.000001 * found.error + 1e-9).sum())
-    say(f"\n{arrived} of {len(found.tries)} tries end there or as near, by {found.method}.")

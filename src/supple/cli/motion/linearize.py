@@ -107,7 +107,7 @@ def linearize(
         refuse(context, ("kind",), "without --plot")
     law = None if controller is None else law_of(controller, gains)
     given = None if inputs is None else [word.strip() for word in inputs.split(",")]
-    wanted = [_output(word) for word in outputs.split(",")]
+    wanted = [(output_of(word) if ":" in word else word.strip()) for word in outputs.split(",")]
     found = ask(model, theta, outputs=wanted, inputs=given, controller=law)
     if plot is not None:
         draw_answer(found, plot, kind=kind)
@@ -134,10 +134,6 @@ def _document(name: str, found: StateSpace) -> dict[str, Any]:
         "frequencies": found.frequencies,
         "damping_ratios": found.damping_ratios,
     }
-
-
-def _output(word: str) -> Any:
-    return output_of(word) if ":" in word else word.strip()
 
 
 def _print(name: str, found: StateSpace) -> None:

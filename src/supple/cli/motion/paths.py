@@ -120,9 +120,11 @@ def _print(found: PathResponse, name: str) -> None:
     names = [f"{axis}, mm" for axis in "xyz"] + [f"about {axis}, deg" for axis in "xyz"]
     _print_columns("", names, {word: scale * values for word, values in columns.items()})
     say("")
+    # Names of the motors with the unit of their efforts
+    each = zip(*motors_of(found.robot), strict=True)
     _print_columns(
         "largest effort",
-        _motors(found),
+        [f"{name}, {'N' if slides else 'N m'}" for name, slides in each],
         {
             "flexible links": np.abs(found.torque).max(axis=0),
             "rigid links": np.abs(found.rigid_torque).max(axis=0),
@@ -165,12 +167,6 @@ def print_coupled(found: Response, path: Trajectory | None) -> None:
     say(f"loops are closed to {found.closure.max():.1e} m")
     if not found.complete:
         say(f"\nended early: {found.message}", err=True)
-
-
-def _motors(found: PathResponse) -> list[str]:
-    """Names of the motors with the unit of their efforts."""
-    each = zip(*motors_of(found.robot), strict=True)
-    return [f"{name}, {'N' if slides else 'N m'}" for name, slides in each]
 
 
 def _print_columns(title: str, names: Sequence[str], columns: Mapping[str, Any]) -> None:

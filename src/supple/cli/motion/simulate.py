@@ -138,21 +138,8 @@ def _move(context: typer.Context, model: Model, wanted: Any, json: bool) -> None
     begin = _begin(model, *(given[k] for k in ("at", "start", "static", "position")))
     path = None if given["path"] is None else (given["path"], given["limits"])
     drive = _drive(model, given["controller"], given["trajectory"], given["gains"], path)
-    _refuse_idle(context, given["elements"], drive)
-    words = ("input_", "amplitude", "duration", "half")
-    drive = drive or {"tau": _effort(*(given[k] for k in words))}
-    if given["period"] is not None:
-        drive["controller"] = Sampled(drive["controller"], given["period"], given["delay"])
-    load = given["force"]
-    wrench = None if load is None else numbers(load, "--force", 3)
-    steps = {word: given[word] for word in ("duration", "dt", "step", "method")}
-    found = _quietly(lambda: ask(model, wrench=wrench, outputs=wanted, **steps, **begin, **drive))
-    _show(found, given["plot"], given["save"], json, drive.get("path"))
-
-
-def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, Any]) -> None:
-    """Raise when an option was typed that would change nothing beside the others."""
-    if elements is not None:
+    # An option that would change nothing beside the others is refused
+    if given["elements"] is not None:
         refuse(context, NOT_ELEMENTS, "with --elements")
     if drive:
         refuse(context, _NOT_CONTROLLED, "with --controller")
@@ -162,6 +149,15 @@ def _refuse_idle(context: typer.Context, elements: int | None, drive: dict[str, 
         refuse(context, ("gains", "period", "delay"), "without --controller")
     if context.params["period"] is None:
         refuse(context, ("delay",), "without --period")
+    words = ("input_", "amplitude", "duration", "half")
+    drive = drive or {"tau": _effort(*(given[k] for k in words))}
+    if given["period"] is not None:
+        drive["controller"] = Sampled(drive["controller"], given["period"], given["delay"])
+    load = given["force"]
+    wrench = None if load is None else numbers(load, "--force", 3)
+    steps = {word: given[word] for word in ("duration", "dt", "step", "method")}
+    found = _quietly(lambda: ask(model, wrench=wrench, outputs=wanted, **steps, **begin, **drive))
+    _show(found, given["plot"], given["save"], json, drive.get("path"))
 
 
 def _show(
@@ -176,7 +172,33 @@ def _show(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found), found)
+        print_json(
+            {
+                "robot": found.model.robot.name,
+                "deflection": found.model.reading.deflection,
+                "method": found.method,
+                "coordinates": found.model.coordinates,
+                "complete": found.complete,
+                "message": found.message,
+                "t": found.t,
+                "q": found.q,
+                "qd": found.qd,
+                "tau": found.tau,
+                "tip": found.tip,
+                "closure": found.closure,
+                "energy": found.energy,
+                "balance": found.balance,
+                "openness": found.openness,
+                "step": found.step,
+                **as_lists(found.outputs),
+                **(
+                    {}
+                    if found.beta is None
+                    else {"beta": found.beta, "beta_drift": found.beta_drift}
+                ),
+            },
+            found,
+        )
     elif architecture_of(found.model.robot).asked_by == "position":
         from .paths import print_coupled
 
@@ -346,29 +368,6 @@ def _quietly(run: Any) -> Response:
         if str(item.message) != found.message:
             say(f"warning: {item.message}", err=True)
     return found
-
-
-def _document(found: Response) -> dict[str, Any]:
-    return {
-        "robot": found.model.robot.name,
-        "deflection": found.model.reading.deflection,
-        "method": found.method,
-        "coordinates": found.model.coordinates,
-        "complete": found.complete,
-        "message": found.message,
-        "t": found.t,
-        "q": found.q,
-        "qd": found.qd,
-        "tau": found.tau,
-        "tip": found.tip,
-        "closure": found.closure,
-        "energy": found.energy,
-        "balance": found.balance,
-        "openness": found.openness,
-        "step": found.step,
-        **as_lists(found.outputs),
-        **({} if found.beta is None else {"beta": found.beta, "beta_drift": found.beta_drift}),
-    }
 
 
 def _print(found: Response) -> None:

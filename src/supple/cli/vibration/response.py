@@ -74,15 +74,26 @@ def response(
     json: Json = False,
 ) -> None:
     """Print how the robot answers vibrating forces: peaks, poles and zeros, exact."""
+    import numpy as np
+
     from ... import files
     from ...studies.vibration.response import response as ask
 
     check_places(plot, None)
     robot = files.load(file)
     where = asked(robot, at, position)
+    try:  # such as 0:100:401
+        low, high, count = frequency.split(":")
+        ends, points = (float(low), float(high)), int(count)
+    except ValueError:
+        raise SuppleError(
+            f"--frequency {frequency}: write FROM:TO:COUNT, such as 0:100:401"
+        ) from None
+    if not 1 <= points <= MOST:
+        raise SuppleError(f"--frequency {frequency}: COUNT runs from 1 to {MOST}")
     found = ask(
         robot,
-        frequency_hz=_band(frequency),
+        frequency_hz=np.linspace(*ends, points),
         inputs=input or ["force.y"],
         outputs=[_output(each) for each in output or ["tip.y"]],
         joints=joints,  # type: ignore[arg-type]
@@ -100,20 +111,6 @@ def response(
 
 
 MOST = 10**6  # frequencies of one answer
-
-
-def _band(text: str) -> Any:
-    """Frequencies of `0:100:401`."""
-    import numpy as np
-
-    try:
-        low, high, count = text.split(":")
-        ends, points = (float(low), float(high)), int(count)
-    except ValueError:
-        raise SuppleError(f"--frequency {text}: write FROM:TO:COUNT, such as 0:100:401") from None
-    if not 1 <= points <= MOST:
-        raise SuppleError(f"--frequency {text}: COUNT runs from 1 to {MOST}")
-    return np.linspace(*ends, points)
 
 
 def _output(text: str) -> Any:

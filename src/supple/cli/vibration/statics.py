@@ -63,7 +63,20 @@ def statics(
     if save is not None:
         save_answer(found, save)
     if json:
-        print_json(_document(found), found)
+        print_json(
+            {
+                "robot": found.robot.name,
+                "configuration": found.theta,
+                **({"position": found.position[-1, 0]} if hasattr(found.robot, "platform") else {}),
+                "gravity": found.robot.gravity,
+                "tip_displacement": found.tip_displacement,
+                "tip_rotation": found.tip_rotation,
+                "compliance": found.compliance,
+                "strain_energy": dict(zip(found.names, found.strain_energy.tolist(), strict=True)),
+                **as_lists(found.outputs),
+            },
+            found,
+        )
         return
     _print(found, where)
     print_outputs(found.outputs, still=True)
@@ -71,20 +84,6 @@ def statics(
         instead = "give a smaller load, or stiffer links"
         say(f"\nWarning: {too_large(plain(robot.name), float(found.largest), instead)}.")
     tell_places(plot, save)
-
-
-def _document(found: Statics) -> dict[str, Any]:
-    return {
-        "robot": found.robot.name,
-        "configuration": found.theta,
-        **({"position": found.position[-1, 0]} if hasattr(found.robot, "platform") else {}),
-        "gravity": found.robot.gravity,
-        "tip_displacement": found.tip_displacement,
-        "tip_rotation": found.tip_rotation,
-        "compliance": found.compliance,
-        "strain_energy": dict(zip(found.names, found.strain_energy.tolist(), strict=True)),
-        **as_lists(found.outputs),
-    }
 
 
 def _print(found: Statics, where: dict[str, Any]) -> None:

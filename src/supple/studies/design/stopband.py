@@ -278,7 +278,20 @@ class _Edge:
             own = [r.toward(slice(None)) for r in whole.segments[i].releases]
             turned = [np.broadcast_to(d, (4, 6))[:, self.axes, None] for d in own]
             D = np.concatenate([np.zeros((4, len(self.axes), 0)), *turned], axis=2)
-            self._tie(owners[i][0], fine, T, D)
+            # The rows of one root depend on its joint as a + b cos + c sin; T (4, R, R) and
+            # D (4, R, r), its releases, at four quarter turns: a bearing's springs stay in the
+            # axes before the joint.
+            piece = owners[i][0]
+            parent = fine.segments[piece].parent
+            among, parts = [self.released[piece]], [D]
+            if parent >= 0:  # on the ground the pose does not turn what is before
+                among, parts = [self.end[parent][0], *among], [T @ self.end[parent][1], *parts]
+            rows = -np.concatenate(parts, axis=2)
+            across, tie = np.concatenate(among), self.rows[piece]
+            a, b, c = (rows[0] + rows[2]) / 2, (rows[0] - rows[2]) / 2, (rows[1] - rows[3]) / 2
+            self.A[np.ix_(tie, across)], self.A[np.ix_(across, tie)] = a, a.T
+            keep = (np.abs(b) + np.abs(c)).any(axis=0)
+            self.ties.append((piece, across[keep], b[:, keep], c[:, keep]))
         # Scale unknowns so that rows are alike in size (the count does not change)
         size = np.abs(self.A)
         for piece, columns, b, c in self.ties:
@@ -332,23 +345,6 @@ class _Edge:
                 A[np.ix_(tie, columns)] = -T @ onward
                 A[np.ix_(columns, tie)] = (-T @ onward).T
         self.A = A
-
-    def _tie(self, piece: int, fine: Structure, T: Array, D: Array) -> None:
-        """Note how the rows of one root depend on its joint: a + b cos + c sin.
-
-        T (4, R, R) and D (4, R, r), its releases, at four quarter turns: a bearing's springs stay
-        in the axes before the joint.
-        """
-        parent = fine.segments[piece].parent
-        columns, parts = [self.released[piece]], [D]
-        if parent >= 0:  # on the ground the pose does not turn what is before
-            columns, parts = [self.end[parent][0], *columns], [T @ self.end[parent][1], *parts]
-        rows = -np.concatenate(parts, axis=2)
-        across, tie = np.concatenate(columns), self.rows[piece]
-        a, b, c = (rows[0] + rows[2]) / 2, (rows[0] - rows[2]) / 2, (rows[1] - rows[3]) / 2
-        self.A[np.ix_(tie, across)], self.A[np.ix_(across, tie)] = a, a.T
-        keep = (np.abs(b) + np.abs(c)).any(axis=0)
-        self.ties.append((piece, across[keep], b[:, keep], c[:, keep]))
 
     def looked_at(self, middle: Array, half: Array) -> tuple[NDArray[np.int64], Array]:
         """Return counts (B,) at the middle of cells, and the joints' shares (B, k) of the bound."""

@@ -228,20 +228,17 @@ class _Path:
         if plain or not left:
             return order
         middle = 0.5 * (a + b)
-        if middle in (a, b) or self._meet(here, there, order):
-            return order
-        first, then = self.step(a, middle, left - 1), self.step(middle, b, left - 1)
-        return np.where(first >= 0, then[first], -1)
-
-    @staticmethod
-    def _meet(here: _Sample, there: _Sample, order: NDArray[np.int64]) -> bool:
-        """Whether all that changes places within this step is too close to be told apart."""
         moved = np.flatnonzero(order != np.arange(len(order)))
         gap = np.diff(here.omega) / here.omega[1:], np.diff(there.omega) / there.omega[1:]
-        return len(moved) > 0 and all(
+        # All that changes places within this step is too close to be told apart
+        together = len(moved) > 0 and all(
             max(gap[0][min(i, len(gap[0]) - 1)], gap[1][min(i, len(gap[1]) - 1)]) < MEETING
             for i in moved[moved < moved.max()]
         )
+        if middle in (a, b) or together:
+            return order
+        first, then = self.step(a, middle, left - 1), self.step(middle, b, left - 1)
+        return np.where(first >= 0, then[first], -1)
 
 
 def _followed(path: _Path, values: Array, count: int, meter: Progress) -> Tracks:

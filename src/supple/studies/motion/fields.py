@@ -18,7 +18,6 @@ from ...equations.closed.coupled_delta import DeltaTies
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.ked import Ked
 from ...path_dynamics.linearised_model import LedModel
-from ...robot import Robot
 from ...structure import moving_structure
 from ...structure.serial import link_beam
 from .response import Response
@@ -63,10 +62,24 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     q, names = run.q[keep], tuple(link.name for link in model.chain.links)
     ties = model.functions.loops if isinstance(model.functions, ClosedFunctions) else None
     if isinstance(ties, DeltaTies):
-        platform = run.tip[keep, None], run.tip_rotation[keep, None]
         assert isinstance(model.functions, ClosedFunctions)
         chains = ties.open_chains(q, model.functions.followers(q))
-        found = _legs(model.robot, chains, points, platform)
+        # Arms and rods in the order of the model's links, and the platform, base axes
+        upper, lower = (
+            beam_of(model.robot, part) for part in architecture_of(model.robot).parts().values()
+        )
+        beams = [upper, lower, lower]  # the joint between them has no beam
+        sides, out = len(chains) // 3, []
+        for k, (axes, chain, x) in enumerate(chains):
+            p, R, L, motion, energy = _chained(chain, beams, x, points)
+            part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
+            kept = L[:, part], motion[:, part], energy[:, part]
+            out.append((p[:, part] @ axes.T, axes @ R[:, part], *kept))
+        T = len(q)
+        still = np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points))
+        out.append((run.tip[keep, None], run.tip_rotation[keep, None], *still))
+        p, R, L, motion, energy = (np.concatenate(each, axis=1) for each in zip(*out, strict=True))
+        found = p, R, L, motion, energy
         names = (*names, "platform")
     else:
         tree, x = model.functions.spread(q)
@@ -81,30 +94,6 @@ def _chosen(count: int, samples: int) -> NDArray[np.int64]:
 def _beams(robot: Any) -> list[AnyBeam]:
     """The beam of every link of an arm or a tree."""
     return [link_beam(robot, link) for link in robot.links]
-
-
-def _legs(
-    robot: Robot,
-    chains: list[tuple[Array, Chain, Array]],
-    points: int,
-    platform: tuple[Array, Array],
-) -> Found:
-    """Arms and rods in the order of the model's links, and the platform, base axes."""
-    upper, lower = (beam_of(robot, part) for part in architecture_of(robot).parts().values())
-    beams = [upper, lower, lower]  # the joint between them has no beam
-    sides, out = len(chains) // 3, []
-    for k, (axes, chain, x) in enumerate(chains):
-        p, R, L, motion, energy = _chained(chain, beams, x, points)
-        part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
-        out.append(
-            (p[:, part] @ axes.T, axes @ R[:, part], L[:, part], motion[:, part], energy[:, part])
-        )
-    T, (place, turn) = len(platform[0]), platform
-    out.append(
-        (place, turn, np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points)))
-    )
-    p, R, L, motion, energy = (np.concatenate(parts, axis=1) for parts in zip(*out, strict=True))
-    return p, R, L, motion, energy
 
 
 def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found:
@@ -161,7 +150,19 @@ def _joint(chain: Chain, i: int, q: Array) -> Array:
 def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
-        return _slid(link, beam, own, points)
+        # own = [l, eta]: slopes and curvatures by differences
+        l, s = own[:, :1], np.linspace(0, 1, points)
+        before, here, after = (
+            np.einsum("tpak,tk->tpa", link.slide.fields(l, s + step), own[:, 1:])
+            for step in (-NEAR, 0.0, NEAR)
+        )
+        h = NEAR * l[..., None]
+        slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
+        turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
+        stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
+        EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (stiff[..., 2:4], stiff[..., 6]))
+        energy = ((curved[..., 1:3] ** 2 * EI).sum(axis=-1) + GJ * slope[..., 3] ** 2) / 2
+        return np.concatenate([here, turned], axis=-1), energy
     if link.shapes is None:
         return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
     x = np.linspace(0, link.inv.length, points)
@@ -170,23 +171,6 @@ def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Arra
     for modulus, strain in strains(beam, link.shapes, x):
         energy += modulus / 2 * (own @ strain.T) ** 2
     return bent, energy
-
-
-def _slid(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
-    """The same of a link that slides, own = [l, eta]: slopes and curvatures by differences."""
-    assert link.slide is not None
-    l, s = own[:, :1], np.linspace(0, 1, points)
-    before, here, after = (
-        np.einsum("tpak,tk->tpa", link.slide.fields(l, s + step), own[:, 1:])
-        for step in (-NEAR, 0.0, NEAR)
-    )
-    h = NEAR * l[..., None]
-    slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
-    turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
-    stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
-    EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (stiff[..., 2:4], stiff[..., 6]))
-    energy = ((curved[..., 1:3] ** 2 * EI).sum(axis=-1) + GJ * slope[..., 3] ** 2) / 2
-    return np.concatenate([here, turned], axis=-1), energy
 
 
 def _turned(phi: Array) -> Array:
@@ -205,7 +189,16 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     model, y = run.model, run.y[keep]
     if not isinstance(model, Ked):
         assert isinstance(model, LedModel)
-        return _led_fields(model, run.t[keep], run.position[keep], y, points)
+        # Of a Model: its bent arm about the straight one
+        beams, each = _beams(model.model.robot), []
+        for eta in (0 * y, y):
+            q = np.hstack([run.position[keep], eta])
+            tree, z = model.model.functions.spread(q)
+            chain = tree or model.model.chain
+            names = tuple(link.name for link in chain.links)
+            each.append(Fields(names, run.t[keep], *_chained(chain, beams, z, points)))
+        rest, bent = each
+        return about(bent, rest)
     wanted = run.path(run.t[keep])
     roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure
     T, n = len(keep), len(model.meshes)
@@ -224,19 +217,6 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     axes = structure.R @ np.array([s.R_LS.T for s in structure.segments])
     names = tuple(segment.name for segment in structure.segments)
     return Fields(names, run.t[keep], structure.p, axes, structure.L, motion, energy)
-
-
-def _led_fields(led: LedModel, t: Array, x: Array, y: Array, points: int) -> Fields:
-    """The same of a Model: its bent arm about the straight one."""
-    beams, each = _beams(led.model.robot), []
-    for eta in (0 * y, y):
-        q = np.hstack([x, eta])
-        tree, z = led.model.functions.spread(q)
-        chain = tree or led.model.chain
-        names = tuple(link.name for link in chain.links)
-        each.append(Fields(names, t, *_chained(chain, beams, z, points)))
-    rest, bent = each
-    return about(bent, rest)
 
 
 def about(drawn: Fields, rest: Fields) -> Fields:

@@ -337,7 +337,24 @@ class _Run:
         for _ in range(HALVINGS):
             skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
             coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
-            off = self._change(x[::skip, :N], coarse[:, :N], self.t[::skip])
+            # How much twice the step changes the motion, or what is left after the stop. Of half
+            # of peak to peak, displacements and rotations each; what is left counts where it is
+            # more than 1e-4 of the motion.
+            t = self.t[::skip]
+            tips = self.along.tips(t)
+            one, two = (_moved(tips, y) for y in (x[::skip, :N], coarse[:, :N]))
+            rows = [slice(None)]
+            if not self.along.path.periodic and t[-1] > self.along.path.duration:
+                rows.append(slice(int(np.searchsorted(t, self.along.path.duration)), None))
+            off = 0.0
+            for part in (slice(0, 3), slice(3, 6)):
+                least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
+                # rounding, of the other part too
+                least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
+                for row in rows:
+                    size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
+                    change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
+                    off = max(off, float(change / max(size, least)))
             if off <= CLOSE or step is not None:
                 break
             h /= 2
@@ -375,27 +392,6 @@ class _Run:
         w = 1 / math.sqrt(float(periods2[seen].min(initial=periods2.max())))
         return float(min(0.5, (720 * PHASE / (w * self.t[-1])) ** 0.25) / w)
 
-    def _change(self, fine: Array, coarse: Array, t: Array) -> float:
-        """How much twice the step changes the motion, or what is left after the stop.
-
-        Of half of peak to peak, displacements and rotations each; what is left counts where it is
-        more than 1e-4 of the motion.
-        """
-        tips = self.along.tips(t)
-        one, two = (_moved(tips, y) for y in (fine, coarse))
-        rows = [slice(None)]
-        if not self.along.path.periodic and t[-1] > self.along.path.duration:
-            rows.append(slice(int(np.searchsorted(t, self.along.path.duration)), None))
-        worst = 0.0
-        for part in (slice(0, 3), slice(3, 6)):
-            least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
-            least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30  # rounding, of the other part too
-            for row in rows:
-                size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
-                off = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
-                worst = max(worst, float(off / max(size, least)))
-        return worst
-
     def _still(self) -> Matrices:
         """The equations at the first pose, at rest."""
         x, v, a = self.along.path(np.zeros(1))
@@ -431,6 +427,12 @@ class _Run:
             efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
         assert isinstance(path, Trajectory)
+        # The largest deflection over length or section rotation at the end of any link
+        bent = [0.0]
+        for link in model.names:
+            if L := model.length(link):
+                end = np.abs(_moved(model.section(link, 1.0, x), y))
+                bent += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
         return PathResponse(
             model,
             path,
@@ -442,7 +444,7 @@ class _Run:
             np.concatenate(tips),
             torque,
             rigid,
-            _largest(model, x, y),
+            max(bent),
             step,
             self.along.law,
         )
@@ -451,13 +453,3 @@ class _Run:
 def _moved(field: Array, y: Array) -> Array:
     """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
     return np.asarray((field @ y[..., None])[..., 0])
-
-
-def _largest(model: SmallMotion, x: Array, y: Array) -> float:
-    """The largest deflection over length or section rotation at the end of any link."""
-    found = [0.0]
-    for link in model.names:
-        if L := model.length(link):
-            end = np.abs(_moved(model.section(link, 1.0, x), y))
-            found += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
-    return max(found)

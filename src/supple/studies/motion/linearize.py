@@ -54,7 +54,13 @@ def linearize(
     if not kind.open_chain:
         warn_near(model.robot, kind.resolve(state[: len(kind.drives)], None), 4)
     speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
-    effort = _holding(model, state, speed) if tau is None else np.asarray(tau, float)
+    if tau is None:  # joints do not accelerate: qdd = a + P tau, so that tau = -P_jj^-1 a_j
+        k = model.joints
+        free = model.forward_dynamics(state, speed, np.zeros(k))
+        P = model.derivatives(state, speed, np.zeros(k))[2]
+        effort = np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
+    else:
+        effort = np.asarray(tau, float)
     asked = _listed("outputs", outputs, str | Output, WORDS)
     words = _inputs(inputs, controller)
     loads = ["tau", *(word for word in words if word.startswith("tip"))]
@@ -75,17 +81,6 @@ def linearize(
     chosen = tuple(found.inputs[k] for k in wanted)
     found = replace(found, B=found.B[:, wanted], D=found.D[:, wanted], inputs=chosen)
     return _filtered(found, asked, [len(row[0]) for row in rows])
-
-
-def _holding(model: Model, q: Array, qd: Array) -> Array:
-    """The efforts under which the joints do not accelerate, whatever the links do meanwhile.
-
-    qdd = a + P tau, so that tau = -P_jj^-1 a_j.
-    """
-    k = model.joints
-    free = model.forward_dynamics(q, qd, np.zeros(k))
-    P = model.derivatives(q, qd, np.zeros(k))[2]
-    return np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
 
 
 def _state(model: Model, q: ArrayLike | None) -> Array:

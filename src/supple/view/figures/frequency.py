@@ -63,7 +63,20 @@ def plot_state_space(
         for o, output in enumerate(found.outputs)
         for i, name in enumerate(found.inputs)
     ]
-    f = _around(found) if frequency_hz is None else np.atleast_1d(np.asarray(frequency_hz, float))
+    if frequency_hz is None:  # around the poles, as dense as the narrow peaks need
+        poles: Any = found.poles[np.isfinite(found.poles)]
+        sizes = found.frequencies if len(found.frequencies) else np.abs(poles)
+        sizes = sizes[sizes > 1e-6 * sizes.max(initial=0.0)] / (2 * np.pi)
+        low, high = (sizes.min() / 10, sizes.max() * 3) if len(sizes) else (0.1, 10.0)
+        if found.period is not None:
+            high = 0.5 / found.period
+        f = np.geomspace(max(low, high / 1e5), high, 1200)
+        near = np.geomspace(1e-4, 0.3, 60)
+        peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
+        f = np.concatenate([f, *(p * np.concatenate([[1.0], 1 + near, 1 - near]) for p in peaks)])
+        f = np.unique(f[(f >= low) & (f <= high)])
+    else:
+        f = np.atleast_1d(np.asarray(frequency_hz, float))
     G = found.transfer(2j * np.pi * f)
     names = [each for each in names if np.abs(G[:, each[1], each[2]]).max() > 0] or names
     more = f" (the first {PATHS} of {len(names)} paths)" if len(names) > PATHS else ""
@@ -80,21 +93,6 @@ def plot_state_space(
         title = f"linearised, {'under its controller' if closed else 'no controller'}{stable}{more}"
         figure.suptitle(title, fontsize=10)
     return finish(figure, path)
-
-
-def _around(found: StateSpace) -> Any:
-    """Frequencies in Hz around the poles, as dense as the narrow peaks need, (F,)."""
-    poles = found.poles[np.isfinite(found.poles)]
-    sizes = found.frequencies if len(found.frequencies) else np.abs(poles)
-    sizes = sizes[sizes > 1e-6 * sizes.max(initial=0.0)] / (2 * np.pi)
-    low, high = (sizes.min() / 10, sizes.max() * 3) if len(sizes) else (0.1, 10.0)
-    if found.period is not None:
-        high = 0.5 / found.period
-    f = np.geomspace(max(low, high / 1e5), high, 1200)
-    near = np.geomspace(1e-4, 0.3, 60)
-    peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
-    f = np.concatenate([f, *(p * np.concatenate([[1.0], 1 + near, 1 - near]) for p in peaks)])
-    return np.unique(f[(f >= low) & (f <= high)])
 
 
 def _steps(found: StateSpace, names: list[tuple[str, int, int]]) -> Figure:

@@ -58,23 +58,7 @@ def ask(question: Question) -> Modes:
         architecture_of(question.robot).asked_by: question.pose,
         "joints": question.joints,
     }
-    return modes(_set(question), count=question.count, **choice)
-
-
-def along(question: Question, k: int, values: Array) -> Array:
-    """Return frequencies (F, count), Hz, at values of coordinate k; NaN out of reach."""
-    poses = np.repeat(np.asarray(question.pose)[None], len(values), axis=0)
-    poses[:, k] = values
-    try:
-        return ask(replace(question, pose=poses)).frequency_hz
-    except SuppleError:
-        if len(values) == 1:
-            return np.full((1, question.count), np.nan)
-    return np.concatenate([along(question, k, values[i : i + 1]) for i in range(len(values))])
-
-
-def _set(question: Question) -> Robot:
-    """The robot with theory and payload as set."""
+    # The robot with theory and payload as set
     robot = question.robot
     changes: dict[str, Any] = {}
     if question.theory != AS_GIVEN:
@@ -88,7 +72,19 @@ def _set(question: Question) -> Robot:
             changes["payload"] = {"mass": question.payload}
         else:
             changes["payload.mass"] = question.payload
-    return robot.with_(changes) if changes else robot
+    return modes(robot.with_(changes) if changes else robot, count=question.count, **choice)
+
+
+def along(question: Question, k: int, values: Array) -> Array:
+    """Return frequencies (F, count), Hz, at values of coordinate k; NaN out of reach."""
+    poses = np.repeat(np.asarray(question.pose)[None], len(values), axis=0)
+    poses[:, k] = values
+    try:
+        return ask(replace(question, pose=poses)).frequency_hz
+    except SuppleError:
+        if len(values) == 1:
+            return np.full((1, question.count), np.nan)
+    return np.concatenate([along(question, k, values[i : i + 1]) for i in range(len(values))])
 
 
 def only(found: Modes, mode: int) -> tuple[Modes, int]:

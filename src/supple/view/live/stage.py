@@ -134,7 +134,16 @@ class Stage:
         # A cylinder of unit length and radius along x
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
         cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
-        meshes = {"ball": _ball(), "cylinder": cylinder}
+        # A ball of unit radius
+        up = np.linspace(0, np.pi, 12 + 1)[:, None]
+        round_ = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
+        vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+        i, j = np.meshgrid(np.arange(12), np.arange(24), indexing="ij")
+        a, b = (i * 24 + j).ravel(), (i * 24 + (j + 1) % 24).ravel()
+        faces = np.concatenate([np.stack([a, a + 24, b], 1), np.stack([b, a + 24, b + 24], 1)])
+        ball = vertices.astype(np.float32), faces.astype(np.uint32)
+        meshes = {"ball": ball, "cylinder": cylinder}
         for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
             some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
             place = "/base" if link < 0 else f"/link/{link}"
@@ -178,7 +187,19 @@ class Stage:
         bent = bend_in_place(track.L[v], motion, scale)
         colour = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
-            self._move_frames(track.p[v], track.quaternion[v], track.L[v])
+            # Poses of the links, and their undeformed centre lines; only what changed is sent
+            p, q, L = track.p[v], track.quaternion[v], track.L[v]
+            nowhere = np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L)
+            old = self._poses or nowhere
+            for i, handle in enumerate(self._frames[1:]):
+                if (p[i] != old[0][i]).any():
+                    handle.position = p[i]
+                if (q[i] != old[1][i]).any():
+                    handle.wxyz = q[i]
+            for i, handle in enumerate(self._rests):
+                if L[i] != old[2][i]:
+                    handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
+            self._poses = (p, q, L)
             centres, turns, lengths = strips(bent)
             scales = np.ones((*lengths.shape, 3), np.float32)
             scales[..., 0] = 1.02 * lengths
@@ -200,19 +221,6 @@ class Stage:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
         self._drawn = (v, shape, scale)
-
-    def _move_frames(self, p: Array, q: Array, L: Array) -> None:
-        """Poses of the links, and their undeformed centre lines; only what changed is sent."""
-        old = self._poses or (np.full_like(p, np.nan), np.full_like(q, np.nan), np.zeros_like(L))
-        for i, handle in enumerate(self._frames[1:]):
-            if (p[i] != old[0][i]).any():
-                handle.position = p[i]
-            if (q[i] != old[1][i]).any():
-                handle.wxyz = q[i]
-        for i, handle in enumerate(self._rests):
-            if L[i] != old[2][i]:
-                handle.points = np.array([[[0, 0, 0], [L[i], 0, 0]]], np.float32)
-        self._poses = (p, q, L)
 
     @property
     def tip(self) -> Array:
@@ -309,15 +317,3 @@ def _prism(corners: Array) -> Mesh:
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
     faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
     return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
-
-
-def _ball(rings: int = 12, sides: int = 24) -> Mesh:
-    """A ball of unit radius."""
-    up = np.linspace(0, np.pi, rings + 1)[:, None]
-    round_ = np.linspace(0, 2 * np.pi, sides, endpoint=False)
-    x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
-    vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
-    i, j = np.meshgrid(np.arange(rings), np.arange(sides), indexing="ij")
-    a, b = (i * sides + j).ravel(), (i * sides + (j + 1) % sides).ravel()
-    faces = np.concatenate([np.stack([a, a + sides, b], 1), np.stack([b, a + sides, b + sides], 1)])
-    return vertices.astype(np.float32), faces.astype(np.uint32)
