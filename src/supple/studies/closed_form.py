@@ -90,10 +90,23 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
             "use its functions or its regressor instead"
         )
     table = Named(lambda name: sympy.Symbol(name, real=True))
-    links = named_links([numbers(link) for link in model.chain.links], table, kinematics=True)
+    links: list[Any] = named_links(
+        [numbers(link) for link in model.chain.links], table, kinematics=True
+    )
     q = sympy.symbols(f"q1:{n + 1}", real=True)
     qd = sympy.symbols(f"qd1:{n + 1}", real=True)
-    B = _mass(model, links, q, qd)
+    if model.reading.deflection == "rotation":
+        zero = [[0.0] * model.size for _ in range(model.size)]
+        B = sympy.Matrix(Laws(model.chain, links, zero, zero).mass(list(q)))
+    else:
+        T = kinetic_energy(model.chain, links, list(q), list(qd))
+        B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
+        if model.reading.deflection == "paper":
+            bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
+            straight = dict.fromkeys(bent, 0)
+            slopes = sum((x * B.diff(x).subs(straight) for x in bent), sympy.zeros(*B.shape))
+            B = B.subs(straight) + slopes
+        B = B + B.T - sympy.diag(*B.diagonal())
     B = B.applyfunc(_tidy) if simplify else B
     v = sympy.Matrix(qd)
     momentum = B * v
@@ -101,22 +114,6 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
     h = momentum.jacobian(sympy.Matrix(q)) * v - slopes / 2
     h = h.applyfunc(_tidy) if simplify else h
     return ClosedForm(B, h, q, qd, dict(table.values), model.reading.deflection)
-
-
-def _mass(model: Model, links: list[Any], q: Any, qd: Any) -> Any:
-    import sympy
-
-    if model.reading.deflection == "rotation":
-        zero = [[0.0] * model.size for _ in range(model.size)]
-        return sympy.Matrix(Laws(model.chain, links, zero, zero).mass(list(q)))
-    T = kinetic_energy(model.chain, links, list(q), list(qd))
-    B = sympy.Matrix(len(q), len(q), lambda i, j: T.diff(qd[i], qd[j]) if i <= j else 0)
-    if model.reading.deflection == "paper":
-        bent = [x for part in joint_side(model.chain, list(q))[1] for x in part]
-        straight = dict.fromkeys(bent, 0)
-        slopes = sum((x * B.diff(x).subs(straight) for x in bent), sympy.zeros(*B.shape))
-        B = B.subs(straight) + slopes
-    return B + B.T - sympy.diag(*B.diagonal())
 
 
 def _tidy(value: Any) -> Any:

@@ -10,7 +10,7 @@ import supple
 from supple.studies.motion.fields import Fields
 from supple.studies.vibration.neighbourhood import usual_pose
 from supple.view.live.live import serve
-from supple.view.live.questions import Question, along, ask, kinds, only
+from supple.view.live.questions import Question, along, ask, only
 from supple.view.scene.scenes import path_scene, time_scene
 
 
@@ -173,14 +173,6 @@ def test_frequencies_along_a_coordinate_leave_out_what_is_out_of_reach() -> None
         here = supple.modes(robot, position=[0.1, 0.0, value], count=2)
         np.testing.assert_allclose(row, here.frequency_hz, rtol=1e-12)
     assert np.isnan(found[2]).all()
-
-
-def test_kinds_are_told_mode_by_mode_until_the_reader_moves_on() -> None:
-    for name in ("industrial-3", "kuo-delta"):
-        robot = supple.load(name)
-        found = supple.modes(robot, count=9, **usual_pose(robot))
-        assert kinds(found, lambda: False) == found.kind
-        assert kinds(found, lambda: True) is None
 
 
 def test_one_mode_alone_has_the_shape_it_has_among_all() -> None:

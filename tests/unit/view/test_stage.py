@@ -81,8 +81,8 @@ def test_the_floor_follows_light_and_dark() -> None:
     try:
         stage = live.shown.stage
         for dark in (True, False):
-            stage.darken(dark)
-            for name, handle in stage._ground.lines.items():
+            stage.ground.darken(dark)
+            for name, handle in stage.ground.lines.items():
                 assert np.unique(handle.colors.reshape(-1, 3), axis=0).tolist() == [
                     list(FLOORS[name][dark])
                 ]

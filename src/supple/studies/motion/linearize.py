@@ -49,7 +49,9 @@ def linearize(
     coordinates wanted; by default tau, or the reference under a controller. Efforts then come on
     top of the law's.
     """
-    state = _state(model, q)
+    state = model.chain.pose() if q is None else np.asarray(q, float)
+    if q is not None and state.shape == (model.joints,) and model.joints != model.size:
+        state = static_state(model, state)
     kind = architecture_of(model.robot)
     if not kind.open_chain:
         warn_near(model.robot, kind.resolve(state[: len(kind.drives)], None), 4)
@@ -81,15 +83,6 @@ def linearize(
     chosen = tuple(found.inputs[k] for k in wanted)
     found = replace(found, B=found.B[:, wanted], D=found.D[:, wanted], inputs=chosen)
     return _filtered(found, asked, [len(row[0]) for row in rows])
-
-
-def _state(model: Model, q: ArrayLike | None) -> Array:
-    if q is None:
-        return model.chain.pose()
-    given = np.asarray(q, float)
-    if given.shape == (model.joints,) and model.joints != model.size:
-        return static_state(model, given)
-    return given
 
 
 def _listed(name: str, given: Any, one: Any, words: str) -> list[Any]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_link_shapes", "plot_response"]
 
 MOST = 4  # links drawn; more would not be read
+Line = tuple[str, Any, dict[str, Any]]  # its name, values over time and look
 
 
 def plot_response(
@@ -35,19 +36,7 @@ def plot_response(
     for i, link in enumerate(found.model.chain.links):
         if link.inv.count:  # links of one part, as in the legs of a Delta, share a panel
             alike.setdefault(id(family.described(link.name)), []).append(i)
-    links: list[Any] = [
-        (_draw_link, same[0]) if len(same) == 1 else (_draw_ends, same)
-        for same in list(alike.values())[:MOST]
-    ]
-    panels: list[Any] = [
-        *links,
-        (_draw_joints, None),
-        (_draw_tip, None),
-        (_draw_efforts, None),
-        (_draw_energy, None),
-    ]
-    if not found.model.joints:
-        panels = [*links, (_draw_tip, None), (_draw_energy, None)]
+    panels = _panels(found, list(alike.values())[:MOST])
     columns = 2 if len(panels) <= 6 else 3
     rows = -(-len(panels) // columns)
     with styled():
@@ -59,8 +48,11 @@ def plot_response(
             squeeze=False,
             layout="constrained",
         )
-        for ax, (draw, i) in zip(axes.flat, panels, strict=False):
-            draw(ax, found, i)
+        for ax, (label, lines) in zip(axes.flat, panels, strict=False):
+            for name, values, look in lines:
+                ax.plot(found.t, values, label=name, **look)
+            ax.set_ylabel(label)
+            _legend(ax)
         for ax in list(axes.flat)[len(panels) :]:
             ax.remove()
         for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
@@ -80,61 +72,43 @@ def _legend(ax: Axes) -> None:
         ax.legend(loc="best", ncols=2, fontsize=8, handlelength=1.2)
 
 
-def _draw_link(ax: Axes, found: Response, i: int) -> None:
-    """Elastic coordinates of a link; small ones beside large ones are still visible as lines."""
-    part, link = found.model.chain.eta[i], found.model.chain.links[i]
-    names = [name.rsplit(".", 1)[-1] for name in found.model.coordinates[part]]
-    for k, name in list(enumerate(names))[:6]:
-        ax.plot(found.t, found.q[:, part.start + k], label=name, color=COLOURS[k], lw=1.1)
-    ax.set_ylabel(f"{link.name}, elastic coordinates")
-    _legend(ax)
-
-
-def _draw_ends(ax: Axes, found: Response, alike: list[int]) -> None:
-    """How far the ends of links that are alike bend."""
-    names = [found.model.chain.links[i].name for i in alike]
-    for k, name in enumerate(names):
-        size = 1e3 * np.linalg.norm(found.deflection(name), axis=1)
-        ax.plot(found.t, size, label=name, color=COLOURS[k], lw=1.1)
-    ax.set_ylabel("ends bent by (mm)")
-    _legend(ax)
-
-
-def _draw_joints(ax: Axes, found: Response, _: Any) -> None:
-    for k, name in enumerate(found.model.chain.motors):
-        ax.plot(found.t, found.theta[:, k], label=name)
-    slides = bool(found.model.chain.sliding)
-    ax.set_ylabel("joints (rad and m)" if slides else "joints (rad)")
-    _legend(ax)
-
-
-def _draw_tip(ax: Axes, found: Response, _: Any) -> None:
+def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Line]]]:
+    """Label and lines of every panel: elastic coordinates of each link, joints, tip, ..."""
+    model, panels = found.model, list[tuple[str, list[Line]]]()
+    chain, looks = model.chain, [{"color": colour, "lw": 1.1} for colour in COLOURS]
+    for same in alike:
+        names = [chain.links[i].name for i in same]
+        if len(names) == 1:  # small coordinates beside large ones are still visible as lines
+            part = chain.eta[same[0]]
+            words = [name.rsplit(".", 1)[-1] for name in model.coordinates[part]][:6]
+            lines = [(w, found.q[:, part.start + k], looks[k]) for k, w in enumerate(words)]
+            panels.append((f"{names[0]}, elastic coordinates", lines))
+        else:  # how far the ends of links that are alike bend
+            ends = [1e3 * np.linalg.norm(found.deflection(name), axis=1) for name in names]
+            panels.append(("ends bent by (mm)", list(zip(names, ends, looks, strict=False))))
     moved = found.tip - found.tip[0]
-    for k, axis in enumerate("xyz"):
-        if np.abs(moved[:, k]).max() > 1e-12:
-            ax.plot(found.t, moved[:, k], label=axis, color=COLOURS[k])
-    ax.set_ylabel("tip moved by (m)")
-    if ax.get_lines():
-        _legend(ax)
-
-
-def _draw_efforts(ax: Axes, found: Response, _: Any) -> None:
-    for k, name in enumerate(found.model.chain.motors):
-        style: dict[str, Any] = {"ls": ("-", "--", "-.", ":")[k % 4]}
-        ax.step(found.t, found.tau[:, k], where="post", label=name, **style)
-    ax.set_ylabel("effort (N m and N)" if found.model.chain.sliding else "effort (N m)")
-    _legend(ax)
-
-
-def _draw_energy(ax: Axes, found: Response, _: Any) -> None:
+    seen = [k for k in range(3) if np.abs(moved[:, k]).max() > 1e-12]
+    tip = [("xyz"[k], moved[:, k], {"color": COLOURS[k]}) for k in seen]
     start = found.energies["gravity"][0] if "gravity" in found.energies else 0.0
+    energy: list[Line] = []
     for k, (name, value) in enumerate(found.energies.items()):
         if np.abs(value).max() > 0:  # of gravity only the change has a meaning
-            told = (value - start, "gravity from start") if name == "gravity" else (value, name)
-            ax.plot(found.t, told[0], label=told[1], color=COLOURS[k], lw=1.1)
-    ax.plot(found.t, found.energy - start, color=QUIET, label="total")
-    ax.set_ylabel("energy (J)")
-    _legend(ax)
+            told = ("gravity from start", value - start) if name == "gravity" else (name, value)
+            energy.append((*told, looks[k]))
+    energy.append(("total", found.energy - start, {"color": QUIET}))
+    joints: list[Line] = [(name, found.theta[:, k], {}) for k, name in enumerate(chain.motors)]
+    efforts: list[Line] = [
+        (name, found.tau[:, k], {"ls": ("-", "--", "-.", ":")[k % 4], "drawstyle": "steps-post"})
+        for k, name in enumerate(chain.motors)
+    ]
+    slides = " and m" if chain.sliding else "", " and N" if chain.sliding else ""
+    rest = [
+        (f"joints (rad{slides[0]})", joints),
+        ("tip moved by (m)", tip),
+        (f"effort (N m{slides[1]})", efforts),
+        ("energy (J)", energy),
+    ]
+    return panels + (rest if model.joints else rest[1::2])
 
 
 def plot_link_shapes(

@@ -135,7 +135,10 @@ class Door:
             return False
         if name in LOOPBACK or name == self.host.lower():
             return True
-        if not _wildcard(self.host):
+        try:
+            if not ipaddress.ip_address(self.host).is_unspecified:
+                return False
+        except ValueError:
             return False
         try:  # bound to all: numbers cannot be rebound to another machine as names can
             ipaddress.ip_address(name)
@@ -182,12 +185,6 @@ class Door:
                 return http.HTTPStatus.BAD_REQUEST, f"speak viser-v{version}\n"
         return None
 
-    @property
-    def policy(self) -> str:
-        """Who may show the studio in a frame: pages of this machine, editors, allowed origins."""
-        local = "http://localhost:* https://localhost:* http://127.0.0.1:* https://127.0.0.1:*"
-        return f"frame-ancestors 'self' {local} vscode-webview: {' '.join(self.origins)}".strip()
-
     @contextmanager
     def guarding(self, listening: socket.socket, controls: list[Any]) -> Iterator[None]:
         """Let the viser server that is made inside listen on a socket, behind this door.
@@ -226,6 +223,10 @@ class Door:
         from websockets.asyncio.server import ServerConnection
         from websockets.http11 import Response
 
+        # Who may show the studio in a frame: pages of this machine, editors, allowed origins
+        local = "http://localhost:* https://localhost:* http://127.0.0.1:* https://127.0.0.1:*"
+        framed = f"'self' {local} vscode-webview: {' '.join(self.origins)}".strip()
+
         def process(connection: Any, request: Any) -> Any:
             refused = self.process(request, version)
             if refused is not None:
@@ -235,7 +236,7 @@ class Door:
                 return Response(status.value, status.phrase, headers, body)
             answer = inner(connection, request)
             if answer is not None:
-                answer.headers["Content-Security-Policy"] = self.policy
+                answer.headers["Content-Security-Policy"] = f"frame-ancestors {framed}"
                 answer.headers["X-Content-Type-Options"] = "nosniff"
             return answer
 
@@ -256,13 +257,6 @@ class Door:
             "logger": self.quiet,
             "max_size": LARGEST,
         }
-
-
-def _wildcard(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
 
 
 def _split(address: str) -> tuple[str, str | None, int | None] | None:

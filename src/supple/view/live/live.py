@@ -22,7 +22,6 @@ from .stage import dress
 if TYPE_CHECKING:
     import viser
 
-    from ..page.reports import Report
     from .player import Player
     from .studio import Studio
 
@@ -91,6 +90,11 @@ def serve(
     port gives the next free one. Only its own page is answered, and pages whose origin
     (https://hub.example.org) `allow_origin` names.
     """
+    from ..page.page import Chapter
+    from ..page.reports import Report, report
+    from .player import Player
+    from .studio import Studio
+
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
         raise SuppleError(f"port is {port!r}: give a whole number from 0 to 65535")
     check_host(host, listen_on_network)
@@ -100,13 +104,14 @@ def serve(
     if isinstance(thing, Robot):
         pose: dict[str, Any] = usual_pose(thing)
         found = modes(thing, count=6, **pose)
+    elif isinstance(thing, Modes) and thing.omega.ndim == 1:
+        found = thing
+    elif isinstance(thing, Scene):
+        found = Report(thing.title, [Chapter(scene=thing)])
     else:
-        found = thing if isinstance(thing, Modes) and thing.omega.ndim == 1 else _report(thing)
+        found = report(thing)
     server = _server(host, port, origins)
     try:
-        from .player import Player
-        from .studio import Studio
-
         shown: Studio | Player
         if isinstance(found, Modes):
             shown = Studio(server, found)
@@ -122,16 +127,6 @@ def serve(
         server.stop()
         raise
     return Live(server, shown, port or server.get_port())
-
-
-def _report(thing: Any) -> Report:
-    """The page of an answer or of a Scene, whose first chapter is shown."""
-    from ..page.page import Chapter
-    from ..page.reports import Report, report
-
-    if isinstance(thing, Scene):
-        return Report(thing.title, [Chapter(scene=thing)])
-    return report(thing)
 
 
 def _server(host: str, port: int, origins: tuple[str, ...]) -> viser.ViserServer:

@@ -14,7 +14,7 @@ from ...errors import SuppleError
 from ..page.reports import Report, frequency_plots
 from ..scene.posing import bend
 from ..scene.scene import Scene
-from .sending import send_page, send_picture
+from .sending import send
 from .stage import COLOURINGS, Stage, add_dark
 from .tables import colour_legend, curves_plot, modes_table, sentence
 
@@ -68,10 +68,10 @@ class Player:
             )
             self.curve.on_update(lambda _: self._mark())
             self.plot = gui.add_html("")
-        gui.add_button("Save picture", hint="what you see, as PNG").on_click(self._save_picture)
-        gui.add_button("Save page", hint="one HTML file that needs no network").on_click(
-            self._save_page
-        )
+        self.picture = gui.add_button("Save picture", hint="what you see, as PNG")
+        self.page = gui.add_button("Save page", hint="one HTML file that needs no network")
+        for button in (self.picture, self.page):
+            button.on_click(self._save)
         self.stage.show(self.scene)
         self._trace()
         self._draw()
@@ -95,16 +95,16 @@ class Player:
         sized, plainly = self.scene.scale is not None, self.scene.true_scale
         first = "plain" if plainly else "displacement"
         self.colour = gui.add_dropdown("colour by", COLOURINGS, initial_value=first)
-        self.colour.on_update(lambda _: self._coloured())
+        self.colour.on_update(lambda _: self._looked())
         self.legend = gui.add_html(colour_legend(first, self.scene))
         self.amplitude: Any = None
         if not plainly:
             top = 4 * (self.scene.scale or 0.5)
             word = "times larger" if sized else "amplitude"
             self.amplitude = gui.add_slider(word, 0.0, top, top / 200, self.scene.scale or 1.0)
-            self.amplitude.on_update(lambda _: self._larger())
+            self.amplitude.on_update(lambda _: self._looked())
         self.names = gui.add_checkbox("names", False)
-        self.names.on_update(lambda _: self._named())
+        self.names.on_update(lambda _: self._looked())
         add_dark(gui, self.stage)
 
     # -- drawing --------------------------------------------------------------------------------
@@ -152,15 +152,10 @@ class Player:
         self._draw()
         self._tell()
 
-    def _coloured(self) -> None:
+    def _looked(self) -> None:
+        """A reader changed colours, names or how much larger it is drawn."""
         self.legend.content = colour_legend(str(self.colour.value), self.scene)
-        self._draw()
-
-    def _named(self) -> None:
         self.stage.name_links(bool(self.names.value))
-        self._draw()
-
-    def _larger(self) -> None:
         self._trace()
         self._moved()
 
@@ -214,13 +209,9 @@ class Player:
 
     # -- saving ---------------------------------------------------------------------------------
 
-    def _save_picture(self, event: Any) -> None:
-        send_picture(event.client, self.scene.title)
-        self.status.content = sentence("The picture was sent to your browser's downloads.")
-
-    def _save_page(self, event: Any) -> None:
-        send_page(event.client, self.scene.title, self.report)
-        self.status.content = sentence("The page was sent to your browser's downloads.")
+    def _save(self, event: Any) -> None:
+        page = self.report if event.target is self.page else None
+        self.status.content = sentence(send(event.client, self.scene.title, page))
 
 
 def tip_path(scene: Scene, scale: float) -> Array:

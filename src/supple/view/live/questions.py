@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +23,6 @@ __all__ = [
     "Question",
     "along",
     "ask",
-    "kinds",
     "only",
     "sliders",
     "turned",
@@ -95,11 +93,6 @@ def only(found: Modes, mode: int) -> tuple[Modes, int]:
     near = np.flatnonzero(np.abs(found.omega / found.omega[mode] - 1) <= 2 * COINCIDENT)
     part = replace(found, omega=found.omega[near], width=found.width[near])
     return part, int(np.flatnonzero(near == mode)[0])
-
-
-def kinds(found: Modes, moved_on: Callable[[], bool]) -> list[str] | None:
-    """Return the kinds of all modes, or None as soon as the reader has moved on."""
-    return None if moved_on() else found.kind
 
 
 def sliders(robot: Robot) -> tuple[Coordinate, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +60,8 @@ def add_dark(gui: Any, stage: Stage) -> None:
 
     def changed(_: Any) -> None:
         dress(gui, bool(box.value))
-        stage.darken(bool(box.value))
+        if stage.ground is not None:
+            stage.ground.darken(bool(box.value))
 
     box.on_update(changed)
 
@@ -85,7 +85,7 @@ class Stage:
         self.server = server
         self.scene: Scene | None = None
         self.names = False
-        self._ground: Ground | None = None
+        self.ground: Ground | None = None
         self._frames: list[Any] = []
         self._rests: list[Any] = []
         self._labels: list[Any] = []
@@ -114,7 +114,7 @@ class Stage:
             camera, centre = server.initial_camera, np.asarray(scene.centre)
             camera.position = tuple(centre + extent * away)
             camera.look_at, camera.up = tuple(centre), tuple(up)
-            self._ground = Ground(server.scene, scene)
+            self.ground = Ground(server.scene, scene)
             add_light(server.scene, extent * away + 0.8 * extent * up)
 
     def _build(self, scene: Scene) -> None:
@@ -185,7 +185,7 @@ class Stage:
         motion = track.motion[v, shape]
         scale = swing * exaggeration(self.scene, motion)
         bent = bend_in_place(track.L[v], motion, scale)
-        colour = self._colours(motion, track.energy[v, shape], colouring)
+        colours = self._colours(motion, track.energy[v, shape], colouring)
         with self.server.atomic():
             # Poses of the links, and their undeformed centre lines; only what changed is sent
             p, q, L = track.p[v], track.quaternion[v], track.L[v]
@@ -213,7 +213,7 @@ class Stage:
                         middles, np.linspace(0, 1, len(taper)), taper[:, k]
                     )
                 handle.batched_scales = scales[i]
-                handle.batched_colors = _linear(np.asarray(colour(i), float))
+                handle.batched_colors = _linear(np.asarray(colours[i], float))
             centres, turns = self._riders.places(bent)
             for some, handle in self._solids:
                 _place(handle, centres[some], turns[some])
@@ -229,11 +229,6 @@ class Stage:
         (v, shape, scale), track = self._drawn, self.scene.tracks[0]
         place: Array = bend(track, v, track.motion[v, shape], scale).centre[self.scene.tip, -1]
         return place
-
-    def darken(self, dark: bool) -> None:
-        """Draw the floor for a dark or a light background."""
-        if self._ground is not None:
-            self._ground.darken(dark)
 
     def name_links(self, on: bool) -> None:
         """Show or hide the names of the links."""
@@ -266,21 +261,20 @@ class Stage:
             precision="float32",
         )
 
-    def _colours(self, motion: Array, energy: Array, colouring: str) -> Callable[[int], Any]:
+    def _colours(self, motion: Array, energy: Array, colouring: str) -> list[Any]:
+        """Colours (P, 3) of every link's pieces."""
         assert self.scene is not None
-        links = self.scene.links
         size = np.linalg.norm(motion[..., :3], axis=-1)
         sized = self.scene.tracks[0].largest
         largest = (sized[0] if sized else size.max()) or 1.0
         values = energy if colouring == "strain energy" else size / largest
         middle = (values[:, 1:] + values[:, :-1]) / 2
-
-        def colour(i: int) -> Any:
-            if colouring == "plain" or links[i].rigid:
-                return np.tile(RIGID if links[i].rigid else PLAIN, (middle.shape[1], 1))
-            return mapped(middle[i])
-
-        return colour
+        return [
+            np.tile(RIGID if link.rigid else PLAIN, (len(along), 1))
+            if colouring == "plain" or link.rigid
+            else mapped(along)
+            for link, along in zip(self.scene.links, middle, strict=True)
+        ]
 
 
 def _place(handle: Any, centre: Array, q: Array) -> None:

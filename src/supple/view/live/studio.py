@@ -15,8 +15,8 @@ from ...studies.vibration.modes import Modes
 from ..page.reports import report
 from ..scene.scene import Cloud, modes_scene
 from .controls import Controls
-from .questions import Question, along, ask, kinds, only, turned
-from .sending import send_page, send_picture
+from .questions import Question, along, ask, only, turned
+from .sending import send
 from .stage import Stage
 from .tables import colour_legend, curves_plot, legend, modes_table
 
@@ -51,8 +51,8 @@ class Studio:
         self._seen: Question | None = None
         self._told = ""
         self.controls = Controls(server, found, self.stage, self._asked, self._looked)
-        self.controls.picture.on_click(self._save_picture)
-        self.controls.page.on_click(self._save_page)
+        self.controls.picture.on_click(self._save)
+        self.controls.page.on_click(self._save)
         self._answer(self.controls.question())
         self._threads = [
             threading.Thread(target=target, daemon=True) for target in (self._work, self._animate)
@@ -84,8 +84,8 @@ class Studio:
                 self._answer(self.controls.question())
                 if not self._wanted.wait(BREATH):
                     # Kinds and curves, unless the reader has moved on
-                    if self.kinds is None:
-                        self.kinds = kinds(self.found, self._wanted.is_set)
+                    if self.kinds is None and not self._wanted.is_set():
+                        self.kinds = self.found.kind
                     if not self._wanted.is_set():
                         self._curves()
                     self._write(self.controls.picked)
@@ -200,12 +200,9 @@ class Studio:
 
     # -- saving ---------------------------------------------------------------------------------
 
-    def _save_picture(self, event: Any) -> None:
-        send_picture(event.client, self.found.robot.name)
-        self.controls.say("The picture was sent to your browser's downloads.")
-
-    def _save_page(self, event: Any) -> None:
-        self.controls.say("Computing the poses around this one for the page ...")
-        found = self.found
-        send_page(event.client, found.robot.name, report(found, nearby=13))
-        self.controls.say("The page was sent to your browser's downloads.")
+    def _save(self, event: Any) -> None:
+        found, page = self.found, None
+        if event.target is self.controls.page:
+            self.controls.say("Computing the poses around this one for the page ...")
+            page = report(found, nearby=13)
+        self.controls.say(send(event.client, found.robot.name, page))
