@@ -58,7 +58,7 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
             raise SuppleError(f"{name}: it holds a {kind[:40]}: only {', '.join(KINDS)} are read")
         if len(pieces) == MOST:
             raise SuppleError(f"{name} holds more than {MOST:,} curves: save the outline alone")
-        pieces.append([(x * scale, y * scale) for x, y in _DRAWN[kind](own)])
+        pieces.append([(x * scale, y * scale) for x, y in _corners(kind, own)])
     loops = _joined(pieces, name)
     if not loops:
         raise SuppleError(f"{name} holds no closed curve: draw the outline of the section")
@@ -116,23 +116,20 @@ def _arc(centre: Point, r: float, start: float, sweep: float) -> list[Point]:
     return corners
 
 
-def _of_arc(own: list[tuple[int, float]]) -> list[Point]:
-    start, stop = (math.radians(_first(own, code)) for code in (50, 51))
-    centre = (_first(own, 10), _first(own, 20))
-    return _arc(centre, _first(own, 40), start, (stop - start) % (2 * math.pi) or 2 * math.pi)
+def _corners(kind: str, own: list[tuple[int, float]]) -> list[Point]:
+    """Corners of a LINE, ARC, CIRCLE or LWPOLYLINE in turn.
 
-
-def _of_circle(own: list[tuple[int, float]]) -> list[Point]:
-    corners = _arc((_first(own, 10), _first(own, 20)), _first(own, 40), 0.0, 2 * math.pi)
-    return [*corners[:-1], corners[0]]
-
-
-def _of_line(own: list[tuple[int, float]]) -> list[Point]:
-    return [(_first(own, 10), _first(own, 20)), (_first(own, 11), _first(own, 21))]
-
-
-def _of_polyline(own: list[tuple[int, float]]) -> list[Point]:
-    """Corners in turn; a bulge b is an arc to the next one that turns by 4 atan b."""
+    A bulge b of a polyline's corner is an arc to the next one that turns by 4 atan b.
+    """
+    place, r = (_first(own, 10), _first(own, 20)), _first(own, 40)
+    if kind == "LINE":
+        return [place, (_first(own, 11), _first(own, 21))]
+    if kind == "ARC":
+        start, stop = (math.radians(_first(own, code)) for code in (50, 51))
+        return _arc(place, r, start, (stop - start) % (2 * math.pi) or 2 * math.pi)
+    if kind == "CIRCLE":
+        around = _arc(place, r, 0.0, 2 * math.pi)
+        return [*around[:-1], around[0]]
     corners: list[list[float]] = []
     for code, value in own:
         if code == 10:
@@ -154,9 +151,6 @@ def _of_polyline(own: list[tuple[int, float]]) -> list[Point]:
             out += _arc(centre, r, math.atan2(y0 - centre[1], x0 - centre[0]), sweep)[1:-1]
         out.append((x1, y1))
     return out
-
-
-_DRAWN = {"LINE": _of_line, "ARC": _of_arc, "CIRCLE": _of_circle, "LWPOLYLINE": _of_polyline}
 
 
 def _joined(pieces: list[list[Point]], name: str) -> list[list[Point]]:

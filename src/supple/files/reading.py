@@ -55,15 +55,11 @@ def read(text: str, where: str = "", limit: int = SIZE_LIMIT) -> Document:
         for event in yaml.parse(text, Loader=loader):
             builder.take(event)
     except yaml.YAMLError as problem:
-        raise RobotError([f"this is not YAML: {_reason(problem)}"], where) from None
+        mark = getattr(problem, "problem_mark", None)
+        said = getattr(problem, "problem", None) or getattr(problem, "reason", None) or "unreadable"
+        told = " ".join(str(said).split()) + (f" (line {mark.line + 1})" if mark else "")
+        raise RobotError([f"this is not YAML: {told}"], where) from None
     return Document(builder.root, builder.lines, builder.faults)
-
-
-def _reason(problem: Any) -> str:
-    """What the YAML library says, in one line."""
-    mark = getattr(problem, "problem_mark", None)
-    said = getattr(problem, "problem", None) or getattr(problem, "reason", None) or "unreadable"
-    return " ".join(str(said).split()) + (f" (line {mark.line + 1})" if mark else "")
 
 
 def resolved(text: str) -> Any:
@@ -133,10 +129,18 @@ class _Builder:
         self._remember(event.anchor, value, 1)
 
     def _MappingStartEvent(self, event: Any, line: int) -> None:
-        self._open({}, event, line)
+        self._check_tag(event, line)
+        if self._is_key():
+            raise self._refusal("a list or mapping stands as a key: keys must be texts", line)
+        if len(self._stack) >= DEPTH_LIMIT:
+            raise self._refusal(f"the file is nested deeper than {DEPTH_LIMIT} levels", line)
+        start = self._count
+        value: Any = {} if "Mapping" in type(event).__name__ else []
+        place = self._place(value, 1, line)
+        self._stack.append(_Frame(value, place, event.anchor, start))
+        self._keys.append(None)
 
-    def _SequenceStartEvent(self, event: Any, line: int) -> None:
-        self._open([], event, line)
+    _SequenceStartEvent = _MappingStartEvent
 
     def _MappingEndEvent(self, event: Any, line: int) -> None:
         frame = self._stack.pop()
@@ -152,17 +156,6 @@ class _Builder:
         if self._is_key():
             raise self._refusal(f"the alias *{event.anchor} stands as a key: write it out", line)
         self._place(*self._anchors[event.anchor], line)
-
-    def _open(self, value: Any, event: Any, line: int) -> None:
-        self._check_tag(event, line)
-        if self._is_key():
-            raise self._refusal("a list or mapping stands as a key: keys must be texts", line)
-        if len(self._stack) >= DEPTH_LIMIT:
-            raise self._refusal(f"the file is nested deeper than {DEPTH_LIMIT} levels", line)
-        start = self._count
-        place = self._place(value, 1, line)
-        self._stack.append(_Frame(value, place, event.anchor, start))
-        self._keys.append(None)
 
     def _is_key(self) -> bool:
         inside = bool(self._stack) and isinstance(self._stack[-1].value, dict)

@@ -87,11 +87,14 @@ def comparison_report(found: Comparison) -> Report:
     tables = [table, robust, cost]
     if known:
         tables.append(Table("What the methods are", ("method", "what it does"), known))
-    chapter = Chapter(text=list(found.text), tables=tables, plots=[_tip(found), *_commands(found)])
+    chapter = Chapter(text=list(found.text), tables=tables, plots=_plots(found))
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
+    start, end = (
+        "(" + ", ".join(f"{x:.3g}" for x in place) + ")" for place in (found.start, found.end)
+    )
     lead = [
-        f"One move of {found.robot.name} from rest to rest, from {_place(found.start)} to "
-        f"{_place(found.end)}, driven in {len(found.methods)} ways. "
+        f"One move of {found.robot.name} from rest to rest, from {start} to {end}, "
+        f"driven in {len(found.methods)} ways. "
         f"Held by its motors the robot rings at {told} Hz where the move ends. The methods were "
         "made for the robot as it is described and tried on a finer one "
         f"({found.finer}; {found.servo}).",
@@ -100,44 +103,30 @@ def comparison_report(found: Comparison) -> Report:
     return Report(f"{found.robot.name}: which move ends calm", [chapter], lead)
 
 
-def _place(x: Array) -> str:
-    """Coordinates as one reads them."""
-    return "(" + ", ".join(f"{value:.3g}" for value in x) + ")"
-
-
-def _kept(t: Array) -> NDArray[np.intp]:
-    return np.unique(np.linspace(0, len(t) - 1, min(CURVE, len(t))).astype(int))
-
-
-def _tip(found: Comparison) -> Plot:
-    """The tip's distance from its rest, each method with its worst payload."""
-    keep = _kept(found.t)
-    keep = keep[found.t[keep] < 0.9 * found.t[-1]]  # at the very end nothing more is to come
-    series = []
+def _plots(found: Comparison) -> list[Plot]:
+    """The tip's distance from its rest, and the speed told to the coordinate that moves most."""
+    which = int(np.argmax(np.abs(found.end - found.start)))
+    c = architecture_of(found.robot).coordinates()[which]
+    turns = c.unit == "rad"
+    count = len(found.t)
+    keep = np.unique(np.linspace(0, count - 1, min(CURVE, count)).astype(int))
+    early = keep[found.t[keep] < 0.9 * found.t[-1]]  # at the very end nothing more is to come
+    distances, speeds = [], []
     for k, name in enumerate(found.methods):
-        worst = int(np.argmax(found.residual[k]))
+        worst = int(np.argmax(found.residual[k]))  # of its payloads
         away = 1e3 * np.maximum(found.distance[k, worst], 0.02 * found.band)
         y = np.maximum.accumulate(away[::-1])[::-1]
-        series.append(Series(name, found.t[keep], y[keep], name))
+        distances.append(Series(name, found.t[early], y[early], name))
+        v = np.gradient(found.command[k, :, which], found.t)
+        v = np.degrees(v) if turns else 1e3 * v
+        speeds.append(Series(name, found.t[keep], v[keep], name))
     note = (
         "each with its worst payload: the largest distance that is still to come; settled means "
         f"within {1e3 * found.band:.3g} mm; the scale is logarithmic"
     )
     title = "How far the tip will still be from its rest"
-    return Plot(title, "time (s)", "distance (mm)", series, log=True, note=note)
-
-
-def _commands(found: Comparison) -> list[Plot]:
-    """What the coordinate that moves most was told: its speed."""
-    which = int(np.argmax(np.abs(found.end - found.start)))
-    c = architecture_of(found.robot).coordinates()[which]
-    turns = c.unit == "rad"
-    keep = _kept(found.t)
-    series = []
-    for k, name in enumerate(found.methods):
-        v = np.gradient(found.command[k, :, which], found.t)
-        series.append(
-            Series(name, found.t[keep], (np.degrees(v) if turns else 1e3 * v)[keep], name)
-        )
     unit = "deg/s" if turns else "mm/s"
-    return [Plot(f"Speed that {c.name} is told", "time (s)", f"speed ({unit})", series)]
+    return [
+        Plot(title, "time (s)", "distance (mm)", distances, log=True, note=note),
+        Plot(f"Speed that {c.name} is told", "time (s)", f"speed ({unit})", speeds),
+    ]

@@ -17,7 +17,6 @@ from ...robot import (
     DeltaRobot,
     Elastic,
     JointedLink,
-    MechanismLink,
     MechanismRobot,
     Robot,
     SerialRobot,
@@ -63,10 +62,10 @@ class Solid:
     role: Literal["mass", "joint", "plate", "base"]
     link: int
     end: int
-    offset: tuple[float, float, float]
-    axis: tuple[float, float, float]
-    radius: float
-    height: float
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    radius: float = 0.0
+    height: float = 0.0
 
 
 def draw_robot(
@@ -80,7 +79,9 @@ def draw_robot(
     outlines, solids = drawn(robot, names)
     if robot.foundation is not None and not any(s.role == "base" for s in solids):
         wide = 3 * max((s.radius for s in solids if s.role == "joint"), default=0.05)
-        solids = (*solids, _disc("foundation", "base", -1, wide, 0.3 * wide))
+        low = 0.3 * wide
+        disc = Solid("foundation", "cylinder", "base", -1, 0, radius=wide, height=low)
+        solids = (*solids, disc)
     return outlines, solids
 
 
@@ -186,7 +187,8 @@ def _delta(
         if link is None:  # the platform
             plate, point = robot.platform, np.zeros((0, 2))
             outlines.append(Outline(name, point, True, True, False))
-            solids.append(_disc("platform", "plate", i, plate.radius, plate.thickness))
+            wide, high = plate.radius, plate.thickness
+            solids.append(Solid("platform", "cylinder", "plate", i, 0, radius=wide, height=high))
             # Where the two rods of a parallelogram meet the platform
             for k in range(3 if robot.lower.spacing is not None else 0):
                 c, s = math.cos(robot.angles[k]), math.sin(robot.angles[k])
@@ -211,24 +213,14 @@ def _delta(
                 bar, zero = f"crossbar of {name}", (0.0, 0.0, 0.0)
                 solids.append(Solid(bar, "cylinder", "joint", i, 1, zero, axis, thin, gap))
         else:
-            solids.append(_small(f"joint B of {name}", i, 0, size))
-            solids.append(_small(f"joint D of {name}", i, 1, size))
-    solids.append(_disc("base", "base", -1, robot.base_radius, 3 * thin))
+            for end, letter in enumerate("BD"):
+                word = f"joint {letter} of {name}"
+                solids.append(Solid(word, "ball", "joint", i, end, radius=0.6 * size))
+    wide = robot.base_radius
+    solids.append(Solid("base", "cylinder", "base", -1, 0, radius=wide, height=3 * thin))
     if robot.payload is not None and robot.payload.mass > 0:
         solids.append(_ball("payload", robot.payload, len(names) - 1, 1, extent))
     return tuple(outlines), tuple(solids)
-
-
-def _disc(
-    name: str, role: Literal["plate", "base"], link: int, radius: float, height: float
-) -> Solid:
-    zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-    return Solid(name, "cylinder", role, link, 0, zero, up, radius, height)
-
-
-def _small(name: str, link: int, end: int, size: float) -> Solid:
-    zero, up = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-    return Solid(name, "ball", "joint", link, end, zero, up, 0.6 * size, 0.0)
 
 
 def _mechanism(
@@ -249,9 +241,20 @@ def _mechanism(
         outlines.append(outline)
         last[link.name] = i
         if name == link.name:
-            solids += _pins(robot, link, outline, i, extent)
-            if link.body is not None and link.body.mass > 0:
-                solids += _body(link, link.body, i, extent)
+            if link.joint.type != "fixed" and robot.freedoms(link) > 1:
+                size = max(1.3 * float(np.abs(outline.corners).max()), 0.012 * extent)
+                solids.append(Solid(f"joint of {name}", "ball", "joint", i, 0, radius=size))
+            elif link.joint.type != "fixed":
+                solids.append(_joint(link, outline, i, extent))
+            if (body := link.body) is not None and body.mass > 0:
+                wide, about = float(np.linalg.norm(body.com)), body.inertia
+                flat = len(about) >= 3 and about[2] > 1.5 * max(about[:2]) and wide > 0
+                disc = (0, 0, 1), wide, 0.02 * extent
+                solids.append(
+                    Solid(f"plate of {name}", "cylinder", "plate", i, 0, body.com, *disc)
+                    if flat
+                    else _ball(f"body of {name}", body, i, 0, extent)
+                )
     for link in robot.links:
         if link.tip is not None and link.tip.mass > 0:
             solids.append(_ball(f"body on {link.name}", link.tip, last[link.name], 1, extent))
@@ -271,28 +274,6 @@ def _mechanism(
         tip = last[robot.links[robot.tip_index].name]
         solids.append(_ball("payload", robot.payload, tip, 1, extent))
     return tuple(outlines), tuple(solids)
-
-
-def _pins(
-    robot: MechanismRobot, link: MechanismLink, outline: Outline, i: int, extent: float
-) -> list[Solid]:
-    """The joint of a link: a pin or a guide, a ball where it turns about several axes."""
-    if link.joint.type == "fixed":
-        return []
-    if robot.freedoms(link) < 2:
-        return [_joint(link, outline, i, extent)]
-    size = max(1.3 * float(np.abs(outline.corners).max()), 0.012 * extent)
-    return [_small(f"joint of {link.name}", i, 0, size / 0.6)]
-
-
-def _body(link: MechanismLink, body: Body, i: int, extent: float) -> list[Solid]:
-    """A rigid link's body: a disc as wide as the link is long where it is flat, else a ball."""
-    inertia = body.inertia
-    away = float(np.linalg.norm(body.com))
-    if len(inertia) >= 3 and inertia[2] > 1.5 * max(inertia[:2]) and away > 0:
-        plate = f"plate of {link.name}"
-        return [Solid(plate, "cylinder", "plate", i, 0, body.com, (0, 0, 1), away, 0.02 * extent)]
-    return [_ball(f"body of {link.name}", body, i, 0, extent)]
 
 
 _DRAWN: dict[type[Robot], object] = {
