@@ -105,11 +105,11 @@ def plan(
         "acceleration_limit": acceleration_limit,
         "jerk_limit": jerk_limit,
     }
-    given: dict[str, Any] = {
-        name: _some(text, f"--{name.replace('_', '-')}")
-        for name, text in limits.items()
-        if text is not None
-    }
+    given: dict[str, Any] = {}
+    for name, text in limits.items():
+        if text is not None:
+            each = values(text, f"--{name.replace('_', '-')}")
+            given[name] = each[0] if len(each) == 1 else each
     given |= {"deflection_limit": deflection_limit, "stress_limit": stress_limit}
     given |= {"duration": duration, "servo": servo_of(gains)}
     arm = files.load(robot)
@@ -124,11 +124,6 @@ def plan(
         ends = ([0.0] * len(goal) if start is None else angles(start, "--from"), goal)
     found, told = _found(arm, by, ends, {k: v for k, v in given.items() if v is not None})
     _finish(arm, by, found, told, rate, out, json)
-
-
-def _some(text: str, option: str) -> Any:
-    found = values(text, option)
-    return found[0] if len(found) == 1 else found
 
 
 # What each way needs, and what it may have.

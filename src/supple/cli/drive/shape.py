@@ -112,12 +112,9 @@ def shape(
         from ...view.figures.shaping import plot_shaped
 
         save_plot(plot_shaped, answer, plot)
-    if json:
-        print_json(_document(answer))
-        return
-    _print(answer)
+    _tell(answer, json)
     for word, place in (("Drawn", plot), ("Written", out)):
-        if place is not None:
+        if place is not None and not json:
             say(f"{word}: {place}")
 
 
@@ -133,30 +130,30 @@ def servo_of(gains: str | None) -> Any:
     return JointPD(found[0], found[1])
 
 
-def _document(found: ShapedMove) -> dict[str, Any]:
-    before, after = found.peaks("before"), found.peaks("after")
-    impulses = None
-    if found.shaper is not None:
-        impulses = {"times": found.shaper.times, "amplitudes": found.shaper.amplitudes}
-    return {
-        "shaper": found.kind,
-        "joints": list(found.before.names),
-        "frequency_hz": found.frequency_hz,
-        "damping_ratio": found.damping_ratio,
-        "rate": found.rate,
-        "slowed": found.slowed,
-        "duration_before": found.before.t[-1],
-        "duration_after": found.after.t[-1],
-        "time_added": found.time_added,
-        "impulses": impulses,
-        "residual_before": found.residual_before,
-        "residual_after": found.residual_after,
-        "peak_speed": {"before": before[0], "after": after[0]},
-        "peak_acceleration": {"before": before[1], "after": after[1]},
-    }
-
-
-def _print(found: ShapedMove) -> None:
+def _tell(found: ShapedMove, json: bool) -> None:
+    if json:
+        peaks = {word: found.peaks(word) for word in ("before", "after")}
+        impulses = None
+        if found.shaper is not None:
+            impulses = {"times": found.shaper.times, "amplitudes": found.shaper.amplitudes}
+        document = {
+            "shaper": found.kind,
+            "joints": list(found.before.names),
+            "frequency_hz": found.frequency_hz,
+            "damping_ratio": found.damping_ratio,
+            "rate": found.rate,
+            "slowed": found.slowed,
+            "duration_before": found.before.t[-1],
+            "duration_after": found.after.t[-1],
+            "time_added": found.time_added,
+            "impulses": impulses,
+            "residual_before": found.residual_before,
+            "residual_after": found.residual_after,
+            "peak_speed": {word: peak[0] for word, peak in peaks.items()},
+            "peak_acceleration": {word: peak[1] for word, peak in peaks.items()},
+        }
+        print_json(document)
+        return
     where = "along the path, at its end " if found.shaper is None else ""
     f = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
     z = ", ".join(f"{x:.3g}" for x in found.damping_ratio)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -111,34 +111,21 @@ def linearize(
     found = ask(model, theta, outputs=wanted, inputs=given, controller=law)
     if plot is not None:
         draw_answer(found, plot, kind=kind)
-    if json:
-        print_json(_document(robot.name, found), found)
-    else:
-        _print(plain(robot.name), found)
+    _tell(robot.name, found, json)
+    if not json:
         tell_places(plot, None)
 
 
-def _document(name: str, found: StateSpace) -> dict[str, Any]:
-    return {
-        "robot": name,
-        "q": found.q,
-        "tau": found.tau,
-        "states": found.states,
-        "inputs": found.inputs,
-        "outputs": found.outputs,
-        "A": found.A,
-        "B": found.B,
-        "C": found.C,
-        "D": found.D,
-        "eigenvalues": [[value.real, value.imag] for value in found.eigenvalues.tolist()],
-        "frequencies": found.frequencies,
-        "damping_ratios": found.damping_ratios,
-    }
-
-
-def _print(name: str, found: StateSpace) -> None:
+def _tell(name: str, found: StateSpace, json: bool) -> None:
+    if json:
+        roots = [[value.real, value.imag] for value in found.eigenvalues.tolist()]
+        keys = ("q", "tau", "states", "inputs", "outputs", "A", "B", "C", "D")
+        document = {"robot": name} | {key: getattr(found, key) for key in keys}
+        rest = {"frequencies": found.frequencies, "damping_ratios": found.damping_ratios}
+        print_json(document | {"eigenvalues": roots} | rest, found)
+        return
     say(
-        f"{name}: {len(found.A)} states, inputs {', '.join(found.inputs)}, "
+        f"{plain(name)}: {len(found.A)} states, inputs {', '.join(found.inputs)}, "
         f"outputs {', '.join(found.outputs)}\n"
     )
     rows = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)

@@ -103,11 +103,9 @@ def response(
     )
     if plot is not None:
         draw_answer(found, plot, kind=kind)
-    if json:
-        print_json(_document(found), found)
-        return
-    _print(found, where)
-    tell_places(plot, None)
+    _tell(found, where, json)
+    if not json:
+        tell_places(plot, None)
 
 
 MOST = 10**6  # frequencies of one answer
@@ -126,37 +124,28 @@ def _output(text: str) -> Any:
         raise SuppleError(f"--output {text}: write strain.LINK@FRACTION, 0 to 1") from None
 
 
-def _document(found: FrequencyResponse) -> dict[str, Any]:
+def _pairs(values: Any) -> Any:
     """Complex numbers as pairs of real and imaginary part; what is not finite as null."""
     import numpy as np
 
-    def pairs(values: Any) -> Any:
-        flat = np.stack([np.real(values), np.imag(values)], axis=-1)
-        flat = flat.astype(object)
-        flat[~np.isfinite(flat.astype(float))] = None
-        return flat.tolist()
-
-    return {
-        "robot": found.robot.name,
-        "configuration": found.theta,
-        "joints": found.joints,
-        "inputs": found.inputs,
-        "outputs": found.outputs,
-        "frequency_hz": found.frequency_hz,
-        "values": pairs(found.values),
-        "poles": pairs(found.poles),
-        "rigid_modes": found.rigid_modes,
-        "zeros": {
-            f"{output} / {name}": pairs(_zeros(found, name, output))
-            for output in found.outputs
-            for name in found.inputs
-        },
-    }
+    flat = np.stack([np.real(values), np.imag(values)], axis=-1).astype(object)
+    flat[~np.isfinite(flat.astype(float))] = None
+    return flat.tolist()
 
 
-def _print(found: FrequencyResponse, where: dict[str, Any]) -> None:
+def _tell(found: FrequencyResponse, where: dict[str, Any], json: bool) -> None:
     import numpy as np
 
+    paths = [(output, name) for output in found.outputs for name in found.inputs]
+    if json:
+        keys = ("joints", "inputs", "outputs", "frequency_hz")
+        document: dict[str, Any] = {"robot": found.robot.name, "configuration": found.theta}
+        document |= {key: getattr(found, key) for key in keys}
+        document |= {"values": _pairs(found.values), "poles": _pairs(found.poles)}
+        document |= {"rigid_modes": found.rigid_modes}
+        zeros = {f"{o} / {i}": _pairs(_zeros(found, i, o)) for o, i in paths}
+        print_json(document | {"zeros": zeros}, found)
+        return
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}, joints {found.joints}")
     poles = ", ".join(digits(p / (2 * np.pi)) for p in found.poles.imag) or "none"
     say(f"natural frequencies in the band, Hz: {poles}")
@@ -164,21 +153,17 @@ def _print(found: FrequencyResponse, where: dict[str, Any]) -> None:
         say(f"and {found.rigid_modes} at zero: nothing holds the motors")
     say()
     rows = []
-    for o, output in enumerate(found.outputs):
-        for i, name in enumerate(found.inputs):
-            size = np.abs(found.values[:, o, i])
-            size = np.where(np.isfinite(size), size, -1.0)
-            k = int(np.argmax(size))
-            zeros = []
-            for z in _zeros(found, name, output):
-                hertz = abs(z) / 6.283185307179586
-                if abs(z.imag) > 1e-9 * abs(z) and abs(z.real) > 1e-9 * abs(z):
-                    zero = f"{digits(hertz)} (complex)"
-                else:
-                    zero = f"{digits(hertz)}{' r' if abs(z.real) > abs(z.imag) else ''}"
-                zeros.append(zero)
-            peak = f"{digits(float(size[k]))} at {found.frequency_hz[k]:g} Hz"
-            rows.append((output, name, peak, ", ".join(zeros) or "none"))
+    for (output, name), values in zip(paths, found.values.reshape(-1, len(paths)).T, strict=True):
+        size = np.where(np.isfinite(values), np.abs(values), -1.0)
+        k = int(np.argmax(size))
+        told = []
+        for z in _zeros(found, name, output):
+            kind = " r" if abs(z.real) > abs(z.imag) else ""
+            if abs(z.imag) > 1e-9 * abs(z) and abs(z.real) > 1e-9 * abs(z):
+                kind = " (complex)"
+            told.append(digits(abs(z) / 6.283185307179586) + kind)
+        peak = f"{digits(float(size[k]))} at {found.frequency_hz[k]:g} Hz"
+        rows.append((output, name, peak, ", ".join(told) or "none"))
     print_table(
         ("output", "input", "largest value (SI)", "zeros, Hz (r: real, no minimum phase)"), rows
     )
