@@ -115,23 +115,24 @@ def check(
         stress = stresses(robot, structure, bent)
     except SuppleError as problem:
         notes.append(f"no sag: {problem}")
-    notes += _strength(stress) + _efforts(robot, held) + _refusals(robot, asked)
+    notes += _overloads(robot, held, stress)
+    # What `build` and free joints will refuse
+    notes += [
+        f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
+        for drive in architecture_of(robot).drives
+        if drive.made.stiffness is not None and not drive.made.reflected_inertia
+    ]
+    free = structure_of(robot, asked.at, "free")
+    loose = carrying_nothing(free)
+    if loose is not None and loose[0] and not free.closures:  # loops may hold what is loose else
+        notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
     # Beams, hubs, bodies, tips and payload, kg
     total = 0.0
     for i, segment in enumerate(structure.segments):
         total += segment.beam.outside(float(structure.L[0, i])).mass
         total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
-    return Check(
-        *(
-            robot,
-            asked.take(asked.theta),
-            architecture_of(robot).reach,
-            total,
-            first,
-            sag,
-        ),
-        *(held, stress, tuple(notes)),
-    )
+    pose, reach = asked.take(asked.theta), architecture_of(robot).reach
+    return Check(robot, pose, reach, total, first, sag, held, stress, tuple(notes))
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:
@@ -282,9 +283,16 @@ def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str
     ]
 
 
-def _efforts(robot: Robot, held: Mapping[str, float]) -> list[str]:
-    """Holding efforts past their limits, and what the motor behind a gear gives for them."""
-    notes = []
+def _overloads(
+    robot: Robot, held: Mapping[str, float], stress: Mapping[str, tuple[float, float | None]]
+) -> list[str]:
+    """Stresses past yield, holding efforts past their limits, and what motors behind gears give."""
+    notes = [
+        f"{name} yields under the robot's own weight: {value / 1e6:.4g} MPa is {ratio:.3g} times "
+        "its yield strength"
+        for name, (value, ratio) in stress.items()
+        if ratio is not None and ratio > 1
+    ]
     for drive in architecture_of(robot).drives:
         effort, unit = abs(held.get(drive.name, 0.0)), "N" if drive.slides else "N m"
         if drive.made.effort_limit is not None and effort > drive.made.effort_limit:
@@ -299,29 +307,4 @@ def _efforts(robot: Robot, held: Mapping[str, float]) -> list[str]:
                 f"the motor of {drive.name} gives {motor:.4g} N m to hold the robot here, through "
                 f"its gear of {gear.ratio:g}"
             )
-    return notes
-
-
-def _strength(stress: Mapping[str, tuple[float, float | None]]) -> list[str]:
-    return [
-        f"{name} yields under the robot's own weight: {value / 1e6:.4g} MPa is {ratio:.3g} times "
-        "its yield strength"
-        for name, (value, ratio) in stress.items()
-        if ratio is not None and ratio > 1
-    ]
-
-
-def _refusals(robot: Robot, asked: Where) -> list[str]:
-    """What `build` and free joints will refuse."""
-    notes = [
-        f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
-        for drive in architecture_of(robot).drives
-        if drive.made.stiffness is not None and not drive.made.reflected_inertia
-    ]
-    free = structure_of(robot, asked.at, "free")
-    loose = carrying_nothing(free)
-    if (
-        loose is not None and loose[0] and not free.closures
-    ):  # loops may hold what would be loose without them
-        notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
     return notes

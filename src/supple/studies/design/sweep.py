@@ -339,7 +339,13 @@ def _computed(
             if kept is not None:
                 kept.save(index, found)
             else:
-                _check_size(one, found)
+                each = _values(found)
+                if each * one.count > MOST and not one.reduce:
+                    raise SuppleError(
+                        f"{one.count:.3g} configurations of {each} values are more than {MOST:g}: "
+                        "give a folder as out=, keep a reduction (reduce='minimum'), or sweep a "
+                        "part of the grid"
+                    )
                 answers[index] = found
             telling.step(one.chunk)
     except KeyboardInterrupt:
@@ -365,15 +371,6 @@ def _gathered(
         return on_grid(stored(kept, one.count, one.chunk), one.axes, one.grid, one.shape)
     found = {index: chunks[index] for index in numbers}
     return dataset(found, one.axes, one.grid, one.shape, one.chunk)
-
-
-def _check_size(one: Question, found: Mapping[str, Array]) -> None:
-    each = _values(found)
-    if each * one.count > MOST and not one.reduce:
-        raise SuppleError(
-            f"{one.count:.3g} configurations of {each} values are more than {MOST:g}: give a "
-            "folder as out=, keep a reduction (reduce='minimum'), or sweep a part of the grid"
-        )
 
 
 def _values(found: Mapping[str, Array]) -> int:

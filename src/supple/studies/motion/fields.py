@@ -112,7 +112,10 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
             mounted = axes @ link.bearing.R_MS.T
             root = root + np.einsum("tij,tj->ti", mounted, moved)
             axes = mounted @ tilted @ link.bearing.R_MS
-        axes = axes @ _joint(chain, i, q)
+        joint = np.broadcast_to(np.eye(3), (T, 3, 3))  # its motor and spring, or all passive turns
+        for k, about in enumerate([] if link.axis is None else [*link.leading, link.axis]):
+            joint = joint @ axis_rotation(about, q[:, chain.felt(i, k)].sum(axis=1))
+        axes = axes @ joint
         L[:, i] = link.inv.length if link.slide is None else q[:, chain.lengths_at[i]]
         bent, energy[:, i] = _bent(link, beams[i], q[:, chain.own(i)], points)
         reach = bent[:, -1, :3] + L[:, i, None] * np.array([1.0, 0.0, 0.0])
@@ -136,15 +139,6 @@ def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
     support, places = chain.supports[i]
     x = q[:, list(places)] @ support.columns.T
     return x[:, :3], _turned(x[:, 3:])
-
-
-def _joint(chain: Chain, i: int, q: Array) -> Array:
-    """(T, 3, 3) rotation of joint i: its motor and its spring, or all of its passive turns."""
-    link, R = chain.links[i], np.broadcast_to(np.eye(3), (len(q), 3, 3))
-    axes = [] if link.axis is None else [*link.leading, link.axis]
-    for k, axis in enumerate(axes):
-        R = R @ axis_rotation(axis, q[:, chain.felt(i, k)].sum(axis=1))
-    return R
 
 
 def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
 from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
-from ...path_dynamics.ked import Ked, Loads, ked
+from ...path_dynamics.ked import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot
@@ -264,7 +264,12 @@ def _small_motion(
     led = led_elements(robot, elements, order, ratio)
     if led is None:
         model = ked(robot, path(0.0)[0], elements, order, loads)
-        return model, _law(model, path, given, modal)
+        if modal is not None:
+            given = Ratio(float(modal))
+        if isinstance(given, MotionDamping):  # of all modes at the start
+            x, v, a = path(np.zeros(1))
+            return model, given.law(model.matrices(x, v, a).M[0], model.elastic(x[0]))
+        return model, link_damping(model, given)
     sliding = [name for name, slides in architecture_of(robot).motors() if slides]
     why = f"links.{sliding[0]} slides" if sliding else f"{robot.name} is a mechanism"
     if isinstance(given, MotionDamping) or modal is not None:
@@ -274,18 +279,6 @@ def _small_motion(
         )
     _check_loads(loads, why)
     return led, None
-
-
-def _law(
-    model: Ked, path: Trajectory, given: MotionDamping | float | None, modal: float | None
-) -> Law | None:
-    """The damping of a robot along its path: by its links, or of all its modes at the start."""
-    if modal is not None:
-        given = Ratio(float(modal))
-    if isinstance(given, MotionDamping):
-        x, v, a = path(np.zeros(1))
-        return given.law(model.matrices(x, v, a).M[0], model.elastic(x[0]))
-    return link_damping(model, given)
 
 
 def _check_loads(loads: Loads | None, why: str) -> None:

@@ -26,7 +26,7 @@ from ...integration.inputs import Feedback, Input, as_input, as_time_function, a
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
 from ...integration.sampled import Drive
-from ...integration.spectrum import Spectrum, look
+from ...integration.spectrum import look
 from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
@@ -108,13 +108,14 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
     law = controller if isinstance(controller, Controller) else None
-    duration, every = _every(duration, wanted, dt, samples)
+    duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
     drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
-    _check(model, duration, every, method, tolerance, step)
+    if method not in (None, "auto", *STEPPERS):
+        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
     if wanted is not None:
-        q0, qd0 = _on_path(model, wanted, duration, (q0, qd0), theta0)
-    x0 = _start(model, q0, qd0, theta0)
+        check_path(model, wanted, duration)
+    x0 = _start(model, q0, qd0, theta0, wanted)
     efforts = _efforts(model, tau, drive or controller, wanted, duration)
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
@@ -134,10 +135,19 @@ def _carried(
     method, step, tolerance = asked
     x0 = np.append(x0, np.zeros(plan.memory))
     spectrum = look(plan, x0)
-    stepper = _stepper(plan, x0, spectrum, method)
+    stepper = choose(plan, x0, spectrum) if method in (None, "auto") else STEPPERS[str(method)]
+    if method not in (None, "auto") and (fault := stepper.refusal(plan, x0)):
+        instead = choose(plan, x0, spectrum).name
+        raise SuppleError(f"method {method} {fault}: use {instead}, or leave the method out")
     if step is not None:
-        if stepper.name == "rk4":
-            _check_step(spectrum, step)
+        if stepper.name == "rk4" and step > (largest := stable_step(spectrum.poles)):
+            digits = 10.0 ** (math.floor(math.log10(largest)) - 2)
+            allowed = math.floor(largest / digits) * digits
+            raise SuppleError(
+                f"step is {step:g} s: beyond rk4's stability limit for this model; the largest "
+                f"admissible step is {allowed:.3g} s (leave it out and it is chosen from the "
+                "motion, use fewer modes, or method bdf)"
+            )
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
     step = stepper.own_step(plan, spectrum)
     plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
@@ -176,18 +186,6 @@ def _run(
     return _response(plan, states, applied, (stepper.name, step, energy), message)
 
 
-def _stepper(plan: Plan, x0: Array, spectrum: Spectrum, method: str | None) -> Stepper:
-    """The stepper asked for, or one that fits."""
-    if method in (None, "auto"):
-        return choose(plan, x0, spectrum)
-    stepper = STEPPERS[str(method)]
-    fault = stepper.refusal(plan, x0)
-    if fault:
-        instead = choose(plan, x0, spectrum).name
-        raise SuppleError(f"method {method} {fault}: use {instead}, or leave the method out")
-    return stepper
-
-
 def _warned(found: Response, step: float | None, tolerance: float | None) -> Response:
     """The same run, after a warning where its power balance stays open."""
     if found.openness <= OPEN or found.model.reading.velocity == "paper":  # open at any step
@@ -204,21 +202,36 @@ def _warned(found: Response, step: float | None, tolerance: float | None) -> Res
     return found
 
 
-def _every(
-    duration: float | None, wanted: Trajectory | None, dt: float | None, samples: int | None
+def _timing(
+    model: Model,
+    wanted: Trajectory | None,
+    given: tuple[float | None, float | None, int | None],
+    step: float | None,
 ) -> tuple[float, float]:
-    """Seconds of the run, and between two samples."""
+    """Seconds of the run, and between two samples, from duration, dt and samples as given."""
+    duration, dt, samples = given
     if duration is None:
         duration = 1.0 if wanted is None else wanted.duration
-    if samples is None:
-        return duration, EVERY if dt is None else dt
-    if dt is not None:
+    if samples is not None and dt is not None:
         raise SuppleError(
             "dt and samples are both given: give the time between two samples or their number"
         )
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise SuppleError(f"samples is {samples!r}: give a positive whole number")
-    return duration, duration / int(samples)
+    if samples is not None:
+        if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
+            raise SuppleError(f"samples is {samples!r}: give a positive whole number")
+        dt = duration / int(samples)
+    elif dt is None:
+        dt = EVERY
+    for word, value in (("duration", duration), ("dt", dt), ("step", step)):
+        if value is None:
+            continue
+        if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+            raise SuppleError(f"{word} is {value}: give a positive number")
+    if duration / dt > 1e8:
+        raise SuppleError(f"{duration:g} s every {dt:g} s are more than 1e8 samples: use fewer")
+    told = f"a run of {duration:g} s every {dt:g} s"
+    afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
+    return duration, dt
 
 
 def _efforts(
@@ -240,61 +253,21 @@ def _efforts(
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
 
-def _on_path(
+def _start(
     model: Model,
-    path: Trajectory,
-    duration: float,
-    start: tuple[Any, Any],
+    q0: Any,
+    qd0: ArrayLike | None,
     theta0: ArrayLike | None,
-) -> tuple[Any, Any]:
-    """The start on the path, unbent, unless another one is given; the path is checked."""
-    check_path(model, path, duration)
-    (q0, qd0), (r, rd, _) = start, path(0.0)
-    rest = np.zeros(model.size - model.joints)
-    if q0 is None and theta0 is None:
-        q0 = model.chain.pose(r)
-    elif isinstance(q0, str) and theta0 is None and q0 == "static":
-        q0 = static_state(model, r)
-    return q0, np.concatenate([rd, rest]) if qd0 is None else qd0
-
-
-def _check(
-    model: Model,
-    duration: float,
-    dt: float,
-    method: str | None,
-    tolerance: float | None,
-    step: float | None,
-) -> None:
-    each = {"duration": duration, "dt": dt, "tolerance": tolerance, "step": step}
-    for word, value in each.items():
-        if value is None:
-            continue
-        if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-            raise SuppleError(f"{word} is {value}: give a positive number")
-    if duration / dt > 1e8:
-        raise SuppleError(f"{duration:g} s every {dt:g} s are more than 1e8 samples: use fewer")
-    told = f"a run of {duration:g} s every {dt:g} s"
-    afford(told, 1e-7 * duration / dt * model.size, 0.0, "give a shorter time, or a longer dt")
-    if method not in (None, "auto", *STEPPERS):
-        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
-
-
-def _check_step(spectrum: Spectrum, step: float) -> None:
-    largest = stable_step(spectrum.poles)
-    if step > largest:
-        digits = 10.0 ** (math.floor(math.log10(largest)) - 2)
-        allowed = math.floor(largest / digits) * digits
-        raise SuppleError(
-            f"step is {step:g} s: beyond rk4's stability limit for this model; the largest "
-            f"admissible step is {allowed:.3g} s (leave it out and it is chosen from the motion, "
-            "use fewer modes, or method bdf)"
-        )
-
-
-def _start(model: Model, q0: Any, qd0: ArrayLike | None, theta0: ArrayLike | None) -> Array:
-    """The state at the start."""
+    path: Trajectory | None,
+) -> Array:
+    """The state at the start: on the path, unbent, unless another one is given."""
     n = model.size
+    if path is not None:
+        r, rd, _ = path(0.0)
+        if theta0 is None:
+            q0 = model.chain.pose(r) if q0 is None else q0
+            theta0 = r if isinstance(q0, str) else None
+        qd0 = np.concatenate([rd, np.zeros(n - model.joints)]) if qd0 is None else qd0
     if isinstance(q0, str):
         if q0 != "static":
             raise SuppleError(f"q0 is '{q0}': give an array or 'static'")
@@ -356,14 +329,15 @@ def _collect(
             if message:
                 break
     except KeyboardInterrupt:
-        message = f"stopped by the user at t = {plan.grid[_count(kept) - 1]:g} s"
+        message = f"stopped by the user at t = {plan.grid[sum(map(len, kept)) - 1]:g} s"
     except SuppleError as problem:
-        if _count(kept) == 1:
+        if sum(map(len, kept)) == 1:
             raise
         message = str(problem)
     except StoppedError:
         reason = _reason(plan.model, kept[-1][-1])
-        message = f"the integrator gave up after t = {plan.grid[_count(kept) - 1]:g} s: {reason}"
+        at = plan.grid[sum(map(len, kept)) - 1]
+        message = f"the integrator gave up after t = {at:g} s: {reason}"
     if message:
         warnings.warn(message, SimulationWarning, stacklevel=4)
     if isinstance(plan.tau, Feedback) and last is None:  # not one step was made
@@ -372,17 +346,23 @@ def _collect(
     return np.concatenate(kept), tau, message
 
 
-def _count(kept: list[Array]) -> int:
-    return sum(map(len, kept))
-
-
 def _checked(
     plan: Plan, place: int, states: Array, before: Array, limits: bool
 ) -> tuple[Array, str]:
     """The states up to the first fault or limit, whichever comes first, and what it is."""
     good, message = _sound(plan, place, states, before)
-    kept, reached = _limited(plan, place, good) if limits else (good, "")
-    return kept, reached or message
+    if not limits:
+        return good, message
+    model = plan.model
+    allowed = [list(motor.limits or (-np.inf, np.inf)) for motor in model.motors]
+    low, high = np.array(allowed).reshape(-1, 2).T
+    beyond = (good[:, : len(low)] < low) | (good[:, : len(low)] > high)
+    if not beyond.any():
+        return good, message
+    first = int(beyond.any(axis=1).argmax())
+    k = int(beyond[first].argmax())
+    name, at = model.chain.motors[k], plan.grid[place + first]
+    return good[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
 
 
 def _sound(plan: Plan, place: int, states: Array, before: Array) -> tuple[Array, str]:
@@ -438,20 +418,6 @@ def _reason(model: Model, x: Array) -> str:
             f"'{model.reading.deflection}' may; use deflection 'rotation'"
         )
     return "speeds grew beyond every bound; the inputs or the gains are too large, or dt is"
-
-
-def _limited(plan: Plan, place: int, states: Array) -> tuple[Array, str]:
-    """The states up to the first joint that passes its limit."""
-    model = plan.model
-    allowed = [list(motor.limits or (-np.inf, np.inf)) for motor in model.motors]
-    low, high = np.array(allowed).reshape(-1, 2).T
-    beyond = (states[:, : len(low)] < low) | (states[:, : len(low)] > high)
-    if not beyond.any():
-        return states, ""
-    first = int(beyond.any(axis=1).argmax())
-    k = int(beyond[first].argmax())
-    name, at = model.chain.motors[k], plan.grid[place + first]
-    return states[: first + 1], f"joint {name} reached its limit {allowed[k]} at t = {at:g} s"
 
 
 def _response(

@@ -127,11 +127,12 @@ class Stability(Answer):
         ]
         if not self.response.model.chain.sliding:
             return "\n".join([*lines, STILL])
-        rest = self.lyapunov_rate - self.lyapunov_own
+        rates = self.lyapunov_rate, self.lyapunov_own, self.lyapunov_rate - self.lyapunov_own
+        total, own, rest = (f"{x.min():.2g} to {x.max():.2g} W" for x in rates)
         slide_lines = [
-            f"The Lyapunov function (41) changes at {_span(self.lyapunov_rate)}. The change of "
-            f"length by itself, (42) corrected, makes {_span(self.lyapunov_own)} of it; the rest, "
-            f"{_span(rest)}, is power that the joints' motion puts in and takes out again: "
+            f"The Lyapunov function (41) changes at {total}. The change of "
+            f"length by itself, (42) corrected, makes {own} of it; the rest, "
+            f"{rest}, is power that the joints' motion puts in and takes out again: "
             "forcing, Coriolis forces, and terms in the slide's acceleration and in U^2. That (42) "
             "is positive as a link is drawn in says that energy follows omega, not that the motion "
             "is unstable.",
@@ -145,10 +146,6 @@ class Stability(Answer):
             "Newton's roots.",
         ]
         return "\n".join([*lines, NOTE, *slide_lines])
-
-
-def _span(values: Array) -> str:
-    return f"{values.min():.2g} to {values.max():.2g} W"
 
 
 @checked(
@@ -176,7 +173,10 @@ def stability(
     path = as_trajectory(trajectory, model)
     system = flexible(model)
     check_path(model, path, path.duration)
-    samples = _samples(system, path) if samples is None else samples
+    if samples is None:  # twelve a period of the first mode where it is fastest, 201 to 5001
+        poses = path(np.linspace(0.0, path.duration, 33))[0]
+        fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
+        samples = int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
     run = simulate(
         model,
         controller=law,
@@ -211,13 +211,6 @@ def stability(
         _speed_ratio(model, run),
         _root_drift(model, run, tolerance),
     )
-
-
-def _samples(system: Flexible, path: Trajectory) -> int:
-    """Twelve a period of the first mode where it is fastest, from 201 to 5001."""
-    poses = path(np.linspace(0.0, path.duration, 33))[0]
-    fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
-    return int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
 
 
 def _lyapunov(system: Flexible, run: Response) -> tuple[Array, Array, Array]:
@@ -328,6 +321,7 @@ def free_growth(
         raise SuppleError(f"mode is {mode}: the model has {model.size - model.joints} elastic ones")
     X = system.transition(path, path.duration)
     phases = (0.0, math.pi / 2) if phase is None else (phase,)
+    link = [link.name for link in model.chain.links if link.inv.count][-1]
     # One start of a mode, carried to the end by the transition matrix X
     found = []
     for one in phases:
@@ -345,19 +339,12 @@ def free_growth(
         alike = np.abs(after.omega - w1) < 1e-6 * w1  # both planes, where they bend alike
         ratio = E1[alike].sum() / E0.sum()
         scale = math.sqrt(ratio) * w0 / w1
-        shapes = [(first, a), (last, after.shapes[:, j])]
-        start, stop = (_read(system.model, q, shape) for q, shape in shapes)
-        amplitude = {name: scale * stop[name] / start[name] for name in start}
+        sizes = []  # tip deflection and root moment of the last link that bends
+        for q, shape in ((first, a), (last, after.shapes[:, j])):
+            bent = np.concatenate([q[: model.joints], shape])
+            ends = model.deflection_at(bent, link), root_moments(model.chain, bent, link)
+            sizes.append([float(np.linalg.norm(value)) for value in ends])
+        each = zip(("tip", "root_moment"), *sizes, strict=True)
+        amplitude = {name: scale * stop / start for name, start, stop in each}
         found.append({**amplitude, "energy": ratio, "action": ratio * w0 / w1, "omega": w1 / w0})
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-
-
-def _read(model: Model, q: Array, shape: Array) -> dict[str, float]:
-    """Tip deflection and root moment of the last link that bends, in a shape."""
-    link = [link.name for link in model.chain.links if link.inv.count][-1]
-    bent = np.concatenate([q[: model.joints], shape])
-    found = {
-        "tip": model.deflection_at(bent, link),
-        "root_moment": root_moments(model.chain, bent, link),
-    }
-    return {name: float(np.linalg.norm(value)) for name, value in found.items()}
