@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import xarray
+
     from ..robot import Robot
 
-__all__ = ["motors_of", "tidy"]
+__all__ = ["key_label", "motors_of", "tidy"]
 
 
 def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
@@ -19,6 +21,12 @@ def motors_of(robot: Robot) -> tuple[list[str], list[bool]]:
     motors = architecture_of(robot).motors()
     words = [re.sub(r"^motor(\d)", r"motor \1", name) for name, _ in motors]
     return words, [slides for _, slides in motors]
+
+
+def key_label(found: xarray.Dataset | xarray.DataArray, key: str) -> str:
+    """Return what a sweep runs over, with its unit."""
+    unit = found[key].attrs.get("units", "")
+    return f"{key} ({unit})" if unit else key
 
 
 def tidy(values: Iterable[float], count: int) -> list[str]:

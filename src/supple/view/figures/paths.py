@@ -166,7 +166,11 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
     shown = sorted(moving[:2])
     rest = tuple(k for k in range(values.ndim) if k not in shown)
     lowest = np.fmin.reduce(values, axis=rest)  # NaN only where no pose is reached
-    named = [_joint_axis(found, k) for k in shown]
+    named = []
+    for k in shown:
+        c, along = architecture_of(found.robot).coordinates()[k], found.theta[k]
+        unit, along = ("m", along) if c.unit == "m" else ("deg", np.degrees(along))
+        named.append((f"{c.name} ({unit})", along))
     with styled():
         figure, ax = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
         if len(shown) < 2:
@@ -193,14 +197,6 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         told = f"{found.robot.name}: lowest natural frequency{told}"
         figure.suptitle(wrapped(told, 5.4), fontsize=10)
         return finish(figure, path)
-
-
-def _joint_axis(found: JointMap, k: int) -> tuple[str, np.ndarray]:
-    """Label and values of one joint's axis."""
-    c = architecture_of(found.robot).coordinates()[k]
-    if c.unit == "m":
-        return f"{c.name} (m)", found.theta[k]
-    return f"{c.name} (deg)", np.degrees(found.theta[k])
 
 
 def plot_circle_frequencies(found: CircleFrequencies, path: str | Path | None = None) -> Figure:

@@ -17,7 +17,7 @@ from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
 from ...studies.vibration.shapes import Shapes
-from ..scene.scene import running, told_pose, up_of
+from ..scene.scene import running, told_pose
 from ..style import COLOURS, QUIET, finish, styled, wrapped
 from ..wording import tidy
 
@@ -163,7 +163,7 @@ def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
     unit = _told_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
     for name in "xyz":
         getattr(ax, f"set_{name}label")(f"{name} ({unit})", labelpad=-4, fontsize=8)
-    if up_of(robot)[2] < 0:
+    if architecture_of(robot).up[2] < 0:
         ax.invert_zaxis()
     ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)
 

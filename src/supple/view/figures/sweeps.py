@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import SuppleError
 from ...studies.design.track import Tracks
 from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled
+from ..wording import key_label
 
 if TYPE_CHECKING:
     import xarray
@@ -37,7 +38,7 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             for k in range(found.sizes["mode"]):
                 colour = COLOURS[k % len(COLOURS)]
                 ax.plot(found[key], values[:, k], color=colour, label=f"mode {k + 1}", marker=".")
-            ax.set(xlabel=_label(found, key), ylabel="natural frequency (Hz)")
+            ax.set(xlabel=key_label(found, key), ylabel="natural frequency (Hz)")
             ax.set_ylim(bottom=0)
             ax.legend(loc="best", fontsize=8, ncols=2)
         else:
@@ -50,7 +51,7 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             drawn = ax.pcolormesh(
                 found[first], found[second], table, norm=shades(low, high), shading="nearest"
             )
-            ax.set(xlabel=_label(found, first), ylabel=_label(found, second))
+            ax.set(xlabel=key_label(found, first), ylabel=key_label(found, second))
             bar = figure.colorbar(drawn, ax=ax, label="lowest natural frequency (Hz)")
             plain_ticks(bar)
             if rest:
@@ -94,8 +95,3 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
         ax.set_ylim(bottom=0)
         figure.legend(loc="outside right upper", fontsize=8)
     return finish(figure, path)
-
-
-def _label(found: xarray.Dataset, key: str) -> str:
-    unit = found[key].attrs.get("units", "")
-    return f"{key} ({unit})" if unit else key

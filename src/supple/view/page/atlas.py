@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import SuppleError
+from ..wording import key_label
 from .page import Chapter, Choice, Heat, Plot, Series, Table, save_page
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
                 Series(f"mode {int(mode)}", hertz[key].values, hertz.sel(mode=mode).values)
                 for mode in hertz["mode"].values
             ]
-            plots.append(Plot("Frequencies", _label(hertz, key), "frequency (Hz)", series))
+            plots.append(Plot("Frequencies", key_label(hertz, key), "frequency (Hz)", series))
         chapter = Chapter(tables=tables, plots=plots)
     else:
         # The first two keys as axes, the others and the mode as sliders; every n-th value if many
@@ -60,8 +61,8 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
         note = f"every {step}th value of each key" if step > 1 else ""
         drawn = Heat(
             "Natural frequency",
-            _label(part, across),
-            _label(part, up),
+            key_label(part, across),
+            key_label(part, up),
             "Hz",
             part[across].values,
             part[up].values,
@@ -77,8 +78,3 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
         f"{hertz.size // hertz.sizes['mode']:,} configurations, every frequency counted."
     )
     return save_page(path, f"{name}: atlas of frequencies", [chapter], [lead])
-
-
-def _label(hertz: Any, key: str) -> str:
-    unit = hertz[key].attrs.get("units", "")
-    return f"{key} ({unit})" if unit else key

@@ -174,18 +174,19 @@ def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ())
         "footer": "Made with supple. This file needs no network and can be passed on as it is.",
     }
     text = json.dumps(plain(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    scripts = [f"{name}.js" for name in SCRIPTS]
+    folder = files(__package__) / "assets"
+    page, style, *script = (
+        (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *scripts)
+    )
     parts = {
         "title": html.escape(title),
-        "style": _asset("page.css"),
-        "script": "\n".join(_asset(f"{name}.js") for name in SCRIPTS),
+        "style": style,
+        "script": "\n".join(script),
         "data": text.replace("<", "\\u003c"),
     }
-    pieces = _asset("page.html").split("@")
+    pieces = page.split("@")
     return "".join(parts[word] if k % 2 else word for k, word in enumerate(pieces))
-
-
-def _asset(name: str) -> str:
-    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
 def _short(values: Array, digits: int) -> list[Any]:
@@ -225,9 +226,10 @@ def _packed_scene(scene: Scene) -> dict[str, Any]:
                 "frequency_hz": track.frequency_hz,
                 "kinds": track.kinds,
                 "largest": track.largest,
-                "p": _floats(track.p),
-                "quaternion": _floats(track.quaternion),
-                "L": _floats(track.L),
+                **{
+                    key: _packed(_once(getattr(track, key)), [1.0], "f32", np.float32)
+                    for key in ("p", "quaternion", "L")
+                },
                 "motion": wholes,
                 "energy": _packed(_once(track.energy) * 255, [1 / 255], "u8", np.uint8),
             }
@@ -246,10 +248,6 @@ def _once(values: Array) -> Array:
     size = float(np.abs(values).max()) if values.size else 0.0
     steady = values.size and float(np.abs(values - values[:1]).max()) <= 1e-6 * size
     return values[:1] if steady else values
-
-
-def _floats(values: Array) -> dict[str, Any]:
-    return _packed(_once(values), [1.0], "f32", np.float32)
 
 
 def _packed(values: Array, scale: list[float], kind: str, dtype: Any) -> dict[str, Any]:

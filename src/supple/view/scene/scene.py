@@ -10,7 +10,7 @@ and its section is turned by R Rot(scale phi(s)).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -47,7 +47,6 @@ __all__ = [
     "sweep_scene",
     "told_pose",
     "track_of",
-    "up_of",
     "well_seen",
 ]
 
@@ -255,18 +254,13 @@ def framed(robot: Robot, poses: Poses, names: tuple[str, ...], **more: Any) -> S
         solids=solids,
         centre=tuple(centre.tolist()),
         extent=extent,
-        up=up_of(robot),
+        up=architecture_of(robot).up,  # against gravity, where there is any
         planar=architecture_of(robot).planar,
         tip=tip,
         parents=parents,
         notes=(*more.pop("notes", ()), *notes),
         **more,
     )
-
-
-def up_of(robot: Robot) -> tuple[float, ...]:
-    """Return which way is up on the screen: against gravity, where there is any."""
-    return architecture_of(robot).up
 
 
 def told_pose(robot: Robot, theta: Array, position: Array | None) -> str:
@@ -350,10 +344,11 @@ def _nearby(part: Around, own: float) -> Track:
         trust = f"{between}; the frequencies do not change along it"
     else:
         trust = f"{between}; frequencies between them are off by at most {100 * part.error:.1g} %"
+    motion, energy, kinds = _aligned(part.shapes)
     return track_of(
         poses_of(part.found.structure),
-        _aligned(np.array([_motion(s) for s in part.shapes])),
-        np.array([s.density for s in part.shapes]),
+        motion,
+        energy,
         kind="joint",
         name=part.coordinate.name,
         unit="°" if part.coordinate.unit == "rad" else "m",
@@ -361,22 +356,19 @@ def _nearby(part: Around, own: float) -> Track:
         start=turn * own,
         values=turn * part.values,
         frequency_hz=part.frequency_hz,
-        kinds=_kinds(part.shapes),
+        kinds=kinds,
         note=trust,
     )
 
 
-def _kinds(each: Iterable[Shapes]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(s.kind(m) for m in range(len(s.share))) for s in each)
-
-
-def _aligned(motion: Array) -> Array:
-    """Signs of (V, M, n, P, 6) such that each shape is near the one before it."""
-    motion = motion.copy()
+def _aligned(each: Sequence[Shapes]) -> tuple[Array, Array, tuple[tuple[str, ...], ...]]:
+    """Motion (V, M, n, P, 6) with signs such that each shape is near the last; energy; kinds."""
+    motion = np.array([_motion(shapes) for shapes in each])
     for v in range(1, len(motion)):
         alike = np.einsum("mnpi,mnpi->m", motion[v, ..., :3], motion[v - 1, ..., :3])
         motion[v] *= np.where(alike < 0, -1.0, 1.0)[:, None, None, None]
-    return motion
+    energy = np.array([shapes.density for shapes in each])
+    return motion, energy, tuple(tuple(s.kind(m) for m in range(len(s.share))) for s in each)
 
 
 def sweep_scene(
@@ -400,10 +392,11 @@ def sweep_scene(
     each = [modes.at(b).shape(POINTS) for b in kept.tolist()]
     every = poses_of(modes.structure)
     poses, at = Poses(every.p[kept], every.R[kept], every.L[kept]), at[kept]
+    motion, energy, kinds = _aligned(each)
     track = track_of(
         poses,
-        _aligned(np.array([_motion(s) for s in each])),
-        np.array([s.density for s in each]),
+        motion,
+        energy,
         kind="configuration",
         name=name or "configuration",
         unit=unit,
@@ -411,7 +404,7 @@ def sweep_scene(
         start=float(at[0]),
         values=at,
         frequency_hz=modes.frequency_hz[kept],
-        kinds=_kinds(each),
+        kinds=kinds,
         note=f"interpolated between {len(at)} computed configurations",
     )
     told = f"{total}" if len(at) == total else f"{len(at)} of {total}"
