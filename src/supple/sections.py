@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from .faults import Description
 from .kernels.polygons import Points, Warped, crossing, inside, moments, warped
 from .kernels.torsion import hollow_rectangle_torsion
-from .values import Coordinate, Pair, Positive, Size, as_tuple, fault
+from .values import Coordinate, Pair, Positive, Size, as_pair, as_tuple, fault
 
 __all__ = [
     "Box",
@@ -45,12 +45,7 @@ class Constants(NamedTuple):
     I_p: float
 
 
-def _shear_pair(value: Any) -> Any:
-    """Read one shear coefficient as the same in both planes."""
-    return (value, value) if isinstance(value, int | float) else value
-
-
-ShearPair = Annotated[Pair, BeforeValidator(_shear_pair, json_schema_input_type=float | Pair)]
+ShearPair = Annotated[Pair, BeforeValidator(as_pair, json_schema_input_type=float | Pair)]
 
 
 class Shape(Description, ABC):
@@ -257,12 +252,6 @@ class Profile(Shape):
     torsion_constant: Positive | None = Field(
         default=None, description="m^4; computed by sectionproperties by default"
     )
-
-    @model_validator(mode="after")
-    def _sound(self) -> Self:
-        if (problem := self._problem()) is not None:
-            raise fault(problem)
-        return self
 
     def _problem(self) -> str | None:
         """The first thing that makes this no section, as a sentence."""

@@ -27,6 +27,7 @@ __all__ = [
     "Table",
     "Triple",
     "Vector",
+    "as_pair",
     "as_tuple",
     "fault",
     "faults",
@@ -224,6 +225,12 @@ def as_tuple(value: Any) -> Any:
     """Turn lists and arrays into tuples, so that frozen descriptions compare and hash."""
     value = _plain(value)
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def as_pair(value: Any) -> Any:
+    """Read one value as the same in both bending planes."""
+    value = as_tuple(value)
+    return (value, value) if isinstance(value, int | float) else value
 
 
 def _not_too_large(value: float) -> float:

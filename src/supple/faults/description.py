@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from ..errors import SuppleError
-from ..values import MEASURED, in_si
+from ..values import MEASURED, fault, in_si
 from .finding import every_fault, robot_error
 from .known import plain
 
@@ -27,6 +34,16 @@ class Description(BaseModel, ABC):
     @classmethod
     def _units(cls, value: Any, info: ValidationInfo) -> Any:
         return in_si(info.field_name or "", value, info.data.get("type") == "prismatic")
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if (problem := self._problem()) is not None:
+            raise fault(problem)
+        return self
+
+    def _problem(self) -> str | None:
+        """The first contradiction among the fields, as a sentence."""
+        return None
 
     if not TYPE_CHECKING:  # whose signature is that of the fields
 
@@ -72,15 +89,12 @@ class _Short:
     """Stands in a repr for what would be too long there."""
 
     def __init__(self, value: Any) -> None:
-        named = [str(getattr(part, "name", part)) for part in value] if _many(value) else []
+        several = isinstance(value, tuple | list | dict) or hasattr(value, "keys")
+        named = [str(getattr(part, "name", part)) for part in value] if several else []
         words = ", ".join(name for name in named if len(name) < WIDTH)
         many = f"{len(named)} {'entry' if len(named) == 1 else 'entries'}"
-        what = many if _many(value) else type(value).__name__
+        what = many if several else type(value).__name__
         self.text = f"<{what}{f': {words:.60}' if words else ''}>"
 
     def __repr__(self) -> str:
         return self.text
-
-
-def _many(value: Any) -> bool:
-    return isinstance(value, tuple | list | dict) or hasattr(value, "keys")

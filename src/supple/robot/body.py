@@ -31,14 +31,9 @@ class Material(Description):
     yield_strength: Positive | None = None
     damping_ratio: NonNegative | None = None
 
-    @model_validator(mode="after")
-    def _known(self) -> Self:
-        if (problem := self._laminate_problem() if self.layup else self._problem()) is not None:
-            raise fault(problem)
-        return self
-
     def _problem(self) -> str | None:
-        """What is wrong with an isotropic material, as a sentence."""
+        if self.layup:
+            return self._laminate_problem(self.layup)
         nu = self.poisson_ratio
         if self.transverse_modulus is not None:
             return "transverse_modulus is given without layup: it is that of a laminate's plies"
@@ -50,9 +45,8 @@ class Material(Description):
             return "poisson_ratio and shear_modulus are both given: give one of them"
         return None
 
-    def _laminate_problem(self) -> str | None:
+    def _laminate_problem(self, plies: Layup) -> str | None:
         """What is wrong with a laminate, as a sentence."""
-        plies = self.layup or ()
         thick = [ply.thickness for ply in plies if ply.thickness is not None]
         if len(thick) not in (0, len(plies)):
             return "layup gives the thickness of some plies only: give it for all, or for none"
@@ -180,3 +174,8 @@ class Mount(Description):
 
     xyz: Point = (0.0, 0.0, 0.0)
     rpy: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(as_tuple)] = (0.0, 0.0, 0.0)
+
+    @property
+    def leaves_plane(self) -> bool:
+        """Whether it does more than move in x-y and turn about z."""
+        return any(self.rpy[:2]) or bool(self.xyz[2])

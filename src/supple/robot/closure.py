@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
-from ..values import NonNegative, Size, Triple, as_tuple, fault
+from ..values import NonNegative, Size, Triple, as_tuple
 from .body import Description, Mount
 from .joint import Axes, unit
 
@@ -59,12 +59,6 @@ class Closure(Description):
     axes: Axes | None = None
     length: Size | None = None
     motor: Annotated[bool, Field(strict=True)] = False
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if (problem := self._problem()) is not None:
-            raise fault(problem)
-        return self
 
     def _problem(self) -> str | None:
         if self.axis is not None and self.type not in WITH_AXIS:

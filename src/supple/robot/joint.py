@@ -173,12 +173,6 @@ class MechanismJoint(BaseJoint):
         given = self.axes or [turn.axis for turn in turns]
         return tuple(turn._replace(axis=axis) for turn, axis in zip(turns, given, strict=True))
 
-    @model_validator(mode="after")
-    def _motor_or_not(self) -> Self:
-        if (problem := self._problem()) is not None:
-            raise fault(problem)
-        return self
-
     def _of_motor(self) -> str | None:
         if self.rotor_inertia:
             return "rotor_inertia"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from ..sections import Section
-from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_tuple, fault
+from ..values import Angle, NonNegative, Positive, Size, SizeOrZero, as_pair, as_tuple, fault
 from .body import Body, Description, Material
 from .joint import BaseJoint, Joint, MechanismJoint
 
@@ -43,15 +44,9 @@ STIFFNESSES = ("bending_stiffness", "axial_stiffness", "shear_stiffness", "torsi
 _DIRECT = (*STIFFNESSES, "rotary_inertia_per_length", "polar_inertia_per_length")
 
 
-def _pair(value: Any) -> Any:
-    """Read one value as the same in both bending planes."""
-    value = as_tuple(value)
-    return (value, value) if isinstance(value, int | float) else value
-
-
 PositivePair = Annotated[
     tuple[Positive, Positive],
-    BeforeValidator(_pair, json_schema_input_type=Positive | tuple[Positive, Positive]),
+    BeforeValidator(as_pair, json_schema_input_type=Positive | tuple[Positive, Positive]),
 ]
 
 
@@ -99,12 +94,6 @@ class Elastic(Description, ABC):
         return self.mass_per_length is not None or any(
             getattr(self, k) is not None for k in _DIRECT
         )
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if (problem := self._problem()) is not None:
-            raise fault(problem)
-        return self
 
     def _problem(self) -> str | None:
         """The first thing that makes this beam incomplete or contradictory, as a sentence."""
@@ -177,6 +166,24 @@ class JointedLink(Elastic, ABC):
                 "as the tip of a rigid link of no length before it, which has the bearing"
             )
         return super()._problem()
+
+    def out_of_plane(self, kind: str) -> list[str]:
+        """Return what a planar arm or mechanism cannot have, a sentence each."""
+        joint, found = self.joint, []
+        if joint.type == "revolute" and math.hypot(*joint.direction[:2]) > 1e-12:
+            axis = list(joint.axis or ())
+            found.append(f"axis {axis} is not z: in a planar {kind} joints turn about z")
+        if joint.mount.leaves_plane:
+            found.append(
+                f"mount leaves the plane: in a planar {kind} only x, y and yaw may be given"
+            )
+        quarters = self.roll / (math.pi / 2)
+        if abs(quarters - round(quarters)) > 1e-9:
+            found.append(
+                f"roll is {self.roll:g} rad: a planar {kind} bends in its plane only if roll is a "
+                "multiple of 90deg; set planar: false for other values"
+            )
+        return found
 
 
 class Link(JointedLink):

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..values import Place, as_tuple, fault, faults
-from .body import Mount
 from .closure import Closure, ClosureEnd
 from .link import MechanismLink
 from .robot import Robot
@@ -55,10 +54,9 @@ class MechanismRobot(Robot):
                     wrong.append(f"ends name '{end.link}', not among the links: {', '.join(names)}")
                 elif end.at is not None:
                     wrong += self._place_problems(names.index(end.link) - 1, end.at)
-                if self.planar and _leaves_plane(end.mount):
-                    wrong.append(
-                        "mount leaves the plane: in a planar mechanism only x, y and yaw count"
-                    )
+                if self.planar and end.mount.leaves_plane:
+                    told = "in a planar mechanism only x, y and yaw may be given"
+                    wrong.append(f"mount leaves the plane: {told}")
             flat = abs(closure.direction[2]) < 1e-9 or math.hypot(*closure.direction[:2]) < 1e-9
             if self.planar and closure.axis is not None and not flat:
                 axis = list(closure.axis)
@@ -102,7 +100,7 @@ class MechanismRobot(Robot):
         turns = joint.hub.inertia if joint.hub is not None else (0.0,)
         if count > 1 and len(turns) == 1 and turns != (0.0,):
             found.append(f"hub of a {joint.type} joint needs three inertias, not one")
-        return found + (self._planar_problems(link) if self.planar else [])
+        return found + (link.out_of_plane("mechanism") if self.planar else [])
 
     def _place_problems(self, i: int, at: float) -> list[str]:
         """What is wrong with a place along a link."""
@@ -113,21 +111,6 @@ class MechanismRobot(Robot):
             name = self.links[i].name
             return [f"at is {at:g}: it must be at most {length:g}, the length of {name}"]
         return []
-
-    def _planar_problems(self, link: MechanismLink) -> list[str]:
-        joint, found = link.joint, []
-        if joint.type == "revolute" and math.hypot(*joint.direction[:2]) > 1e-12:
-            axis = list(joint.axis or ())
-            found.append(f"axis {axis} is not z: in a planar mechanism joints turn about z")
-        if _leaves_plane(joint.mount):
-            found.append("mount leaves the plane: in a planar mechanism only x, y and yaw count")
-        quarters = link.roll / (math.pi / 2)
-        if abs(quarters - round(quarters)) > 1e-9:
-            found.append(
-                f"roll is {link.roll:g} rad: a planar mechanism bends in its plane only if roll is "
-                "a multiple of 90deg; set planar: false for other values"
-            )
-        return found
 
     def freedoms(self, link: MechanismLink) -> int:
         """Return the number of coordinates of a link's joint; in the plane at most one."""
@@ -165,7 +148,3 @@ class MechanismRobot(Robot):
         joints = [link.name for link in self.links if link.joint.driven]
         rods = [self.closure_name(i) for i, closure in enumerate(self.closures) if closure.motor]
         return (*joints, *rods)
-
-
-def _leaves_plane(mount: Mount) -> bool:
-    return any(mount.rpy[:2]) or bool(mount.xyz[2])

@@ -48,8 +48,8 @@ class Robot(Description, Shown, ABC):
         A path is dotted, `links.link2.section.depth`; a path through a shared name makes a
         private copy of the shared material or section for that link.
         """
-        changes = path if isinstance(path, Mapping) else {path: value} if _word(path) else None
-        if changes is None or not all(map(_word, changes)):
+        changes = path if isinstance(path, Mapping) else {path: value}
+        if not all(isinstance(each, str) for each in changes):
             raise SuppleError(
                 f"path is {shown(path)}: give a dotted path such as 'links.link1.length', or "
                 "{path: value, ...}"
@@ -115,10 +115,6 @@ class Robot(Description, Shown, ABC):
                     "given at both"
                 )
         return problems
-
-
-def _word(path: object) -> bool:
-    return isinstance(path, str)
 
 
 def a_robot(name: str, given: Any) -> Robot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -30,21 +29,8 @@ class SerialRobot(Robot):
             if link.name in names[:i]
         ]
         for i, link in enumerate(self.links):
-            joint, found = link.joint, []
-            if joint.type == "revolute" and math.hypot(*joint.direction[:2]) > 1e-12:
-                axis = list(joint.axis or ())
-                found.append(f"axis {axis} is not z: in a planar arm joints turn about z")
-            if any(joint.mount.rpy[:2]) or joint.mount.xyz[2]:
-                found.append(
-                    "mount leaves the plane: in a planar arm only x, y and yaw may be given"
-                )
-            quarters = link.roll / (math.pi / 2)
-            if abs(quarters - round(quarters)) > 1e-9:
-                found.append(
-                    f"roll is {link.roll:g} rad: a planar arm bends in its plane only if roll is a "
-                    "multiple of 90deg; set planar: false for other values"
-                )
-            found = self._beam_problems(link) + (found if self.planar else [])
+            found = self._beam_problems(link)
+            found += link.out_of_plane("arm") if self.planar else []
             problems += [(("links", i), sentence) for sentence in found]
         if problems:
             raise faults(problems)

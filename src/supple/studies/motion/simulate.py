@@ -111,8 +111,6 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
     drive = Drive(controller, model, wanted, load) if isinstance(controller, Sampled) else None
-    if method not in (None, "auto", *STEPPERS):
-        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
     if wanted is not None:
         check_path(model, wanted, duration)
     x0 = _start(model, q0, qd0, theta0, wanted)
@@ -133,6 +131,8 @@ def _carried(
 ) -> Response:
     """The run as asked for, or by a step of its own, halved until its balance closes."""
     method, step, tolerance = asked
+    if method not in (None, "auto", *STEPPERS):
+        raise SuppleError(f"method is '{method}': it must be auto, {', '.join(STEPPERS)}")
     x0 = np.append(x0, np.zeros(plan.memory))
     spectrum = look(plan, x0)
     stepper = choose(plan, x0, spectrum) if method in (None, "auto") else STEPPERS[str(method)]
