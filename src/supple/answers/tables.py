@@ -85,7 +85,10 @@ def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
         own = [dim for dim in rows if dim in variable.dims]
         array: Any = variable.transpose(*own, *rest).values
         for at in product(*(range(data.sizes[dim]) for dim in rest)):
-            words = [_entry(data, str(dim), k) for dim, k in zip(rest, at, strict=True)]
+            words = [
+                str(data[dim].values[k]) if dim in data.coords else str(k + 1)
+                for dim, k in zip(rest, at, strict=True)
+            ]
             part = array[(..., *at)] if at else array
             place = tuple(slice(None) if dim in own else None for dim in rows)
             full = np.broadcast_to(part[place], shape).ravel()
@@ -102,10 +105,6 @@ def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
     ]
     index = pandas.MultiIndex.from_product(labels, names=rows)
     return pandas.DataFrame(columns, index=index if len(rows) > 1 else index.get_level_values(0))
-
-
-def _entry(data: xarray.Dataset, dim: str, k: int) -> str:
-    return str(data[dim].values[k]) if dim in data.coords else str(k + 1)
 
 
 def html(answer: Any) -> str:

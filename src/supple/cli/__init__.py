@@ -126,7 +126,8 @@ def main() -> int:
         say(plain(str(problem)), err=True)
     except _UsageError as problem:
         text = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
-        say(plain(f"{text.rstrip('.')} (see `{_asked()} --help`)"), err=True)
+        command = " ".join(["supple", *(word for word in sys.argv[1:2] if word in COMMANDS)])
+        say(plain(f"{text.rstrip('.')} (see `{command} --help`)"), err=True)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:  # who read our output has gone, as in `supple robots | head -1`
@@ -152,8 +153,3 @@ def _told(usual: Callable[..., None]) -> Callable[..., None]:
             usual(message, category, *rest)
 
     return show
-
-
-def _asked() -> str:
-    """The command that was asked for, as far as it is one."""
-    return " ".join(["supple", *(word for word in sys.argv[1:2] if word in COMMANDS)])

@@ -98,7 +98,10 @@ def _posture_cells(
             for mode, text in enumerate(texts, 1):
                 place = (table, at, column, mode)
                 if number(text) is None:
-                    yield _axial_cell(*place, text)
+                    # the mode of EB in that row must be an axial one, all of its energy
+                    kind = _modes(table, at, "EB").kind[mode - 1]
+                    all_axial = (Window("agrees", "EB: axial 100 %", ""),)
+                    yield Cell(_label(table), *place[1:], text, f"EB: {kind}", all_axial)
                     continue
                 value = next(ours)
                 # A misprint is one only if ours is the known right value, to the last digit of
@@ -130,13 +133,6 @@ def _cell(
 
 def _label(table: str) -> str:
     return f"Table {table}" if table.isdigit() else table
-
-
-def _axial_cell(table: str, at: str, column: str, mode: int, text: str) -> Cell:
-    """A row without an inextensible frequency: the mode of EB in that row must be an axial one."""
-    kind = _modes(table, at, "EB").kind[mode - 1]
-    windows = (Window("agrees", "EB: axial 100 %", ""),)  # a straight arm: all of the energy
-    return Cell(_label(table), at, column, mode, text, f"EB: {kind}", windows)
 
 
 def _differences(

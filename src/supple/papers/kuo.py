@@ -286,7 +286,14 @@ def _right() -> Claim:
 def _circle() -> Claim:
     """Half the range in x, y and about x, y, z, and the mean along z, in mm and degrees."""
     sag = 1e3 * statics(robot(), position=P).tip_displacement[2]
-    ours, other = (_circle_numbers(motion("circle", again)) for again in (False, True))
+    scale, each = np.array([1e3] * 3 + [180 / np.pi] * 3), []
+    for again in (False, True):
+        tip = motion("circle", again).tip
+        numbers = np.ptp(tip, axis=0) / 2 * scale
+        numbers[2] = 1e3 * tip[:, 2].mean()
+        words = ("x", "y", "mean z", "about x", "about y", "about z")
+        each.append(dict(zip(words, numbers.tolist(), strict=True)))
+    ours, other = each
     told = (
         f"+-{ours['x']:.1f}, +-{ours['y']:.1f} mm, {ours['mean z']:.1f} mm along z (sag at rest "
         f"{sag:.1f} mm), +-{ours['about x']:.2f}, +-{ours['about y']:.2f}, "
@@ -310,19 +317,6 @@ def _circle() -> Claim:
         "not reproducible",
         "1.5 mm cannot hold the weight of 0.5 kg at these frequencies",
     )
-
-
-def _circle_numbers(found: PathResponse) -> dict[str, float]:
-    half = np.ptp(found.tip, axis=0) / 2 * np.array([1e3] * 3 + [180 / np.pi] * 3)
-    out = {
-        "x": half[0],
-        "y": half[1],
-        "mean z": 1e3 * found.tip[:, 2].mean(),
-        "about x": half[3],
-        "about y": half[4],
-        "about z": half[5],
-    }
-    return {what: float(value) for what, value in out.items()}
 
 
 def _torques() -> Claim:

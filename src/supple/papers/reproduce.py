@@ -5,41 +5,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
 
 from ..arguments import shown
 from ..errors import SuppleError
-from . import di_castri
 from .cells import Cell, Claim, Reproduction
 
 __all__ = ["Cell", "Claim", "Reproduction", "papers", "reproduce", "whole_runs"]
 
 
-def _de_luca() -> Reproduction:
-    """[DeLuca1991]; imported when asked for, since it brings all of dynamics with it."""
-    from . import de_luca
-
-    return de_luca.reproduction()
-
-
-def _theodore() -> Reproduction:
-    """[Theodore1997]; imported when asked for."""
-    from . import theodore
-
-    return theodore.reproduction()
-
-
-def _kuo() -> Reproduction:
-    """[Kuo2016]; imported when asked for."""
-    from . import kuo
-
-    return kuo.reproduction()
+def _recomputed(module: str) -> Reproduction:
+    """A paper recomputed; imported when asked for, since it brings all of dynamics with it."""
+    found: Reproduction = import_module(f".{module}", __package__).reproduction()
+    return found
 
 
 PAPERS: Mapping[str, Callable[[], Reproduction]] = {
-    "di-castri": di_castri.reproduction,
-    "de-luca": _de_luca,
-    "theodore": _theodore,
-    "kuo": _kuo,
+    module.replace("_", "-"): partial(_recomputed, module)
+    for module in ("di_castri", "de_luca", "theodore", "kuo")
 }
 
 

@@ -6,35 +6,19 @@ Each takes the robot, theta or position (m, n) and options, and returns arrays (
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...answers.registry import called
 from ...errors import SuppleError
 from ...robot import Robot
 
 __all__ = ["DIMS", "STUDIES", "UNITS"]
 
 Array = NDArray[Any]
-
-
-def _modes(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
-    from ..vibration.modes import modes
-
-    found = modes(robot, **place, **options)
-    return {"omega": found.omega, "width": found.width, "valid": found.valid}
-
-
-def _statics(robot: Robot, place: Mapping[str, Any], **options: Any) -> dict[str, Array]:
-    from ..statics import statics
-
-    found = statics(robot, **place, **options)
-    return {
-        "tip_displacement": found.tip_displacement,
-        "tip_rotation": found.tip_rotation,
-        "compliance": found.compliance,
-    }
 
 
 def _simulate(
@@ -104,9 +88,18 @@ def _model(robot: Robot, basis: Any) -> Any:
     return build(robot, basis or AssumedModes(2))
 
 
+def _arrays(
+    study: str, keys: tuple[str, ...], robot: Robot, place: Mapping[str, Any], **options: Any
+) -> dict[str, Array]:
+    """Some arrays of a study that takes all configurations at once."""
+    found = called(study)(robot, **place, **options)
+    return {key: getattr(found, key) for key in keys}
+
+
+SAG = ("tip_displacement", "tip_rotation", "compliance")
 STUDIES: dict[str, Callable[..., dict[str, Array]]] = {
-    "modes": _modes,
-    "statics": _statics,
+    "modes": partial(_arrays, "studies.vibration.modes:modes", ("omega", "width", "valid")),
+    "statics": partial(_arrays, "studies.statics:statics", SAG),
     "simulate": _simulate,
     "stability": _stability,
 }

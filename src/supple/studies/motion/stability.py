@@ -177,13 +177,8 @@ def stability(
         poses = path(np.linspace(0.0, path.duration, 33))[0]
         fastest = system.frequencies(np.array([system.state(r) for r in poses]))[:, 0].max()
         samples = int(np.clip(12 * path.duration * fastest / (2 * math.pi), 200, 5000)) + 1
-    run = simulate(
-        model,
-        controller=law,
-        trajectory=path,
-        dt=path.duration / (samples - 1),
-        tolerance=tolerance,
-    )
+    dt = path.duration / (samples - 1)
+    run = simulate(model, controller=law, trajectory=path, dt=dt, tolerance=tolerance)
     wanted = path(run.t)[2]
     A = system.matrices(run.q, run.qd, wanted)
     omega = system.frequencies(run.q)
@@ -194,9 +189,8 @@ def stability(
     V, rate, own = _lyapunov(system, run)
     slope = np.gradient(omega[:, 0], run.t)
     # Deflection of the end and moment at the root of the last link that bends
-    i = max(k for k, link in enumerate(model.chain.links) if link.inv.count)
-    link = model.chain.links[i]
-    end = model.deflection_at(run.q, link.name), root_moments(model.chain, run.q, link.name)
+    link = [link.name for link in model.chain.links if link.inv.count][-1]
+    end = model.deflection_at(run.q, link), root_moments(model.chain, run.q, link)
     return Stability(
         run,
         np.linalg.eigvals(A).astype(complex),
