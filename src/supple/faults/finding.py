@@ -20,6 +20,7 @@ AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 LIMIT = 50  # sentences printed of one description
 WIDTH = 500  # characters printed of one sentence
+MORE = "there are {} more faults: mend the ones above first"
 
 
 def validated(
@@ -69,7 +70,7 @@ def robot_error(
         printed = "".join(c if c.isprintable() else "?" for c in short)
         texts.append(printed + (f" (line {line})" if line else ""))
     if len(numbered) > LIMIT:
-        texts.append(_more(len(numbered) - LIMIT))
+        texts.append(MORE.format(len(numbered) - LIMIT))
     return RobotError(texts, where)
 
 
@@ -85,12 +86,8 @@ def every_fault(model: type[BaseModel], data: Mapping[str, Any]) -> list[Fault]:
         for error in without_typos(errors[:LIMIT], model, data):
             found.update(dict.fromkeys(sentences(error, model, data)))
         if len(errors) > LIMIT:
-            return [*found, Fault((), _more(len(errors) - LIMIT))]
+            return [*found, Fault((), MORE.format(len(errors) - LIMIT))]
         if any(not error["loc"] for error in errors):
             break
         data = mended(data, errors, model)
     return list(found)
-
-
-def _more(count: int) -> str:
-    return f"there are {count} more faults: mend the ones above first"
