@@ -197,8 +197,9 @@ class Series:
         t, fit, back = _shifted_chebyshev()
         chebyshev = fit @ (t[:, None] ** np.arange(TERMS - 2) @ power[2:])
         size = np.maximum(np.abs(power[0]), np.abs(power[1])) + 1e-300
-        used = np.flatnonzero((np.abs(chebyshev) > 2e-16 * size).any(axis=1))
-        keep = int(used[-1]) + 1 if len(used) else 1
+        # they fall evenly: the first that is nothing is the last that is not only rounding
+        nothing = np.flatnonzero((np.abs(chebyshev) <= 2e-16 * size).all(axis=1))
+        keep = max(int(nothing[0]), 1) if len(nothing) else len(chebyshev)
         self._curves[top] = np.concatenate([power[:2], back[:keep, :keep].T @ chebyshev[:keep]])
         return self._curves[top]
 

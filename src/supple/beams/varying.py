@@ -149,7 +149,7 @@ class VaryingBeam(AnyBeam):
         """Return 0, the ends of the panels inside, and L: smooth and well resolved in between."""
         every = np.concatenate([_panels(span)[0] for span in self.spans]) - self.start
         inside = every[(every > 1e-9 * self.L) & (every < (1 - 1e-9) * self.L)]
-        return np.unique(np.concatenate([[0.0], inside, [self.L]]))
+        return np.array(sorted({0.0, *inside.tolist(), self.L}))
 
     def at(self, x: ArrayLike, derivative: int = 0) -> Array:
         """Return the properties at x, or their derivatives along x, (P, 10).
@@ -160,7 +160,7 @@ class VaryingBeam(AnyBeam):
         stops = np.array([span.stop for span in self.spans])
         which = np.minimum(np.searchsorted(stops, places, "right"), len(stops) - 1)
         out = np.empty((len(places), 10))
-        for k in np.unique(which):
+        for k in sorted(set(which.tolist())):
             here = which == k
             out[here] = self._inside(int(k), places[here], derivative)
         return out

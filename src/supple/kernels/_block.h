@@ -5,7 +5,8 @@ typedef struct {
     VD *T, *L, *root, *releases, *rows_a, *rows_b; /* the problem's tables, configurations innermost */
     VD *D, *E, *F;                                 /* at every end; E and F of the closures */
     LN(Stiffness) *S;
-    double near; /* how near to a pole beams are cut */
+    double near; /* how near to a pole beams are cut, */
+    double vanishing; /* and what is nearly nothing beside its couplings */
     int spare;   /* unknowns that may be put off, */
     double faint; /* where this little is left of their pivots */
 } LN(Block);
@@ -128,7 +129,7 @@ static int LN(make_block)(const Problem *P, LN(Block) *K)
     }
     size_t bytes = sizeof(LN(Stiffness)) * (n + 1);
     K->S = aligned_room(bytes);
-    K->near = NEAR;
+    K->near = NEAR, K->vanishing = VANISHING;
     return ok && K->S;
 }
 

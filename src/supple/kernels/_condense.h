@@ -122,10 +122,10 @@ typedef struct {
 #if LANES == 1
 /* The deformation j > i to eliminate together with i, or 0: a pivot that nearly vanishes beside its
    couplings would drown the rest in its inverse. */
-static int FN(partner)(int i, FN(Matrix) D, unsigned active)
+static int FN(partner)(int i, FN(Matrix) D, unsigned active, double vanishing)
 {
     for (int j = i + 1; j < R; ++j)
-        if (active >> j & 1 && fabs(D[i][i] * D[j][j]) < VANISHING * (D[i][j] * D[i][j]))
+        if (active >> j & 1 && fabs(D[i][i] * D[j][j]) < vanishing * (D[i][j] * D[i][j]))
             return j;
     return 0;
 }
@@ -206,7 +206,7 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
         if (t->guard)
             D[i][i] += SHIFT(t->d[i]);
 #if LANES == 1
-        int two = FN(partner)(i, D, left);
+        int two = FN(partner)(i, D, left, f->vanishing);
         if (two) {
             if (t->guard)
                 D[two][two] += SHIFT(t->d[two]);
@@ -225,7 +225,7 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
 #else
         UNROLL for (int j = i + 1; j < R; ++j)
             if (left >> j & 1)
-                f->hard |= LT(ABS(D[i][i] * D[j][j]), VANISHING * (D[i][j] * D[i][j]));
+                f->hard |= LT(ABS(D[i][i] * D[j][j]), f->vanishing * (D[i][j] * D[i][j]));
 #endif
         if (spreads)
             f->hard |= LT(ABS(D[i][i]), f->faint * t->d[i]);
@@ -578,7 +578,7 @@ static void FN(evaluate)(const Problem *P, const LN(Block) *K, VD omega, const S
 {
     const int n = (int)P->n, c = (int)P->c + K->spare, guard = ANY(~EQ(sigma, NONE));
     const VD w2 = omega * omega;
-    *f = (LN(Values)){1.0 + NONE, NONE, BITS(NONE), BITS(NONE), 0, K->spare, K->faint};
+    *f = (LN(Values)){1.0 + NONE, NONE, BITS(NONE), BITS(NONE), 0, K->spare, K->faint, K->vanishing};
     for (int j = 0; j < n * R * R; ++j)
         K->D[j] = -w2 * P->tip[j];
     if (c) {

@@ -13,18 +13,19 @@
 #define MAX_BATCH ((int64_t)1 << 32)
 #define MAX_COUNT 1000000
 #define NEAR 1e-2         /* a beam this near to a pole of its stiffness is cut, */
-#define LOOKING 1e-3      /* (where a root is looked for, this near, */
+#define LOOKING 1e-4      /* (where a root is looked for and first certified, this near, */
 #define NEARER 1e-5       /* and on the grid, which is for estimates, this near) */
 #define CUT 0.38196601    /* at this part of its length, */
 #define PIECES 6          /* as often as this; */
-#define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone */
+#define VANISHING 1e-3    /* a pivot this small beside its couplings is not used alone, */
+#define VANISHED 1e-6     /* (this small, where only an estimate is wanted) */
 #define FAINT 1e-3        /* where a bracket is hard to prove, a pivot this small beside its terms is put off, */
 #define SPARE 4           /* as many as this */
 #define FAR_OUT 1e6       /* angles up to here are reduced side by side */
 #define BEAM_ROUNDING 4.0 /* a beam's own numbers are this much less exact than a sum of terms */
 #define STENCIL 16        /* points of the grid that an estimate uses, */
 #define TERMS 12          /* terms of its polynomial, those beyond are nothing, */
-#define BETWEEN 8         /* parts in which roots between two points are told apart */
+#define BETWEEN 32        /* parts in which roots between two points are told apart */
 #define FINE 3e-12        /* a correction times the one before this small, relative, is the last one */
 #define TABLE 4096        /* grid points whose beams are kept for all configurations */
 #define CURVE 26          /* numbers of a beam's stiffness: u 3, xy 10, xz 10, phi 3 */
@@ -214,6 +215,16 @@ static void make_fit(void)
 #undef LANES
 #if defined(__x86_64__)
 #pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl")
+#define LANES 8
+#include "_lanes.h"
+#include "_beam.h"
+#include "_block.h"
+#include "_together.h"
+#include "_solve.h"
+#undef LANES
+#pragma GCC pop_options
 #endif
 #endif
 
@@ -221,6 +232,8 @@ static void make_fit(void)
 static int usual_width(void)
 {
 #if defined(__GNUC__) && defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return 8;
     return __builtin_cpu_supports("avx2") ? 4 : 2;
 #elif defined(__GNUC__)
     return 2;
@@ -393,6 +406,11 @@ static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t 
         table.omega = calloc(TABLE, sizeof *table.omega);
     }
     int ok;
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (lanes == 8)
+        ok = solve8(P, count, skip, guess, tolerance, omega, width, evals, &table);
+    else
+#endif
 #if defined(__GNUC__)
     if (lanes == 4)
         ok = solve4(P, count, skip, guess, tolerance, omega, width, evals, &table);
@@ -411,6 +429,10 @@ static int solve_with(int lanes, const Problem *P, int64_t count, const int64_t 
 static int count_with(int lanes, const Problem *P, const double *omega, double sigma, int64_t *J, double *m,
                       int64_t *e)
 {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (lanes == 8)
+        return count8(P, omega, sigma, J, m, e);
+#endif
 #if defined(__GNUC__)
     if (lanes == 4)
         return count4(P, omega, sigma, J, m, e);
@@ -421,7 +443,8 @@ static int count_with(int lanes, const Problem *P, const double *omega, double s
 }
 
 /* solve(structure, count, skip, guess, tolerance, omega, width, evaluations, lanes): fill (B, count);
-   rows that cannot be counted become NaN. skip (B,). lanes: 0 as the processor likes, else 1, 2, 4. */
+   rows that cannot be counted become NaN. skip (B,). lanes: 0 as the processor likes, else 1, 2, 4 or 8,
+   no more than it has (LANES). */
 static PyObject *solve(PyObject *self, PyObject *args)
 {
     Input x;
@@ -438,8 +461,8 @@ static PyObject *solve(PyObject *self, PyObject *args)
     if (ok && (count < 1 || count > MAX_COUNT || !(guess > 0) || isinf(guess) ||
                !(tolerance > 0 && tolerance < 1e-2)))
         ok = refuse("count must be 1 to 1000000, guess positive, tolerance positive and below 0.01");
-    if (ok && lanes != 0 && lanes != 1 && lanes != 2 && lanes != 4)
-        ok = refuse("lanes must be 0, 1, 2 or 4");
+    if (ok && (lanes < 0 || lanes > usual_width() || lanes & (lanes - 1)))
+        ok = refuse("lanes must be 0, or 1, 2, 4 or 8 and no more than this processor has");
     if (ok && (!holds(&skip, B, 8) || !holds(&omega, B * count, 8) ||
                !holds(&width, B * count, 8) || !holds(&evals, B, 8)))
         ok = refuse("skip, omega, width or evaluations has another size");
@@ -532,5 +555,8 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_exact", NULL, -1, m
 PyMODINIT_FUNC PyInit__exact(void)
 {
     make_fit();
-    return PyModule_Create(&module);
+    PyObject *made = PyModule_Create(&module);
+    if (made && PyModule_AddIntConstant(made, "LANES", usual_width()) < 0)
+        Py_CLEAR(made);
+    return made;
 }

@@ -1,5 +1,7 @@
 from typing import Any
 
+LANES: int
+
 def solve(
     structure: tuple[Any, ...],
     count: int,

@@ -129,7 +129,8 @@ typedef struct {
     VD m, J;
     VI e, hard;
     int put_off, room; /* pivots put off, of how many that may be, */
-    double faint;      /* when this small beside their terms */
+    double faint;      /* when this small beside their terms, */
+    double vanishing;  /* or not used alone, this small beside their couplings */
 } LN(Values);
 
 /* Keep mantissa and exponent apart; what is zero or not finite is left and marked. */

@@ -8,7 +8,7 @@
    above. Where rounding is too large for the wanted bracket, the bracket is widened until it holds.
    Source: [Wittrick1971]. */
 
-#define GRID_PLANAR 0.18 /* grid points lie so far apart, in numbers of waves along all beams: */
+#define GRID_PLANAR 0.22 /* grid points lie so far apart, in numbers of waves along all beams: */
 #define GRID_SPATIAL 0.13 /* closer where a look at one's own frequency costs more beside the grid's */
 #define WIDEN 1.4       /* a bracket that rounding blurs is widened so */
 #define WIDEST 1e-2     /* up to this part of the root, beyond which nothing is certified */
@@ -70,7 +70,8 @@ static double grid_point(const Hunt *h, int64_t j)
 }
 
 /* How many half waves stand along all beams at omega: sum L (w^2 m / EI)^(1/4) / pi for every plane
-   that bends, and L w sqrt(m / EA) / pi for stretching and twisting. */
+   that bends, and L w sqrt(m / EA) / pi for stretching and twisting, and as much for shear and for the
+   turning of sections, which overtake bending high up. */
 static void waves_along(const Problem *P, const double *L, double guess, Hunt *h)
 {
     h->along = h->across = 0;
@@ -78,8 +79,10 @@ static void waves_along(const Problem *P, const double *L, double guess, Hunt *h
     for (int64_t i = 0; i < P->n; ++i) {
         const Beam *b = P->beams + i;
         for (int plane = 0; plane < (P->R == 3 ? 1 : 2); ++plane)
-            if (b->active & (plane ? ACTIVE_XZ : ACTIVE_XY) && b->m > 0)
+            if (b->active & (plane ? ACTIVE_XZ : ACTIVE_XY) && b->m > 0) {
                 h->along += L[i] * sqrt(sqrt(b->m / b->EI[plane])) / PI;
+                h->across += L[i] * (sqrt(b->m * b->shear[plane]) + sqrt(b->rI[plane] / b->EI[plane])) / PI;
+            }
         if (b->active & ACTIVE_U)
             h->across += L[i] * sqrt(b->m / b->EA) / PI;
         if (P->R == 6 && b->active & ACTIVE_PHI)

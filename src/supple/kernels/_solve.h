@@ -71,7 +71,8 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
             Hunt *h = party->hunts + l;
             LANE(lanes, l) = l < some || party->single ? -1 : 0;
             LANE(party->skip, l) = (double)skip[b];
-            waves_along(P, P->L + b * P->n, guess, h);
+            if (!P->same_lengths || !first)
+                waves_along(P, P->L + b * P->n, guess, h);
             LANE(party->along, l) = h->along * h->along, LANE(party->across, l) = h->across * h->across;
             begin_hunt(h, skip[b], omega + b * count, width + b * count);
         }
@@ -79,7 +80,6 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
         party->K.faint = 0;
         LN(fill_block)(P, &party->K, party->b);
         LN(climb_together)(P, party, lanes, room, table);
-        party->K.near = NEAR;
         for (int64_t first_root = 0; first_root < count; first_root += party->single ? LANES : 1) {
             int64_t k[LANES];
             VI hunted = lanes;
@@ -93,7 +93,6 @@ static int LN(solve)(const Problem *P, int64_t count, const int64_t *skip, doubl
             party->hunts->evaluations += party->hunts[l].evaluations;
         for (int l = 0; l < some; ++l)
             LN(begin_hunting)(party, party->hunts + l, l);
-        party->K.faint = FAINT;
         LN(hunt_together)(P, party);
         for (int l = 0; l < some; ++l) {
             Hunt *h = party->hunts + l;

@@ -50,6 +50,7 @@ static void LN(mend)(const Problem *P, LN(Party) *party, VI wanted, VD omega, VD
             party->filled = party->b[l];
         }
         party->alone.near = party->K.near, party->alone.faint = party->K.faint;
+        party->alone.vanishing = party->K.vanishing;
         Point p = LN(careful)(P, &party->alone, LANE(omega, l), LANE(sigma, l));
         LANE(f->m, l) = p.f.m, LANE(f->e, l) = p.f.e, LANE(f->J, l) = p.f.J;
         LANE(f->hard, l) = counts(p.f) ? 0 : -1;
@@ -118,7 +119,7 @@ static void LN(climb_together)(const Problem *P, LN(Party) *party, VI lanes, int
     const int64_t stride = party->single ? LANES : 1;
     VD last = NONE, until = INFINITY + NONE;
     VI lost = BITS(NONE);
-    party->K.near = NEARER;
+    party->K.near = NEARER, party->K.vanishing = VANISHED;
     for (int l = 0; l < LANES; ++l)
         LANE(last, l) = (double)(h[l].count - 1), party->points[l] = 0;
     for (int64_t j = 0; j < room; j += stride) {
@@ -275,7 +276,7 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
     for (int l = 0; l < LANES; ++l)
         LANE(grid, l) = (double)at[l], LANE(number, l) += (double)k[l];
     VI going = fits;
-    party->K.near = LOOKING;
+    party->K.near = LOOKING, party->K.vanishing = VANISHED;
     for (int turn = 0; turn < 5 && ANY(going); ++turn) {
         LN(Values) f;
         VD d, w, u = step * (grid + t), x = SEL(going, LN(frequencies)(party, u, &d), party->usual);
@@ -300,7 +301,7 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
         going &= fits & ~fine;
     }
     fits &= ~going;
-    party->K.near = NEAR;
+    party->K.vanishing = VANISHING;
     if (!ANY(fits))
         return;
     const VD u = step * (grid + t);
@@ -312,7 +313,14 @@ static void LN(root_together)(const Problem *P, LN(Party) *party, const int64_t 
     LN(mend)(P, party, fits, lo, -one, &f);
     LN(evaluate)(P, &party->K, hi, NULL, one, &g);
     LN(mend)(P, party, fits, hi, one, &g);
-    const VI proven = fits & ~f.hard & ~g.hard & ~LT(number, f.J) & LT(number, g.J);
+    VI proven = fits & ~f.hard & ~g.hard & ~LT(number, f.J) & LT(number, g.J);
+    party->K.near = NEAR;
+    if (ANY(fits & ~proven)) { /* once more, with more care near poles */
+        f.hard |= fits & ~proven, g.hard |= fits & ~proven;
+        LN(mend)(P, party, fits, lo, -one, &f);
+        LN(mend)(P, party, fits, hi, one, &g);
+        proven = fits & ~f.hard & ~g.hard & ~LT(number, f.J) & LT(number, g.J);
+    }
     const VD off = (ABS(LN(signed_value)(f.m, f.e - party->base, NONE)) -
                     ABS(LN(signed_value)(g.m, g.e - party->base, NONE))) / (2.0 * ABS(slope));
     const VD found = 0.5 * (lo + hi) + off;
@@ -332,6 +340,9 @@ static void LN(begin_hunting)(const LN(Party) *party, Hunt *h, int l)
     Point before = {0, {1, 0, (double)h->skip}};
     int64_t k = 0;
     h->evaluations += party->points[l];
+    next_root(h);
+    if (h->mode == DONE)
+        return;
     for (int64_t j = 0; j < party->points[l] && k < h->count; ++j) {
         const Point p = {grid_point(h, j), {LANE(party->m[j], l), LANE(party->e[j], l), LANE(party->J[j], l)}};
         for (; k < h->count && p.f.J > (double)(h->skip + k); ++k)
@@ -339,13 +350,12 @@ static void LN(begin_hunting)(const LN(Party) *party, Hunt *h, int l)
         before = p;
     }
     h->lost = k < h->count;
-    h->k = 0;
-    if (!h->lost)
-        next_root(h);
+    h->mode = h->lost ? DONE : h->mode;
 }
 
 static void LN(hunt_together)(const Problem *P, LN(Party) *party)
 {
+    party->K.near = NEAR, party->K.vanishing = VANISHING, party->K.faint = FAINT;
     for (;;) {
         VD omega = NONE, sigma = NONE;
         VI busy = BITS(NONE);

@@ -114,7 +114,7 @@ def natural_frequencies(
     reported only between a point where J = k - 1 and a point where J >= k. A configuration whose
     roots cannot be counted has a row of NaN. Source: [Wittrick1971]. `skip` is one number or one a
     configuration; the answer of one configuration does not depend on the others, nor on `lanes`,
-    how many are computed side by side (1, 2, 4, or 0: as many as the processor likes).
+    how many are computed side by side (1, 2, 4, 8, or 0: as many as the processor likes).
     """
     B = len(tree.L)
     omega, width = np.full((B, count), np.nan), np.full((B, count), np.nan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,8 @@ def cut_structure(
     """Return the structure with link i cut at fractions[i], and the pieces of each link."""
     segments: list[Segment] = []
     owners: list[list[int]] = []
-    R, p, L, mass = [], [], [], []
+    L, mass = [], []
+    starts: list[tuple[int, float]] = []  # the link of each piece, and where on it that begins
     none = np.zeros_like(structure.root_mass[:, 0])
     for i, (segment, at) in enumerate(zip(structure.segments, fractions, strict=True)):
         length, first, count = structure.L[:, i], len(segments), len(at) - 1
@@ -59,20 +61,30 @@ def cut_structure(
                     tip_mass=segment.tip_mass if k == count - 1 else np.zeros((6, 6)),
                 )
             )
-            R.append(structure.R[:, i])
-            p.append(structure.p[:, i] + structure.R[:, i, :, 0] * (length * a)[:, None])
+            starts.append((i, float(a)))
             L.append(length * (b - a))
             mass.append(structure.root_mass[:, i] if k == 0 else none)
     closures = tuple(
         replace(c, a=owners[c.a][-1] if c.a >= 0 else -1, b=owners[c.b][-1] if c.b >= 0 else -1)
         for c in structure.closures
     )
+    link, begin = [i for i, _ in starts], np.array([a for _, a in starts])
+    hinges = structure.hinges
+    if hinges is not None:
+        hinges = hinges[:, link]
+        hinges[:, begin > 0] = np.eye(hinges.shape[-1])  # goes on where the one before ends
+
+    def places() -> Array:
+        along = (structure.L[:, link] * begin)[..., None]
+        roots: Array = structure.p[:, link] + structure.R[:, link][..., 0] * along
+        return roots
+
+    poses: dict[str, Any] = {"R": lambda: structure.R[:, link], "p": places}  # made when read
     fine = replace(
         structure,
         segments=tuple(segments),
-        hinges=None,
-        R=np.stack(R, axis=1),
-        p=np.stack(p, axis=1),
+        hinges=hinges,
+        **poses,
         L=np.stack(L, axis=1),
         root_mass=np.stack(mass, axis=1),
         closures=closures,
