@@ -172,3 +172,18 @@ def test_other_robots_are_refused() -> None:
         supple.stopband(supple.load("kuo-delta"), (1, 2), {"payload.mass": (0, 1)})
     with pytest.raises(supple.SuppleError, match="slides"):
         supple.stopband(supple.load("theodore-rrp"), (1, 2), {"theta.link3": (0.5, 1.0)})
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.7, -1.9])
+def test_a_band_that_ends_on_a_frequency_is_not_free(robot: supple.Robot, theta: float) -> None:
+    """Bands are closed: either end belongs to them, and what rounding cannot tell is not proven."""
+    f = float(supple.modes(robot, [0, theta, 0], count=1).frequency_hz[0])
+    box = {"theta.link2": (theta, theta)}
+    for band in ((f, f + 0.1), (f - 0.1, f)):
+        found = supple.stopband(robot, band, over=box)
+        assert found.free is False
+        assert found.frequency_hz == pytest.approx(f, rel=1e-10)
+    near = supple.stopband(robot, (f * (1 + 2e-11), f + 0.1), over=box)
+    assert near.free is None  # within what a frequency is told to
+    assert near.undecided == 1
+    assert supple.stopband(robot, (f * (1 + 1e-8), f + 0.1), over=box).free

@@ -25,7 +25,7 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_] | None:
     releases go.
     """
     loose = structure.known_numbers.floating
-    if not loose:
+    if not loose or not structure.size:
         return None
     # with closures it is enough that segments have mass toward all their own releases
     heavy = structure.closures and all(

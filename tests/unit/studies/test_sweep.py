@@ -282,3 +282,34 @@ def test_what_a_sweep_was_asked_is_known_by_its_contents() -> None:
     one = question(arm, lambda robot, theta: 1.0, over).key()
     two = question(arm, lambda robot, theta: 2.0, over).key()
     assert one != two
+
+
+def test_a_sample_is_any_table_of_columns() -> None:
+    """A table of pandas or of xarray is read as a dictionary of columns is."""
+    pandas = pytest.importorskip("pandas")
+    robot = supple.load("industrial-3")
+    columns = {"theta.link2": [0.1, 0.2, 0.3], "payload.mass": [0.0, 1.0, 2.0]}
+    plain = supple.sweep(robot, "modes", sample=columns, count=3)
+    for table in (pandas.DataFrame(columns), plain[list(columns)]):
+        found = supple.sweep(robot, "modes", sample=table, count=3)
+        assert found.omega.values.tobytes() == plain.omega.values.tobytes()
+    with pytest.raises(supple.SuppleError, match="sample is 3: choose random, latin, sobol"):
+        supple.sweep(robot, "modes", {"theta.link2": [0, 1]}, sample=3)
+
+
+def test_a_motor_of_a_delta_has_the_name_of_its_link() -> None:
+    robot = supple.load("kuo-delta")
+    theta = supple.modes(robot, position=[0, 0, 0.6], count=2).theta
+    over = {"theta.upper2": theta[1] + np.array([0.0, 0.01])}
+    found = supple.sweep(robot, "modes", over=over, theta=theta, count=2)
+    assert found.omega.dims == ("theta.upper2", "mode")
+    moved = theta + np.array([0, 0.01, 0])
+    assert (found.omega.values[1] == supple.modes(robot, moved, count=2).omega).all()
+
+
+def test_a_batch_in_which_no_pose_can_be_assembled() -> None:
+    robot = supple.load("hexapod")
+    found = supple.modes(robot, np.zeros((2, 6)), count=3)
+    assert found.omega.shape == (2, 3)
+    assert not found.valid.any()
+    assert all(found.reason)

@@ -44,6 +44,7 @@ __all__ = ["Band", "stopband"]
 
 Array = NDArray[np.float64]
 BATCH = 256
+EDGE = 1e-10  # relative: how far beyond its ends a band is looked at; frequencies are told to 1e-11
 SAFE = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
 
 
@@ -127,7 +128,8 @@ def stopband(
     box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
     mass = box.pop("payload.mass", None)
     robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
-    edges = [_Edge(one, asked, 2 * np.pi * f) for one, f in zip(robots, (low, high), strict=True)]
+    wide = (low * (1 - EDGE), high * (1 + EDGE))
+    edges = [_Edge(one, asked, 2 * np.pi * f) for one, f in zip(robots, wide, strict=True)]
     telling = Progress(1, "cells", progress)
     keys, looked, given_up, margin = list(box), 0, 0, np.inf
     middle = np.array([[(box[k][0] + box[k][1]) / 2 for k in keys]])
@@ -143,7 +145,8 @@ def stopband(
             telling.end()
             place = dict(zip(keys, some[different[0]].tolist(), strict=True))
             at, found = _violation(robot, asked, place, mass, (low, high))
-            return Band(robot, low, high, False, at, found, looked, 0, 0.0)
+            free = None if at is None else False  # on an edge, as far as rounding can tell
+            return Band(robot, low, high, free, at, found, looked, int(at is None), 0.0)
         margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
         share = np.maximum(*shares)
         left = np.flatnonzero(~(np.maximum(*(one.sum(axis=1) for one in shares)) < SAFE))
@@ -227,8 +230,11 @@ def _violation(
     place: dict[str, float],
     mass: tuple[float, float] | None,
     band: tuple[float, float],
-) -> tuple[dict[str, float], float]:
-    """A payload with which a frequency lies in the band there, and that frequency in Hz."""
+) -> tuple[dict[str, float] | None, float | None]:
+    """A payload with which a frequency lies in the band there, and that frequency in Hz.
+
+    None where it lies beside the band by less than frequencies are told to.
+    """
     spot = asked.placed({key: np.array([value]) for key, value in place.items()}, 1)
     at = {k: v[0] for k, v in spot.items()}
 
@@ -245,7 +251,7 @@ def _violation(
         if inside:
             return told(m, float(inside[0]))
     if low is None or high is None:
-        raise SuppleError("the band's edge lies on a frequency: widen the band a little")
+        return None, None
     k = int((frequencies(low) < band[0]).sum())  # this one passes through the band as mass grows
     for _ in range(200):
         m = (low + high) / 2
@@ -253,7 +259,7 @@ def _violation(
         if band[0] <= f <= band[1]:
             return told(m, f)
         low, high = (m, high) if f > band[1] else (low, m)
-    raise SuppleError("the band is narrower than frequencies can be told apart: widen it")
+    return None, None
 
 
 class _Edge:

@@ -188,7 +188,7 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
     study: str | Callable[..., Any],
     over: Mapping[str, Any],
     *,
-    sample: str | Mapping[str, ArrayLike] | None = None,
+    sample: Any = None,
     samples: int = 1024,
     seed: int = 0,
     theta: ArrayLike | None = None,
@@ -203,12 +203,13 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
         raise SuppleError(f"study is {study!r}: give one of {', '.join(STUDIES)}, or a function")
     if not isinstance(study, str) and not callable(study):
         raise SuppleError(f"study is {study!r:.60}: give a name or a function of the robot")
-    table = sample if isinstance(sample, Mapping) else None
+    columns = getattr(sample, "variables", sample)  # of xarray; a table of pandas is one of columns
+    table = {str(k): columns[k] for k in columns} if hasattr(columns, "keys") else None
     given = over if table is None else {**(over or {}), **table}
     if not isinstance(given, Mapping) or not given:
         raise SuppleError("over is empty: give what varies, such as {'theta.link2': [0, 1, 2]}")
     axes = {key: _axis(key, value) for key, value in given.items()}
-    if isinstance(sample, str):
+    if sample is not None and table is None:
         # Points between the least and largest value of every key
         from scipy.stats import qmc
 
