@@ -128,12 +128,11 @@ def stopband(
     box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
     mass = box.pop("payload.mass", None)
     robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
-    wide = (low * (1 - EDGE), high * (1 + EDGE))
-    edges = [_Edge(one, asked, 2 * np.pi * f) for one, f in zip(robots, wide, strict=True)]
+    ends = 2 * np.pi * np.array([low * (1 - EDGE), high * (1 + EDGE)])
+    edges = [_Edge(one, asked, float(end)) for one, end in zip(robots, ends, strict=True)]
     telling = Progress(1, "cells", progress)
     keys, looked, given_up, margin = list(box), 0, 0, np.inf
-    middle = np.array([[(box[k][0] + box[k][1]) / 2 for k in keys]])
-    half = np.array([[(box[k][1] - box[k][0]) / 2 for k in keys]])
+    middle, half = (np.array([[(b + s * a) / 2 for a, b in box.values()]]) for s in (1, -1))
     while len(middle):
         (some, middle), (width, half) = ((x[-BATCH:], x[:-BATCH]) for x in (middle, half))
         looked += len(some)
@@ -144,18 +143,17 @@ def stopband(
         if len(different):
             telling.end()
             place = dict(zip(keys, some[different[0]].tolist(), strict=True))
-            at, found = _violation(robot, asked, place, mass, (low, high))
-            free = None if at is None else False  # on an edge, as far as rounding can tell
-            return Band(robot, low, high, free, at, found, looked, int(at is None), 0.0)
+            found = _violation(robot, asked, place, mass, (low, high))
+            on_edge = int(found[0] is None)  # as far as rounding can tell
+            return Band(robot, low, high, None if on_edge else False, *found, looked, on_edge, 0.0)
         margin = min(margin, _margin(robots, asked, keys, some[:1], (low, high)))
-        share = np.maximum(*shares)
         left = np.flatnonzero(~(np.maximum(*(one.sum(axis=1) for one in shares)) < SAFE))
         small = width[left].max(axis=1, initial=0.0) < resolution
         given_up, left = given_up + int(small.sum()), left[~small]
         if looked + len(middle) > cells:
             given_up += len(middle) + len(left)
             break
-        parts = _halved(some[left], width[left], share[left])
+        parts = _halved(some[left], width[left], np.maximum(*shares)[left])
         middle, half = np.vstack([middle, parts[0]]), np.vstack([half, parts[1]])
     telling.end()
     free = None if given_up else True
