@@ -88,7 +88,8 @@ def rectangle_torsion(depth: float, width: float) -> float:
     1 / n^5, 31 zeta(5) / 32, less the quickly falling one of 1 - tanh.
     """
     a, b = max(depth, width), min(depth, width)
-    rest = (2 / (math.exp(n * math.pi * a / b) + 1) / n**5 for n in range(1, 14, 2) if a < 20 * b)
+    falls = [math.exp(-n * math.pi * a / b) for n in range(1, 14, 2)]
+    rest = (2 * e / (1 + e) / (2 * k + 1) ** 5 for k, e in enumerate(falls))
     series = 31 / 32 * ZETA_5 - sum(rest)
     return a * b**3 * (1 / 3 - 64 / math.pi**5 * (b / a) * series)
 

@@ -57,6 +57,23 @@ def test_a_wedge_against_bessel_functions():
             assert low * high < 0, omega
 
 
+@pytest.mark.parametrize("size", [1e-6, 2e-3, 1e6])
+def test_a_taper_of_any_size(size):
+    """Alike beams: omega goes as 1 / size. Powers of omega^2 once overflowed above 1e5 rad/s."""
+    wanted = supple.modes(arm([bar(0, 0.06), bar(1, 0.02)], "timoshenko"), [0.0], count=9)
+    stations = [bar(0, 0.06 * size, 0.05 * size), bar(size, 0.02 * size, 0.05 * size)]
+    link = {"name": "a", "length": size, "material": ALUMINIUM, "stations": stations}
+    found = supple.modes(arm([], links=[link]), [0.0], count=9)
+    assert found.certified
+    assert found.omega * size == pytest.approx(wanted.omega, rel=1e-9)
+    held = supple.response(
+        arm([], links=[link]), [0.0], [0.3 / size], ["force.y"], ["tip.y"], joints="locked"
+    )
+    plain = arm([bar(0, 0.06), bar(1, 0.02)], "timoshenko")
+    alike = supple.response(plain, [0.0], [0.3], ["force.y"], ["tip.y"], joints="locked")
+    assert held.values[0, 0, 0] * size == pytest.approx(alike.values[0, 0, 0], rel=1e-9)
+
+
 def test_a_step_is_two_uniform_links():
     stepped = arm([bar(0, 0.06), bar(0.4, 0.06), bar(0.4, 0.03), bar(1, 0.03)], "timoshenko")
     found = supple.modes(stepped, [0.0], count=3)

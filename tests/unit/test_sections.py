@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
@@ -25,6 +26,18 @@ def test_rectangle_bends_in_x_y_with_depth_cubed() -> None:
 def test_rectangle_torsion_by_saint_venant(ratio: float, beta: float) -> None:
     assert rectangle_torsion(ratio, 1.0) / ratio == pytest.approx(beta, abs=6e-4)
     assert rectangle_torsion(1.0, ratio) == rectangle_torsion(ratio, 1.0)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 3.3, 17.5, 19.9, 500.0])
+def test_rectangle_torsion_at_any_ratio(ratio: float) -> None:
+    """Thirty digits of the series; between 17.4 and 20 the exponentials used to overflow."""
+    with mpmath.workdps(30):
+        series = mpmath.nsum(
+            lambda k: mpmath.tanh((2 * k + 1) * mpmath.pi * ratio / 2) / (2 * k + 1) ** 5,
+            [0, mpmath.inf],
+        )
+        exact = ratio * (mpmath.mpf(1) / 3 - 64 / mpmath.pi**5 / ratio * series)
+    assert rectangle_torsion(ratio, 1.0) == pytest.approx(float(exact), rel=1e-14)
 
 
 def test_thin_strip_torsion_is_a_third() -> None:

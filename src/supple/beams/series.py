@@ -12,6 +12,7 @@ omega asked for: their count is zero, and what is left out of a series falls lik
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -87,12 +88,30 @@ class Series:
         rows = [beam.on_panel((a + b) / 2 + (b - a) / 2 * t) for a, b in pairwise(edges)]
         self.beam, self.panels = beam, Panels(edges, np.array(rows))
         self.soft = [bool(np.isfinite(rows[0][0, k[0]])) for _, _, k, _ in MOTIONS]
+        self.unit = self._unit()
         self._states: dict[int, tuple[list[Array], list[Array]]] = {}
         self._forms: dict[tuple[int, int], Array] = {}
         self._curves: dict[float, Array] = {}
 
+    def _unit(self) -> float:
+        """Unit of omega^2 in the series, a power of four, so that no power of it leaves the range.
+
+        About the first clamped frequency: terms are then at most of the size of the first ones.
+        """
+        slow = self.slowest()
+        stretch, twist = (slow.EA, slow.m), (slow.GJ, slow.rIp)
+        first = [
+            math.pi**2 / slow.L**2 * stiff / heavy for stiff, heavy in (stretch, twist) if heavy
+        ]
+        first += [(math.pi / slow.L) ** 4 * stiff / slow.m for stiff in slow.EI if slow.m]
+        known = [value for value in first if 0 < value < math.inf]
+        return 4.0 ** round(math.log(min(known), 4)) if known else 1.0
+
     def states(self, plane: int, terms: int) -> tuple[list[Array], list[Array]]:
-        """Return y_k at the points, (p, n, s, s), and at the end, (s, s), k < terms, s 2 or 4."""
+        """Return y_k at the points, (p, n, s, s), and at the end, (s, s), k < terms, s 2 or 4.
+
+        Of powers of omega^2 / unit.
+        """
         along, ends = self._states.setdefault(plane, ([], []))
         while len(along) < terms:
             # The next term; the first is the beam without inertia, started by unit states
@@ -104,11 +123,17 @@ class Series:
             half = size // 2
             here, end = np.zeros((*rows.shape[:2], size, size)), np.zeros((size, size))
             first = np.eye(size) if before is None else np.zeros((size, size))
-            load = -rows[..., heavy[0], None] * (0 if before is None else before[:, :, 0])
+            load = (
+                -self.unit * rows[..., heavy[0], None] * (0 if before is None else before[:, :, 0])
+            )
             force, far = integral(load + np.zeros(size))
             here[:, :, half], end[half] = force + first[half], far + first[half]
             if size == 4:
-                turn = -rows[..., heavy[1], None] * (0 if before is None else before[:, :, 1])
+                turn = (
+                    -self.unit
+                    * rows[..., heavy[1], None]
+                    * (0 if before is None else before[:, :, 1])
+                )
                 moment, far = integral(turn - here[:, :, 2])
                 here[:, :, 3], end[3] = moment + first[3], far + first[3]
                 slope, far = integral(c * here[:, :, 3])
@@ -122,7 +147,7 @@ class Series:
         return along[:terms], ends[:terms]
 
     def form(self, plane: int, terms: int) -> Array:
-        """Return the dynamic stiffness, (terms, s, s) over (root, d): coefficients of omega^(2k).
+        """Return the dynamic stiffness, (terms, s, s) over (root, d), of (omega^2 / unit)^k.
 
         With the states [[A, B], [C, D]] at the end and X the rigid transport, the forces at the
         root are f_0 = B^-1 (d - (A - X) u_0), hence (root, root) X'C - (X'D - 1) B^-1 (A - X),
@@ -171,7 +196,7 @@ class Series:
         whole = np.zeros((12, 12))
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             form, half = self.form(plane, terms), len(rows) // 2
-            powers = w2 ** np.arange(float(terms))
+            powers = (w2 / self.unit) ** np.arange(float(terms))
             both = np.array([*signs[:half], *signs[:half]])
             places = [*rows[:half], *(r + 6 for r in rows[:half])]
             whole[np.ix_(places, places)] = np.tensordot(powers, form, 1) * both[:, None] * both
@@ -189,7 +214,8 @@ class Series:
             return self._curves[top]
         columns = []
         for plane in range(4):
-            scaled = self.form(plane, TERMS) * (top * top) ** np.arange(float(TERMS))[:, None, None]
+            powers = (top * top / self.unit) ** np.arange(float(TERMS))
+            scaled = self.form(plane, TERMS) * powers[:, None, None]
             i, j = np.triu_indices(scaled.shape[1])
             columns.append(scaled[:, i, j])
         # Power series (TERMS, n) on 0 .. 1 in as few terms as rounding asks for
@@ -208,11 +234,12 @@ class Series:
     ) -> NDArray[np.complex128]:
         """Return (F, 12, 12): the state at x (None: the end) per unit state at the root."""
         T = np.zeros((len(w2), 12, 12), complex)
+        powers = (w2[:, None] / self.unit) ** np.arange(STATES)
         for plane, (rows, signs, _, _) in enumerate(MOTIONS):
             along, ends = self.states(plane, STATES)
             terms = np.array(ends) if x is None else np.array([self._at(y, [x])[0] for y in along])
             sign = np.outer(signs, signs)
-            block = np.einsum("fk,kab->fab", w2[:, None] ** np.arange(STATES), terms * sign)
+            block = np.einsum("fk,kab->fab", powers, terms * sign)
             T[np.ix_(range(len(w2)), rows, rows)] = block
         return T
 
@@ -227,9 +254,10 @@ class Series:
             terms = STATES if omega else 1
             along, _ = self.states(plane, terms + (pull is not None and not omega))
             start = state[list(rows)] * signs
-            moved = sum(omega ** (2 * k) * along[k] @ start for k in range(terms))
+            each = omega**2 / self.unit
+            moved = sum(each**k * along[k] @ start for k in range(terms))
             if pull is not None and plane < 3:
-                moved = moved + along[1][..., 0] * pull[plane]
+                moved = moved + along[1][..., 0] * (pull[plane] / self.unit)
             out[:, list(rows)] = self._at(np.asarray(moved), x) * signs
         return out
 

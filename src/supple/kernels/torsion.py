@@ -1,9 +1,10 @@
-"""Torsion of a hollow rectangle: Prandtl's stress function by bilinear elements, extrapolated.
+"""Torsion of rectangles: shear along the edges of a solid one, J_t of a hollow one.
 
-In the wall laplace(phi) = -2, phi = 0 outside, phi constant on the hole (its value follows from the
-circulation, which the variation of 1/2 |grad phi|^2 - 2 phi brings by itself); J_t = 2 int phi over
-wall and hole. Elements give a lower bound; the re-entrant corners, phi ~ r^(2/3), make its error
-h^(4/3), so that two meshes are extrapolated with that power.
+Hollow: Prandtl's stress function by bilinear elements, extrapolated. In the wall laplace(phi) = -2,
+phi = 0 outside, phi constant on the hole (its value follows from the circulation, which the
+variation of 1/2 |grad phi|^2 - 2 phi brings by itself); J_t = 2 int phi over wall and hole.
+Elements give a lower bound; the re-entrant corners, phi ~ r^(2/3), make its error h^(4/3), so that
+two meshes are extrapolated with that power.
 """
 
 from __future__ import annotations
@@ -11,10 +12,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["hollow_rectangle_torsion"]
+__all__ = ["edge_shear", "hollow_rectangle_torsion"]
 
 Array = NDArray[np.float64]
 POWER = 2 ** (4 / 3)
+
+
+def edge_shear(depth: float, width: float, s: Array) -> tuple[Array, Array]:
+    """Return tau / (G theta'), m, along the edges z = width/2 and y = depth/2 of a solid rectangle.
+
+    s: fractions from the middle of an edge to its corner. Saint-Venant's series, that of J_t: four
+    hundred terms leave 5e-4 of the largest near the corner, where it is zero, and less elsewhere.
+    """
+    if depth < width:
+        across, along = edge_shear(width, depth, s)
+        return along, across
+    n = np.arange(1, 800, 2)[:, None]
+    k = n * np.pi
+    high = k * depth / (2 * width)
+    falls = np.exp(high * (s - 1)) * (1 + np.exp(-2 * high * s)) / (1 + np.exp(-2 * high))
+    sign = (-1.0) ** ((n - 1) / 2)
+    along = width * (1 - 8 / np.pi**2 * (falls / n**2).sum(axis=0))
+    across = width * 8 / np.pi**2 * (sign / n**2 * np.tanh(high) * np.cos(k * s / 2)).sum(axis=0)
+    return along, across
 
 
 def hollow_rectangle_torsion(depth: float, width: float, wall: float) -> float:

@@ -195,7 +195,8 @@ class Moment(Output):
 class Stress(Output):
     """Largest von Mises stress of a section, Pa, from axial force, bending and torsion there.
 
-    Loads are those of Moment; bending counts at the outer fibre, shear forces do not.
+    Loads are those of Moment, each where it is largest together with the others; shear forces do
+    not count.
     """
 
     link: str

@@ -92,9 +92,6 @@ class Rest:
     def motor(self, joint: str) -> float:
         """Return a motor's coordinate."""
         names = [name for name, _ in architecture_of(self.robot).motors()]
-        if not isinstance(architecture_of(self.robot).described(joint), JointedLink):
-            arms = [part.name for part in self.structure.segments if part.parent < 0]
-            names = arms[: len(names)] if joint in arms else names  # a leg's motor, by its arm
         if joint not in names:
             raise SuppleError(f"there is no motor '{joint}': the motors are {', '.join(names)}")
         return float(self.theta[names.index(joint)])

@@ -2,9 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import supple
+from supple.outputs.stress import von_mises
+from supple.sections import Rectangle
 
 STEEL = {
     "young_modulus": 210e9,
@@ -66,9 +69,22 @@ def test_torsion_of_a_box_by_bredt():
     assert found == pytest.approx((sigma**2 + 3 * tau**2) ** 0.5, rel=1e-9)
 
 
+@pytest.mark.parametrize(("ratio", "beta"), [(1.0, 0.208), (2.0, 0.246), (10.0, 0.312)])
+def test_torsion_of_a_rectangle_by_saint_venant(ratio, beta):
+    """tau = T / beta a b^2 with the tabled beta, three digits, whichever side is the longer."""
+    b, a = 0.02, 0.02 * ratio
+    for shape in (Rectangle(depth=a, width=b), Rectangle(depth=b, width=a)):
+        twisted = von_mises(shape, np.array([0, 0, 0, 5.0, 0, 0]))
+        assert twisted == pytest.approx(3**0.5 * 5.0 / (beta * a * b**2), rel=3e-3)
+        bent = von_mises(shape, np.array([0, 0, 0, 0.0, 3.0, 0]))
+        assert bent == pytest.approx(3.0 * shape.width / 2 / shape.constants().I_y, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("path", "value", "sentence"),
     [
+        ("links.arm.material.yield_strength", 240.0, "yield_strength is 240: .* 240 MPa"),
+        ("links.arm.joint.mount.rpy", [0, 90, 0], "rpy is 0, 90, 0: .* 90 deg"),
         ("links.arm.material.young_modulus", 70.0, "young_modulus is 70: .* 70 GPa"),
         ("links.arm.material.density", 2.7, "density is 2.7: .* g/cm"),
         ("links.arm.length", 900.0, "length is 900: .* 900 mm"),
