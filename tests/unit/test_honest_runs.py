@@ -98,6 +98,18 @@ def test_a_law_that_chatters_is_told(two):
     assert any("jumps in more than a fifth" in str(each.message) for each in caught)
 
 
+def test_a_law_with_noise_ends_and_is_told(two):
+    """Every halving of a step meets another jump: it was halved 2^24 times, for ever."""
+    noise = np.random.default_rng(1).normal
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run = simulate(two, lambda t, q, qd: noise(size=2), duration=0.005)
+    assert any("jumps in every part of a step" in str(each.message) for each in caught)
+    assert run.complete
+    assert run.tau.shape == (6, 2)
+    assert run.step <= 1e-3  # samples are no further apart
+
+
 def test_jumps_are_located_to_rounding():
     t = np.linspace(0, 1, 101)
 
@@ -176,6 +188,22 @@ def test_tau_is_what_was_applied(two):
     assert max(given) == pytest.approx(0.02)
 
 
+def test_a_function_of_time_that_remembers_is_told(two):
+    """It was taken for a function: asked before the run, and once more for run.tau."""
+    asked = []
+
+    def law(t):
+        asked.append(t)
+        return [1e-5 * len(asked), 0.0]
+
+    with pytest.warns(SimulationWarning, match="does not give the same again"):
+        run = simulate(two, law, duration=0.01)
+    given = {t: 1e-5 * (k + 1) for k, t in enumerate(asked)}
+    latest = [k for k, t in enumerate(asked) if t == run.t[-1]][-1]
+    assert latest == len(asked) - 1  # nothing was asked after the run
+    assert run.tau[-1, 0] == given[run.t[-1]]
+
+
 def test_stiff_loops_go_to_bdf_and_tables_do_not_restart_for_ever(two):
     path = supple.PointToPoint((0, 0), (0.5, 0.3), 0.3)
     run = simulate(two, controller=supple.JointPD(3000.0, 300.0), trajectory=path)
@@ -184,6 +212,16 @@ def test_stiff_loops_go_to_bdf_and_tables_do_not_restart_for_ever(two):
     table = simulate(two, (t, 0.1 * np.sin([6 * t, 9 * t]).T), duration=1.0)
     assert table.method == "rk4"
     assert table.openness < 1e-4
+
+
+@pytest.mark.parametrize("method", ["adams", "bdf"])
+def test_an_input_that_is_zero_at_every_sample(two, method):
+    """3 kHz seen every millisecond: its size was taken from the samples, and no piece was short
+    enough for a polynomial to meet it; the run did not end."""
+    given = {"tau": lambda t: [np.sin(6000 * np.pi * t), 0.0], "duration": 0.002}
+    wanted = simulate(two, **given, method="rk4", step=1e-6)
+    run = simulate(two, **given, method=method)
+    assert np.abs(run.q - wanted.q).max() < 1e-6 * np.abs(wanted.q).max()
 
 
 def test_a_refusal_recommends_what_works(two):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ __all__ = [
     "Constant",
     "Feedback",
     "Input",
+    "SimulationWarning",
     "Step",
     "Table",
     "TimeFunction",
@@ -37,6 +39,10 @@ __all__ = [
 Array = NDArray[np.float64]
 LOOKS = 2000  # times at which a Python function of time is looked at before a run
 JUMP = 0.02  # of its range: a change between two of them that may be a jump
+
+
+class SimulationWarning(UserWarning):
+    """A run ended before its time, or its power balance stays open; the Response has the rest."""
 
 
 class Input(Held, ABC):
@@ -275,15 +281,28 @@ class TimeFunction(Input):
 def as_time_function(given: Input | Feedback, duration: float) -> Input | Feedback:
     """Return a Python function of time alone as an Input whose jumps are known.
 
-    One that fails somewhere, or jumps all the time, stays as it is and is asked step by step.
+    One that fails somewhere, jumps all the time, or does not say the same when it is asked again
+    (a warning) stays as it is: it is asked step by step, and what it gives is kept.
     """
     if not isinstance(given, Feedback) or given.of_state or not given.width:
         return given
     try:
         made = TimeFunction(given, (), 0.0)
         t = np.linspace(0.0, duration, LOOKS + 1)
-        jumps = located_jumps(lambda at: made.value(at, given.width), t)
-        values = Table(t, made.value(t, given.width))
+        first = made.value(t, given.width)
+        other = (made.value(t, given.width) != first).any(axis=1)
+        if other.any():
+            warnings.warn(
+                "the effort function of time does not give the same again when it is asked twice "
+                f"(first at t = {t[other][0]:g} s): it remembers, or is random, and has been asked "
+                "before the run; give it as supple.Sampled(law, period), or as f(t, q, qd), which "
+                "is asked during the run alone",
+                SimulationWarning,
+                stacklevel=6,
+            )
+            return given
+        jumps = located_jumps(lambda at: made.value(at, given.width), t, first)
+        values = Table(t, first)
     except (SuppleError, KeyboardInterrupt):  # told when the run gets there
         return given
     if len(jumps) > LOOKS // 8:
@@ -291,13 +310,15 @@ def as_time_function(given: Input | Feedback, duration: float) -> Input | Feedba
     return TimeFunction(given, tuple(jumps), 0.0 if jumps else values.rate(duration))
 
 
-def located_jumps(f: Callable[[Array], Array], t: Array) -> list[float]:
+def located_jumps(
+    f: Callable[[Array], Array], t: Array, values: Array | None = None
+) -> list[float]:
     """Return where a function of time jumps, (n,) to (n, m), as seen at times t, to rounding.
 
     Between two of them it jumps where it changes by more than JUMP of its range, and halving the
     interval again and again does not make the change less. The time returned is the first after it.
     """
-    values = f(t)
+    values = f(t) if values is None else values
     range_ = np.ptp(values, axis=0)
     found = []
     for k in np.flatnonzero((np.abs(np.diff(values, axis=0)) > JUMP * range_).any(axis=1)).tolist():

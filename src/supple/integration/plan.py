@@ -15,7 +15,7 @@ from ..equations.chains.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import closed_rate
-from .inputs import Feedback, Input
+from .inputs import Feedback, Input, SimulationWarning
 from .sampled import Drive
 from .states import symbols
 
@@ -31,10 +31,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-
-
-class SimulationWarning(UserWarning):
-    """A run ended before its time, or its power balance stays open; the Response has the rest."""
 
 
 class StoppedError(Exception):

@@ -24,6 +24,7 @@ JUMP = 0.05  # of the largest effort: what bends more within one step is a jump
 MATTERS = 1e-10  # of the largest effort, over the whole run: a jump shorter than this is left
 HALVINGS = 24
 CHATTER = 0.2  # part of the steps with a jump beyond which they are no longer looked for
+PIECES = 1000  # of one step: a jump makes 2 HALVINGS of them, noise jumps in every one
 
 
 def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
@@ -38,10 +39,12 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             x, first, last = runner.step(*pair, x)
             applied.append(first)
         yield Chunk(k + 1, x[None], applied[0][None], last)
-    if runner.chatters:
+    if runner.chatters or runner.lost:
+        where = "more than a fifth of the steps" if runner.chatters else "every part of a step"
         warnings.warn(
-            "the effort function jumps in more than a fifth of the steps, which has no limit in "
-            "continuous time: its switches were not resolved",
+            f"the effort function jumps in {where}, which has no limit in continuous time: its "
+            "switches were not resolved (supple.Sampled holds what a law with noise or a switch "
+            "gives over a period)",
             SimulationWarning,
             stacklevel=2,
         )
@@ -57,7 +60,8 @@ class _Runner:
         )
         self.largest = np.zeros(law.width)
         self.duration = float(plan.grid[-1] - plan.grid[0])
-        self.steps = self.jumps = 0
+        self.steps = self.jumps = self.pieces = 0
+        self.lost = False  # whether a step had more jumps than can be looked for
 
     @property
     def chatters(self) -> bool:
@@ -74,8 +78,12 @@ class _Runner:
         bend = np.abs(a - b - c + d)
         self.largest = np.maximum(self.largest, np.abs([a, b, c, d]).max(axis=0))
         self.steps += not depth
+        self.pieces = self.pieces + 1 if depth else 0
         jumps = (bend > JUMP * self.largest) & (bend * h > MATTERS * self.largest * self.duration)
         if not jumps.any() or depth == HALVINGS or self.chatters:
+            return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
+        if self.pieces >= PIECES:
+            self.lost = True
             return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
         self.jumps += not depth
         middle, _, _ = self.step(t, t + h / 2, x, depth + 1)

@@ -86,6 +86,7 @@ class _Multistep(Stepper):
         (start, end), middle = times, (times[0] + times[1]) / 2
         half = (end - start) / 2 * (1 - 1e-9)  # a hair inside: a switch acts from its own side
         u = plan.inputs(middle + half * np.concatenate([NODES, BETWEEN]))
+        course.scale = np.maximum(course.scale, np.abs(u).max(axis=0, initial=0.0))
         series = np.linalg.solve(VALUES, u[: DEGREE + 1])
         off = np.abs(CHECK @ series - u[DEGREE + 1 :]).max(axis=0)
         jumps = bool((off > FIT * course.scale).any())

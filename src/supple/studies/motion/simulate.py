@@ -150,12 +150,12 @@ def _carried(
             )
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
     step = stepper.own_step(plan, spectrum)
+    step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
     given = tolerance is not None and not math.isfinite(step)
     if isinstance(plan.tau, Feedback) or given or plan.model.reading.velocity == "paper":
         # a law may remember: never twice; velocities as printed leave the balance open anyway
         return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     for left in reversed(range(TRIES)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
