@@ -38,6 +38,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 LOOKS = 2000  # times at which a Python function of time is looked at before a run
+MOST_LOOKS = 64 * LOOKS  # where so many do not show all of it, it is asked step by step
+BEND = 0.1  # of its range: what lies so far from a line between two looks was not seen
+GOLDEN = 0.6180339887498949
 JUMP = 0.02  # of its range: a change between two of them that may be a jump
 
 
@@ -286,40 +289,73 @@ def as_time_function(given: Input | Feedback, duration: float) -> Input | Feedba
     """
     if not isinstance(given, Feedback) or given.of_state or not given.width:
         return given
+    made = TimeFunction(given, (), 0.0)
+
+    def f(t: Array) -> Array:
+        return made.value(t, given.width)
+
+    looks, few = LOOKS, LOOKS // 8
     try:
-        made = TimeFunction(given, (), 0.0)
-        t = np.linspace(0.0, duration, LOOKS + 1)
-        first = made.value(t, given.width)
-        other = (made.value(t, given.width) != first).any(axis=1)
-        if other.any():
-            warnings.warn(
-                "the effort function of time does not give the same again when it is asked twice "
-                f"(first at t = {t[other][0]:g} s): it remembers, or is random, and has been asked "
-                "before the run; give it as supple.Sampled(law, period), or as f(t, q, qd), which "
-                "is asked during the run alone",
-                SimulationWarning,
-                stacklevel=6,
-            )
-            return given
-        jumps = located_jumps(lambda at: made.value(at, given.width), t, first)
-        values = Table(t, first)
+        while True:
+            t = np.linspace(0.0, duration, looks + 1)
+            values = f(t)
+            if looks == LOOKS and _remembers(f, t, values):
+                return given
+            unseen, size = _between(f, t, values)
+            if unseen.sum() <= few:
+                jumps = located_jumps(f, t, (values, size))
+                if len(jumps) > few:
+                    return given
+                unseen[np.searchsorted(t, jumps, "left") - 1] = False
+            if not unseen.any():
+                break
+            if looks == MOST_LOOKS:
+                return given
+            looks *= 4
     except (SuppleError, KeyboardInterrupt):  # told when the run gets there
         return given
-    if len(jumps) > LOOKS // 8:
-        return given
-    return TimeFunction(given, tuple(jumps), 0.0 if jumps else values.rate(duration))
+    return TimeFunction(given, tuple(jumps), 0.0 if jumps else Table(t, values).rate(duration))
+
+
+def _remembers(f: Callable[[Array], Array], t: Array, values: Array) -> bool:
+    """Whether a function of time says something else when it is asked again; that is told."""
+    other = (f(t) != values).any(axis=1)
+    if other.any():
+        warnings.warn(
+            "the effort function of time does not give the same again when it is asked twice "
+            f"(first at t = {t[other][0]:g} s): it remembers, or is random, and has been asked "
+            "before the run; give it as supple.Sampled(law, period), or as f(t, q, qd), which "
+            "is asked during the run alone",
+            SimulationWarning,
+            stacklevel=7,
+        )
+    return bool(other.any())
+
+
+def _between(f: Callable[[Array], Array], t: Array, values: Array) -> tuple[NDArray[Any], Array]:
+    """Whether more happens between times t than a line shows, (len(t) - 1,), and the range of f.
+
+    It is asked at places that differ from interval to interval: equal ones could miss a vibration
+    whose periods fit between them.
+    """
+    place = (GOLDEN * np.arange(1, len(t))) % 1.0
+    seen = f(t[:-1] + place * np.diff(t))
+    line = values[:-1] + place[:, None] * np.diff(values, axis=0)
+    size: Array = np.ptp(np.concatenate([values, seen]), axis=0)
+    unseen: NDArray[Any] = np.asarray((np.abs(seen - line) > BEND * size).any(axis=1))
+    return unseen, size
 
 
 def located_jumps(
-    f: Callable[[Array], Array], t: Array, values: Array | None = None
+    f: Callable[[Array], Array], t: Array, known: tuple[Array, Array] | None = None
 ) -> list[float]:
     """Return where a function of time jumps, (n,) to (n, m), as seen at times t, to rounding.
 
     Between two of them it jumps where it changes by more than JUMP of its range, and halving the
     interval again and again does not make the change less. The time returned is the first after it.
     """
-    values = f(t) if values is None else values
-    range_ = np.ptp(values, axis=0)
+    values = f(t) if known is None else known[0]
+    range_ = np.ptp(values, axis=0) if known is None else known[1]
     found = []
     for k in np.flatnonzero((np.abs(np.diff(values, axis=0)) > JUMP * range_).any(axis=1)).tolist():
         (a, b), (u, v) = t[k : k + 2].tolist(), values[k : k + 2]

@@ -23,8 +23,10 @@ Array = NDArray[np.float64]
 JUMP = 0.05  # of the largest effort: what bends more within one step is a jump
 MATTERS = 1e-10  # of the largest effort, over the whole run: a jump shorter than this is left
 HALVINGS = 24
-CHATTER = 0.2  # part of the steps with a jump beyond which they are no longer looked for
-PIECES = 1000  # of one step: a jump makes 2 HALVINGS of them, noise jumps in every one
+CHATTER = 0.2  # jumps a step beyond which they are no longer looked for
+SMOOTH = 9  # halvings that a fast but smooth function may need: no jump
+DEEP = 200  # pieces of one step beyond these: a jump needs 30 of them, noise jumps in every one
+GOLDEN = 0.6180339887498949  # where a single step is cut: equal ones miss what repeats with them
 
 
 def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
@@ -34,15 +36,15 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
     for k, count in enumerate(counts.tolist()):
         a, b = float(plan.grid[k]), float(plan.grid[k + 1])
         times = [*(a + (b - a) * np.arange(count) / count).tolist(), b]
+        times[1:1] = [a + GOLDEN * (times[1] - a)]
         applied = []
         for pair in pairwise(times):
             x, first, last = runner.step(*pair, x)
             applied.append(first)
         yield Chunk(k + 1, x[None], applied[0][None], last)
-    if runner.chatters or runner.lost:
-        where = "more than a fifth of the steps" if runner.chatters else "every part of a step"
+    if runner.lost:
         warnings.warn(
-            f"the effort function jumps in {where}, which has no limit in continuous time: its "
+            "the effort function jumps again and again, which has no limit in continuous time: its "
             "switches were not resolved (supple.Sampled holds what a law with noise or a switch "
             "gives over a period)",
             SimulationWarning,
@@ -61,12 +63,8 @@ class _Runner:
         self.largest = np.zeros(law.width)
         self.duration = float(plan.grid[-1] - plan.grid[0])
         self.steps = self.jumps = self.pieces = 0
-        self.lost = False  # whether a step had more jumps than can be looked for
-
-    @property
-    def chatters(self) -> bool:
-        """Whether jumps are the rule."""
-        return self.jumps > 20 and self.jumps > CHATTER * self.steps
+        self.level, self.deepest = 6, 0  # halvings that a fast but smooth function needed last
+        self.chatters = self.lost = False  # jumps are the rule; some were no longer looked for
 
     def step(self, t: float, end: float, x: Array, depth: int = 0) -> tuple[Array, Array, Array]:
         """Return the state at the end, and the efforts at both ends."""
@@ -75,17 +73,22 @@ class _Runner:
         b, k2 = self._slope(t + h / 2, x + h / 2 * k1)
         c, k3 = self._slope(t + h / 2, x + h / 2 * k2)
         d, k4 = self._slope(end, x + h * k3)
-        bend = np.abs(a - b - c + d)
+        bend = np.abs(a - b - c + d) + np.abs(b - c)
         self.largest = np.maximum(self.largest, np.abs([a, b, c, d]).max(axis=0))
-        self.steps += not depth
-        self.pieces = self.pieces + 1 if depth else 0
+        if not depth:
+            smooth = self.deepest <= SMOOTH
+            self.level = max(self.level - 1, self.deepest if smooth else 0)
+            self.pieces = self.deepest = 0
+            self.steps += 1
+        self.pieces += depth > SMOOTH
         jumps = (bend > JUMP * self.largest) & (bend * h > MATTERS * self.largest * self.duration)
-        if not jumps.any() or depth == HALVINGS or self.chatters:
+        jump = bool(jumps.any())
+        if not (jump or depth < self.level) or depth == HALVINGS or self.chatters:
+            self.lost = self.lost or (self.chatters and jump)
             return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
-        if self.pieces >= PIECES:
-            self.lost = True
-            return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
-        self.jumps += not depth
+        self.deepest = max(self.deepest, depth + 1 if jump else 0)
+        self.jumps += jump and depth == SMOOTH
+        self.chatters = self.pieces > DEEP or self.jumps > max(20, CHATTER * self.steps)
         middle, _, _ = self.step(t, t + h / 2, x, depth + 1)
         x, _, d = self.step(t + h / 2, end, middle, depth + 1)
         return x, a, d
