@@ -1,11 +1,13 @@
 """A folder of chunks: a long computation kept piece by piece, so that it can be resumed.
 
 `question.json` says what is asked, by a hash of the robot, the question and the version; each chunk
-is a file of its own, `chunk-000012.npz`, whole or absent.
+is a file of its own, `chunk-000012.npz`, whole or absent, sealed with the question and its number:
+one that was damaged, changed or copied to another number is as good as absent.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -36,10 +38,10 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         if page.exists():
             try:
                 known = json.loads(read_bytes(page, 1 << 24))["key"]
-            except (OSError, ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 raise SuppleError(
                     f"{page} cannot be read: remove the folder, or give another"
-                ) from (None)
+                ) from None
             if known != key:
                 raise SuppleError(
                     f"{self.folder} holds another question (another robot, grid, option or version "
@@ -82,7 +84,12 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         data = io.BytesIO()
         held: dict[str, Any] = {**values, "key": np.array(self.key)}
         np.savez(data, **held)
-        self._write(self.place(index), data.getvalue())
+        raw = data.getvalue()  # archives are read from their end on: what follows it is skipped
+        self._write(self.place(index), raw + self._seal(index, raw))
+
+    def _seal(self, index: int, raw: bytes) -> bytes:
+        """SHA-256 of a chunk's bytes, its number and its question."""
+        return hashlib.sha256(f"{self.key} {index} ".encode() + raw).digest()
 
     def load(self, index: int) -> dict[str, NDArray[Any]] | None:
         """Return a chunk, None when it is not there yet or not whole."""
@@ -90,10 +97,16 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         if not place.is_file():
             return None
         try:
-            with np.load(io.BytesIO(place.read_bytes()), allow_pickle=False) as found:
-                values = {name: found[name] for name in found.files}
+            whole = place.read_bytes()
+        except OSError:
+            return None
+        raw, sealed = whole[:-32], whole[-32:] == self._seal(index, whole[:-32])
+        try:
+            with np.load(io.BytesIO(raw), allow_pickle=False) as found:
+                key = str(found["key"])
+                values = {name: found[name] for name in found.files if sealed and name != "key"}
         except Exception:  # noqa: BLE001 - whatever a damaged archive raises: it is computed again
             return None
-        if str(values.pop("key", "")) != self.key:
+        if key != self.key:
             raise SuppleError(f"{place} belongs to another question: remove it, or the folder")
-        return values
+        return values if sealed else None

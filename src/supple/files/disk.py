@@ -33,7 +33,8 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
     from tempfile import gettempdir
 
     special = _special(Path(path))
-    target = Path(path) if special else Path(path).resolve()  # a link stays, its file is replaced
+    # a link stays, its file is replaced; one that leads nowhere is replaced itself
+    target = Path(path) if special else Path(os.path.realpath(path))
     folder = Path(gettempdir()) if special else target.parent
     aside = folder / (ASIDE + os.urandom(8).hex() + target.suffix)
     try:
@@ -102,7 +103,7 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
         both = source is not None and place.exists() and Path(source).exists()
         if source is not None and both and place.samefile(source):
             raise SuppleError(f"cannot write {path}: it is the file that is read; give another")
-        special = _special(place)
+        special, folder = _special(place), Path(os.path.realpath(place)).parent
     except SuppleError:
         raise
     except (OSError, ValueError) as problem:
@@ -110,8 +111,7 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
         raise SuppleError(f"cannot write {path}: {why}") from None
     if place.exists() and not access(place, W_OK):
         raise SuppleError(f"cannot write {path}: permission denied")
-    if not special and not access(place.resolve().parent, W_OK):
-        folder = place.resolve().parent
+    if not special and not access(folder, W_OK):
         raise SuppleError(f"cannot write {path}: permission denied in the folder {folder}")
     for left in place.parent.glob(f"{ASIDE}*"):
         with suppress(OSError):  # another process may have removed it
@@ -140,10 +140,12 @@ def fill(aside: Path, data: bytes | memoryview) -> None:
 
 def make_folder(path: str | Path) -> Path:
     """Make a folder, and those above it, unless it is there."""
-    if Path(path).exists() and not Path(path).is_dir():
-        raise SuppleError(f"cannot make the folder {path}: it is a file; give another name")
     try:
+        if Path(path).exists() and not Path(path).is_dir():
+            raise SuppleError(f"cannot make the folder {path}: it is a file; give another name")
         Path(path).mkdir(parents=True, exist_ok=True)
+    except SuppleError:
+        raise
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise SuppleError(f"cannot make {path}: {why}") from None

@@ -31,22 +31,28 @@ def stored(chunks: Chunks, count: int, chunk: int) -> xarray.Dataset:
         ) from None
     place = chunks.folder / "atlas.zarr"
     read: Any = lazy.from_zarr
-    group: Any = zarr.open_group(store=str(place), mode="a")
     data: dict[str, Any] = {}
-    for index in chunks:
-        for name, value in chunks[index].items():
-            if name not in data:
-                fill: Any = {"f": np.nan, "b": False}.get(value.dtype.kind, 0)
-                own = value.shape[1:]
-                data[name] = group.require_array(
-                    name,
-                    shape=(count, *own),
-                    chunks=(chunk, *own),
-                    dtype=value.dtype,
-                    fill_value=fill,
-                )
-            start = index * chunk
-            data[name][start : start + len(value)] = value
+    try:
+        group: Any = zarr.open_group(store=str(place), mode="a")
+        for index in chunks:
+            for name, value in chunks[index].items():
+                if name not in data:
+                    fill: Any = {"f": np.nan, "b": False}.get(value.dtype.kind, 0)
+                    own = value.shape[1:]
+                    data[name] = group.require_array(
+                        name,
+                        shape=(count, *own),
+                        chunks=(chunk, *own),
+                        dtype=value.dtype,
+                        fill_value=fill,
+                    )
+                start = index * chunk
+                data[name][start : start + len(value)] = value
+    except Exception as problem:  # noqa: BLE001 - what a damaged store or a full disk raises there
+        why = getattr(problem, "strerror", None) or f"it is damaged ({type(problem).__name__})"
+        raise SuppleError(
+            f"cannot write {place}: {why}; remove it, it is made again from the chunks beside it"
+        ) from None
     arrays = {
         name: (
             ("configuration", *(f"{name}_{k}" for k in range(array.ndim - 1))),

@@ -1,6 +1,7 @@
 """Sweeps: the same bits whoever computes them, resumed, refused, sampled."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -123,6 +124,45 @@ def test_a_folder_of_another_question_is_refused(robot: supple.Robot, tmp_path: 
     wanted = supple.sweep(robot, "modes", over, count=2)
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert supple.sweep(robot, "modes", over, count=2, out=tmp_path / "s").identical(wanted)
+    (tmp_path / "s" / "question.json").write_text("[" * 100_000)
+    with pytest.raises(supple.SuppleError, match=r"question\.json cannot be read"):
+        supple.sweep(robot, "modes", over, count=2, out=tmp_path / "s")
+
+
+CHANGES = {  # a chunk as it is, and what somebody made of it
+    "another dtype": lambda v: {**v, "omega": v["omega"].astype(str)},
+    "fewer rows": lambda v: {**v, "omega": v["omega"][:1]},
+    "more columns": lambda v: {**v, "omega": np.repeat(v["omega"], 2, axis=1)},
+    "complex": lambda v: {**v, "omega": v["omega"] + 1j},
+    "other numbers": lambda v: {**v, "omega": v["omega"] * 2},
+    "less": lambda v: {k: v[k] for k in v if k != "omega"},
+    "more": lambda v: {**v, "another": np.zeros(2)},
+}
+
+
+@pytest.fixture(scope="module")
+def kept(robot: supple.Robot, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("kept") / "s"
+    supple.sweep(robot, "modes", {"theta.link2": [0.0, 0.5, 1.0]}, count=2, chunk=1, out=place)
+    return place
+
+
+@pytest.mark.parametrize("change", [*CHANGES, "copied", "beyond"])
+def test_chunks_that_somebody_changed_are_computed_again(
+    robot: supple.Robot, kept: Path, tmp_path: Path, change: str
+) -> None:
+    """Wrong numbers, or foreign errors, came of them."""
+    folder = shutil.copytree(kept, tmp_path / "s")
+    first = folder / "chunk-000000.npz"
+    if change in CHANGES:
+        with np.load(first) as found:
+            np.savez(first, **CHANGES[change](dict(found)))
+    else:
+        name = "chunk-000001.npz" if change == "copied" else "chunk-000099.npz"
+        shutil.copy(first, folder / name)
+    over = {"theta.link2": [0.0, 0.5, 1.0]}
+    found = supple.sweep(robot, "modes", over, count=2, chunk=1, out=folder)
+    assert found.identical(supple.sweep(robot, "modes", over, count=2, chunk=1))
 
 
 def test_strange_files_in_the_folder_are_not_its_chunks(
@@ -132,6 +172,7 @@ def test_strange_files_in_the_folder_are_not_its_chunks(
     first = supple.sweep(robot, over=over, out=tmp_path / "kept")
     (tmp_path / "kept" / "chunk-x.npz").write_bytes(b"not mine")
     (tmp_path / "kept" / "chunk-000007.npz").mkdir()
+    (tmp_path / "kept" / "chunk-000008.npz").symlink_to("chunk-000008.npz")
     assert supple.sweep(robot, over=over, out=tmp_path / "kept").identical(first)
 
 
@@ -229,6 +270,9 @@ def test_an_answer_too_large_for_memory_is_a_store(
     assert (found["valid"].values == wanted["valid"].values).all()
     again = supple.sweep(robot, "modes", OVER, count=3, chunk=16, out=tmp_path / "big")
     assert (again["width"].values == wanted["width"].values).all()
+    (tmp_path / "big" / "atlas.zarr" / "omega" / "zarr.json").write_text("{")
+    with pytest.raises(supple.SuppleError, match="it is made again from the chunks"):
+        supple.sweep(robot, "modes", OVER, count=3, chunk=16, out=tmp_path / "big")
     with pytest.raises(supple.SuppleError, match="give a folder as out="):
         supple.sweep(robot, "modes", OVER, count=3, chunk=16)
 

@@ -31,6 +31,7 @@ __all__ = ["Door", "bound", "check_host", "is_loopback"]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NEXT_PORTS = 100  # tried after a busy one
 LARGEST = 50 * 1024 * 1024  # bytes of a message: a picture of the scene
+OPENING = 60.0  # s for a handshake: fifty pages on a machine that is busy take longer than ten
 TEXT = 1000  # letters of a text that a control may hold
 CAMERA = {
     "wxyz": 4,
@@ -256,6 +257,7 @@ class Door:
             "create_connection": Guarded,
             "logger": self.quiet,
             "max_size": LARGEST,
+            "open_timeout": OPENING,
         }
 
 
