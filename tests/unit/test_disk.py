@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -303,3 +304,20 @@ def test_of_two_processes_the_last_whole_one_wins(tmp_path: Path) -> None:
             seen.add(text[0])
     assert [process.exitcode for process in both] == [0, 0]
     assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize("place", [3, b"bytes.nc", [], {}, 1.5], ids=repr)
+def test_what_is_no_name_of_a_file_is_told(place: Any) -> None:
+    """A TypeError of pathlib's before."""
+    robot = supple.load("di-castri-two-link")
+    found = supple.modes(robot, count=1)
+    for write in (
+        lambda: supple.dump(robot, place),
+        lambda: found.plot(place),
+        lambda: found.save_page(place),
+        lambda: found.save(place),
+        lambda: supple.load_response(place),
+        lambda: supple.sweep(robot, over={"theta.link2": [0.0]}, count=1, out=place),
+    ):
+        with pytest.raises(supple.SuppleError, match="give"):
+            write()

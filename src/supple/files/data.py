@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .disk import check_place, writing
+from .disk import check_place, named, writing
 
 if TYPE_CHECKING:
     import xarray
@@ -124,7 +124,7 @@ def read_dataset(path: str | Path, what: str) -> xarray.Dataset:
     compared with its seal before HDF5 sees it, and one without (another program's) is first read
     by a process of its own.
     """
-    if not Path(path).exists():
+    if not named(path).exists():
         raise SuppleError(f"cannot read {path} as {what}: there is no such file")
     if not Path(path).is_file():
         raise SuppleError(f"cannot read {path} as {what}: it is not a file")

@@ -17,11 +17,27 @@ from pathlib import Path
 
 from ..errors import SuppleError
 
-__all__ = ["check_place", "fill", "make_folder", "partial_place", "write_text", "writing"]
+__all__ = [
+    "check_place",
+    "fill",
+    "make_folder",
+    "named",
+    "partial_place",
+    "write_text",
+    "writing",
+]
 
 ASIDE = ".supple-"  # how names of unfinished files begin
 STALE = 86400.0  # s after which an unfinished file belongs to nobody: its process was killed
 PATIENCE = 10.0  # s in which the reader of a pipe must take something
+
+
+def named(path: str | PathLike[str]) -> Path:
+    """Return a place by its name; what cannot be one is told."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise SuppleError(f"a place is {repr(path)[:60]}: give the path of a file") from None
 
 
 @contextmanager
@@ -32,7 +48,7 @@ def writing(path: str | PathLike[str]) -> Iterator[Path]:
     """
     from tempfile import gettempdir
 
-    special = _special(Path(path))
+    special = _special(named(path))
     # a link stays, its file is replaced; one that leads nowhere is replaced itself
     target = Path(path) if special else Path(os.path.realpath(path))
     folder = Path(gettempdir()) if special else target.parent
@@ -94,7 +110,7 @@ def check_place(path: str | PathLike[str], source: str | None = None) -> Path:
     `source`: the file that is read, which is not to be written over. What killed processes left
     unfinished there a day ago is removed.
     """
-    place = Path(path)
+    place = named(path)
     try:
         if not place.parent.is_dir():
             raise SuppleError(f"cannot write {path}: there is no folder {place.parent}")
@@ -140,13 +156,14 @@ def fill(aside: Path, data: bytes | memoryview) -> None:
 
 def make_folder(path: str | Path) -> Path:
     """Make a folder, and those above it, unless it is there."""
+    place = named(path)
     try:
-        if Path(path).exists() and not Path(path).is_dir():
+        if place.exists() and not place.is_dir():
             raise SuppleError(f"cannot make the folder {path}: it is a file; give another name")
-        Path(path).mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
     except SuppleError:
         raise
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise SuppleError(f"cannot make {path}: {why}") from None
-    return Path(path)
+    return place

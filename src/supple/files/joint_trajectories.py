@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RobotError, SuppleError
-from .disk import write_text
+from .disk import named, write_text
 from .reading import read
 
 __all__ = ["WRITABLE", "JointTrajectory", "read_joint_trajectory", "write_joint_trajectory"]
@@ -49,7 +49,7 @@ class JointTrajectory:
 
 def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
     """Return the joint trajectory of a file, every fault told in one sentence."""
-    ending = Path(path).suffix.lower()
+    ending = named(path).suffix.lower()
     if ending == ".mcap":
         return _checked(path, _from_mcap(path))
     try:
@@ -94,7 +94,7 @@ def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
 
 def _bytes(path: str | PathLike[str]) -> bytes:
     """Everything in a file, unless it is no regular file or beyond the limit of size."""
-    place = Path(path)
+    place = named(path)
     if place.exists() and not place.is_file():
         raise SuppleError(f"{path} is not a file: give {FORM}")
     try:
@@ -203,7 +203,7 @@ def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajecto
 
 def write_joint_trajectory(path: str | PathLike[str], found: JointTrajectory) -> Path:
     """Write a joint trajectory by the ending of its name: .csv, .json, .yaml."""
-    ending = Path(path).suffix.lower()
+    ending = named(path).suffix.lower()
     if ending == ".csv":
         out = io.StringIO()
         rows = csv.writer(out, lineterminator="\n")

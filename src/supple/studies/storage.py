@@ -18,6 +18,7 @@ from ..equations.build import build
 from ..equations.damping import GivenDamping
 from ..errors import SuppleError
 from ..files.data import netcdf_names, read_dataset, write_dataset
+from ..files.disk import named
 from .motion.response import Response
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _output_columns(outputs: dict[str, Any]) -> dict[str, Any]:
 
 def save(found: Answer, path: str | Path) -> None:
     """Write an answer as netCDF; `load_response` reads a Response again."""
-    if Path(path).suffix != ".nc":
+    if named(path).suffix != ".nc":
         raise SuppleError(f"'{path}' must end in .nc (netCDF); a page to play ends in .html")
     data = found.to_xarray()
     for name in [str(name) for name, part in data.items() if part.dtype.kind == "c"]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SuppleError
-from ..files.disk import check_place, fill, writing
+from ..files.disk import check_place, fill, named, writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +84,7 @@ def check_picture(path: str | Path) -> Path:
     """Return the path of a picture to write, checked before anything is computed."""
     from matplotlib.backend_bases import FigureCanvasBase
 
-    ending = Path(path).suffix.lstrip(".").lower()
+    ending = named(path).suffix.lstrip(".").lower()
     if ending not in FigureCanvasBase.get_supported_filetypes():
         raise SuppleError(f"'{path}' has no known picture ending: try .png, .svg or .pdf")
     return check_place(path)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ...files.disk import check_place, write_text
+from ...files.disk import check_place, named, write_text
 from ..scene.scene import Scene, plain
 
 __all__ = [
@@ -143,7 +143,7 @@ def check_page(path: str | Path) -> Path:
 
 def is_page(path: str | Path) -> bool:
     """Return whether a name is that of a page."""
-    return Path(path).suffix.lower() in (".html", ".htm")
+    return named(path).suffix.lower() in (".html", ".htm")
 
 
 def page_text(title: str, chapters: Sequence[Chapter], lead: Sequence[str] = ()) -> str:
