@@ -110,6 +110,29 @@ def test_trajectories(tmp_path: Path, name: str) -> None:
         read_joint_trajectory(tmp_path / name)
 
 
+@pytest.mark.parametrize("packing", ["NONE", "LZ4", "ZSTD"])
+def test_a_log_that_unpacks_to_far_more_than_it_is(
+    tmp_path: Path, packing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few bytes of zeros, packed well, took as much memory as they claimed."""
+    writer = pytest.importorskip("mcap.writer")
+    place = tmp_path / "a.mcap"
+    for blank in (0, 1_000_000):
+        with open(place, "wb") as file:
+            log = writer.Writer(file, compression=writer.CompressionType[packing])
+            log.start()
+            schema = log.register_schema("JointTrajectory", "jsonschema", b"{}")
+            channel = log.register_channel("/move", "json", schema)
+            log.add_message(channel, 0, message().encode() + b" " * blank, 0)
+            log.finish()
+        monkeypatch.setattr("supple.files.joint_trajectories.LONGEST", 100_000)
+        if not blank:
+            assert read_joint_trajectory(place).names == ("a",)
+            continue
+        with pytest.raises(supple.SuppleError, match=r"(unpacks to more|is larger) than 0 MB"):
+            read_joint_trajectory(place)
+
+
 def test_what_a_message_held_beside_its_points_is_written_again(tmp_path: Path) -> None:
     """A date in YAML became one of Python's, which JSON does not know."""
     text = f"header: {{stamp: 2020-01-01}}\njoint_names: [a]\npoints: {json.dumps(POINTS)}\n"

@@ -160,11 +160,16 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
     """The first JSON-encoded JointTrajectory of an MCAP log (needs the extra `mcap`)."""
     try:
         from mcap.reader import make_reader
+        from mcap.records import Chunk
+        from mcap.stream_reader import StreamReader
     except ImportError:
         raise SuppleError("reading .mcap needs the extra: pip install supple[mcap]") from None
-    seen = set()
+    seen, raw = set(), _bytes(path)
     try:
-        reader = make_reader(io.BytesIO(_bytes(path)))
+        for part in StreamReader(io.BytesIO(raw), emit_chunks=True).records:
+            if isinstance(part, Chunk) and _unpacked(part.compression, part.data) > LONGEST:
+                raise SuppleError(f"{path} unpacks to more than {LONGEST // 10**6} MB: split it")
+        reader = make_reader(io.BytesIO(raw))
         for schema, channel, record in reader.iter_messages():
             name = schema.name if schema else ""
             seen.add(f"{channel.topic} ({name or channel.message_encoding})")
@@ -176,6 +181,20 @@ def _from_mcap(path: str | PathLike[str]) -> JointTrajectory:
         raise SuppleError(f"{path} is not a readable MCAP log: {problem}") from None
     told = ", ".join(sorted(seen)) or "no messages"
     raise SuppleError(f"{path} holds no JointTrajectory encoded as JSON, but {told:.200}")
+
+
+def _unpacked(compression: str, data: bytes) -> int:
+    """Bytes that a compressed chunk will take; a few bytes can claim any memory."""
+    if compression == "zstd":
+        import zstandard
+
+        return len(zstandard.ZstdDecompressor().stream_reader(data).read(LONGEST + 1))
+    if compression == "lz4":
+        import lz4.frame
+
+        opened: Any = lz4.frame.LZ4FrameDecompressor()
+        return len(opened.decompress(data, max_length=LONGEST + 1))
+    return len(data)
 
 
 def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajectory:

@@ -202,6 +202,10 @@ def map_to_xarray(found: FrequencyMap) -> xarray.Dataset:
     )
 
 
+# what a file that says something else makes of the lines that read it
+STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
 @checked(path=instance((str, Path), "the path of a file, such as 'run.nc'"))
 def load_response(path: str | Path) -> Response:
     """Return a Response written by `save`, its Model built again from what the file says.
@@ -212,16 +216,18 @@ def load_response(path: str | Path) -> Response:
     if "basis" not in data.attrs:
         raise SuppleError(f"{path} is not a response written by supple: it names no basis")
     try:
-        named = {name: data[name].values for name in ("t", "q", "qd", "tau", "work")}
-        if "beta" in data:
-            named["beta"] = data["beta"].values
-        arrays: dict[str, Any] = {name: np.asarray(x, float) for name, x in named.items()}
+        held = ["t", "q", "qd", "tau", "work", *(["beta"] if "beta" in data else [])]
+        arrays: dict[str, Any] = {
+            name: np.asarray(data.variables[name].values, float) for name in held
+        }
         described = json.loads(data.attrs["basis"])
         kind = BASES[described.pop("kind")]
         if isinstance(described.get("ends"), list):
             described["ends"] = [EndLoad(**load) for load in described["ends"]]
         basis = kind(**described)
         attributes = data.attrs
+        if attributes["stiffening"] not in (0, 1):
+            raise SuppleError(f"stiffening is {attributes['stiffening']!r:.40}: it must be 0 or 1")
         blocks = json.loads(attributes["damping"])
         model = build(
             files.loads(attributes["robot"]),
@@ -254,7 +260,7 @@ def load_response(path: str | Path) -> Response:
         found = Response(model, method=method, message=message, **arrays)
     except SuppleError as problem:
         raise SuppleError(f"cannot read {path} as a response: {problem}") from None
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+    except STRANGE as problem:
         told = f"what it says does not describe a run ({type(problem).__name__}: {problem})"
         raise SuppleError(f"cannot read {path} as a response: {told}") from None
     return found
