@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+import time
 from pathlib import Path
 
 __all__ = ["Figures", "minutes"]
@@ -20,6 +21,7 @@ class Figures:
 
     def __init__(self, name: str) -> None:
         self.name, self.count, self.faults = name, 0, [""][:0]
+        self.began = time.process_time()
         self.seed = int(os.environ.get("SUPPLE_SOAK_SEED", "0"))
 
     def tried(self, sentence: str | None = None) -> None:
@@ -36,6 +38,10 @@ class Figures:
         self.faults.append(f"{digest}: {type(problem).__name__}: {str(problem)[:200]}")
 
     def close(self) -> None:
-        sys.stderr.write(f"\n{self.name}: {self.count:,} tried, {len(self.faults)} found\n")
+        own = max(time.process_time() - self.began, 1e-3)
+        sys.stderr.write(
+            f"\n{self.name}: {self.count:,} tried, {len(self.faults)} found; "
+            f"{self.count / own * 3600:,.0f} in an hour of this process\n"
+        )
         assert self.count > 0
         assert not self.faults, "\n".join(self.faults[:20])

@@ -64,7 +64,7 @@ def test_mangled_robot_files(figures: Figures) -> None:
             text = damaged(text.encode(), chance).decode("utf-8", "replace")
         else:
             text = mangled(text, chance)
-        start = time.monotonic()
+        start = time.process_time()
         try:
             robot = supple.loads(text)
             assert supple.loads(supple.dump(robot)) == robot
@@ -74,7 +74,7 @@ def test_mangled_robot_files(figures: Figures) -> None:
             figures.found(text, problem)
         else:
             figures.tried()
-        if time.monotonic() - start > 10:
+        if time.process_time() - start > 10:
             figures.found(text, TimeoutError("more than 10 s"))
     figures.close()
 
@@ -124,7 +124,7 @@ def test_damaged_drawings_trajectories_and_urdfs(figures: Figures, tmp_path: Pat
                 lines[k] = chance.choice([*WORDS, "\u00b2", "-5", "360", "0\nARC", lines[k] * 3])
             raw = "\n".join(lines).encode()
         (tmp_path / name).write_bytes(raw)
-        start = time.monotonic()
+        start = time.process_time()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", supple.RobotWarning)
@@ -135,6 +135,6 @@ def test_damaged_drawings_trajectories_and_urdfs(figures: Figures, tmp_path: Pat
             figures.found(f"{name}\n{raw!r}", problem)
         else:
             figures.tried()
-        if time.monotonic() - start > 10:
+        if time.process_time() - start > 10:
             figures.found(f"{name}\n{raw!r}", TimeoutError("more than 10 s"))
     figures.close()
