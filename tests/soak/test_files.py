@@ -1,8 +1,8 @@
 """Damaged robot files and stored runs: whatever the bytes, a sentence, and in bounded time."""
 
+import io
 import random
 import time
-import warnings
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import supple
 from soak.figures import Figures, minutes
 from supple import library
 from supple.errors import SuppleError
+from supple.files.joint_trajectories import read_joint_trajectory
 from unit.test_disk import damaged
 from unit.test_hostile_readers import SEEDS
 
@@ -109,9 +110,58 @@ URDF = """<robot name="arm"><link name="base"/><link name="forearm"><inertial><m
 <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="2"/></joint></robot>"""
 
 
+SIDECAR = """supple: 1
+urdf: whole.urdf
+base: base
+tip: forearm
+materials: {metal: {young_modulus: 70e9, poisson_ratio: 0.33, density: 2700}}
+flexible:
+  forearm: {from: [0, 0, 0], to: [0.3, 0, 0], y: [0, 1, 0], material: metal,
+    section: {shape: tube, diameter: 0.05, wall: 0.003}, hub: {mass: 0.4},
+    end: {mass: 0.9, inertia: [0.001, 0.0012, 0.001]}}
+payload: {mass: 3.0, com: [0, 0, 0.05]}
+"""
+
+
+def log() -> bytes:
+    """An MCAP log with one joint trajectory."""
+    writer = pytest.importorskip("mcap.writer")
+    file = io.BytesIO()
+    made = writer.Writer(file, compression=writer.CompressionType.LZ4)
+    made.start()
+    schema = made.register_schema("JointTrajectory", "jsonschema", b"{}")
+    channel = made.register_channel("/move", "json", schema)
+    made.add_message(channel, 0, SEEDS["a.json"][0].encode(), 0)
+    made.finish()
+    return file.getvalue()
+
+
+def test_damaged_logs(figures: Figures, tmp_path: Path) -> None:
+    raw, place = log(), tmp_path / "a.mcap"
+    chance, end = random.Random(figures.seed), time.monotonic() + minutes(0.5)
+    while time.monotonic() < end:
+        broken = damaged(raw, chance)
+        place.write_bytes(broken)
+        try:
+            read_joint_trajectory(place)
+        except SuppleError as problem:
+            figures.tried(sentence=str(problem))
+        except Exception as problem:  # noqa: BLE001 - what is looked for
+            figures.found(broken.hex(), problem)
+        else:
+            figures.tried()
+    figures.close()
+
+
+@pytest.mark.filterwarnings("ignore::supple.RobotWarning")
 def test_damaged_drawings_trajectories_and_urdfs(figures: Figures, tmp_path: Path) -> None:
     """Bytes and words of the small files that come from other tools."""
-    seeds = {**SEEDS, "a.urdf": (URDF, supple.load)}
+    (tmp_path / "whole.urdf").write_text(URDF)
+    seeds = {**SEEDS, "a.urdf": (URDF, supple.load), "a.sidecar.yaml": (SIDECAR, supple.load)}
+    for name, (text, read) in seeds.items():
+        (tmp_path / name).write_text(text)
+        if name != "b.dxf":  # turned axes
+            read(tmp_path / name)  # as it is it is read
     chance, end = random.Random(figures.seed), time.monotonic() + minutes(1)
     while time.monotonic() < end:
         name = chance.choice(sorted(seeds))
@@ -126,9 +176,7 @@ def test_damaged_drawings_trajectories_and_urdfs(figures: Figures, tmp_path: Pat
         (tmp_path / name).write_bytes(raw)
         start = time.process_time()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", supple.RobotWarning)
-                read(tmp_path / name)
+            read(tmp_path / name)
         except SuppleError as problem:
             figures.tried(sentence=str(problem))
         except Exception as problem:  # noqa: BLE001 - what is looked for

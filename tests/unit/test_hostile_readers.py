@@ -141,8 +141,14 @@ def test_what_a_message_held_beside_its_points_is_written_again(tmp_path: Path) 
     assert json.loads((tmp_path / "b.json").read_text())["header"] == {"stamp": "2020-01-01"}
 
 
+SQUARE = [
+    (code, x)
+    for y, z in ((-20, -20), (20, -20), (20, 20), (-20, 20))
+    for code, x in ((10, y), (20, z))
+]
 SEEDS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "a.dxf": (drawing(CIRCLE, ("LWPOLYLINE", corners((70, 1), (42, 0.3)))), supple.load_profile),
+    "a.dxf": (drawing(CIRCLE, ("LWPOLYLINE", [(70, 1), *SQUARE])), supple.load_profile),
+    "b.dxf": (drawing(CIRCLE, ("LWPOLYLINE", corners((70, 1), (42, 0.3)))), supple.load_profile),
     "a.csv": ("t,q1,q2\n0,1,2\n0.5,1.5,2.5\n1,2,3e-1\n", read_joint_trajectory),
     "a.json": (message(), read_joint_trajectory),
     "a.yaml": (message().replace("}, {", "},\n {"), read_joint_trajectory),
