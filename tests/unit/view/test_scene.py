@@ -266,3 +266,22 @@ def test_a_link_with_stations_is_drawn_as_it_tapers():
     assert outline.taper[0] == pytest.approx([1, 1])
     assert outline.taper[-1] == pytest.approx([0.25, 0.5])
     assert outline.taper[12] == pytest.approx([0.625, 0.75])
+
+
+@pytest.mark.parametrize("name", ["industrial-3", "kuo-delta", "five-bar"])
+def test_a_robot_on_springs_is_drawn_with_its_foundation(name: str) -> None:
+    """One outline and one motion a link: a page drew nothing at all of such a robot."""
+    springs = {"translation": [2e5, 3e5, 5e5], "rotation": [2e3, 1.5e3, 4e3], "mass": 8.0}
+    plain = supple.load(name)
+    robot = plain.with_("foundation", springs)
+    where = {"position": [0.0, 0.0, 0.6]} if name == "kuo-delta" else {}
+    found = supple.modes(robot, count=1, **where)
+    scene = modes_scene(found)
+    names = [link.name for link in scene.links]
+    assert names.index("foundation") == 0
+    assert names[1:] == [link.name for link in modes_scene(supple.modes(plain, **where)).links]
+    assert scene.tracks[0].motion.shape[2] == len(scene.links) == len(scene.parents)
+    stands = [solid.link for solid in scene.solids if solid.role == "base"]
+    assert stands == [0]
+    pins = {solid.name: solid.link for solid in scene.solids if solid.role == "joint"}
+    assert all(names[k] in pin for pin, k in pins.items() if " of " in pin)

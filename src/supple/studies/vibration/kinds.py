@@ -72,6 +72,8 @@ def told_kind(share: Array, names: tuple[str, ...], planar: bool) -> str:
     name = max(merged, key=lambda key: merged[key].sum())
     link = int(np.argmax(merged[name] >= 0.999 * merged[name].max()))
     word = name.replace(" x-y", "") if planar else name
+    if names[link] == "foundation":
+        word = "spring"
     part = round(100 * merged[name].sum())
     if len(names) == 1:
         return f"{word} {part} %"

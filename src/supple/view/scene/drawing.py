@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -76,12 +76,18 @@ def draw_robot(
     They do not depend on the pose, so that a robot on its way is only moved, not drawn anew.
     """
     drawn: Any = _DRAWN[type(robot)]
-    outlines, solids = drawn(robot, names)
+    stands = names.index("foundation") if "foundation" in names else -1
+    outlines, solids = drawn(robot, tuple(name for name in names if name != "foundation"))
     if robot.foundation is not None and not any(s.role == "base" for s in solids):
         wide = 3 * max((s.radius for s in solids if s.role == "joint"), default=0.05)
         low = 0.3 * wide
         disc = Solid("foundation", "cylinder", "base", -1, 0, radius=wide, height=low)
         solids = (*solids, disc)
+    if stands >= 0:  # a body among the links, with the base on it
+        nothing = Outline("foundation", np.zeros((0, 2)), True, True, False)
+        outlines = (*outlines[:stands], nothing, *outlines[stands:])
+        places = [stands if s.role == "base" else s.link + (s.link >= stands) for s in solids]
+        solids = tuple(replace(s, link=k) for s, k in zip(solids, places, strict=True))
     return outlines, solids
 
 
