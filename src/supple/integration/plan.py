@@ -14,7 +14,7 @@ from ..control.linear import LinearController
 from ..equations.chains.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
-from .closed_loop import closed_rate
+from .closed_loop import Reference, closed_rate
 from .inputs import Feedback, Input, SimulationWarning
 from .sampled import Drive
 from .states import symbols
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+SLIVERS = 1e-3  # of a motion: stretches between switches that decide no step, all together
 
 
 class StoppedError(Exception):
@@ -78,6 +79,19 @@ class Plan:
     def driven(self) -> int:
         """Number of inputs of the joints: efforts, or the motion wanted under a controller."""
         return (3 if self.controller is not None else 1) * self.model.joints
+
+    @property
+    def piece(self) -> float:
+        """Shortest stretch between two switches, s; slivers are left out, and stepped over whole.
+
+        Switches of delayed copies nearly meet (a shaper's delay beside a blend of the move): what
+        lies between them is no motion of its own.
+        """
+        edges, end = self.grid[list(self.starts)], float(self.grid[-1])
+        if isinstance(self.tau, Reference) and not self.tau.trajectory.periodic:
+            end = min(end, self.tau.trajectory.duration)  # then it stands still
+        lengths = np.sort(np.diff(np.append(edges[edges < end], end)))
+        return float(lengths[np.cumsum(lengths) > SLIVERS * lengths.sum()][0])
 
     @property
     def width(self) -> int:

@@ -332,10 +332,7 @@ def _input_rates(plan: Plan) -> tuple[float, float]:
     """Rate up to which smooth pieces of a path excite modes, and the rate of the inputs."""
     T, smooth = float(plan.grid[-1] - plan.grid[0]), 0.0
     if isinstance(plan.tau, Reference):
-        path, edges = plan.tau.trajectory, plan.grid[list(plan.starts)]
-        moving = np.inf if path.periodic else path.duration  # then it stands still
-        edges = np.append(edges[edges < moving], min(moving, plan.grid[-1]))
-        smooth = SMOOTH / float(np.diff(edges).min())
+        smooth = SMOOTH / plan.piece
     given = [part for part in (plan.tau, plan.wrench) if isinstance(part, Input)]
     driven = max((part.rate(T) for part in given), default=0.0)
     return float(max(smooth, 1.2 * driven)), float(driven)

@@ -65,8 +65,7 @@ class Gauss(Stepper):
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return PHASE rad of the fastest rate excited, less where a finer tolerance is asked."""
-        edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
-        step = float(np.diff(edges).min()) / PIECE
+        step = plan.piece / PIECE
         phase = PHASE * min(1.0, plan.tolerance / USUAL) ** (1 / self.order)
         return min(step, phase / spectrum.excited) if spectrum.excited else step
 

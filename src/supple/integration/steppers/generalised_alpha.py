@@ -53,8 +53,7 @@ class GeneralisedAlpha(Stepper):
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return PHASE rad of the fastest rate excited."""
-        edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
-        step = float(np.diff(edges).min()) / PIECE
+        step = plan.piece / PIECE
         return min(step, PHASE / spectrum.excited) if spectrum.excited else step
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:

@@ -62,8 +62,7 @@ class RungeKutta4(Stepper):
             followed = LONGEST * (WATCHED / late) ** 0.25
             step = min(step, ROUGHLY / spectrum.excited, followed, (LOST / lost) ** 0.2)
         if plan.controller is not None:
-            edges = np.append(plan.grid[list(plan.starts)], plan.grid[-1])
-            step = min(step, float(np.diff(edges).min()) / PIECE)
+            step = min(step, plan.piece / PIECE)
         return step
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
