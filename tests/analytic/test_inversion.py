@@ -82,6 +82,22 @@ def test_the_whole_motion_satisfies_the_equations() -> None:
     assert np.abs(left[inside, k:]).max() < 2e-3 * np.abs(left).max()
 
 
+def test_a_fast_path_is_reached_from_slower_ones() -> None:
+    """Newton's method from the unbent arm runs away here: it raised a LinAlgError."""
+    sizes = (("link1", 1.0, 1.0, 20.0), ("link2", 0.8, 0.8, 15.0))
+    words = ("name", "length", "mass_per_length", "bending_stiffness")
+    links = [{**LINK, **dict(zip(words, each, strict=True))} for each in sizes]
+    two = supple.SerialRobot(name="two", planar=True, links=links)
+    model = supple.build(two, supple.AssumedModes(1), damping=0.05)
+    path = supple.PointToPoint([0.0, 0.5], [0.6, 0.9], 1.0)
+    found = supple.invert(model, path, window=(-2.0, 3.0))
+    u = [model.deflection_at(found.q, name, 1.0)[:, 1] / L for name, L, *_ in sizes]
+    assert found.theta + np.stack(u, axis=1) == pytest.approx(path(found.t)[0], abs=1e-9)
+    faster = supple.PointToPoint([0.0, 0.5], [0.6, 0.9], 0.3)
+    with pytest.raises(supple.SuppleError, match="too fast for this arm"):
+        supple.invert(model, faster, window=(0, 0.4))
+
+
 def test_the_tip_follows_twenty_times_better_than_computed_torque() -> None:
     """A quintic of 1 s, inverted on two modes, its efforts alone on four; rigid computed torque."""
     robot = arm(bending_stiffness=5.0)
@@ -115,7 +131,10 @@ def test_an_inertia_at_the_tip_is_refused() -> None:
         (supple.PointToPoint([0.0, 1.0], [1.0, 2.0], 1.0), None, "joints"),
         (supple.PointToPoint([0.0], [1.0], 1.0), (0.1, 2.0), "window"),
         (supple.PointToPoint([0.0], [1.0], 1.0), (-1.0, 0.5), "window"),
+        (supple.PointToPoint([0.0], [1.0], 1.0), (-1e9, 1e9), "at most 200000"),
+        (supple.PointToPoint([0.0], [1.0], 1.0), (-1.0,), "window"),
         ([0.0, 1.0], None, "Trajectory"),
+        (supple.PointToPoint([0.0], [1.0], 1.0, "linear"), None, "velocity jumps at 0 s"),
     ],
 )
 def test_bad_input(path: object, window: object, word: str) -> None:

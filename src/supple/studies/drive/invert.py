@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
+from ...arguments import reals, shown
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...equations.equilibrium import static_state
@@ -36,6 +37,7 @@ __all__ = ["Inversion", "chord_matrix", "invert"]
 
 Array = NDArray[np.float64]
 STEP = 1e-3  # s, at most
+MOST = 200_000  # samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +132,14 @@ def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = 
     first = path(np.zeros(1))[0][0]
     if first.shape != (model.joints,):
         raise SuppleError(f"path has {len(first)} coordinates, the arm has {model.joints} joints")
+    marks = np.array([0.0, *path.breaks, path.duration])
+    hair = 1e-9 * path.duration
+    jump = np.abs(path(marks + hair)[1] - path(marks - hair)[1])
+    if (jump > 1e-6 * np.abs(path(np.linspace(0, path.duration, 200))[1]).max()).any():
+        raise SuppleError(
+            f"the path's velocity jumps at {marks[jump.max(axis=1).argmax()]:g} s: no bounded "
+            "effort makes the arm follow; give a smooth one, such as a quintic"
+        )
     rows = _Rows(model)
     ends = [rows.rest(path(np.array([t]))[0][0]) for t in (0.0, path.duration)]
     zeros = [
@@ -159,20 +169,30 @@ def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) ->
     if window is None:
         ahead = min(max(14 / decay, 0.05), 20.0) if np.isfinite(decay) else 0.0
         window = (-ahead, path.duration + ahead)
-    low, high = (float(edge) for edge in window)
-    if not (np.isfinite([low, high]).all() and low <= 0 and high >= path.duration):
+    edges = reals("window", window, "give its first and last time in seconds")
+    if edges.shape != (2,) or not (
+        np.isfinite(edges).all() and edges[0] <= 0 and edges[1] >= path.duration
+    ):
         raise SuppleError(
-            f"window is {window!r}: it must hold the path, from 0 to {path.duration:g} s"
+            f"window is {shown(window)}: it must hold the path, from 0 to {path.duration:g} s"
+        )
+    low, high = edges.tolist()
+    if (high - low) / STEP > MOST:
+        raise SuppleError(
+            f"window {shown(window)} holds {(high - low) / STEP:.3g} samples: at most {MOST}"
         )
     marks = sorted({low, 0.0, *path.breaks, path.duration, high})
     parts = []
     for a, b in pairwise(marks):
         if b - a > 1e-12:
             parts.append(np.linspace(a, b, max(1, int(np.ceil((b - a) / STEP - 1e-9))) + 1)[:-1])
-    t = np.concatenate([*parts, [marks[-1]]])
-    if len(t) > 200_000:
-        raise SuppleError(f"window {window!r} holds {len(t)} samples: at most 200000")
-    return t
+    return np.concatenate([*parts, [marks[-1]]])
+
+
+def _slower(motion: tuple[Array, Array, Array], speed: float) -> tuple[Array, Array, Array]:
+    """The same places, led through as if more slowly."""
+    y, yd, ydd = motion
+    return y, speed * yd, speed**2 * ydd
 
 
 class _Rows:
@@ -250,9 +270,32 @@ class _Rows:
             guards.append(Z[:, :kept].T)
         if sum(map(len, guards)) != m2:
             raise SuppleError("the arm's zeros change sides along the path: it cannot be inverted")
-        x = np.linspace(ends[0][:m2], ends[1][:m2], N)
-        eye, H = np.eye(m2), h[:, None, None]
-        for _ in range(40):
+        x, done, further = np.linspace(ends[0][:m2], ends[1][:m2], N), 0.0, 1.0
+        while done < 1:
+            # the path as fast as it is; where that is not found, from a slower one on
+            speed = min(done + further, 1.0)
+            found = self._led(
+                x, h, guards, ends, [_slower(part, speed) for part in (nodes, middles)]
+            )
+            if found is not None:
+                x, done = found, speed
+            elif further < 1 / 30:
+                raise SuppleError(
+                    "the inversion was not found: the path is too fast for this arm; give it more "
+                    f"time ({done:.2f} of this speed was met)"
+                )
+            else:
+                further /= 2
+        return x
+
+    def _led(
+        self, x: Array, h: Array, guards: list[Array], ends: list[Array], along: list[Any]
+    ) -> Array | None:
+        """Newton's method from x, None where it does not converge."""
+        eye, H = np.eye(x.shape[1]), h[:, None, None]
+        nodes, middles = along
+        before = np.inf
+        for _ in range(20):
             f, J = self.rate(x, *nodes)
             xm = (x[:-1] + x[1:]) / 2 + h[:, None] / 8 * (f[:-1] - f[1:])
             fm, Jm = self.rate(xm, *middles)
@@ -264,11 +307,10 @@ class _Rows:
             size = float(np.abs(step).max())
             if size <= 1e-10 * float(np.abs(x).max()) + 1e-14:
                 return x
-            if not np.isfinite(size):
+            if not size < 10 * before or not size < 1e3:  # it runs away
                 break
-        raise SuppleError(
-            "the inversion was not found: the path is too fast for this arm; give it more time"
-        )
+            before = size
+        return None
 
     @staticmethod
     def _newton(
