@@ -37,6 +37,7 @@ from ..errors import SuppleError
 __all__ = ["SHAPERS", "Shaper", "shaper"]
 
 Array = NDArray[np.float64]
+WIDER = 3  # samples to both sides of an impulse's own two
 
 
 @dataclass(frozen=True)
@@ -143,23 +144,40 @@ class Shaper(Held):
 
         Each impulse is shared by the two samples about it, in proportion; the smallest change of
         those shares that restores the sum and every zero at its own frequency is then added:
-        A' = A + C^+ (d - C A), with C the conditions as rows.
+        A' = A + C^+ (d - C A), with C the conditions as rows. Where these samples are too few for
+        the conditions, their neighbours take part as well.
         """
-        nyquist = rate / 2
-        if not rate > 0 or nyquist <= self.frequency_hz:
+        highest = max([self.frequency_hz, *(zero.omega / (2 * math.pi) for zero in self.zeros)])
+        if not rate > 2 * highest:
             raise SuppleError(
-                f"rate is {rate:g} Hz: it must be above twice the frequency {self.frequency_hz:g} "
+                f"rate is {rate:g} Hz: it must be above twice the frequency {highest:g} "
                 "Hz that is shaped"
             )
         place = self.times * rate
         first = np.floor(place + 1e-9).astype(int)
         share = np.clip(place - first, 0.0, 1.0)
         share[share < 1e-9] = 0.0
-        coefficients = np.zeros(first[-1] + 2)
-        np.add.at(coefficients, first, self.amplitudes * (1 - share))
-        np.add.at(coefficients, first + 1, self.amplitudes * share)
-        used = np.flatnonzero(coefficients)
-        t = used / rate
+        shares = np.zeros(first[-1] + 2 + WIDER)
+        np.add.at(shares, first, self.amplitudes * (1 - share))
+        np.add.at(shares, first + 1, self.amplitudes * share)
+        used = np.flatnonzero(shares)
+        for _ in range(1 + WIDER):
+            coefficients, open_by = self._closed(shares[used], used / rate)
+            if open_by < 1e-9:
+                whole = np.zeros(used[-1] + 1)
+                whole[used] = coefficients
+                return whole
+            used = np.unique([used, np.maximum(used - 1, 0), used + 1])
+        raise SuppleError(
+            f"at {rate:g} Hz the samples are too far apart for this shaper (a condition stays "
+            f"open by {open_by:.1e}): sample faster, or choose one with fewer zeros"
+        )
+
+    def _closed(self, shares: Array, t: Array) -> tuple[Array, float]:
+        """Shares at times t changed least so that their sum is one and every zero is kept.
+
+        Also by how much the worst condition stays open.
+        """
         rows = [np.ones(len(t))]
         for zero in self.zeros:
             grown = np.exp(zero.exponent * (t - t[-1]))
@@ -170,15 +188,8 @@ class Shaper(Held):
         wanted = np.zeros(len(C))
         wanted[0] = 1.0
         for _ in range(3):  # the second and third time for rounding only
-            missing = wanted - C @ coefficients[used]
-            coefficients[used] += np.linalg.lstsq(C, missing, rcond=1e-13)[0]
-        open_by = float(np.abs(wanted - C @ coefficients[used]).max())
-        if open_by > 1e-9:
-            raise SuppleError(
-                f"at {rate:g} Hz the samples are too far apart for this shaper (a condition stays "
-                f"open by {open_by:.1e}): sample faster, or choose one with fewer zeros"
-            )
-        return coefficients[: used[-1] + 1]
+            shares = shares + np.linalg.lstsq(C, wanted - C @ shares, rcond=1e-13)[0]
+        return shares, float(np.abs(wanted - C @ shares).max())
 
 
 def _spaced(count: int, zeta: float) -> tuple[list[float], list[float], list[float]]:
@@ -337,44 +348,69 @@ def _numbers(name: str, given: object, count: int | None = None) -> list[float]:
 def _for_band(kind: str, band: tuple[float, float], zeta: float) -> Shaper:
     """The kind's number of impulses, equally spaced, with the least largest residual in a band.
 
-    For a given spacing the amplitudes solve a linear program: |S| is bounded by its projections on
-    64 directions (0.12 % at most), at 201 frequencies. The spacing is searched about half the
-    damped period of the band's middle.
+    Without damping this is [Dolph1946]: half a period of the band's middle apart, S is the
+    polynomial T_n(cos(w h / 2) / cos(w_low h / 2)) of Chebyshev, over its value at w = 0. Roots x
+    of sum A_k x^k are zeros at s = log(x) / h, kept at any rate as those of other kinds.
     """
-    from scipy.optimize import linprog, minimize_scalar
-
     low, high = _numbers("band", band, None) if np.ndim(band) == 1 and len(band) == 2 else (0, 0)
     if not 0 < low < high:
         raise SuppleError(f"band is {band!r}: give (low, high) in Hz, the lower one first")
     n = len(SHAPERS[kind](0.0)[0])
-    w = 2 * np.pi * np.linspace(low, high, 201)
+    middle = (low + high) / 2
+    spacing = 0.5 / (middle * math.sqrt(1 - zeta**2))
+    places = np.cos(np.pi * (np.arange(n - 1) + 0.5) / (n - 1))
+    turned = 2 * np.arccos(math.cos(np.pi * low / (low + high)) * places)
+    amplitudes = np.poly(np.exp(1j * turned)).real
+    if zeta:
+        spacing, amplitudes = _least_in_band(n, (low, high), zeta, spacing)
+    roots = np.roots(amplitudes[::-1])
+    poles = (np.log(np.abs(roots)) + 1j * (np.angle(roots) % (2 * np.pi))) / spacing
+    zeros = [Zero(float(abs(s)), float(s.real / abs(s))) for s in poles]
+    times = np.arange(n, dtype=float) * spacing
+    return Shaper(kind, times, amplitudes / amplitudes.sum(), middle, zeta, tuple(zeros))
+
+
+def _least_in_band(
+    n: int, band: tuple[float, float], zeta: float, usual: float
+) -> tuple[float, Array]:
+    """Spacing and amplitudes of n impulses with the least largest residual, damped.
+
+    For a given spacing the amplitudes solve a linear program at 201 frequencies: |S| is bounded by
+    its projections on 8 directions, then on its own direction where that was too little, until the
+    bound is met. The spacing is searched about the usual one.
+    """
+    from scipy.optimize import linprog, minimize_scalar
+
+    w = 2 * np.pi * np.linspace(*band, 201)
     exponent = complex(zeta, math.sqrt(1 - zeta**2))
-    directions = np.exp(-2j * np.pi * np.arange(64) / 64)
 
     def best(spacing: float) -> tuple[float, Array]:
         t = spacing * np.arange(n)
         S = np.exp(exponent * np.multiply.outer(w, t) - zeta * np.multiply.outer(w, t[-1:]))
-        rows = np.real(directions[:, None, None] * S).reshape(-1, n)
-        found = linprog(
-            [*np.zeros(n), 1.0],
-            A_ub=np.hstack([rows, -np.ones((len(rows), 1))]),
-            b_ub=np.zeros(len(rows)),
-            A_eq=[[*np.ones(n), 0.0]],
-            b_eq=[1.0],
-            method="highs",
-        )
-        if found.status:
-            raise SuppleError(f"band {band!r}: no shaper was found ({found.message})")
-        return float(found.fun), np.asarray(found.x[:n])
+        rows = np.real(np.exp(-0.25j * np.pi * np.arange(8))[:, None, None] * S).reshape(-1, n)
+        for _ in range(20):
+            found = linprog(
+                [*np.zeros(n), 1.0],
+                A_ub=np.hstack([rows, -np.ones((len(rows), 1))]),
+                b_ub=np.zeros(len(rows)),
+                A_eq=[[*np.ones(n), 0.0]],
+                b_eq=[1.0],
+                method="highs",
+            )
+            if found.status:
+                raise SuppleError(f"band {band!r}: no shaper was found ({found.message})")
+            left = S @ found.x[:n]
+            high = np.abs(left) > found.fun * (1 + 1e-7) + 1e-12
+            if not high.any():
+                break
+            own = left[high].conj() / np.abs(left[high])
+            rows = np.vstack([rows, np.real(own[:, None] * S[high])])
+        return float(np.abs(left).max()), np.asarray(found.x[:n])
 
-    middle = (low + high) / 2
-    half = 0.5 / (middle * math.sqrt(1 - zeta**2))
     found = minimize_scalar(
         lambda s: best(s)[0],
-        bounds=(0.6 * half, 1.25 * half),
+        bounds=(0.6 * usual, 1.25 * usual),
         method="bounded",
-        options={"xatol": 1e-4 * half},
+        options={"xatol": 1e-4 * usual},
     )
-    _, amplitudes = best(float(found.x))
-    times = np.arange(n, dtype=float) * float(found.x)
-    return Shaper(kind, times, amplitudes / amplitudes.sum(), middle, zeta)
+    return float(found.x), best(float(found.x))[1]
