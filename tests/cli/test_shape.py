@@ -78,7 +78,7 @@ def test_bad_files(console: Console, tmp_path: Path, text: str, word: str) -> No
         (["--frequency", "0"], "positive"),
         (["--frequency", "abc"], "--frequency"),
         (["--frequency", "7", "--shaper", "zvx"], "zvd"),
-        (["--frequency", "7", "--speed-limit", "0"], "speed_limit is 0.0: give a positive number"),
+        (["--frequency", "7", "--speed-limit", "0"], "speed_limit is 0.0: it allows no move"),
         (["--frequency", "7", "--out", "x.txt"], ".csv"),
         (["--robot", "industrial-3"], "3"),
         ([], "--frequency"),

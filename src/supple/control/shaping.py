@@ -28,6 +28,9 @@ from .trajectories import Trajectory
 __all__ = ["Samples", "Scheduled", "Shaped", "residual_amplitude", "shaped"]
 
 Array = NDArray[np.float64]
+POINTS = 41  # at which a frequency is asked along a path
+MOST = 2561  # the same along a path of many moves
+FITS = 2e-3  # of the frequency: what a polynomial through POINTS may miss
 
 
 def _apart(times: Array, T: float) -> tuple[float, ...]:
@@ -97,9 +100,21 @@ class Scheduled(Trajectory):
 
     @cached_property
     def _phase(self) -> tuple[Any, Any, Any]:
-        """w, w' and p as functions of t >= 0: one polynomial, so that what follows is smooth."""
+        """w, w' and p as functions of t >= 0: one polynomial, so that what follows is smooth.
+
+        A spline where there are more points than a polynomial of a few terms goes through.
+        """
+        if len(self.times) > POINTS:
+            from scipy.interpolate import CubicSpline
+
+            spline = CubicSpline(self.times, self.omega)
+            return spline, spline.derivative(), spline.antiderivative()
         w = Chebyshev.fit(self.times, self.omega, min(16, len(self.times) // 2))
         return w, w.deriv(), w.integ(lbnd=self.times[0])
+
+    def omega_at(self, t: Array) -> Array:
+        """The mode's circular frequency at times, rad/s."""
+        return np.asarray(self._outside(t)[0])
 
     def _outside(self, t: Array) -> tuple[Array, Array, Array]:
         """w, w', p at any time: constant frequency before and after the schedule."""
@@ -163,11 +178,12 @@ class Samples(Trajectory):
     """A trajectory through samples: cubic splines, at rest at both ends.
 
     Attributes:
-        t: (N,) times from 0, s.  positions: (N, n).
+        t: (N,) times from 0, s.  positions: (N, n).  velocities: (N, n), where they are known.
     """
 
     t: Array
     positions: Array
+    velocities: Array | None = None
     smooth: bool = field(default=True, init=False)
 
     @property
@@ -176,8 +192,10 @@ class Samples(Trajectory):
 
     @cached_property
     def _spline(self) -> Any:
-        from scipy.interpolate import CubicSpline
+        from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
+        if self.velocities is not None:
+            return CubicHermiteSpline(self.t, self.positions, self.velocities)
         return CubicSpline(self.t, self.positions, bc_type="clamped")
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
@@ -227,17 +245,26 @@ def residual_amplitude(
 
     An oscillator y'' + 2 zeta w y' + w^2 y = -x'' on the command, positions (N, joints) joined by
     straight lines: x'' is a row of impulses, jumps of velocity dv_k at t_k, and the amplitude at
-    the last sample is |sum dv_k exp(s (t_k - t_N))| / w_d with s = zeta w + i w_d.
+    the last sample is |sum dv_k exp(s (t_k - t_N))| / w_d with s = zeta w + i w_d. `frequency_hz`
+    is (modes,), or (modes, N) where it changes slowly: then s (t_k - t_N) is the integral of s, and
+    1/w_d is 1/sqrt(w_d(t_k) w_d(t_N)), as the action of a mode, energy over frequency, is kept.
     """
     v = np.diff(positions, axis=0) / np.diff(t)[:, None]
     still = np.zeros((1, positions.shape[1]))
     jumps = np.diff(np.concatenate([still, v, still]), axis=0)
+    along = np.asarray(frequency_hz, float)
+    along = along if along.ndim == 2 else np.atleast_1d(along)[:, None]
+    ratios = np.broadcast_to(np.asarray(damping_ratio, float), len(along))
     found = []
-    pairs = np.broadcast_arrays(np.atleast_1d(frequency_hz), np.atleast_1d(damping_ratio))
-    for f, zeta in zip(*pairs, strict=True):
-        w = 2 * np.pi * f
-        w_d = w * np.sqrt(1 - zeta**2)
-        found.append(np.abs(np.exp((zeta * w + 1j * w_d) * (t - t[-1])) @ jumps) / w_d)
+    for f, zeta in zip(along, ratios, strict=True):
+        s = 2 * np.pi * f * complex(zeta, np.sqrt(1 - zeta**2))
+        if len(f) == 1:
+            turned = s * (t - t[-1])
+        else:
+            turned = np.concatenate([[0.0], np.cumsum((s[1:] + s[:-1]) / 2 * np.diff(t))])
+            turned = turned - turned[-1]
+        share = np.exp(turned) / np.sqrt(s.imag * s.imag[-1])
+        found.append(np.abs(share @ jumps))
     return np.array(found)
 
 
@@ -245,17 +272,24 @@ def schedule(
     trajectory: Trajectory,
     shaper: Shaper,
     omega_at: Callable[[Array], Array],
-    points: int = 41,
     rounds: int = 3,
 ) -> Scheduled:
     """Return a trajectory shaped for a mode of circular frequency `omega_at(poses (m, n)) -> (m,)`.
 
-    The frequency is taken along the shaped motion itself, found by repetition.
+    The frequency is taken along the shaped motion itself, found by repetition; at more points
+    where the path has many moves.
     """
     moved: Trajectory = trajectory
-    end = trajectory.duration
+    end, points = trajectory.duration, POINTS
     for _ in range(rounds):
-        times = np.linspace(0.0, end, points)
-        found = Scheduled(trajectory, shaper, times, omega_at(moved(times)[0]))
+        while True:
+            times = np.linspace(0.0, end, points)
+            omega = omega_at(moved(times)[0])
+            found = Scheduled(trajectory, shaper, times, omega)
+            between = (times[1:] + times[:-1]) / 2
+            missed = found.omega_at(between) / omega_at(moved(between)[0]) - 1
+            if points >= MOST or float(np.abs(missed).max()) < FITS:
+                break
+            points = 2 * points - 1
         moved, end = found, found.duration
     return found

@@ -38,13 +38,22 @@ class JointTrajectory:
 
     Attributes:
         names: of the joints.  t: (N,) s, rising.  positions: (N, joints).
-        header: what else a ROS message held, kept for writing.
+        header: what else a ROS message held, kept for writing.  velocities: (N, joints) of a ROS
+        message whose points all have them.  rates: how many of velocities and accelerations they
+        have, and are written with.
     """
 
     names: tuple[str, ...]
     t: Array
     positions: Array
     header: dict[str, Any] = field(default_factory=dict)
+    velocities: Array | None = None
+    rates: int = 0
+
+    @property
+    def duration(self) -> float:
+        """From the first time to the last, s."""
+        return float(self.t[-1] - self.t[0])
 
 
 def read_joint_trajectory(path: str | PathLike[str]) -> JointTrajectory:
@@ -131,6 +140,7 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
     need(told, "key joint_names is missing, or holds no names")
     need(isinstance(points, list), "key points is missing, or no list")
     t, positions = [], []
+    carried: dict[str, list[Any]] = {"velocities": [], "accelerations": []}
     for k, point in enumerate(points):
         need(isinstance(point, dict), f"point {k + 1} is no mapping")
         stamp, place = point.get("time_from_start"), point.get("positions")
@@ -146,9 +156,16 @@ def _from_message(path: str | PathLike[str], message: Any) -> JointTrajectory:
         need(len(place) == len(names), f"{len(names)} joints, but point {k + 1} has {len(place)}")
         t.append(float(stamp))
         positions.append([float(value) for value in place])
+        for key, each in carried.items():
+            given = point.get(key)
+            if isinstance(given, list) and len(given) == len(names) and all(map(_number, given)):
+                each.append(given)
+    rates = [bool(t) and len(each) == len(t) for each in carried.values()]
+    velocities = np.array(carried["velocities"], float) if rates[0] else None
     header = {key: value for key, value in message.items() if key != "points"}
     table = np.array(positions, float).reshape(len(t), len(names))
-    return JointTrajectory(tuple(names), np.array(t), table, header)
+    count = sum(rates) if rates[0] else 0
+    return JointTrajectory(tuple(names), np.array(t), table, header, velocities, count)
 
 
 def _number(value: Any) -> bool:
@@ -200,7 +217,8 @@ def _unpacked(compression: str, data: bytes) -> int:
 def _checked(path: str | PathLike[str], found: JointTrajectory) -> JointTrajectory:
     if len(found.t) < 2:
         raise SuppleError(f"{path} has {len(found.t)} rows of numbers: a move needs two or more")
-    table = np.column_stack([found.t, found.positions])
+    more = [] if found.velocities is None else [found.velocities]
+    table = np.column_stack([found.t, found.positions, *more])
     large = ~(np.abs(table) <= LARGEST)
     if large.any():
         row = int(np.flatnonzero(large.any(axis=1))[0])
@@ -230,11 +248,17 @@ def write_joint_trajectory(path: str | PathLike[str], found: JointTrajectory) ->
         for t, x in zip(found.t, found.positions, strict=True):
             rows.writerow([repr(float(value)) for value in (t, *x)])
         return write_text(path, out.getvalue())
-    points = []
-    for t, x in zip(found.t, found.positions, strict=True):
+    columns = {"positions": found.positions}
+    for key in ("velocities", "accelerations")[: found.rates]:
+        slopes = np.gradient(columns[[*columns][-1]], found.t, axis=0)
+        slopes[[0, -1]] = 0.0  # at rest
+        columns[key] = slopes
+    points: list[dict[str, Any]] = []
+    for k, t in enumerate(found.t):
         nanoseconds = round(float(t) * 1e9)
         stamp = {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
-        points.append({"positions": x.tolist(), "time_from_start": stamp})
+        each = {key: column[k].tolist() for key, column in columns.items()}
+        points.append({**each, "time_from_start": stamp})
     message = {**found.header, "joint_names": list(found.names), "points": points}
     if ending == ".json":
         return write_text(path, json.dumps(message))

@@ -27,6 +27,10 @@ Frequency = Annotated[
     str | None,
     typer.Option("--frequency", metavar="7.2,19", help="Natural frequencies to calm, Hz."),
 ]
+Band = Annotated[
+    str | None,
+    typer.Option("--band", metavar="6,9", help="A band to calm instead, low and high, Hz."),
+]
 Damping = Annotated[
     str | None,
     typer.Option("--damping", metavar="0.02", help="Damping ratio, one or one per frequency."),
@@ -57,13 +61,18 @@ Rate = Annotated[
     float | None, typer.Option("--rate", help="Samples per second. Default: those of the file.")
 ]
 SpeedLimit = Annotated[
-    float | None,
-    typer.Option("--speed-limit", help="Slow the move down to keep this speed, rad/s or m/s."),
+    str | None,
+    typer.Option(
+        "--speed-limit",
+        metavar="1.5",
+        help="Slow the move down to keep this speed, rad/s or m/s; one value, or one per joint. "
+        "Default: the robot file's.",
+    ),
 ]
 AccelerationLimit = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        "--acceleration-limit", help="Slow the move down to keep this acceleration, rad/s2 or m/s2."
+        "--acceleration-limit", metavar="4", help="The same for acceleration, rad/s2 or m/s2."
     ),
 ]
 
@@ -71,6 +80,7 @@ AccelerationLimit = Annotated[
 def shape(
     file: In,
     frequency: Frequency = None,
+    band: Band = None,
     damping: Damping = None,
     kind: Kind = "zvd",
     robot: RobotFile = None,
@@ -94,15 +104,23 @@ def shape(
         if not out.lower().endswith(moves.WRITABLE):
             raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
         check_place(out, file)
-    if (robot is None) == (frequency is None):
-        raise SuppleError("give --frequency in Hz, or --robot to take the frequencies from")
-    limits = {"speed_limit": speed_limit, "acceleration_limit": acceleration_limit}
-    given: dict[str, Any] = {"rate": rate, **limits}
-    if frequency is not None:
-        given["frequency_hz"] = values(frequency, "--frequency")
-    if damping is not None:
-        found = values(damping, "--damping")
-        given["damping_ratio"] = found[0] if len(found) == 1 else found
+    if sum(word is not None for word in (robot, frequency, band)) != 1:
+        raise SuppleError("give --frequency in Hz, --band, or --robot to take frequencies from")
+    if robot is None and (gains is not None or modes != 1):
+        raise SuppleError("--gains and --modes are about a robot: give --robot as well")
+    given: dict[str, Any] = {"rate": rate}
+    for name, text, one in (
+        ("frequency_hz", frequency, False),
+        ("band", band, False),
+        ("damping_ratio", damping, True),
+        ("speed_limit", speed_limit, True),
+        ("acceleration_limit", acceleration_limit, True),
+    ):
+        if text is not None:
+            found = values(
+                text, "--" + name.removesuffix("_hz").removesuffix("_ratio").replace("_", "-")
+            )
+            given[name] = found[0] if one and len(found) == 1 else found
     if robot is not None:
         given |= {"robot": files.load(robot), "modes": modes, "servo": servo_of(gains)}
     answer = ask(moves.read_joint_trajectory(file), kind, **given)
@@ -143,8 +161,8 @@ def _tell(found: ShapedMove, json: bool) -> None:
             "damping_ratio": found.damping_ratio,
             "rate": found.rate,
             "slowed": found.slowed,
-            "duration_before": found.before.t[-1],
-            "duration_after": found.after.t[-1],
+            "duration_before": found.before.duration,
+            "duration_after": found.after.duration,
             "time_added": found.time_added,
             "impulses": impulses,
             "residual_before": found.residual_before,
@@ -154,12 +172,12 @@ def _tell(found: ShapedMove, json: bool) -> None:
         }
         print_json(document)
         return
-    where = "along the path, at its end " if found.shaper is None else ""
+    where = "the path's modes, at its end " if found.shaper is None else ""
     f = ", ".join(f"{x:.4g}" for x in found.frequency_hz)
     z = ", ".join(f"{x:.3g}" for x in found.damping_ratio)
     say(f"{found.kind} shaper for {where}{f} Hz, damping {z}, at {found.rate:.6g} samples/s")
     say(
-        f"{found.before.t[-1]:.4g} s become {found.after.t[-1]:.4g} s "
+        f"{found.before.duration:.4g} s become {found.after.duration:.4g} s "
         f"({found.time_added:.4g} s more)"
     )
     if found.slowed > 1:
@@ -173,6 +191,9 @@ def _tell(found: ShapedMove, json: bool) -> None:
     for k, own in enumerate(found.frequency_hz):
         for j, name in enumerate(found.before.names):
             before, after = found.residual_before[k, j], found.residual_after[k, j]
-            share = f"{100 * after / before:.3g} %" if before > 0 else "-"
+            share = f"{100 * after / before:.3g} %" if after > 1e-5 * before else "< 0.001 %"
+            travel = float(abs(found.before.positions[:, j] - found.before.positions[0, j]).max())
+            if before < 1e-9 * travel or not travel:
+                share = "-"  # there is nothing to calm
             rows.append((name, f"{own:.4g}", f"{before:.3g}", f"{after:.3g}", share))
     print_table(("joint", "mode (Hz)>", "as given>", "shaped>", "remains>"), rows)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
-from ...arguments import Check, checked, instance, number, one_of, optional, some, switch, whole
+from ...architectures.kinds import architecture_of
+from ...arguments import (
+    Check,
+    checked,
+    instance,
+    number,
+    one_of,
+    optional,
+    reals,
+    shown,
+    some,
+    switch,
+    vector,
+    whole,
+)
 from ...control.controllers import Controller
 from ...control.shapers import SHAPERS, Shaper, shaper
 from ...control.shaping import Samples, residual_amplitude, schedule, shaped
-from ...control.trajectories import Trajectory, a_trajectory
+from ...control.trajectories import Slowed, Trajectory, a_trajectory
 from ...errors import SuppleError
 from ...files.joint_trajectories import JointTrajectory
 from ...robot import Robot, a_robot
@@ -33,10 +47,11 @@ class ShapedMove(Answer):
         kind, rate, slowed: the shaper's name; samples per second; how much the move was stretched
         before shaping to keep the limits.
         frequency_hz, damping_ratio: (modes,) shaped for; where they change along the path, at its
-        end.
+        end; of a band its two ends and its middle.
         shaper: the impulses, None where they are scheduled over the path.
         residual_before, residual_after: (modes, joints) predicted vibration that each joint's
-        command leaves in each mode, in units of the joint.
+        command leaves in each mode, in units of the joint; along a path with a robot for the
+        frequency as it changes there.
     """
 
     before: JointTrajectory
@@ -65,7 +80,7 @@ class ShapedMove(Answer):
     @property
     def time_added(self) -> float:
         """How much longer the move takes, s."""
-        return float(self.after.t[-1] - self.before.t[-1])
+        return self.after.duration - self.before.duration
 
     def peaks(self, which: str = "after") -> tuple[Array, Array]:
         """Return the largest speed and acceleration of each joint, (joints,) each."""
@@ -77,35 +92,43 @@ class ShapedMove(Answer):
     def __repr__(self) -> str:
         f = ", ".join(f"{x:.4g}" for x in self.frequency_hz)
         return (
-            f"<ShapedMove {self.kind} for {f} Hz: {self.before.t[-1]:.4g} s and "
+            f"<ShapedMove {self.kind} for {f} Hz: {self.before.duration:.4g} s and "
             f"{self.time_added:.4g} s more, {len(self.before.names)} joints>"
         )
 
 
-def sampled(move: JointTrajectory, rate: float | None) -> tuple[JointTrajectory, float]:
-    """Return a move on even samples from t = 0, and their rate in Hz.
+def sampled(
+    move: JointTrajectory | Trajectory, rate: float | None, slowed: float = 1.0
+) -> tuple[JointTrajectory, float]:
+    """Return a move, `slowed` times as slow, on even samples, and their rate in Hz.
 
     Even samples are kept as they are; others, and another rate asked for, are taken from cubic
-    splines at rest at both ends.
+    splines, through the velocities if there are any, else at rest at both ends. It begins when the
+    move does.
     """
-    steps = np.diff(move.t)
-    even = np.ptp(steps) <= 1e-4 * steps.mean()
-    own = 1 / float(steps.mean())
-    if even and (rate is None or abs(rate - own) < 1e-6 * own):
-        t = np.arange(len(move.t)) / own
-        return JointTrajectory(move.names, t, move.positions, move.header), own
-    chosen = rate or 1 / float(steps.min())
+    if isinstance(move, Trajectory):
+        chosen = rate or 1000.0
+        line: Trajectory = Slowed(move, slowed) if slowed > 1 else move
+        names = tuple(f"joint{i + 1}" for i in range(len(move(0.0)[0])))
+        form = JointTrajectory(names, np.zeros(1), np.zeros((1, len(names))))
+    else:
+        steps, form = np.diff(move.t), replace(move, velocities=None)
+        even = np.ptp(steps) <= 1e-4 * steps.mean() + 8 * np.spacing(np.abs(move.t).max())
+        own = 1 / float(steps.mean())
+        if even and slowed == 1 and (rate is None or abs(rate - own) < 1e-6 * own):
+            return replace(form, t=move.t[0] + np.arange(len(move.t)) / own), own
+        chosen = rate or (own if even else 1 / float(steps.min()))
+        v = None if move.velocities is None else move.velocities / slowed
+        line = Samples((move.t - move.t[0]) * slowed, move.positions, v)
     if not np.isfinite(chosen) or chosen <= 0:
         raise SuppleError(f"rate is {rate!r}: give samples per second, such as 1000")
-    span = float(move.t[-1] - move.t[0])
-    if span * chosen > 2e7:
+    if line.duration * chosen > 2e7:
         raise SuppleError(
-            f"{span:g} s at {chosen:g} Hz are {span * chosen:.1e} samples: at most "
-            "2e7, give a lower rate, or higher limits if they made it so long"
+            f"{line.duration:g} s at {chosen:g} Hz are {line.duration * chosen:.1e} samples: at "
+            "most 2e7, give a lower rate, or higher limits if they made it so long"
         )
-    t = np.arange(int(np.ceil(span * chosen - 1e-9)) + 1) / chosen
-    spline = Samples(move.t - move.t[0], move.positions)
-    return JointTrajectory(move.names, t, spline(t)[0], move.header), chosen
+    t = np.arange(int(np.ceil(line.duration * chosen - 1e-9)) + 1) / chosen
+    return replace(form, t=form.t[0] + t, positions=line(t)[0]), chosen
 
 
 @checked(
@@ -163,12 +186,12 @@ ARGUMENTS: dict[str, Check] = {
     "kind": one_of(*SHAPERS),
     "frequency_hz": optional(some(1e-6)),
     "damping_ratio": optional(some(0)),
+    "band": optional(vector(2)),
     "robot": optional(a_robot),
     "modes": whole(1, 100),
     "rate": optional(number(1e-3, 1e7, unit="in Hz")),
-    "speed_limit": optional(number(0, above=True)),
-    "acceleration_limit": optional(number(0, above=True)),
 }
+ROUNDS = 40  # of slowing down
 
 
 @checked(**ARGUMENTS)
@@ -178,91 +201,152 @@ def shape(  # noqa: PLR0913 - every option of the command
     frequency_hz: float | Sequence[float] | None = None,
     damping_ratio: float | Sequence[float] | None = None,
     *,
+    band: tuple[float, float] | None = None,
     robot: Robot | None = None,
     modes: int = 1,
     servo: Controller | None = None,
     rate: float | None = None,
-    speed_limit: float | None = None,
-    acceleration_limit: float | None = None,
+    speed_limit: float | Sequence[float] | None = None,
+    acceleration_limit: float | Sequence[float] | None = None,
 ) -> ShapedMove:
     """Return a move shaped so that chosen modes are at rest when it ends.
 
     Args:
         move: samples, or a Trajectory (sampled at `rate`, 1000 Hz unless given).
-        kind, frequency_hz, damping_ratio: as for `supple.shaper`.
+        kind, frequency_hz, damping_ratio, band: as for `supple.shaper`.
         robot: take the frequencies from this robot's `modes` lowest modes along the path instead,
         its motors held, by `servo` if one is given.
         rate: samples per second of the answer; that of the samples unless given.
-        speed_limit, acceleration_limit: the move is stretched in time before it is shaped where it
-        would pass them; shaping itself adds nothing to either.
+        speed_limit, acceleration_limit: of each coordinate, one value or one for each; the move is
+        stretched in time until what is shaped keeps them. A robot's own limits of speed hold where
+        none is given.
     """
-    if (robot is None) == (frequency_hz is None):
-        raise SuppleError("give frequency_hz, or a robot to take the frequencies from")
-    if isinstance(move, Trajectory):
-        rate = rate or 1000.0
-        t = np.arange(int(np.ceil(move.duration * rate - 1e-9)) + 1) / rate
-        x = move(t)[0]
-        move = JointTrajectory(tuple(f"joint{i + 1}" for i in range(x.shape[1])), t, x)
-    even, rate = sampled(move, rate)
-    even, slowed = _within(even, rate, speed_limit, acceleration_limit)
+    if (frequency_hz is not None) + (band is not None) + (robot is not None) != 1:
+        raise SuppleError("give frequency_hz, a band, or a robot to take the frequencies from")
+    first = sampled(move, rate)[0]
+    if robot is not None and len(architecture_of(robot).drives) != len(first.names):
+        motors = ", ".join(drive.name for drive in architecture_of(robot).drives)
+        raise SuppleError(
+            f"the move has {len(first.names)} coordinates ({', '.join(first.names):.60}): "
+            f"{robot.name} needs one for each of its motors ({motors:.60})"
+        )
+    limits = [
+        _limit("speed_limit", speed_limit, first, robot),
+        _limit("acceleration_limit", acceleration_limit, first),
+    ]
     if robot is None:
         ratio = 0.0 if damping_ratio is None else damping_ratio
-        design: Shaper | None = shaper(kind, frequency_hz, ratio)
-        assert design is not None
-        y = shaped(even.positions, design, rate)
-        f = np.atleast_1d(np.asarray(frequency_hz, float))
-        z = np.broadcast_to(np.asarray(ratio, float), f.shape)
+        design = shaper(kind, frequency_hz, ratio, band=band)
+        f = np.linspace(*band, 3) if band else np.atleast_1d(np.asarray(frequency_hz, float))
+        how: _Fixed | _Led = _Fixed(design, f, np.broadcast_to(ratio, f.shape))
     else:
-        y, f, z = _for_robot(robot, even, kind, modes, servo, damping_ratio)
-        design = None
-    t = np.arange(len(y)) / rate
-    after = JointTrajectory(even.names, t, y, even.header)
-    return ShapedMove(
-        even,
-        after,
-        kind,
-        rate,
-        slowed,
-        f,
-        np.array(z),
-        design,
-        residual_amplitude(even.t, even.positions, f, z),
-        residual_amplitude(t, y, f, z),
+        if isinstance(damping_ratio, Sequence):
+            raise SuppleError("with a robot give one damping_ratio, or none to take its own")
+        how = _Led(robot, kind, modes, servo, damping_ratio)
+    return _within(lambda slowed: how.made(*sampled(move, rate, slowed)), limits)
+
+
+def _within(made: Callable[[float], ShapedMove], limits: Sequence[Array]) -> ShapedMove:
+    """The move made by a factor of slowness, the least found that keeps limits, to 1 %."""
+    best, slowed, short = None, 1.0, 1.0
+    for _ in range(ROUNDS):
+        found = made(slowed)
+        over = [(peak / limit).max() for peak, limit in zip(found.peaks(), limits, strict=True)]
+        needed = float(max(over[0], over[1] ** 0.5))
+        if needed <= 1 + 1e-12:
+            best = replace(found, slowed=slowed)
+        else:
+            short = max(short, slowed)
+        if best is None:
+            slowed *= needed * (1 + 1e-5)
+        elif best.slowed <= 1.01 * short:
+            return best
+        else:
+            slowed = (short + best.slowed) / 2
+    raise SuppleError(
+        f"slowed down {slowed:.3g} times the move still passes its limits {needed:.3g} times: give "
+        "higher ones, or a smoother move"
     )
 
 
-def _for_robot(
-    robot: Robot, even: JointTrajectory, kind: str, modes: int, servo: Any, damping_ratio: Any
-) -> tuple[Array, Array, Array]:
-    """The positions shaped for a robot's modes along the path, and those modes at its end."""
-    if damping_ratio is not None and np.ndim(damping_ratio):
-        raise SuppleError("with a robot give one damping_ratio, or none to take the robot's own")
-    joints = held(robot, even.positions[-1:], modes, servo)
-    spline = Samples(even.t, even.positions)
-    found = scheduled(robot, spline, kind, modes, servo, damping_ratio)
-    rate = 1 / (even.t[1] - even.t[0])
-    t = np.arange(int(np.ceil(found.duration * rate - 1e-9)) + 1) / rate
-    z = joints[1][0] if damping_ratio is None else np.full(modes, float(damping_ratio))
-    return found(t)[0], joints[0][0] / (2 * np.pi), z
+def _limit(name: str, given: Any, move: JointTrajectory, robot: Robot | None = None) -> Array:
+    """A limit for each coordinate; without one that of the robot's motors, where they have it."""
+    n = len(move.names)
+    if given is None:
+        drives = () if robot is None else architecture_of(robot).drives
+        own = [drive.made.speed_limit for drive in drives]
+        return np.array([np.inf if x is None else float(x) for x in own] or [np.inf])
+    limit = reals(name, given)
+    if limit.shape not in ((), (n,)) or not (np.isfinite(limit) & (limit > 0)).all():
+        raise SuppleError(
+            f"{name} is {shown(given)}: it allows no move; give a positive number, or one for each "
+            f"of {n} coordinates"
+        )
+    return np.asarray(limit, float)
 
 
-def _within(
-    move: JointTrajectory, rate: float, speed: float | None, acceleration: float | None
-) -> tuple[JointTrajectory, float]:
-    """The move stretched in time so that it keeps the limits, and the factor."""
-    factor = 1.0
-    for name, limit, order in (
-        ("speed_limit", speed, 1),
-        ("acceleration_limit", acceleration, 2),
-    ):
-        if limit is None:
-            continue
-        if not np.isfinite(limit) or limit <= 0:
-            raise SuppleError(f"{name} is {limit!r}: it allows no move; give a positive number")
-        peak = float(np.abs(np.diff(move.positions, order, axis=0)).max(initial=0.0)) * rate**order
-        factor = max(factor, (peak / limit) ** (1 / order))
-    if factor <= 1.0:
-        return move, 1.0
-    factor *= 1 + 1e-3  # the spline through the samples may rise a little above them
-    stretched = JointTrajectory(move.names, move.t * factor, move.positions, move.header)
-    return sampled(stretched, rate)[0], factor
+@dataclass(frozen=True)
+class _Fixed:
+    """Shaped by the same impulses everywhere, for modes f (Hz) of ratios z."""
+
+    design: Shaper
+    f: Array
+    z: Array
+
+    def made(self, even: JointTrajectory, rate: float) -> ShapedMove:
+        """Return the move shaped, by convolution."""
+        y = shaped(even.positions, self.design, rate)
+        return _answer(even, y, rate, (self.design.kind, self.design), (self.f, self.z))
+
+
+@dataclass(frozen=True)
+class _Led:
+    """Shaped for a robot's lowest modes along the path."""
+
+    robot: Robot
+    kind: str
+    modes: int
+    servo: Controller | None
+    ratio: float | None
+
+    def made(self, even: JointTrajectory, rate: float) -> ShapedMove:
+        """Return the move shaped, delays in the phase of each mode."""
+        end, ratios = held(self.robot, even.positions[-1:], self.modes, self.servo)
+        z = ratios[0] if self.ratio is None else np.full(self.modes, float(self.ratio))
+        line = Samples(even.t - even.t[0], even.positions)
+        found = scheduled(self.robot, line, self.kind, self.modes, self.servo, self.ratio)
+        t = np.arange(int(np.ceil(found.duration * rate - 1e-9)) + 1) / rate
+        f = end[0] / (2 * np.pi)
+        if not rate > 2 * f.max():
+            raise SuppleError(
+                f"rate is {rate:g} Hz: it must be above twice the frequency {f.max():g} Hz that is "
+                "shaped; ask for a higher one"
+            )
+        along = tuple(self._along(motion, times) for motion, times in ((line, line.t), (found, t)))
+        return _answer(even, found(t)[0], rate, (self.kind, None), (f, z), along)
+
+    def _along(self, motion: Trajectory, t: Array) -> Array:
+        """The frequencies (modes, N) at times, by splines through some of them."""
+        from scipy.interpolate import CubicSpline
+
+        some = np.linspace(0.0, t[-1], min(len(t), 1281 if self.servo is None else 161))
+        omega = held(self.robot, motion(some)[0], self.modes, self.servo)[0]
+        return np.asarray(CubicSpline(some, omega / (2 * np.pi))(t).T)
+
+
+def _answer(
+    even: JointTrajectory,
+    y: Array,
+    rate: float,
+    by: tuple[str, Shaper | None],
+    modes: tuple[Array, Array],
+    along: tuple[Array, ...] | None = None,
+) -> ShapedMove:
+    """The answer, with what each command leaves of modes (f, z), or of f along the two motions."""
+    f, z = modes
+    after = replace(even, t=even.t[0] + np.arange(len(y)) / rate, positions=y)
+    left = [
+        residual_amplitude(move.t, move.positions, own, z)
+        for move, own in zip((even, after), along or (f, f), strict=True)
+    ]
+    return ShapedMove(even, after, by[0], rate, 1.0, f, np.array(z), by[1], left[0], left[1])

@@ -34,8 +34,10 @@ def plot_shaped(found: ShapedMove, path: str | Path | None = None) -> Figure:
                 axes[1].plot(move.t, v[:, j], style, color=colour, lw=1.4)
             axes[1].plot([], [], style, color=QUIET, label=name)
         for ax, what in ((axes[0], "position (rad or m)"), (axes[1], "speed (rad/s or m/s)")):
-            ax.set(xlabel="time (s)", title=what, xlim=(0, found.after.t[-1]))
+            ax.set(xlabel="time (s)", title=what, xlim=tuple(found.after.t[[0, -1]]))
             ax.legend(loc="best", fontsize=8)
+        same = ", the same along the whole path" if found.shaper is None else ""
+        axis = f"natural frequency (Hz){same}"
         f = np.linspace(0.3 * found.frequency_hz.min(), 1.7 * found.frequency_hz.max(), 400)
         ratio = float(found.damping_ratio[0])
         for move, colour, name in (
@@ -48,11 +50,11 @@ def plot_shaped(found: ShapedMove, path: str | Path | None = None) -> Figure:
             axes[2].axvline(
                 own, color=COLOURS[1], lw=0.9, ls=":", label=None if k else "shaped for"
             )
-        axes[2].set(yscale="log", xlabel="natural frequency (Hz)", xlim=(f[0], f[-1]))
+        axes[2].set(yscale="log", xlabel=axis, xlim=(f[0], f[-1]))
         axes[2].set_title("vibration left by the move (rad or m)")
         axes[2].legend(loc="best", fontsize=8)
         figure.suptitle(
-            f"{found.kind} shaper: {found.before.t[-1]:.3g} s and {found.time_added:.3g} s more",
+            f"{found.kind} shaper: {found.before.duration:.3g} s and {found.time_added:.3g} s more",
             fontsize=10,
         )
     return finish(figure, path)
