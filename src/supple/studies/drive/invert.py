@@ -189,12 +189,6 @@ def _grid(path: Trajectory, window: tuple[float, float] | None, decay: float) ->
     return np.concatenate([*parts, [marks[-1]]])
 
 
-def _slower(motion: tuple[Array, Array, Array], speed: float) -> tuple[Array, Array, Array]:
-    """The same places, led through as if more slowly."""
-    y, yd, ydd = motion
-    return y, speed * yd, speed**2 * ydd
-
-
 class _Rows:
     """The elastic rows with the joints expressed by chord angles, x = [eta, eta']."""
 
@@ -274,9 +268,8 @@ class _Rows:
         while done < 1:
             # the path as fast as it is; where that is not found, from a slower one on
             speed = min(done + further, 1.0)
-            found = self._led(
-                x, h, guards, ends, [_slower(part, speed) for part in (nodes, middles)]
-            )
+            along = [(y, speed * yd, speed**2 * ydd) for y, yd, ydd in (nodes, middles)]
+            found = self._led(x, h, guards, ends, along)
             if found is not None:
                 x, done = found, speed
             elif further < 1 / 30:

@@ -322,11 +322,11 @@ class _Led:
                 f"rate is {rate:g} Hz: it must be above twice the frequency {f.max():g} Hz that is "
                 "shaped; ask for a higher one"
             )
-        along = tuple(self._along(motion, times) for motion, times in ((line, line.t), (found, t)))
+        along = tuple(self.along(motion, times) for motion, times in ((line, line.t), (found, t)))
         return _answer(even, found(t)[0], rate, (self.kind, None), (f, z), along)
 
-    def _along(self, motion: Trajectory, t: Array) -> Array:
-        """The frequencies (modes, N) at times, by splines through some of them."""
+    def along(self, motion: Trajectory, t: Array) -> Array:
+        """Return the frequencies (modes, N) at times, by splines through some of them."""
         from scipy.interpolate import CubicSpline
 
         some = np.linspace(0.0, t[-1], min(len(t), 1281 if self.servo is None else 161))
