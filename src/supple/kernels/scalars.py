@@ -73,19 +73,17 @@ def _parted(a: Scalar) -> tuple[float, Any]:
     """A constant and what is added to it: (a, None) for floats, (c, x) for a CasADi c + x."""
     if isinstance(a, float):
         return a, None
-    if hasattr(a, "element_hash") and not a.is_leaf() and _is_sum(a):
+    if hasattr(a, "element_hash") and not a.is_leaf():
+        import casadi as ca
+
+        if a.op() != ca.OP_ADD:
+            return 0.0, a
         first, second = a.dep(0), a.dep(1)
         if first.is_constant():
             return float(first), second
         if second.is_constant():
             return float(second), first
     return 0.0, a
-
-
-def _is_sum(a: Any) -> bool:
-    import casadi as ca
-
-    return bool(a.op() == ca.OP_ADD)
 
 
 def total(values: Sequence[Scalar]) -> Scalar:

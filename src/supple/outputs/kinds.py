@@ -164,24 +164,42 @@ class Strain(Output):
 
 
 @dataclass(frozen=True)
-class Moment(Output):
+class OfSection(Output):
+    """An output of a section of a link, (3,) and zero at rest unless a kind says otherwise.
+
+    Attributes:
+        ends: whether the end of a link that slides can be asked.
+    """
+
+    link: str
+    fraction: float = 1.0
+
+    checks: ClassVar = {"link": LINK, "fraction": PLACE}
+    of_tree: ClassVar = True
+    ends: ClassVar = True
+
+    def names(self, model: Model) -> list[str]:
+        kind = type(self).__name__.lower()
+        return [f"{kind}.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
+
+    def check(self, model: Model) -> None:
+        check_place(model, type(self).__name__, self.link, self.fraction, end=self.ends)
+
+    def at_rest(self, rest: Rest) -> Array:
+        rest.index(self.link)
+        return np.zeros(3)
+
+
+@dataclass(frozen=True)
+class Moment(OfSection):
     """Moment at a section, (3,), section axes, N m: torsion, then bending about y and z.
 
     What the outer part does to the inner one, by the balance of all that lies outside: inertia,
     weight and tip wrench. A hub at the link's root is inside.
     """
 
-    link: str
     fraction: float = 0.0
-
-    checks: ClassVar = {"link": LINK, "fraction": PLACE}
-    of_tree: ClassVar = True
-
-    def names(self, model: Model) -> list[str]:
-        return [f"moment.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
-
-    def check(self, model: Model) -> None:
-        check_place(model, "Moment", self.link, self.fraction)
+    ends: ClassVar = False
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Moment", self.link, self.fraction, motion, True)
@@ -192,25 +210,22 @@ class Moment(Output):
 
 
 @dataclass(frozen=True)
-class Stress(Output):
+class Stress(OfSection):
     """Largest von Mises stress of a section, Pa, from axial force, bending and torsion there.
 
     Loads are those of Moment, each where it is largest together with the others; shear forces do
     not count.
     """
 
-    link: str
     fraction: float = 0.0
-
-    checks: ClassVar = {"link": LINK, "fraction": PLACE}
-    of_tree: ClassVar = True
+    ends: ClassVar = False
     smooth: ClassVar = False
 
     def names(self, model: Model) -> list[str]:
         return [f"stress.{self.link}.{self.fraction:g}"]
 
     def check(self, model: Model) -> None:
-        check_place(model, "Stress", self.link, self.fraction)
+        super().check(model)
         self.section(model.robot)
 
     def section(self, robot: Robot, free: float | None = None) -> Shape:
@@ -249,45 +264,17 @@ class Stress(Output):
 
 
 @dataclass(frozen=True)
-class Acceleration(Output):
+class Acceleration(OfSection):
     """Second derivative of the place of a section, (3,), base axes, m/s^2."""
-
-    link: str
-    fraction: float = 1.0
-
-    checks: ClassVar = {"link": LINK, "fraction": PLACE}
-    of_tree: ClassVar = True
-
-    def names(self, model: Model) -> list[str]:
-        return [f"acceleration.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
-
-    def check(self, model: Model) -> None:
-        check_place(model, "Acceleration", self.link, self.fraction, end=True)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Acceleration", self.link, self.fraction, motion, False)
         return _column(at.base(at.acceleration[:3]))
 
-    def at_rest(self, rest: Rest) -> Array:
-        rest.index(self.link)
-        return np.zeros(3)
-
 
 @dataclass(frozen=True)
-class Accelerometer(Output):
+class Accelerometer(OfSection):
     """What an accelerometer on a section reads, (3,), a - g in section axes, m/s^2."""
-
-    link: str
-    fraction: float = 1.0
-
-    checks: ClassVar = {"link": LINK, "fraction": PLACE}
-    of_tree: ClassVar = True
-
-    def names(self, model: Model) -> list[str]:
-        return [f"accelerometer.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
-
-    def check(self, model: Model) -> None:
-        check_place(model, "Accelerometer", self.link, self.fraction, end=True)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Accelerometer", self.link, self.fraction, motion, True)
@@ -298,28 +285,12 @@ class Accelerometer(Output):
 
 
 @dataclass(frozen=True)
-class Gyroscope(Output):
+class Gyroscope(OfSection):
     """Angular velocity of a section, (3,), section axes, rad/s."""
-
-    link: str
-    fraction: float = 1.0
-
-    checks: ClassVar = {"link": LINK, "fraction": PLACE}
-    of_tree: ClassVar = True
-
-    def names(self, model: Model) -> list[str]:
-        return [f"gyroscope.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
-
-    def check(self, model: Model) -> None:
-        check_place(model, "Gyroscope", self.link, self.fraction, end=True)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Gyroscope", self.link, self.fraction, motion, False)
         return _column(at.axes(at.w))
-
-    def at_rest(self, rest: Rest) -> Array:
-        rest.index(self.link)
-        return np.zeros(3)
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
     wrench = motion.load()
     found, links, (s, _) = balance_of(laws, motion.lists(), True, wrench)
     n, part = model.chain.body[i], model.chain.links[i]
-    G, back = found.on_roots[n], _listed(part.R_SL.T)
+    G, back = found.on_roots[n], part.R_SL.T.tolist()
     axis = links[n].axis
     turn = back if axis is None else matmul(back, axis_rotation(axis, s[n]))
     if isinstance(model, Leg) and model.beside is not None:
@@ -205,8 +205,3 @@ def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
         inside = [negate(matvec(transpose(R), each)) for each in pulls]
         force, moment = vadd(force, inside[0]), vadd(moment, inside[1])
     return matvec(turn, force), matvec(turn, moment)
-
-
-def _listed(R: Any) -> Matrix:
-    rows: Matrix = R.tolist()
-    return rows

@@ -12,18 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .cutting import cut_structure, short_pieces
-from .delta import delta_motors, delta_structure, moving_delta
+from .delta import delta_structure, moving_delta
 from .expanding import written_arm, written_delta
 from .loose import carrying_nothing, massless
-from .mechanism import mechanism_motors, mechanism_structure
+from .mechanism import mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import alike
-from .serial import moving_serial, serial_motors, serial_structure
+from .serial import moving_serial, serial_structure
 from .supports import FOUNDATION, founded, founded_in_motion
 
 __all__ = [
@@ -49,21 +50,17 @@ __all__ = [
 
 
 class _Family(NamedTuple):
-    """How the structures of one family are made: at rest, in motion, and where its motors are.
-
-    And how it is written out as a mechanism.
-    """
+    """How the structures of one family are made: at rest, in motion, written as a mechanism."""
 
     at: Any
     moving: Any
-    motors: Any
     written: Any
 
 
 _FAMILIES: dict[type[Robot], _Family] = {
-    SerialRobot: _Family(serial_structure, moving_serial, serial_motors, written_arm),
-    DeltaRobot: _Family(delta_structure, moving_delta, delta_motors, written_delta),
-    MechanismRobot: _Family(mechanism_structure, None, mechanism_motors, lambda robot, _: robot),
+    SerialRobot: _Family(serial_structure, moving_serial, written_arm),
+    DeltaRobot: _Family(delta_structure, moving_delta, written_delta),
+    MechanismRobot: _Family(mechanism_structure, None, lambda robot, _: robot),
 }
 
 
@@ -115,7 +112,10 @@ def moving_structure(
 
 def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:
     """Return (segment, direction (6,), segment axes) of every motor without a spring, in order."""
-    family: Any = _FAMILIES[type(robot)].motors
-    each: list[tuple[int, NDArray[np.float64]]] = family(robot, structure)
-    turned = [(i, structure.segments[i].R_LS.T @ axis) for i, axis in each]
-    return tuple((i, np.concatenate([np.zeros(3), axis])) for i, axis in turned)
+    names, found = [segment.name for segment in structure.segments], []
+    for drive in architecture_of(robot).drives:
+        if not drive.slides and drive.made.stiffness is None:
+            i = names.index(drive.segment)
+            turned = structure.segments[i].R_LS.T @ drive.axis[3:]
+            found.append((i, np.concatenate([np.zeros(3), turned])))
+    return tuple(found)

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures import delta
 from ..architectures.delta_motion import motion, moving_links
 from ..architectures.frames import Frames
-from ..architectures.kinds import Delta
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import beam_of
 from ..errors import SuppleError
@@ -26,7 +25,7 @@ from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .supports import sprung
 
-__all__ = ["delta_motors", "delta_structure", "moving_delta"]
+__all__ = ["delta_structure", "moving_delta"]
 
 Array = NDArray[np.float64]
 ROTATION = np.eye(6)[3:]
@@ -124,13 +123,6 @@ def moving_delta(
         rows = (jet_of(one), full)
         closures.append(MovingClosure(c.a, c.b, *rows, _anchor(robot, leg, side), pins))
     return MovingStructure(structure, frames, tuple(closures))
-
-
-def delta_motors(robot: DeltaRobot, structure: Structure) -> list[tuple[int, Array]]:
-    """Return segment and axis (3,), link axes, of the motors, if they have no spring."""
-    names = [segment.name for segment in structure.segments]
-    free = [drive for drive in Delta(robot).drives if drive.made.stiffness is None]
-    return [(names.index(drive.segment), drive.axis[3:]) for drive in free]
 
 
 def _anchor(robot: DeltaRobot, leg: int, side: float) -> Array:

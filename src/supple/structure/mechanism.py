@@ -24,7 +24,7 @@ from .rows import independent
 from .serial import end_masses, hub_before, link_beam, root_mass, section_axes
 from .supports import sprung
 
-__all__ = ["mechanism_motors", "mechanism_structure"]
+__all__ = ["mechanism_structure"]
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,6 @@ def mechanism_structure(
                 parent = -1 if j < 0 else cuts[j].segment(_place(robot, j, link.at))
             name = link.name if k == 0 else f"{link.name}@{cuts[i].places[k - 1]:g}"
             releases = _releases(m, moved, i, joints, R_LS) if k == 0 else ()
-            releases += _bearing(robot, m, moved, i, R_LS) if k == 0 else ()
             carried = _carried(robot, m, i, cuts[i], k)
             tip = turn(np.sum(carried, axis=0), R_LS) if carried else np.zeros((6, 6))
             segments.append(Segment(name, parent, part, releases, R_LS, tip))
@@ -118,16 +117,6 @@ def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
             f"{name} has stations, slides and carries a joint along it: ask for one pose at a time"
         )
     return beam.part(float(inner[0] + a[0]), float(inner[0] + b[0]))
-
-
-def mechanism_motors(robot: MechanismRobot, structure: Structure) -> list[tuple[int, Array]]:
-    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
-    names = [segment.name for segment in structure.segments]
-    return [
-        (names.index(link.name), link.joint.direction)
-        for link in robot.links
-        if link.joint.driven and link.joint.type == "revolute" and link.joint.stiffness is None
-    ]
 
 
 def _place(robot: MechanismRobot, i: int, at: float | None) -> float | None:
@@ -167,12 +156,18 @@ def _carried(robot: MechanismRobot, m: Mechanism, i: int, cuts: _Cuts, k: int) -
 def _releases(
     m: Mechanism, moved: TreeMotion, i: int, joints: Joints, R_LS: Array
 ) -> tuple[Release, ...]:
-    """What a joint lets go: passive ones themselves, with their springs; motors as in an arm."""
-    joint, turns = m.robot.links[i].joint, []
+    """What a joint lets go: passive ones themselves, with their springs; motors as in an arm.
+
+    What its bearing lets go follows.
+    """
+    joint, turns, j = m.robot.links[i].joint, [], m.tree.parents[i]
+    mounted = (moved.at.R[:, j] if j >= 0 else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
+    into = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
+    bearing = sprung(joint.bearing, m.robot.planar, into)
     own = [(k, c) for k, c in enumerate(m.tree.coordinates) if c.link == i]
     if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
         spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
-        return tuple(Release(row, spring) for row in np.eye(6)[3:])
+        return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing
     for k, c in own:
         if len(own) == 1:
             axis: Array = R_LS.T @ c.axis
@@ -190,18 +185,7 @@ def _releases(
             turns.append(Release(direction, 0.0, J if stiffness is None else 0.0))
         else:
             turns.append(Release(direction, stiffness, J, series=True))
-    return tuple(turns)
-
-
-def _bearing(
-    robot: MechanismRobot, m: Mechanism, moved: TreeMotion, i: int, R_LS: Array
-) -> tuple[Release, ...]:
-    """What the bearing of link i lets go, after its joint's own motions."""
-    joint, j = robot.links[i].joint, m.tree.parents[i]
-    before = moved.at.R[:, j] if j >= 0 else np.eye(3)
-    mounted = before @ rpy_rotation(joint.mount.rpy)
-    R = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
-    return sprung(joint.bearing, robot.planar, R)
+    return tuple(turns) + bearing
 
 
 def _closed(

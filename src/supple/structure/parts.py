@@ -140,14 +140,24 @@ class SegmentNumbers:
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
         """Return those of segments on some axes."""
         keep = np.asarray(axes)
-        counts = [len(s.releases) for s in segments]
+        counts, releases = (
+            [len(s.releases) for s in segments],
+            [r for s in segments for r in s.releases],
+        )
+        # (1 or B, r, R + 3): directions, stiffness, rotor inertia, whether in series
+        each = [r.toward(slice(None)) for r in releases]
+        B = max((len(d) for d in each if d.ndim == 2), default=1)
+        table = np.empty((B, len(releases), len(keep) + 3))
+        for k, (release, direction) in enumerate(zip(releases, each, strict=True)):
+            table[:, k, :-3] = direction[..., keep]
+            table[:, k, -3:] = release.stiffness, release.inertia, release.series
         return cls(
             segments,
             parents=np.array([s.parent for s in segments], np.int32),
             beams=np.array([numbers(s.beam) for s in segments]),
             tip=np.array([s.tip_mass[np.ix_(keep, keep)] for s in segments]),
             start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            releases=_release_table([r for s in segments for r in s.releases], keep),
+            releases=table,
         )
 
 
@@ -338,14 +348,3 @@ class _Placed:
 
 for _name in ("R", "p"):
     setattr(Structure, _name, _Placed(_name))
-
-
-def _release_table(releases: list[Release], keep: NDArray[np.int64]) -> Array:
-    """(1 or B, r, R + 3): directions, stiffness, rotor inertia, whether in series."""
-    each = [r.toward(slice(None)) for r in releases]
-    B = max((len(d) for d in each if d.ndim == 2), default=1)
-    table = np.empty((B, len(releases), len(keep) + 3))
-    for k, (release, direction) in enumerate(zip(releases, each, strict=True)):
-        table[:, k, :-3] = direction[..., keep]
-        table[:, k, -3:] = release.stiffness, release.inertia, release.series
-    return table

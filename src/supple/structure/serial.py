@@ -33,7 +33,6 @@ __all__ = [
     "moving_serial",
     "root_mass",
     "section_axes",
-    "serial_motors",
     "serial_structure",
 ]
 
@@ -54,10 +53,15 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
     segments = fixed.segments
     if fixed.bearings:  # these turn with the pose
         R = placed.placement.R
-        segments = tuple(
-            replace(s, releases=s.releases + _bearing(robot, i, R, s.R_LS))
-            for i, s in enumerate(segments)
-        )
+        held = []
+        for i, (link, s) in enumerate(zip(robot.links, segments, strict=True)):
+            into = s.R_LS.T  # mounted axes are the link's own, unless it turns
+            if link.joint.type == "revolute":
+                mounted = (R[:, i - 1] if i else np.eye(3)) @ rpy_rotation(link.joint.mount.rpy)
+                into = np.swapaxes(R[:, i] @ s.R_LS, 1, 2) @ mounted
+            springs = sprung(link.joint.bearing, robot.planar, into)
+            held.append(replace(s, releases=s.releases + springs))
+        segments = tuple(held)
     return Structure(
         segments,
         placed.R,  # type: ignore[arg-type]
@@ -221,16 +225,6 @@ def moving_serial(
     return MovingStructure(structure, replace(links, R=structure.R))
 
 
-def serial_motors(robot: SerialRobot, structure: Structure) -> list[tuple[int, Array]]:
-    """Return segment and axis (3,), link axes, of every turning motor without a spring."""
-    names = [segment.name for segment in structure.segments]
-    return [
-        (names.index(link.name), link.joint.direction)
-        for link in robot.links
-        if link.joint.type == "revolute" and link.joint.stiffness is None
-    ]
-
-
 def section_axes(robot: Listed, link: JointedLink) -> Array:
     """Segment axes in link axes: turned by roll about x; a planar arm swaps planes instead."""
     flat = robot.planar or link.roll == 0
@@ -271,15 +265,6 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
     if k is None:
         return [Release(direction, 0.0, J)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
-
-
-def _bearing(robot: SerialRobot, i: int, R: Array, R_LS: Array) -> tuple[Release, ...]:
-    """What the bearing of link i lets go, R (B, n, 3, 3) link axes in base axes."""
-    joint = robot.links[i].joint
-    if joint.type != "revolute":  # mounted axes are the link's own
-        return sprung(joint.bearing, robot.planar, R_LS.T)
-    mounted = (R[:, i - 1] if i else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
-    return sprung(joint.bearing, robot.planar, np.swapaxes(R[:, i] @ R_LS, 1, 2) @ mounted)
 
 
 def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:

@@ -8,7 +8,6 @@ B = -c_w^-1 c_q, and forces f = M z'' + h + g + D z' + K z of the tree,
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +50,7 @@ class ClosedFunctions(LoopFunctions):
 
     def __init__(self, loops: Ties, compile_: bool, near: Any = None, rounds: int = 1) -> None:
         super().__init__(compile_)
-        self.loops, self.names, self.near = loops, tuple(_MAKERS), near
+        self.loops, self.names, self.near = loops, tuple(_INPUTS), near
         self.solved = Followers(loops, rounds)
 
     def ends(self) -> Array:
@@ -80,7 +79,7 @@ class ClosedFunctions(LoopFunctions):
         core = self.core(name)
         if self.near is not None:
             return lambda *given: core(*given, self.near)
-        words = _MAKERS[name][0]
+        words = _INPUTS[name]
         x = [ca.MX.sym(word, core.size1_in(k)) for k, word in enumerate(words)]
         near = self.derived("start", self.loops.start)(x[0])
         found = core.call([*x, ca.stop_diff(near, 1)])
@@ -93,13 +92,13 @@ class ClosedFunctions(LoopFunctions):
 
     def _core(self, name: str) -> Any:
         ca = casadi()
-        words, outputs = _MAKERS[name]
+        words = _INPUTS[name]
         n = len(self.loops.kept)
         sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
         kind = ca.SX if self.loops.small else ca.MX
         x = {word: kind.sym(word, sizes[word]) for word in words}
         near = kind.sym("w", len(self.loops.followers))
-        dense = [ca.densify(out) for out in outputs(self, x, near)]
+        dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
         return ca.Function(
             name,
             [*x.values(), near],
@@ -186,21 +185,6 @@ def _solved(M: Any, b: Any) -> Any:
 Given = dict[str, Any]
 
 
-def _mass(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], None, None, near)
-    return [f._onto(at, f.tree("mass")(at.z))]
-
-
-def _bias(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], x["qd"], None, near)
-    return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, np.zeros(3)))]
-
-
-def _gravity(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], None, None, near)
-    return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, f.loops.gravity))]
-
-
 def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Moving, Any]:
     """The motion, and all forces but the efforts on z."""
     at = f._motion(x["q"], x["qd"], qdd, near)
@@ -209,71 +193,52 @@ def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Movi
     return at, force + f.tree("elastic")(at.z) + f.tree("lost")(at.z, at.zd)
 
 
-def _inverse_dynamics(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [f._down(*_all_forces(f, x, x["qdd"], near))]
+def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
+    """What the function of this name gives, its inputs x by name."""
+    if name == "derivatives":
+        return _derivatives(f, x, near)
+    if "tau" in x or "qdd" in x:
+        return _forced(f, name, x, near)
+    if name in ("closure", "followers"):
+        w = f.solved.followed(x["q"], near)[0]
+        return [w if name == "followers" else f.solved.closures["all"](x["q"], w)]
+    at = f._motion(x["q"], x.get("qd"), None, near)
+    if name == "mass_matrix":
+        return [f._onto(at, f.tree("mass")(at.z))]
+    if name == "stiffness":
+        return [f._onto(at, f.tree("stiffness")(at.z))]
+    if name in ("bias", "gravity"):
+        weight = f.loops.gravity if name == "gravity" else np.zeros(3)
+        return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, weight))]
+    if name == "elastic":
+        return [f._down(at, f.tree("elastic")(at.z))]
+    if name == "dissipation":
+        return [f._down(at, f.tree("lost")(at.z, at.zd))]
+    if name == "energies":
+        return [f.tree("energies")(at.z, at.zd)]
+    if name == "tip":
+        return list(f.tree("tip")(at.z))
+    return [at.zd[list(f.loops.followers)]]  # drift
 
 
-def _forward(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at, force = _all_forces(f, x, None, near)
-    return [f._accelerated(at, _pushed(f, x["tau"], force))]
+def _forced(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
+    """Accelerations under efforts, or the forces of accelerations.
 
-
-def _pushed(f: ClosedFunctions, tau: Any, force: Any) -> Any:
-    """Efforts on z less all other forces."""
-    ca, lead = casadi(), np.zeros((force.numel(), f.loops.motors))
-    lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
-    return ca.mtimes(ca.sparsify(ca.DM(lead)), tau) - force
-
-
-def _residual(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    """All forces, the power that is lost, and the followers: what an implicit step asks for."""
-    at, force = _all_forces(f, x, x["qdd"], near)
-    power = casadi().dot(at.zd, f.tree("lost")(at.z, at.zd))
-    return [f._down(at, force), power, at.w]
-
-
-def _rates(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    """Accelerations, the power that is lost, rates of the followers: for an explicit step."""
-    at, force = _all_forces(f, x, None, near)
-    power = casadi().dot(at.zd, f.tree("lost")(at.z, at.zd))
-    return [f._accelerated(at, _pushed(f, x["tau"], force)), power, at.zd[list(f.loops.followers)]]
-
-
-def _elastic(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], None, None, near)
-    return [f._down(at, f.tree("elastic")(at.z))]
-
-
-def _dissipation(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], x["qd"], None, near)
-    return [f._down(at, f.tree("lost")(at.z, at.zd))]
-
-
-def _stiffness(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], None, None, near)
-    return [f._onto(at, f.tree("stiffness")(at.z))]
-
-
-def _energies(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], x["qd"], None, near)
-    return [f.tree("energies")(at.z, at.zd)]
-
-
-def _tip(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return list(f.tree("tip")(f._motion(x["q"], None, None, near).z))
-
-
-def _closure(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [f.solved.closures["all"](x["q"], f.solved.followed(x["q"], near)[0])]
-
-
-def _followers(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    return [f.solved.followed(x["q"], near)[0]]
-
-
-def _drift(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
-    at = f._motion(x["q"], x["qd"], None, near)
-    return [at.zd[list(f.loops.followers)]]
+    `residual` and `rates`, what an implicit and an explicit step ask for, also give the power that
+    is lost, and the followers, or their rates.
+    """
+    ca = casadi()
+    at, force = _all_forces(f, x, x.get("qdd"), near)
+    if "tau" in x:
+        lead = np.zeros((force.numel(), f.loops.motors))  # efforts on z
+        lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
+        found = f._accelerated(at, ca.mtimes(ca.sparsify(ca.DM(lead)), x["tau"]) - force)
+    else:
+        found = f._down(at, force)
+    if not name.startswith(("residual", "rates")):
+        return [found]
+    power = ca.dot(at.zd, f.tree("lost")(at.z, at.zd))
+    return [found, power, at.w if name == "residual" else at.zd[list(f.loops.followers)]]
 
 
 def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
@@ -288,24 +253,24 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     return [_solved(M, ca.densify(kind(part))) for part in (-by_q, -by_qd, ca.DM(lead))]
 
 
-_MAKERS: dict[str, tuple[tuple[str, ...], Callable[[ClosedFunctions, Given, Any], list[Any]]]] = {
-    "mass_matrix": (("q",), _mass),
-    "bias": (("q", "qd"), _bias),
-    "gravity": (("q",), _gravity),
-    "forward_dynamics": (("q", "qd", "tau"), _forward),
-    "forward_dynamics_loaded": (("q", "qd", "tau", "wrench"), _forward),
-    "forward_dynamics_ends": (("q", "qd", "tau"), _forward),
-    "inverse_dynamics": (("q", "qd", "qdd"), _inverse_dynamics),
-    "elastic": (("q",), _elastic),
-    "dissipation": (("q", "qd"), _dissipation),
-    "stiffness": (("q",), _stiffness),
-    "energies": (("q", "qd"), _energies),
-    "tip": (("q",), _tip),
-    "closure": (("q",), _closure),
-    "followers": (("q",), _followers),
-    "drift": (("q", "qd"), _drift),
-    "derivatives": (("q", "qd", "tau"), _derivatives),
-    "residual": (("q", "qd", "qdd"), _residual),
-    "rates": (("q", "qd", "tau"), _rates),
-    "rates_loaded": (("q", "qd", "tau", "wrench"), _rates),
+_INPUTS: dict[str, tuple[str, ...]] = {
+    "mass_matrix": ("q",),
+    "bias": ("q", "qd"),
+    "gravity": ("q",),
+    "forward_dynamics": ("q", "qd", "tau"),
+    "forward_dynamics_loaded": ("q", "qd", "tau", "wrench"),
+    "forward_dynamics_ends": ("q", "qd", "tau"),
+    "inverse_dynamics": ("q", "qd", "qdd"),
+    "elastic": ("q",),
+    "dissipation": ("q", "qd"),
+    "stiffness": ("q",),
+    "energies": ("q", "qd"),
+    "tip": ("q",),
+    "closure": ("q",),
+    "followers": ("q",),
+    "drift": ("q", "qd"),
+    "derivatives": ("q", "qd", "tau"),
+    "residual": ("q", "qd", "qdd"),
+    "rates": ("q", "qd", "tau"),
+    "rates_loaded": ("q", "qd", "tau", "wrench"),
 }

@@ -305,8 +305,19 @@ def _told(
         for name in ("residual", "overshoot", "tip_error", "energy", "distance")
     }
     if band is None:
-        band = _round(0.1 * float(np.nanmax(each["residual"])))
-    notes = dict.fromkeys(_raised(commands))
+        # the next of 1, 2, 5 times a power of ten below a tenth of the largest residual
+        most = 0.1 * float(np.nanmax(each["residual"]))
+        power = 10.0 ** np.floor(np.log10(most)) if most > 0 else 1e-9
+        fits = [m for m in (1, 2, 5) if m * power <= most * (1 + 1e-9)]
+        band = float(max(fits, default=1) * power)
+    # commands that are faster or accelerate more than the first one
+    (first, (plain, _)), *others = commands.items()
+    notes = dict.fromkeys(
+        f"{name} raises the {said} of {first}"
+        for name, (command, _) in others
+        for times, said in raising(plain, command)
+        if times > RAISED
+    )
     bent = max((trial.bent for row in trials for trial in row), default=0.0)
     notes |= dict.fromkeys(note for row in trials for trial in row for note in trial.notes)
     if bent > SMALL:
@@ -334,22 +345,3 @@ def _told(
         notes=tuple(notes),
         **each,
     )
-
-
-def _raised(commands: dict[str, Any]) -> list[str]:
-    """Commands that are faster or accelerate more than the first one, in words."""
-    (first, (plain, _)), *others = commands.items()
-    return [
-        f"{name} raises the {said} of {first}"
-        for name, (command, _) in others
-        for times, said in raising(plain, command)
-        if times > RAISED
-    ]
-
-
-def _round(value: float) -> float:
-    """The next of 1, 2, 5 times a power of ten below a value."""
-    if not value > 0:
-        return 1e-9
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(max(m for m in (1, 2, 5) if m * power <= value * (1 + 1e-9)) * power)

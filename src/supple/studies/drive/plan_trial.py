@@ -21,7 +21,7 @@ from ...equations.model import Model
 from ...errors import SuppleError
 from ...outputs.kinds import Strain
 from ...outputs.stress import has_fibre
-from ...sections import Circle, Shape, Tube
+from ...sections import Circle, Tube
 from ..motion.simulate import simulate
 
 __all__ = ["PlanTrial", "deflection_rows", "plan_trial", "stress_rows"]
@@ -178,17 +178,15 @@ def stress_rows(model: Model, limit: float | None) -> list[Array]:
                 f"stress_limit: link {link.name} names no material and section with an outer fibre "
                 "(rectangle, box, circle or tube): leave the limit out, or give them"
             )
-        for place, fibre in product((0.0, 0.5, 1.0), _fibres(section)):
+        # places (y, z) at the rim on one side; the others carry the opposite stress
+        shape: Any = section
+        if isinstance(section, Circle | Tube):
+            r = section.diameter / 2
+            fibres = [(r * np.cos(a), r * np.sin(a)) for a in np.pi / 8 * np.arange(8)]
+        else:
+            fibres = [(shape.depth / 2, side * shape.width / 2) for side in (1, -1)]
+        for place, fibre in product((0.0, 0.5, 1.0), fibres):
             row = material.young_modulus * Strain(link.name, place, fibre).row(model)[0]
             if np.abs(row).any():
                 rows.append(row / allowed)
     return rows
-
-
-def _fibres(section: Shape) -> list[tuple[float, float]]:
-    """Places (y, z) at the rim of a section on one side; the others carry the opposite stress."""
-    if isinstance(section, Circle | Tube):
-        r = section.diameter / 2
-        return [(r * np.cos(a), r * np.sin(a)) for a in np.pi / 8 * np.arange(8)]
-    shape: Any = section
-    return [(shape.depth / 2, side * shape.width / 2) for side in (1, -1)]

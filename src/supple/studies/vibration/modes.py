@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -238,7 +237,11 @@ def modes(
         raise SuppleError(loose[0])
     found = _Found(np.zeros((0, count)), np.zeros((0, count)))
     if structure.size:
-        found = _METHODS[method](structure, count, elements, order).less(loose)
+        if method == "exact":
+            found = _exact(structure, count)
+        else:
+            found = _by_shapes(structure, method, count, elements, order)
+        found = found.less(loose)
     reason, kept = asked.reason, structure
     if found.reason is not None:
         reason = reason.copy()
@@ -287,7 +290,7 @@ class _Found:
         return replace(self, reason=reason, parts=parts)
 
 
-def _exact(structure: Structure, count: int, elements: int, order: str) -> _Found:
+def _exact(structure: Structure, count: int) -> _Found:
     omega, width = np.empty((structure.size, count)), np.empty((structure.size, count))
     guess = structure.known_numbers.guess
     for rows in alike(structure):
@@ -316,31 +319,20 @@ def _uncounted(omega: Array) -> NDArray[np.object_] | None:
     return reason
 
 
-def _by_elements(structure: Structure, count: int, elements: int, order: str) -> _Found:
-    return _one_by_one(structure, count, lambda one: element_modes(one, count, elements, order))
+def _by_shapes(structure: Structure, method: str, count: int, each: int, order: str) -> _Found:
+    """By elements or assumed modes, one configuration after the other."""
+    parts = []
+    for b in range(structure.size):
+        if method == "elements":
+            parts.append(element_modes(structure.at(b), count, each, order))
+        else:
+            from .assumed import modes_of_shapes  # knows Models: not for who asks for exact modes
 
-
-def _by_assumed(structure: Structure, count: int, each: int, order: str) -> _Found:
-    from .assumed import modes_of_shapes  # knows Models: not for those who ask for exact modes
-
-    return _one_by_one(structure, count, lambda one: modes_of_shapes(one, count, each))
-
-
-def _one_by_one(
-    structure: Structure, count: int, ask: Callable[[Structure], ElementModes]
-) -> _Found:
-    parts = tuple(ask(structure.at(b)) for b in range(structure.size))
+            parts.append(modes_of_shapes(structure.at(b), count, each))
     omega = np.array([part.omega for part in parts]).reshape(structure.size, count)
     reason = np.full(structure.size, "", object)
     reason[~np.isfinite(omega).all(axis=1)] = "no frequencies were found by this method here"
-    return _Found(omega, np.full_like(omega, math.inf), reason, parts)
-
-
-_METHODS: dict[str, Callable[[Structure, int, int, str], _Found]] = {
-    "exact": _exact,
-    "elements": _by_elements,
-    "assumed": _by_assumed,
-}
+    return _Found(omega, np.full_like(omega, math.inf), reason, tuple(parts))
 
 
 def _carrying_nothing(structure: Structure, method: str) -> NDArray[np.object_] | None:
