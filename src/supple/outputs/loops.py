@@ -140,13 +140,21 @@ def pull_beyond(
     pulls = dict(zip(tree.rows, ca.vertsplit(motion.closing), strict=True))
     for k, (loop, ends, length) in enumerate(every):
         given = [ca.SX.sym(f"d{k}", 6), ca.SX.sym(f"e{k}", 6)]
-        shifted = [_shifted(end, ca.vertsplit(d)) for end, d in zip(ends, given, strict=True)]
+        shifted = []  # frames moved by d[:3] and turned by small d[3:], base axes
+        for (p, R), symbols in zip(ends, given, strict=True):
+            d = ca.vertsplit(symbols)
+            columns = [vadd(c, cross(d[3:], c)) for c in transpose(R)]
+            shifted.append((vadd(p, d[:3]), transpose(columns)))
         rows = rows_between(loop, shifted[0], shifted[1], length)
         own = ca.vertcat(*(pulls.get(at + r, 0.0) for r in range(len(rows))))
         at += len(rows)
         work = ca.dot(ca.vertcat(*rows), own)
         for (p, _), j, place, d in zip(ends, loop.ends, loop.at, given, strict=True):
-            if not _beyond(robot, i, x, j, place):
+            # whether it lies beyond x of link i, or hangs there
+            on, at_ = j, place
+            while on >= 0 and on != i:
+                at_, on = robot.links[on].at, robot.parents[on]
+            if on != i or (at_ is not None and at_ < x * (1 - 1e-12)):
                 continue
             slope = ca.gradient(work, d)
             slope = ca.substitute(slope, ca.vertcat(*given), ca.DM.zeros(12))
@@ -155,17 +163,3 @@ def pull_beyond(
             force = vadd(force, W[:3])
             moment = vadd(moment, vadd(W[3:], cross(arm, W[:3])))
     return force, moment
-
-
-def _shifted(end: Any, d: Vector) -> Any:
-    """A frame moved by d[:3] and turned by small d[3:], base axes."""
-    p, R = end
-    columns = transpose(R)
-    return vadd(p, d[:3]), transpose([vadd(c, cross(d[3:], c)) for c in columns])
-
-
-def _beyond(robot: MechanismRobot, i: int, x: float, j: int, at: float | None) -> bool:
-    """Whether place `at` (None: the end) of link j lies beyond x of link i, or hangs there."""
-    while j >= 0 and j != i:
-        at, j = robot.links[j].at, robot.parents[j]
-    return j == i and (at is None or at >= x * (1 - 1e-12))

@@ -152,7 +152,15 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     """Return force and moment of the outer part on the inner one, at the section, its axes."""
     found, n = at.balance, at.n
     pose, rate, link = found.poses[n], found.rates[n], at.links[n]
-    outer = _outer_part(model, at)
+    # The numbers of the link's beam beyond the section, without what sits at its root
+    part = model.chain.links[at.i]
+    robot: Any = model.robot
+    beam = link_beam(robot, robot.links[at.i])
+    if part.shapes is None:
+        inv = rigid_invariants(beam, at.x)
+    else:
+        inv = invariants(beam, part.shapes, EndLoad(), bool(part.inv.pairs), at.x)
+    outer = replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
     M, H = own_mass(outer, pose)
     own = vadd(matvec(M, found.roots[n] + at.etadd), own_bias(outer, pose, rate, M, H))[:6]
     places = [link.length, *(station.x for station in link.stations)]
@@ -172,18 +180,6 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     pulls = pull_beyond(model, motion, at.i, at.x, about)
     more = [at.axes(matvec(transpose(R), each)) for each in pulls]
     return vadd(force, more[0]), vadd(moment, more[1])
-
-
-def _outer_part(model: Moved, at: Cut) -> Numbers:
-    """The numbers of a link's beam beyond a place of it, without what sits at its root."""
-    part = model.chain.links[at.i]
-    robot: Any = model.robot
-    beam = link_beam(robot, robot.links[at.i])
-    if part.shapes is None:
-        inv = rigid_invariants(beam, at.x)
-    else:
-        inv = invariants(beam, part.shapes, EndLoad(), bool(part.inv.pairs), at.x)
-    return replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
 
 
 def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:

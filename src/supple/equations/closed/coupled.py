@@ -165,10 +165,6 @@ class ClosedFunctions(LoopFunctions):
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
 
-    def _accelerated(self, at: Moving, push: Any) -> Any:
-        """q'' under forces `push` on z that are all but M z'' at q'' = 0."""
-        return _solved(self._onto(at, self.tree("mass")(at.z)), self._down(at, push))
-
 
 def _solved(M: Any, b: Any) -> Any:
     """x with M x = b, M symmetric and positive definite."""
@@ -232,7 +228,8 @@ def _forced(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     if "tau" in x:
         lead = np.zeros((force.numel(), f.loops.motors))  # efforts on z
         lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
-        found = f._accelerated(at, ca.mtimes(ca.sparsify(ca.DM(lead)), x["tau"]) - force)
+        push = ca.mtimes(ca.sparsify(ca.DM(lead)), x["tau"]) - force
+        found = _solved(f._onto(at, f.tree("mass")(at.z)), f._down(at, push))
     else:
         found = f._down(at, force)
     if not name.startswith(("residual", "rates")):

@@ -148,24 +148,20 @@ def delta_legs(robot: DeltaRobot, basis: Basis, stiffening: bool) -> DeltaLegs:
     return DeltaLegs(robot, tuple(chains), Chain(tuple(links), robot.gravity, False))
 
 
-def _carrying(robot: DeltaRobot, basis: Basis) -> Basis:
-    """The basis with what hangs on the links: rods on an arm, a third of the platform on both.
+def delta_basis(robot: DeltaRobot, basis: Basis, parts: Sequence[int]) -> Basis:
+    """Return the basis with its lists for (upper, lower) over links: 0 an arm, 1 a rod, -1 none.
 
+    Distal ends carry what hangs on the links: rods on an arm, a third of the platform on both.
     Joints let them turn, so that no rotary inertia goes with it.
     """
-    if basis.ends != "distal":
-        return basis
-    bodies = delta_bodies(robot)
-    third = bodies.platform[0, 0] / 3
-    tips = [0.0 if link.tip is None else link.tip.mass for link in (robot.upper, robot.lower)]
-    rods = len(_sides(robot))
-    ends = [EndLoad(tips[0] + bodies.lower[0, 0] + third), EndLoad(tips[1] + third / rods)]
-    return replace(basis, ends=ends)  # type: ignore[type-var]
-
-
-def delta_basis(robot: DeltaRobot, basis: Basis, parts: Sequence[int]) -> Basis:
-    """Return the basis with its lists for (upper, lower) over links: 0 an arm, 1 a rod, -1 none."""
-    basis, changes = _carrying(robot, basis), dict[str, Any]()
+    changes: dict[str, Any] = {}
+    if basis.ends == "distal":
+        bodies = delta_bodies(robot)
+        third = bodies.platform[0, 0] / 3
+        tips = [0.0 if link.tip is None else link.tip.mass for link in (robot.upper, robot.lower)]
+        rods = len(_sides(robot))
+        ends = [EndLoad(tips[0] + bodies.lower[0, 0] + third), EndLoad(tips[1] + third / rods)]
+        basis = replace(basis, ends=ends)  # type: ignore[type-var]
     for word in ("count", "axial", "torsion", "modes", "ends"):
         given = getattr(basis, word, None)
         if isinstance(given, Sequence) and not isinstance(given, str):

@@ -21,35 +21,23 @@ def rigid_followers(legs: DeltaLegs) -> Any:
     L1, L2 = robot.upper.length or 0.0, robot.lower.length or 0.0
     r, sides = robot.base_radius - robot.platform.radius, len(legs.chains)
     axes = [ca.DM(legs.axes[sides * leg]) for leg in range(3)]
-    elbows = [_elbow(r, L1, theta[leg]) for leg in range(3)]
+    elbows = [ca.vertcat(r + L1 * ca.cos(a), 0.0, -L1 * ca.sin(a)) for a in ca.vertsplit(theta)]
     C = [ca.mtimes(R, e) for R, e in zip(axes, elbows, strict=True)]
-    P = _meet(C, L2)
-    out = []
-    for leg in range(3):
-        rod = ca.mtimes(axes[leg].T, P) - elbows[leg]
-        both = ca.atan2(-rod[2], rod[0])
-        angles = [both - theta[leg], ca.asin(rod[1] / L2), *[0.0] * (legs.passive - 2)]
-        out += angles * sides
-    return ca.Function("rigid", [theta], ca.cse([ca.vertcat(*out, P, 0.0, 0.0, 0.0)]))
-
-
-def _elbow(r: float, L1: float, angle: Any) -> Any:
-    import casadi as ca
-
-    return ca.vertcat(r + L1 * ca.cos(angle), 0.0, -L1 * ca.sin(angle))
-
-
-def _meet(C: list[Any], L2: float) -> Any:
-    """The lower point at L2 from three points; where there is none, the nearest to it."""
-    import casadi as ca
-
+    # The lower point at L2 from three points; where there is none, the nearest to it
     a, b = C[1] - C[0], C[2] - C[0]
     n = ca.cross(a, b)
     area2 = ca.dot(n, n)
     middle = ca.cross(ca.dot(a, a) * b - ca.dot(b, b) * a, n) / (2 * area2)
     height2 = ca.fmax(L2**2 - ca.dot(middle, middle), 1e-6 * L2**2)
     down = ca.if_else(n[2] >= 0, n, -n) * ca.sqrt(height2 / area2)
-    return C[0] + middle + down
+    P = C[0] + middle + down
+    out: list[Any] = []
+    for leg in range(3):
+        rod = ca.mtimes(axes[leg].T, P) - elbows[leg]
+        both = ca.atan2(-rod[2], rod[0])
+        angles = [both - theta[leg], ca.asin(rod[1] / L2), *[0.0] * (legs.passive - 2)]
+        out += angles * sides
+    return ca.Function("rigid", [theta], ca.cse([ca.vertcat(*out, P, 0.0, 0.0, 0.0)]))
 
 
 def rod_axes(theta: Any, phi2: Any, phi3: Any) -> tuple[Any, Any]:

@@ -38,16 +38,11 @@ MOST = 14  # iterations of a step
 QUICK = 7  # iterations after which the matrix is made anew for the next step
 
 
-def _coefficients(stages: int) -> tuple[Array, Array, Array]:
-    """Return c (s,), a (s, s), b (s,) of the collocation at Gauss's points in 0..1."""
-    x, weights = legendre.leggauss(stages)
-    c = (1 + x) / 2
-    V = np.vander(c, increasing=True)
-    powers = c[:, None] ** np.arange(1, stages + 1) / np.arange(1, stages + 1)
-    return c, powers @ np.linalg.inv(V), weights / 2
-
-
-C, A, B = _coefficients(STAGES)
+# c (s,), a (s, s), b (s,) of the collocation at Gauss's points in 0..1
+_X, _WEIGHTS = legendre.leggauss(STAGES)
+_POWERS = np.arange(1, STAGES + 1)
+C, B = (1 + _X) / 2, _WEIGHTS / 2
+A = C[:, None] ** _POWERS / _POWERS @ np.linalg.inv(np.vander(C, increasing=True))
 TWICE = A @ A
 TABLEAU = np.concatenate([C, A.ravel(), TWICE.ravel()])
 THROUGH = np.linalg.inv(np.vander(C, increasing=True))  # coefficients of the polynomial of values

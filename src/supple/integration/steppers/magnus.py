@@ -36,16 +36,6 @@ Ask = Callable[[Array], tuple[Array, Array]]
 GAUSS = (0.5 - np.sqrt(3) / 6, 0.5 + np.sqrt(3) / 6)
 
 
-def _phases(tolerance: float) -> tuple[float, float]:
-    """Return rad in one step of the slowest mode, for the motion, and of the fastest, for the work.
-
-    The method is of fourth order; 0.2 and 3 at 1e-9 make the tip of theodore-rrp as good as by
-    adams at the same tolerance, and let the power balance close as well.
-    """
-    factor = float(np.clip((tolerance / 1e-9) ** 0.25, 0.1, 2.5))
-    return 0.2 * factor, 3.0 * factor
-
-
 class Magnus(Stepper):
     """Exponential steps of fourth order."""
 
@@ -70,9 +60,12 @@ class Magnus(Stepper):
         for a, b in pairwise([*plan.starts, len(plan.grid) - 1]):
             for forms in _forms(ask, m, plan.grid, a, b):
                 grid = plan.grid[forms.first : forms.last + 1]
-                counts = _counts(grid, speeds)
-                if np.isfinite(step):
+                if np.isfinite(step):  # steps in each interval of the grid
                     counts = np.ceil(np.diff(grid) / step - 1e-9).astype(np.int64)
+                else:
+                    rate = np.interp(grid, *speeds)
+                    wanted = np.diff(grid) * np.maximum(rate[:-1], rate[1:])
+                    counts = np.maximum(1, np.ceil(wanted)).astype(np.int64)
                 for i, j in _pieces(counts, 2 * m + 1):
                     found, y, work = _carried(forms, grid[i : j + 1], counts[i:j], y, work)
                     r, rd, _ = path(grid[i + 1 : j + 1])
@@ -233,19 +226,16 @@ def _settles(c: Array, blocks: NDArray[np.int64]) -> bool:
 
 
 def _speeds(model: Model, path: Trajectory, grid: Array, tolerance: float) -> tuple[Array, Array]:
-    """Times, and steps a second that both the slowest and the fastest mode need there."""
+    """Times, and steps a second that both the slowest and the fastest mode need there.
+
+    The method is of fourth order; 0.2 rad a step of the slowest mode, for the motion, and 3 of the
+    fastest, for the work, at 1e-9 make the tip of theodore-rrp as good as by adams at the same
+    tolerance, and let the power balance close as well.
+    """
     system, times = flexible(model), np.linspace(grid[0], grid[-1], 17)
     omega = system.frequencies(np.array([system.state(r) for r in path(times)[0]]))
-    slow, fast = _phases(tolerance)
-    return times, np.maximum(omega[:, 0] / slow, omega[:, -1] / fast)
-
-
-def _counts(grid: Array, speeds: tuple[Array, Array]) -> NDArray[np.int64]:
-    """Steps in each interval of the grid."""
-    rate = np.interp(grid, *speeds)
-    wanted = np.diff(grid) * np.maximum(rate[:-1], rate[1:])
-    counts: NDArray[np.int64] = np.maximum(1, np.ceil(wanted)).astype(np.int64)
-    return counts
+    factor = float(np.clip((tolerance / 1e-9) ** 0.25, 0.1, 2.5))
+    return times, np.maximum(omega[:, 0] / (0.2 * factor), omega[:, -1] / (3.0 * factor))
 
 
 def _pieces(counts: NDArray[np.int64], size: int) -> list[tuple[int, int]]:

@@ -104,7 +104,10 @@ class _Multistep(Stepper):
 
     def _called(self, plan: Plan, x: Array, p: Array, size: int, course: _Course) -> Array | None:
         """States (size, .) by one call; None: its steps did not suffice, and later ones are cut."""
-        solver, length = self._solver(plan, size), float(p[-len(x) - 1])
+        # CVODES from 0 to 1 with `size` equal parts, made once for a model and a law
+        key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
+        solver: Any = plan.model.functions.derived(key, lambda: self._made(plan, size))
+        length = float(p[-len(x) - 1])
         with _heard() as pressed:
             try:
                 found = solver(x0=x / course.unit, p=p)
@@ -117,11 +120,6 @@ class _Multistep(Stepper):
                 return None
         return np.array(found["xf"]).T * course.unit
 
-    def _solver(self, plan: Plan, size: int) -> Any:
-        """CVODES from 0 to 1 with `size` equal parts, made once for a model and a law."""
-        key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
-        return plan.model.functions.derived(key, lambda: self._made(plan, size))
-
     def _made(self, plan: Plan, size: int) -> Any:
         import casadi as ca
 
@@ -131,7 +129,14 @@ class _Multistep(Stepper):
         p = symbol("p", inputs + 1 + f.numel_in(0))
         z, length, unit = 2 * s - 1, p[inputs], p[inputs + 1 :]
         columns = ca.vertsplit(p[:inputs], DEGREE + 1) if width else []
-        u = [_clenshaw(ca.vertsplit(column), z) for column in columns]
+        u = []
+        for column in columns:  # Chebyshev's series at z, by Clenshaw
+            first, *series = ca.vertsplit(column)
+            b1: Any = 0.0
+            b2: Any = 0.0
+            for c in reversed(series):
+                b1, b2 = c + 2 * z * b1 - b2, b1
+            u.append(first + z * b1 - b2)
         options: Any = {
             "linear_multistep_method": self.name,
             "nonlinear_solver_iteration": self.iteration,
@@ -174,15 +179,6 @@ def _units(plan: Plan, x: Array) -> Array:
     unit[n + k : 2 * n] = np.sqrt(2 * plan.energy / heavy)
     least = np.maximum(np.abs(x), 1e-9)
     return np.where(np.isfinite(unit), np.clip(unit, least, 1.0), 1.0)
-
-
-def _clenshaw(series: list[Any], z: Any) -> Any:
-    """Chebyshev's series at z, expressions."""
-    b1: Any = 0.0
-    b2: Any = 0.0
-    for c in reversed(series[1:]):
-        b1, b2 = c + 2 * z * b1 - b2, b1
-    return series[0] + z * b1 - b2
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import compiled, symbol_kind, view
-from ...equations.model import Model
 from ...kernels.tape import Tape
 from ..inputs import Feedback
 from ..plan import Chunk, Plan, rubbed
@@ -129,45 +128,38 @@ def _stepped(plan: Plan, ends: bool) -> Accumulated | Taped:
     """The step of a plan, made once for its model and law."""
 
     def make() -> Accumulated | Taped:
-        functions = plan.model.functions
+        import casadi as ca
+
+        model, width, functions = plan.model, plan.width, plan.model.functions
         if ends and not plan.compiled and isinstance(functions, ChainFunctions) and functions.taped:
             return Taped(functions.rate_in_ends())
-        f = _rate_in_ends(plan.model) if ends else plan.rate()
-        step = _step(f, plan.width)
+        if ends:
+            # dx/dt = f(x, tau), x = [B q, B qd, work], cheaper than `rate`; see `end_coordinates`
+            n, joints = model.size, model.joints
+            A = np.linalg.inv(model.functions.ends())
+            y, tau = model.functions.symbol("x", 2 * n + 1), model.functions.symbol("u", joints)
+            q, qd = y[:n], y[n : 2 * n]
+            D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
+            power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
+            qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
+            f = ca.Function("rate", [y, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
+        else:
+            f = plan.rate()
+        # One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x
+        kind = symbol_kind(f)
+        x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
+        a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
+        half = dt / 2
+        k1 = f(x, a)
+        k2 = f(x + half * k1, b)
+        k3 = f(x + half * k2, b)
+        k4 = f(x + dt * k3, c)
+        step = ca.Function("step", [x, p], ca.cse([x + dt / 6 * (k1 + k4 + 2 * (k2 + k3))]))
         return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
 
     key = ("rk4", ends, plan.width, plan.compiled, plan.controller)
     made: Accumulated | Taped = plan.model.functions.derived(key, make)
     return made
-
-
-def _step(f: Any, width: int) -> Any:
-    """One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x."""
-    import casadi as ca
-
-    kind = symbol_kind(f)
-    x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
-    a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
-    half = dt / 2
-    k1 = f(x, a)
-    k2 = f(x + half * k1, b)
-    k3 = f(x + half * k2, b)
-    k4 = f(x + dt * k3, c)
-    return ca.Function("step", [x, p], ca.cse([x + dt / 6 * (k1 + k4 + 2 * (k2 + k3))]))
-
-
-def _rate_in_ends(model: Model) -> Any:
-    """dx/dt = f(x, tau) with x = [B q, B qd, work], cheaper than `rate`; see `end_coordinates`."""
-    import casadi as ca
-
-    n, joints = model.size, model.joints
-    A = np.linalg.inv(model.functions.ends())
-    x, tau = model.functions.symbol("x", 2 * n + 1), model.functions.symbol("u", joints)
-    q, qd = x[:n], x[n : 2 * n]
-    D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
-    power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
-    qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
-    return ca.Function("rate", [x, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
 
 
 class Taped:

@@ -33,7 +33,17 @@ def follow_samples(
     place = 1
     for k, t in enumerate(times.t.tolist()):
         if k:
-            x = steps(x, _rows(plan, drive, float(times.t[k - 1]), t, step))[-1]
+            # Inputs at the three stages of each step from the stop before, and its length
+            a = float(times.t[k - 1])
+            count = max(1, int(np.ceil((t - a) / step - 1e-9)))
+            h = (t - a) / count
+            on = a + h * np.arange(count)
+            at = np.stack([on + 1e-9 * h, on + h / 2, on + (1 - 1e-9) * h], axis=1).ravel()
+            u = drive.efforts(at)
+            if plan.wrench is not None:
+                u = np.concatenate([u, plan.wrench.value(at, 6)], axis=1)
+            rows = [u.reshape(count, -1), np.full((count, 1), h)]
+            x = steps(x, np.concatenate(rows, axis=1))[-1]
         here = x @ back
         if wanted[k] > 0:
             states.append(here)
@@ -48,15 +58,3 @@ def follow_samples(
         if states and (len(states) == BATCH or k == len(times.t) - 1):
             yield Chunk(place, np.array(states), np.array(applied[:-1]), applied[-1])
             place, states, applied = place + len(states), [], applied[-1:]
-
-
-def _rows(plan: Plan, drive: Drive, a: float, b: float, step: float) -> Array:
-    """Inputs at the three stages of each step from a to b, and its length."""
-    count = max(1, int(np.ceil((b - a) / step - 1e-9)))
-    h = (b - a) / count
-    t = a + h * np.arange(count)
-    at = np.stack([t + 1e-9 * h, t + h / 2, t + (1 - 1e-9) * h], axis=1).ravel()
-    u = drive.efforts(at)
-    if plan.wrench is not None:
-        u = np.concatenate([u, plan.wrench.value(at, 6)], axis=1)
-    return np.concatenate([u.reshape(count, -1), np.full((count, 1), h)], axis=1)

@@ -237,11 +237,8 @@ def modes(
         raise SuppleError(loose[0])
     found = _Found(np.zeros((0, count)), np.zeros((0, count)))
     if structure.size:
-        if method == "exact":
-            found = _exact(structure, count)
-        else:
-            found = _by_shapes(structure, method, count, elements, order)
-        found = found.less(loose)
+        answer = _exact if method == "exact" else _by_shapes
+        found = answer(structure, method, count, elements, order).less(loose)
     reason, kept = asked.reason, structure
     if found.reason is not None:
         reason = reason.copy()
@@ -290,7 +287,19 @@ class _Found:
         return replace(self, reason=reason, parts=parts)
 
 
-def _exact(structure: Structure, count: int) -> _Found:
+def _uncounted(omega: Array) -> NDArray[np.object_] | None:
+    """Why a row has no frequencies, empty where it has."""
+    if np.isfinite(omega).all():
+        return None
+    reason = np.full(len(omega), "", object)
+    reason[~np.isfinite(omega).all(axis=1)] = (
+        "its lengths, masses and stiffnesses lie too far apart to count natural frequencies; look "
+        "for a value in a wrong unit, or ask for fewer"
+    )
+    return reason
+
+
+def _exact(structure: Structure, method: str, count: int, each: int, order: str) -> _Found:
     omega, width = np.empty((structure.size, count)), np.empty((structure.size, count))
     guess = structure.known_numbers.guess
     for rows in alike(structure):
@@ -305,18 +314,6 @@ def _exact(structure: Structure, count: int) -> _Found:
             return _Found(found.omega, found.width, _uncounted(found.omega))
         omega[rows], width[rows] = found.omega, found.width
     return _Found(omega, width, _uncounted(omega))
-
-
-def _uncounted(omega: Array) -> NDArray[np.object_] | None:
-    """Why a row has no frequencies, empty where it has."""
-    if np.isfinite(omega).all():
-        return None
-    reason = np.full(len(omega), "", object)
-    reason[~np.isfinite(omega).all(axis=1)] = (
-        "its lengths, masses and stiffnesses lie too far apart to count natural frequencies; look "
-        "for a value in a wrong unit, or ask for fewer"
-    )
-    return reason
 
 
 def _by_shapes(structure: Structure, method: str, count: int, each: int, order: str) -> _Found:
