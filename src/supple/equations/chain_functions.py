@@ -17,7 +17,7 @@ from ..kernels.tape import Recorder, Tape
 from .chains.chain_equations import Laws
 from .chains.forces import dissipation, elastic, rubbing, stiffness
 from .evaluate import AnyEvaluator, TapeEvaluator, is_small, slope
-from .functions import Functions
+from .functions import INPUTS, Functions
 from .readings.de_luca import PlanarLaws
 from .readings.theodore import LagrangeLaws, with_beta
 
@@ -33,7 +33,7 @@ class ChainFunctions(Functions):
 
     def __init__(self, laws: AnyLaws, compile_: bool) -> None:
         super().__init__(compile_)
-        self._laws, self.names = laws, tuple(word for word in _INPUTS if word != "momentum")
+        self._laws, self.names = laws, tuple(INPUTS)
         self._beta: Any = None
 
     def make(self, name: str) -> Any:
@@ -123,7 +123,7 @@ def _function(name: str, laws: AnyLaws, beta: Any = None) -> Any:
     """
     import casadi as ca
 
-    words = _INPUTS[name]
+    words = INPUTS[name]
     symbols = {word: ca.SX.sym(word, _sizes(laws)[word]) for word in words}
     given = {word: ca.vertsplit(symbol) for word, symbol in symbols.items()}
     outputs = _outputs(name, laws, given)
@@ -147,7 +147,7 @@ def _expression(values: Any) -> Any:
 
 def _tape(name: str, laws: AnyLaws) -> tuple[Tape, list[int], list[tuple[int, ...]]]:
     """One function as a tape, with the widths of its inputs and the shapes of its outputs."""
-    words = _INPUTS[name]
+    words = INPUTS.get(name, ("q", "qdd"))
     widths = [_sizes(laws)[word] for word in words]
     tape = Recorder(sum(widths))
     left = iter(tape.inputs)
@@ -160,24 +160,6 @@ def _tape(name: str, laws: AnyLaws) -> tuple[Tape, list[int], list[tuple[int, ..
         shapes.append((len(out), len(out[0])) if matrix else (len(out),))
         flat += [x for row in out for x in row] if matrix else out
     return tape.tape(flat), widths, shapes
-
-
-_INPUTS: dict[str, tuple[str, ...]] = {
-    "mass_matrix": ("q",),
-    "momentum": ("q", "qdd"),
-    "bias": ("q", "qd"),
-    "gravity": ("q",),
-    "forward_dynamics": ("q", "qd", "tau"),
-    "forward_dynamics_loaded": ("q", "qd", "tau", "wrench"),
-    "forward_dynamics_ends": ("q", "qd", "tau"),
-    "inverse_dynamics": ("q", "qd", "qdd"),
-    "elastic": ("q",),
-    "dissipation": ("q", "qd"),
-    "stiffness": ("q",),
-    "energies": ("q", "qd"),
-    "tip": ("q",),
-    "derivatives": ("q", "qd", "tau"),
-}
 
 
 def _outputs(name: str, laws: AnyLaws, x: Mapping[str, list[Any]]) -> list[Any]:

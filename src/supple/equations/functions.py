@@ -14,9 +14,27 @@ from .chains.chain import Chain
 from .evaluate import AnyEvaluator, Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["Functions", "LoopFunctions", "need_open"]
+__all__ = ["INPUTS", "Functions", "LoopFunctions", "need_open"]
 
 Array = NDArray[np.float64]
+
+
+# What the equations are asked by name, and what each takes
+INPUTS: dict[str, tuple[str, ...]] = {
+    "mass_matrix": ("q",),
+    "bias": ("q", "qd"),
+    "gravity": ("q",),
+    "forward_dynamics": ("q", "qd", "tau"),
+    "forward_dynamics_loaded": ("q", "qd", "tau", "wrench"),
+    "forward_dynamics_ends": ("q", "qd", "tau"),
+    "inverse_dynamics": ("q", "qd", "qdd"),
+    "elastic": ("q",),
+    "dissipation": ("q", "qd"),
+    "stiffness": ("q",),
+    "energies": ("q", "qd"),
+    "tip": ("q",),
+    "derivatives": ("q", "qd", "tau"),
+}
 
 
 class Functions(Mapping[str, Any], ABC):

@@ -104,7 +104,27 @@ class Recorder:
     def tape(self, outputs: Sequence[Any]) -> Tape:
         """Return the program that works out these outputs, nodes or numbers."""
         ends = [x.at if type(x) is Node else self._constant(x) for x in outputs]
-        return _program(len(self.inputs), self._lines, ends)
+        # The operations that the ends need, joined and ordered, as a program of the kernel
+        count = len(self.inputs)
+        work, constants = _joined(count, self._lines, ends)
+        place = {i: i for i in range(count)}
+        place.update({i: count + k for k, i in enumerate(constants)})
+        runs, operands = [], []
+        first = count + len(constants)
+        for kind, members in _ordered(work):
+            for i in members:
+                place[i] = first
+                first += 1
+                operands += [place[j] for j in work[i][1:]]
+            runs += [kind, len(members)]
+        program = _tape.program(
+            count,
+            np.array([self._lines[i] for i in constants], float),
+            np.array(runs, np.int32),
+            np.array(operands, np.int32),
+            np.array([place[i] for i in ends], np.int32),
+        )
+        return Tape(count, len(ends), len(work), program)
 
 
 class Tape:
@@ -190,29 +210,6 @@ def replayed(function: Any) -> Tape | None:
         else:
             return None
     return tape.tape(outputs)
-
-
-def _program(inputs: int, lines: list[Any], ends: list[int]) -> Tape:
-    """The operations that the ends need, joined and ordered, as a program of the kernel."""
-    work, constants = _joined(inputs, lines, ends)
-    place = {i: i for i in range(inputs)}
-    place.update({i: inputs + k for k, i in enumerate(constants)})
-    runs, operands = [], []
-    first = inputs + len(constants)
-    for kind, members in _ordered(work):
-        for i in members:
-            place[i] = first
-            first += 1
-            operands += [place[j] for j in work[i][1:]]
-        runs += [kind, len(members)]
-    program = _tape.program(
-        inputs,
-        np.array([lines[i] for i in constants], float),
-        np.array(runs, np.int32),
-        np.array(operands, np.int32),
-        np.array([place[i] for i in ends], np.int32),
-    )
-    return Tape(inputs, len(ends), len(work), program)
 
 
 def _joined(

@@ -13,7 +13,6 @@ of sections and bodies about all axes (the paper keeps spin about x only).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,7 +105,22 @@ def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
     M, C, A = np.zeros((n, n)), np.zeros((3, n, n)), np.zeros((3, n, n))
     E = np.zeros((3, 3, n, n))
     of_a, of_dw, of_ww = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3, 3))
-    for mass, r, J, H in _matter(mesh, root_mass, tip_mass):
+    # Mass, place, inertia about its centre and motion H (6, n) of every piece of the link
+    matter: list[tuple[float, Array, Array, Array]] = []
+    x, weights = mesh.quadrature()
+    inert = weights[:, None] * mesh.beam.outside(mesh.L).inertias(x)
+    for value, own, N in zip(x, inert, mesh.field(x), strict=True):
+        if own[0] > 0:
+            H = np.concatenate([transport(value), N], axis=1)
+            matter.append((float(own[0]), np.array([value, 0.0, 0.0]), np.diag(own[3:]), H))
+    root = np.concatenate([np.eye(6), np.zeros((6, mesh.size))], axis=1)
+    end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
+    for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):
+        if body.any():
+            mass, centre, J = _rigid(body, place)  # and the motion there
+            H[:3] -= cross_matrix(centre - np.array([place, 0.0, 0.0])) @ H[3:]
+            matter.append((mass, centre, J, H))
+    for mass, r, J, H in matter:
         t, s = H[:3], H[3:]
         M += mass * t.T @ t + s.T @ J @ s
         of_a += mass * t.T
@@ -125,25 +139,6 @@ def carried_link(mesh: Mesh, root_mass: Array, tip_mass: Array) -> CarriedLink:
     G = second_order(mesh)
     bodies = (_rigid(root_mass, 0.0), _rigid(tip_mass, mesh.L))
     return CarriedLink(M, K, C, A, E, G, of_a, of_dw, of_ww, mesh.L, *bodies)
-
-
-def _matter(
-    mesh: Mesh, root_mass: Array, tip_mass: Array
-) -> Iterator[tuple[float, Array, Array, Array]]:
-    """Mass, place, inertia about its centre and motion H (6, n) of every piece of the link."""
-    x, weights = mesh.quadrature()
-    inert = weights[:, None] * mesh.beam.outside(mesh.L).inertias(x)
-    for value, own, N in zip(x, inert, mesh.field(x), strict=True):
-        if own[0] > 0:
-            H = np.concatenate([transport(value), N], axis=1)
-            yield float(own[0]), np.array([value, 0.0, 0.0]), np.diag(own[3:]), H
-    root = np.concatenate([np.eye(6), np.zeros((6, mesh.size))], axis=1)
-    end = np.concatenate([transport(mesh.L), mesh.end], axis=1)
-    for body, place, H in ((root_mass, 0.0, root), (tip_mass, mesh.L, end)):
-        if body.any():
-            mass, centre, J = _rigid(body, place)  # and the motion there
-            H[:3] -= cross_matrix(centre - np.array([place, 0.0, 0.0])) @ H[3:]
-            yield mass, centre, J, H
 
 
 def _rigid(body: Array, x: float) -> RigidBody:

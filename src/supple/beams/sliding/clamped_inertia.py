@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from .clamped_mass import Stroke, chebyshev_at
+from .clamped_mass import Clamped, chebyshev_at
 from .rates import Rate, call
 
 __all__ = ["ClampedInertia"]
@@ -25,7 +25,7 @@ Scalar = Any
 
 
 @dataclass(frozen=True)
-class ClampedInertia:
+class ClampedInertia(Clamped):
     """kappa_1..kappa_count of a twisting beam of free length l.
 
     Attributes:
@@ -35,11 +35,6 @@ class ClampedInertia:
     lam: float
     length: float
     count: int
-
-    @property
-    def stroke(self) -> Stroke:
-        """The map of free lengths under which kappa is smooth."""
-        return Stroke(self.length)
 
     @cached_property
     def start(self) -> Array:

@@ -80,8 +80,20 @@ def terms(b: Scalar, l: Scalar, mu: float, j: float) -> Terms:
     return Terms(f, f1, f2, ll, lb / l, bb)
 
 
+class Clamped:
+    """Roots of a frequency equation along the stroke of a beam of this whole length."""
+
+    length: float
+    count: int
+
+    @property
+    def stroke(self) -> Stroke:
+        """The map of free lengths under which roots and shapes are smooth."""
+        return Stroke(self.length)
+
+
 @dataclass(frozen=True)
-class ClampedMass:
+class ClampedMass(Clamped):
     """beta_1..beta_count of a beam of free length l, clamped at the hub, loaded at its end.
 
     Attributes:
@@ -93,11 +105,6 @@ class ClampedMass:
     j: float
     length: float
     count: int
-
-    @property
-    def stroke(self) -> Stroke:
-        """The map of free lengths under which beta and the shapes are smooth."""
-        return Stroke(self.length)
 
     @cached_property
     def start(self) -> Array:

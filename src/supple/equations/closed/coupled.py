@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
-from ..functions import Functions, LoopFunctions
+from ..functions import INPUTS, Functions, LoopFunctions
 from .followers import Followers
 from .ties import Ties, Tree
 
@@ -250,23 +250,10 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     return [_solved(M, ca.densify(kind(part))) for part in (-by_q, -by_qd, ca.DM(lead))]
 
 
-_INPUTS: dict[str, tuple[str, ...]] = {
-    "mass_matrix": ("q",),
-    "bias": ("q", "qd"),
-    "gravity": ("q",),
-    "forward_dynamics": ("q", "qd", "tau"),
-    "forward_dynamics_loaded": ("q", "qd", "tau", "wrench"),
-    "forward_dynamics_ends": ("q", "qd", "tau"),
-    "inverse_dynamics": ("q", "qd", "qdd"),
-    "elastic": ("q",),
-    "dissipation": ("q", "qd"),
-    "stiffness": ("q",),
-    "energies": ("q", "qd"),
-    "tip": ("q",),
+_INPUTS: dict[str, tuple[str, ...]] = INPUTS | {
     "closure": ("q",),
     "followers": ("q",),
     "drift": ("q", "qd"),
-    "derivatives": ("q", "qd", "tau"),
     "residual": ("q", "qd", "qdd"),
     "rates": ("q", "qd", "tau"),
     "rates_loaded": ("q", "qd", "tau", "wrench"),

@@ -56,7 +56,17 @@ class Magnus(Stepper):
         y = np.concatenate([x[k:n], x[n + k : 2 * n], [1.0]])
         work = float(x[2 * n])
         speeds = _speeds(model, path, plan.grid, plan.tolerance)
-        ask, m = _asker(model, plan.controller, path), n - k
+        parts, m = _functions(model, plan.controller)[0], n - k
+
+        def ask(t: Array) -> tuple[Array, Array]:
+            """Times (n,) to rates (n, m (2 m + 1)) and power (n, (2 m + 1)^2)."""
+            push, by_x, power, first, second = parts(*path(t))
+            rates = np.concatenate([by_x, push.reshape(-1, m, 1)], axis=2)
+            P = np.zeros((len(t), 2 * m + 1, 2 * m + 1))
+            P[:, :-1, :-1], P[:, -1, -1] = second / 2, power.ravel()
+            P[:, :-1, -1] = P[:, -1, :-1] = first.reshape(-1, 2 * m) / 2
+            return rates.reshape(len(t), -1), P.reshape(len(t), -1)
+
         for a, b in pairwise([*plan.starts, len(plan.grid) - 1]):
             for forms in _forms(ask, m, plan.grid, a, b):
                 grid = plan.grid[forms.first : forms.last + 1]
@@ -66,7 +76,10 @@ class Magnus(Stepper):
                     rate = np.interp(grid, *speeds)
                     wanted = np.diff(grid) * np.maximum(rate[:-1], rate[1:])
                     counts = np.maximum(1, np.ceil(wanted)).astype(np.int64)
-                for i, j in _pieces(counts, 2 * m + 1):
+                # Runs of intervals with about as many steps each as fit in a few megabytes
+                place = np.cumsum(counts) // max(16, ENTRIES // (2 * m + 1) ** 2)
+                cuts = (np.flatnonzero(np.diff(place)) + 1).tolist()
+                for i, j in pairwise([0, *cuts, len(counts)]):
                     found, y, work = _carried(forms, grid[i : j + 1], counts[i:j], y, work)
                     r, rd, _ = path(grid[i + 1 : j + 1])
                     states = np.hstack([r, found[:, :m], rd, found[:, m : 2 * m], found[:, -1:]])
@@ -178,22 +191,6 @@ class _Forms:
         return np.asarray((terms[:, None, : len(c)] @ c)[:, 0] / self.half**derivative)
 
 
-def _asker(model: Model, controller: Controller, path: Trajectory) -> Ask:
-    """Times (n,) to rates (n, m (2 m + 1)) and power (n, (2 m + 1)^2)."""
-    parts, _ = _functions(model, controller)
-    m = model.size - model.joints
-
-    def ask(t: Array) -> tuple[Array, Array]:
-        push, by_x, power, first, second = parts(*path(t))
-        rates = np.concatenate([by_x, push.reshape(-1, m, 1)], axis=2)
-        P = np.zeros((len(t), 2 * m + 1, 2 * m + 1))
-        P[:, :-1, :-1], P[:, -1, -1] = second / 2, power.ravel()
-        P[:, :-1, -1] = P[:, -1, :-1] = first.reshape(-1, 2 * m) / 2
-        return rates.reshape(len(t), -1), P.reshape(len(t), -1)
-
-    return ask
-
-
 def _forms(ask: Ask, m: int, grid: Array, first: int, last: int) -> Iterator[_Forms]:
     """Series over intervals of the grid, as many at once as settle to rounding."""
     middle, half = (grid[first] + grid[last]) / 2, (grid[last] - grid[first]) / 2
@@ -236,13 +233,6 @@ def _speeds(model: Model, path: Trajectory, grid: Array, tolerance: float) -> tu
     omega = system.frequencies(np.array([system.state(r) for r in path(times)[0]]))
     factor = float(np.clip((tolerance / 1e-9) ** 0.25, 0.1, 2.5))
     return times, np.maximum(omega[:, 0] / (0.2 * factor), omega[:, -1] / (3.0 * factor))
-
-
-def _pieces(counts: NDArray[np.int64], size: int) -> list[tuple[int, int]]:
-    """Runs of intervals with about as many steps each as fit in a few megabytes."""
-    place = np.cumsum(counts) // max(16, ENTRIES // size**2)
-    edges = [0, *(np.flatnonzero(np.diff(place)) + 1), len(counts)]
-    return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def _carried(
