@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
+from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws, numbers
+from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.loops import Loops
 from ..equations.evaluate import Evaluator
 from ..equations.functions import need_open
 from ..equations.model import Model, a_model
@@ -52,11 +55,17 @@ class Regressor(Answer):
         return Y.reshape(*states[0].shape, len(self.pi))
 
     def identifiable(self, samples: int = 0, seed: int = 0) -> int:
-        """Return how many combinations of the constants any motion can tell apart."""
+        """Return how many combinations of the constants any motion can tell apart.
+
+        A robot with loops is moved about its assembled pose, where they can be closed.
+        """
         rng = np.random.default_rng(seed)
         count = samples or 4 * len(self.pi)
         q, qd, qdd = rng.normal(size=(3, count, self.model.size))
+        if self.model.functions.needs:
+            q = self.model.chain.pose() + 0.03 * q
         Y = self(q, qd, qdd).reshape(-1, len(self.pi))
+        Y = Y[np.isfinite(Y).all(axis=1)]
         return int(np.linalg.matrix_rank(Y / np.maximum(np.abs(Y).max(axis=0), 1e-300)))
 
 
@@ -65,47 +74,51 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     """Return the inverse dynamics of a model, stiffness and damping left out, linear in constants.
 
     The constants are the link integrals and the bodies' ten parameters, see `dynamics.named`;
-    lengths and the end values of the shapes are kinematics and stay numbers.
+    lengths and the end values of the shapes are kinematics and stay numbers. Loops are closed by
+    kinematics alone, so that theirs are those of the tree, carried to the coordinates left free.
 
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
-    need_open(model.functions, model.robot.name, "a regressor is for serial arms")
-    if model.chain.sliding:
+    functions = model.functions
+    loops = functions.loops if isinstance(functions, ClosedFunctions) else None
+    if not isinstance(loops, Loops):
+        told = "a regressor is for arms and mechanisms; build supple.as_mechanism(robot)"
+        need_open(functions, model.robot.name, told)
+    chain = loops.laws.chain if isinstance(loops, Loops) else model.chain
+    if chain.sliding:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"
         )
-    if model.chain.supports:
+    if chain.supports:
         raise SuppleError(
             "a regressor is for robots without bearings and foundation: leave them out"
         )
     import casadi as ca
 
     table = Named(ca.SX.sym)
-    plain = [numbers(link) for link in model.chain.links]
+    plain = [numbers(link) for link in chain.links]
     links = named_links(plain, table)
-    rotors = {
-        i: table.scalar(f"J_r{i + 1}", float(model.chain.links[i].rotor))
-        for i in model.chain.sprung
-    }
-    n = model.size
-    q, qd, qdd = (ca.SX.sym(word, n) for word in ("q", "qd", "qdd"))
+    rotors = {i: table.scalar(f"J_r{i + 1}", float(chain.links[i].rotor)) for i in chain.sprung}
+    q, qd, qdd = (ca.SX.sym(word, chain.size) for word in ("q", "qd", "qdd"))
     a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
-    efforts: Any = ca.vertcat(*_laws(model, links).inverse(a, b, c, gravity=gravity))
+    efforts: Any = ca.vertcat(*_laws(model, chain, links).inverse(a, b, c, gravity=gravity))
     for i, symbol in rotors.items():
-        place = model.chain.theta[i]
-        efforts[place] += (symbol - model.chain.links[i].rotor) * qdd[place]
+        place = chain.theta[i]
+        efforts[place] += (symbol - chain.links[i].rotor) * qdd[place]
     pi = ca.vertcat(*table.symbols.values())
     Y = ca.densify(ca.jacobian(efforts, pi))
     function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
+    if isinstance(functions, ClosedFunctions):
+        function = functions.freed(function)
     return Regressor(
         model, tuple(table.values), np.array([*table.values.values()]), Evaluator(function)
     )
 
 
-def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
-    zero = [[0.0] * model.size for _ in range(model.size)]
+def _laws(model: Model, chain: Chain, links: list[Any]) -> Laws | PlanarLaws:
+    zero = [[0.0] * chain.size for _ in range(chain.size)]
     if model.reading.deflection == "rotation":
-        return Laws(model.chain, links, zero, zero)
+        return Laws(chain, links, zero, zero)
     if any(
         not isinstance(x, float)
         for link in links
@@ -115,4 +128,4 @@ def _laws(model: Model, links: list[Any]) -> Laws | PlanarLaws:
         raise SuppleError(
             "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
         )
-    return PlanarLaws(replace(model.chain), links, zero, zero, variant=model.reading.deflection)
+    return PlanarLaws(replace(chain), links, zero, zero, variant=model.reading.deflection)

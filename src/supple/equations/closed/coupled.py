@@ -129,6 +129,18 @@ class ClosedFunctions(LoopFunctions):
         pulled = force[list(self.loops.followers)]
         return at, self.solved.closures["turned"](at.factors, pulled)
 
+    def freed(self, tree: Any) -> Any:
+        """Return N' f of columns f(z, z', z'') on the tree as a CasADi function of q, qd, qdd."""
+        ca, n = casadi(), len(self.loops.kept)
+        sizes = (n, n, n, len(self.loops.followers))
+        given = [self.loops.symbol(word, k) for word, k in zip("qvan", sizes, strict=True)]
+        at = self._motion(*given)
+        columns = ca.horzsplit(tree(at.z, at.zd, at.zdd))
+        core = ca.Function("core", given, [ca.horzcat(*(self._down(at, f) for f in columns))])
+        x = [ca.MX.sym(word, n) for word in "qva"]
+        start = self.derived("start", self.loops.start)
+        return ca.Function("freed", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
+
     # ------------------------------------------------------------------ motion and forces
 
     def tree(self, name: Tree) -> Any:
