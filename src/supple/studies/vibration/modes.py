@@ -113,7 +113,13 @@ class Modes(Answer):
     def proof(self) -> str:
         """What is proven about these frequencies, as a sentence."""
         if not self.certified:
-            return f"Not certified: method {self.method} does not count roots."
+            good = self.width[self.valid]
+            if not good.size or not np.isfinite(good).all():
+                return f"Not certified: method {self.method} does not count roots."
+            return (
+                f"Counted exactly, but rounding leaves brackets up to {good.max():.1e} of a "
+                f"frequency wide: certified is what is known to {WIDTH:g}."
+            )
         if self.plane is None:
             return "Certified: counted exactly, no natural frequency in this range is missing."
         told = (
