@@ -12,7 +12,7 @@ from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
 from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws, numbers
-from ..equations.closed.coupled import ClosedFunctions
+from ..equations.closed.coupled import ClosedFunctions, freed
 from ..equations.closed.loops import Loops
 from ..equations.evaluate import Evaluator
 from ..equations.functions import need_open
@@ -109,7 +109,7 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     Y = ca.densify(ca.jacobian(efforts, pi))
     function = ca.Function("regressor", [q, qd, qdd], ca.cse([Y]))
     if isinstance(functions, ClosedFunctions):
-        function = functions.freed(function)
+        function = freed(functions, function)
     return Regressor(
         model, tuple(table.values), np.array([*table.values.values()]), Evaluator(function)
     )

@@ -21,7 +21,7 @@ from ..functions import INPUTS, Functions, LoopFunctions
 from .followers import Followers
 from .ties import Ties, Tree
 
-__all__ = ["ClosedFunctions"]
+__all__ = ["ClosedFunctions", "freed"]
 
 Array = NDArray[np.float64]
 
@@ -129,18 +129,6 @@ class ClosedFunctions(LoopFunctions):
         pulled = force[list(self.loops.followers)]
         return at, self.solved.closures["turned"](at.factors, pulled)
 
-    def freed(self, tree: Any) -> Any:
-        """Return N' f of columns f(z, z', z'') on the tree as a CasADi function of q, qd, qdd."""
-        ca, n = casadi(), len(self.loops.kept)
-        sizes = (n, n, n, len(self.loops.followers))
-        given = [self.loops.symbol(word, k) for word, k in zip("qvan", sizes, strict=True)]
-        at = self._motion(*given)
-        columns = ca.horzsplit(tree(at.z, at.zd, at.zdd))
-        core = ca.Function("core", given, [ca.horzcat(*(self._down(at, f) for f in columns))])
-        x = [ca.MX.sym(word, n) for word in "qva"]
-        start = self.derived("start", self.loops.start)
-        return ca.Function("freed", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
-
     # ------------------------------------------------------------------ motion and forces
 
     def tree(self, name: Tree) -> Any:
@@ -176,6 +164,19 @@ class ClosedFunctions(LoopFunctions):
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
+
+
+def freed(f: ClosedFunctions, tree: Any) -> Any:
+    """Return N' y of columns y(z, z', z'') on the tree as a CasADi function of q, qd and qdd."""
+    ca, n = casadi(), len(f.loops.kept)
+    sizes = (n, n, n, len(f.loops.followers))
+    given = [f.loops.symbol(word, k) for word, k in zip("qvan", sizes, strict=True)]
+    at = f._motion(*given)
+    columns = ca.horzsplit(tree(at.z, at.zd, at.zdd))
+    core = ca.Function("core", given, [ca.horzcat(*(f._down(at, y) for y in columns))])
+    x = [ca.MX.sym(word, n) for word in "qva"]
+    start = f.derived("start", f.loops.start)
+    return ca.Function("freed", x, [core(*x, ca.stop_diff(start(x[0]), 1))])
 
 
 def _solved(M: Any, b: Any) -> Any:
