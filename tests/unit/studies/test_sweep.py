@@ -66,21 +66,40 @@ def test_processes_and_functions(robot: supple.Robot) -> None:
 
 
 @pytest.mark.slow
-def test_dask_loses_a_worker(robot: supple.Robot) -> None:
+def test_dask_loses_a_worker(robot: supple.Robot, tmp_path: Path) -> None:
     """A real scheduler and two workers in processes of their own; one is killed in mid-run."""
     from distributed import Client, LocalCluster
 
     over = {"theta.link2": np.linspace(-2, 2, 60), "theta.link3": np.linspace(-2, 2, 60)}
-    wanted = supple.sweep(robot, "modes", over, count=6, scheduler="serial", chunk=20)
+    wanted = supple.sweep(robot, "modes", over, count=6, scheduler="serial", chunk=40)
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as cluster:
         address = cluster.scheduler_address
         with Client(address, set_as_default=False) as client:
             pids = [info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()]
-        threading.Timer(0.6, os.kill, (pids[0], signal.SIGKILL)).start()
-        found = supple.sweep(robot, "modes", over, count=6, scheduler=address, chunk=20)
+        there: list[int] = []
+
+        def kill_in_mid_run() -> None:
+            wait_for_chunks(tmp_path / "s", 10)
+            os.kill(pids[0], signal.SIGKILL)
+            there.append(len(list((tmp_path / "s").glob("chunk-*.npz"))))
+
+        killer = threading.Thread(target=kill_in_mid_run)
+        killer.start()
+        found = supple.sweep(
+            robot, "modes", over, count=6, scheduler=address, chunk=40, out=tmp_path / "s"
+        )
+        killer.join()
+    assert 10 <= there[0] < 90  # of 90
     assert wanted.identical(found)
+
+
+def wait_for_chunks(folder: Path, count: int) -> None:
+    """Return when a sweep has written so many chunks, or after a minute."""
+    end = time.monotonic() + 60
+    while len(list(folder.glob("chunk-*.npz"))) < count and time.monotonic() < end:
+        time.sleep(0.002)
 
 
 @pytest.mark.slow
@@ -89,19 +108,27 @@ def test_a_scheduler_that_does_not_answer_is_told(robot: supple.Robot) -> None:
         supple.sweep(robot, over={"theta.link2": [0.0]}, scheduler="tcp://127.0.0.1:9")
 
 
-@pytest.mark.slow
-def test_a_killed_sweep_goes_on(robot: supple.Robot, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kills",
+    [pytest.param(2, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.soak)],
+)
+def test_a_killed_sweep_goes_on(robot: supple.Robot, tmp_path: Path, kills: int) -> None:
+    """SIGKILL at random moments, each somewhere among the chunks that were left."""
     code = (
         "import supple, numpy as np;"
         "robot = supple.load('industrial-3');"
         "supple.sweep(robot, 'modes', {'theta.link2': np.linspace(-2, 2, 200),"
         f"'theta.link3': np.linspace(-2, 2, 50)}}, count=6, chunk=50, out={str(tmp_path / 's')!r})"
     )
-    for delay in (1.5, 2.5):
+    moments = np.sort(np.random.default_rng(kills).choice(np.arange(1, 170), kills, replace=False))
+    for moment in moments:
         process = subprocess.Popen([sys.executable, "-c", code])
-        time.sleep(delay)
+        wait_for_chunks(tmp_path / "s", int(moment))
+        assert process.poll() is None  # in mid-run
         process.kill()
         process.wait()
+        left = len(list((tmp_path / "s").glob("chunk-*.npz")))
+        assert moment <= left < 200
     over = {"theta.link2": np.linspace(-2, 2, 200), "theta.link3": np.linspace(-2, 2, 50)}
     found = supple.sweep(robot, "modes", over, count=6, chunk=50, out=tmp_path / "s")
     again = supple.sweep(robot, "modes", over, count=6, chunk=50, out=tmp_path / "s")

@@ -38,10 +38,10 @@ def dims_of(name: str, ndim: int) -> tuple[str, ...]:
 
 
 def unit(path: str) -> dict[str, str]:
-    """Return the unit of a key as attributes, empty where it is not known."""
+    """Return the unit of a key as attributes, empty where it is not known; of joints that turn."""
     head, _, last = path.rpartition(".")
     if head == "theta":
-        return {"units": "rad or m"}
+        return {"units": "rad"}
     lengths = ("length", "depth", "width", "wall", "diameter", "base_radius", "radius")
     known = "m" if head == "position" or last in lengths else "kg" if last == "mass" else ""
     return {"units": known} if known else {}

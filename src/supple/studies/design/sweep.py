@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, instance, optional, switch, whole
 from ...editing import dumped
 from ...errors import SuppleError
@@ -307,7 +308,11 @@ def sweep(
 
         kept = Chunks(out, key, one.told())
     answers, stopped = _computed(one, kept, shard, progress, scheduler, workers)
-    return _gathered(one, kept, answers).assign_attrs(
+    found = _gathered(one, kept, answers)
+    for name, slides in architecture_of(robot).motors():
+        if slides and f"theta.{name}" in found.coords:
+            found[f"theta.{name}"].attrs["units"] = "m"
+    return found.assign_attrs(
         {
             **{k: v if isinstance(v, str) else json.dumps(v) for k, v in one.told().items()},
             "hash": key,

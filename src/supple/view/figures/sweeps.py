@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ...studies.design.track import Tracks
 from ..style import COLOURS, QUIET, finish, plain_ticks, shades, styled
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["plot_sweep", "plot_tracks"]
+
+FEW = 40  # points of a curve that are marked
 
 
 def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
@@ -37,12 +40,15 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             values = hertz.transpose(key, "mode", ...).values.reshape(found.sizes[key], -1)
             for k in range(found.sizes["mode"]):
                 colour = COLOURS[k % len(COLOURS)]
-                ax.plot(found[key], values[:, k], color=colour, label=f"mode {k + 1}", marker=".")
+                dot = "." if found.sizes[key] <= FEW else ""
+                ax.plot(found[key], values[:, k], color=colour, label=f"mode {k + 1}", marker=dot)
             ax.set(xlabel=key_label(found, key), ylabel="natural frequency (Hz)")
             ax.set_ylim(bottom=0)
-            ax.legend(loc="best", fontsize=8, ncols=2)
+            ax.margins(x=0.02)
+            figure.legend(loc="outside right upper", fontsize=8, reverse=True)
         else:
             figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
+            ax.grid(visible=False)  # it would lie over the map
             first, second = keys[:2]
             lowest = hertz.isel(mode=0)
             rest = [k for k in lowest.dims if k not in (first, second)]
@@ -55,7 +61,9 @@ def plot_sweep(found: xarray.Dataset, path: str | Path | None = None) -> Figure:
             bar = figure.colorbar(drawn, ax=ax, label="lowest natural frequency (Hz)")
             plain_ticks(bar)
             if rest:
-                ax.set_title(f"lowest over {', '.join(map(str, rest))}")
+                ends = {str(k): np.sort(found[k].values)[[0, -1]] for k in rest}
+                spans = [f"{key_label(found, k)} {a:g} to {b:g}" for k, (a, b) in ends.items()]
+                ax.set_title(f"lowest over {', '.join(spans)}")
     return finish(figure, path)
 
 
@@ -88,8 +96,9 @@ def plot_tracks(found: Tracks, path: str | Path | None = None) -> Figure:
                     label=word,
                     zorder=3,
                 )
-        head = found.key.partition(".")[0]
-        unit = {"theta": " (rad or m)", "position": " (m)"}.get(head, "")
+        head, _, name = found.key.partition(".")
+        slides = dict(architecture_of(found.robot).motors()).get(name, head == "position")
+        unit = (" (m)" if slides else " (rad)") if head in ("theta", "position") else ""
         ax.set(xlabel=found.key + unit, ylabel="natural frequency (Hz)")
         ax.set_xlim(found.x.min(), found.x.max())
         ax.set_ylim(bottom=0)
