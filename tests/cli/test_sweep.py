@@ -60,7 +60,7 @@ def test_an_atlas_is_a_page_with_sliders(console: Console, tmp_path: Path) -> No
     (data,) = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text, re.S)
     (chapter,) = json.loads(data)["chapters"]
     (heat,) = chapter["maps"]
-    assert [choice["name"] for choice in heat["choices"]] == ["mode", "payload.mass"]
+    assert [choice["name"] for choice in heat["choices"]] == ["mode", "payload.mass (kg)"]
     robot = supple.load("industrial-3").with_("payload.mass", 5.0)
     there = supple.modes(robot, [0, -1, 1.0], count=3).frequency_hz
     for mode in range(3):
