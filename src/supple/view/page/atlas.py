@@ -56,10 +56,7 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
         part = hertz.isel({key: slice(None, None, step) for key in keys})
         part = part.transpose("mode", *rest, up, across)
         choices = [Choice("mode", [str(int(mode)) for mode in part["mode"].values])]
-        choices += [
-            Choice(key_label(part, key), [f"{value:.4g}" for value in part[key].values])
-            for key in rest
-        ]
+        choices += [Choice(key_label(part, k), [f"{x:.4g}" for x in part[k].values]) for k in rest]
         spans = [(float(np.nanmin(own)), float(np.nanmax(own))) for own in part]
         note = f"every {step}th value of each key" if step > 1 else ""
         drawn = Heat(
@@ -77,8 +74,7 @@ def save_atlas(found: xarray.Dataset, path: str | Path, name: str) -> Path:
         )
         chapter = Chapter(tables=tables, maps=[drawn])
     lead = (
-        f"{str(found.attrs['study']).capitalize()} of {name} over "
-        f"{', '.join(keys) or 'one configuration'}: "
+        f"Modes of {name} over {', '.join(keys) or 'one configuration'}: "
         f"{hertz.size // hertz.sizes['mode']:,} configurations, every frequency counted."
     )
     return save_page(path, f"{name}: atlas of frequencies", [chapter], [lead])
