@@ -24,7 +24,7 @@ def same_rows(many, alone, rows, keys):
             assert np.array_equal(getattr(many, key)[b], getattr(one, key)), (key, b)
 
 
-@pytest.mark.parametrize("ask", [supple.modes, supple.statics])
+@pytest.mark.parametrize("ask", [supple.modes, supple.statics, supple.forward])
 def test_a_singular_delta_pose_is_a_row_of_nan_and_raises_alone(ask):
     poses = [FLAT, GOOD, FAR, [math.nan, 0, 0.4], [0, 0, 0.4]]
     many = ask(delta(), position=poses)
@@ -32,7 +32,8 @@ def test_a_singular_delta_pose_is_a_row_of_nan_and_raises_alone(ask):
     words = ("one plane", "", "out of reach", "not finite", "")
     assert all(word in reason for word, reason in zip(words, many.reason, strict=True))
     assert [not reason for reason in many.reason] == many.valid.tolist()
-    key = "omega" if ask is supple.modes else "tip_displacement"
+    keys = {supple.modes: "omega", supple.statics: "tip_displacement", supple.forward: "position"}
+    key = keys[ask]
     assert np.isnan(getattr(many, key)[~many.valid]).all()
     same_rows(many, [ask(delta(), position=poses[b]) for b in (1, 4)], (1, 4), [key])
     for pose in (FLAT, FAR):
@@ -68,6 +69,22 @@ def test_serial_poses_are_judged_one_by_one():
     assert "not finite" in many.reason[2]
     same_rows(many, [supple.modes(robot, [0, 0, 0.5], count=3)], (0,), ["omega", "width"])
     assert not supple.modes(robot, [[0, 0, -0.5], [0, 0, 5.0]], count=3).valid.any()
+
+
+@pytest.mark.parametrize("sag", [False, True])
+def test_the_place_of_the_tip_keeps_its_row(sag):
+    """Rows without an answer were left out, so that later ones stood at other poses' places."""
+    robot, good = supple.load("theodore-rrp"), [0.3, 0.2, 0.5]
+    many = supple.forward(robot, [[0, 0, -1.0], good, [0, math.nan, 0.5]], sag=sag)
+    alone = supple.forward(robot, good, sag=sag)
+    assert many.position.shape == (3, 3)
+    assert many.valid.tolist() == [False, True, False]
+    assert "free length" in many.reason[0]
+    same_rows(many, [alone], (1,), ["position", "rotation", "theta"])
+    assert np.isnan(many.rotation[~many.valid]).all()
+    assert alone.valid
+    none = supple.forward(robot, [[0, 0, -1.0]], sag=sag)
+    assert np.isnan(none.position).all()
 
 
 @pytest.mark.parametrize("inward", [(0,), (0, 1), (0, 1, 2)])

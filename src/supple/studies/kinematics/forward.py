@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,8 @@ class Pose(Answer):
     Attributes:
         robot, theta: as asked.  position: (3,), m, base axes.  rotation: (3, 3), axes of the tip in
         base axes: those of the last link, or of a Delta's platform.  sag: whether the arm sags.
+        valid, reason: whether a configuration of a batch has an answer, (B,) bool, and why not,
+        (B,) words; its rows are NaN. One that is asked alone raises instead.
     """
 
     robot: Robot
@@ -35,8 +37,16 @@ class Pose(Answer):
     position: Array
     rotation: Array
     sag: bool
+    valid: Any
+    reason: Any
 
-    dims: ClassVar = {"theta": ("joint",), "position": ("axis",), "rotation": ("axis", "own_axis")}
+    dims: ClassVar = {
+        "theta": ("joint",),
+        "position": ("axis",),
+        "rotation": ("axis", "own_axis"),
+        "valid": (),
+        "reason": (),
+    }
     table_rows: ClassVar = ("axis",)
     units: ClassVar = {"position": "m"}
 
@@ -60,9 +70,11 @@ def forward(
     tip = structure.tip
     p = structure.p[:, tip] + structure.L[:, tip, None] * structure.R[:, tip, :, 0]
     R = structure.R[:, tip] @ structure.segments[tip].R_LS.T
-    place, axes = asked.take(p), asked.take(R)
+    place, axes = asked.spread(p), asked.spread(R)
+    valid, reason = asked.take(asked.good), asked.take(asked.reason)
     if sag:
         bent = statics(robot, theta, position=position)
         place = place + bent.tip_displacement
         axes = vector_rotation(bent.tip_rotation) @ axes
-    return Pose(robot, asked.take(asked.theta), place, axes, sag)
+        valid, reason = bent.valid, bent.reason
+    return Pose(robot, asked.take(asked.theta), place, axes, sag, valid, reason)
