@@ -23,6 +23,8 @@ def solve_arm(
     robot: SerialRobot, P: Array, R: Array | None, start: ArrayLike | None
 ) -> list[Solved]:
     """Return theta for poses P (B, 3), R (B, 3, 3) or None: in closed form, else by search."""
+    if not robot.moving:
+        raise SuppleError(f"{robot.name} has no joint that moves: forward says where its tip is")
     if start is not None:
         given = np.array(vector(len(robot.moving))("start", start))
         first = np.asarray(serial.configuration(robot, given)[0])
@@ -118,6 +120,8 @@ def solve_mechanism(
 ) -> Solved:
     """Return theta for one pose by Newton's method from a start; refused where it fails."""
     m = assembling.mechanism_of(robot)
+    if start is not None:
+        start = np.array(vector(len(robot.motors))("start", start))
     first, reason = assembling.resolve(robot, start)
     if reason[0]:
         raise SuppleError(f"start: {reason[0]}")

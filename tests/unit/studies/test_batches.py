@@ -87,6 +87,30 @@ def test_the_place_of_the_tip_keeps_its_row(sag):
     assert np.isnan(none.position).all()
 
 
+def test_one_place_out_of_reach_does_not_refuse_its_neighbours():
+    """A mechanism's inverse raised for the whole batch; so did one place that is not finite."""
+    robot, near = supple.load("five-bar"), [[0.1, 0.5], [0.12, 0.5]]
+    many = supple.inverse(robot, position=[near[0], [9.0, 9.0], [math.nan, 0.5], near[1]])
+    assert [one.reached for one in many] == [True, False, False, True]
+    assert "is not reached by five-bar" in many[1].reason
+    assert "finite" in many[2].reason
+    assert np.isnan(many[1].theta).all()
+    assert many[1].theta.shape == (2,)
+    same_rows_of = [supple.inverse(robot, position=each).theta for each in near]
+    assert np.array_equal([many[0].theta, many[3].theta], same_rows_of)
+    with pytest.raises(supple.SuppleError, match="is not reached by five-bar"):
+        supple.inverse(robot, position=[9.0, 9.0])
+    with pytest.raises(supple.SuppleError, match="start"):
+        supple.inverse(robot, position=near, start=[0.0])
+
+
+def test_an_arm_without_joints_has_no_inverse():
+    bar = {"name": "bar", "joint": {"type": "fixed"}, "length": 1.0, "theory": "rigid"}
+    robot = supple.SerialRobot(name="post", links=[{**bar, "mass_per_length": 1.0}])
+    with pytest.raises(supple.SuppleError, match="post has no joint that moves"):
+        supple.inverse(robot, position=[1, 0, 0])
+
+
 @pytest.mark.parametrize("inward", [(0,), (0, 1), (0, 1, 2)])
 def test_motor_angles_with_elbows_in_are_answered_for_elbows_in(inward):
     """The platform stands where the angles put it, on the legs that the angles give.

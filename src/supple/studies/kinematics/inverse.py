@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...architectures.base import Solved
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, optional, reals, rows, vector
 from ...errors import SuppleError
@@ -35,7 +36,8 @@ class JointSolutions(Answer):
         position_error (m) and rotation_error (rad) at theta.  reached: whether it is met to
         rounding.
         method: "closed form" or "least squares".  tries: (T, joints), where each search ended.
-        try_errors: (T,), the error there.
+        try_errors: (T,), the error there.  reason: of a pose of a batch that has no answer, why;
+        theta is NaN there. One that is asked alone raises instead.
     """
 
     robot: Robot
@@ -50,6 +52,7 @@ class JointSolutions(Answer):
     method: str
     tries: Array
     try_errors: Array
+    reason: str = ""
 
     dims: ClassVar = {
         "position": ("axis",),
@@ -62,6 +65,8 @@ class JointSolutions(Answer):
     table_rows: ClassVar = ("try",)
 
     def __str__(self) -> str:
+        if self.reason:
+            return self.reason
         if self.reached:
             count = len(self.solutions)
             return f"{count} solution{'' if count == 1 else 's'} by {self.method}"
@@ -94,25 +99,46 @@ def inverse(
     """
     need_robot(robot)
     single = np.ndim(position) == 1
-    places = []
-    for each in [position] if single else position:  # type: ignore[union-attr]
-        flat = architecture_of(robot).planar and np.shape(each) == (2,)
-        given = np.array(vector(2 if flat else 3)("position", each))
-        if np.abs(given).max() > LONGEST:
-            raise SuppleError(f"position lies beyond {LONGEST:g} m, where no robot reaches")
-        places.append(np.append(given, 0.0) if flat else given)
-    P = np.array(places)
+    given = [position] if single else list(position)  # type: ignore[arg-type]
+    P, reason = np.full((len(given), 3), np.nan), [""] * len(given)
+    for b, each in enumerate(given):
+        try:
+            P[b] = _place(robot, each)
+        except SuppleError as problem:
+            reason[b] = str(problem)
     R = None if rotation is None else _attitudes(rotation, single, len(P))
-    solved = architecture_of(robot).solve(P, R, start)
-    found = [
-        JointSolutions(
-            *(robot, p, None if R is None else R[b]),
-            error=max(one.position_error, one.rotation_error),
-            **one._asdict(),
-        )
-        for b, (p, one) in enumerate(zip(P, solved, strict=True))
-    ]
+    good = [b for b, why in enumerate(reason) if not why]
+    try:
+        turns = None if R is None else R[good]
+        solved = dict(zip(good, architecture_of(robot).solve(P[good], turns, start), strict=True))
+    except SuppleError:  # of one pose: the others are asked one by one
+        solved = {}
+        for b in good:
+            try:
+                turn = None if R is None else R[b : b + 1]
+                solved[b] = architecture_of(robot).solve(P[b : b + 1], turn, start)[0]
+            except SuppleError as problem:
+                reason[b] = str(problem)
+    if not solved and len(set(reason)) == 1:  # one pose, or what is wrong with all of them
+        raise SuppleError(reason[0])
+    theta = np.full(len(architecture_of(robot).motors()), np.nan)
+    none = Solved(theta, theta[:0, None], np.nan, np.nan, False, "none", theta[:0, None], theta[:0])
+    found = []
+    for b, p in enumerate(P):
+        one = solved.get(b, none)
+        error = max(one.position_error, one.rotation_error)
+        asked = (robot, p, None if R is None else R[b])
+        found.append(JointSolutions(*asked, error=error, **one._asdict(), reason=reason[b]))
     return found[0] if single else found
+
+
+def _place(robot: Robot, given: ArrayLike) -> Array:
+    """One position (3,), or (2,) in the plane of a planar robot, checked."""
+    flat = architecture_of(robot).planar and np.shape(given) == (2,)
+    place = np.array(vector(2 if flat else 3)("position", given))
+    if np.abs(place).max() > LONGEST:
+        raise SuppleError(f"position lies beyond {LONGEST:g} m, where no robot reaches")
+    return np.append(place, 0.0) if flat else place
 
 
 def _attitudes(rotation: ArrayLike, single: bool, count: int) -> Array:
