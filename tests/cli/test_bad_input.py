@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import supple
 from cli.console import Console, Ran
+from soak.test_commands import URDF
 
 ARM = """\
 name: arm
@@ -215,3 +217,46 @@ def test_a_tour_finds_out_at_once_that_it_cannot_write(
     one_sentence(console("tour", "--out", tmp_path / "file"), "it is a file; give another name")
     (tmp_path / "tour" / "index.html").mkdir(parents=True)
     one_sentence(console("tour", "--out", tmp_path / "tour"), "index.html: it is a folder")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("response industrial-3 --frequency 0:1e308:5", "ask for lower frequencies"),
+        ("response industrial-3 --frequency 1:1e9:3", "ask for lower frequencies"),
+        ("response industrial-3 --frequency 1:1e7:3", "GB of memory"),
+        ("track industrial-3 --over theta.link2=0:1e308:5", "two or more finite numbers"),
+        ("tolerances industrial-3 --within links.link2.length=1e308", "up to 1e30"),
+        (
+            "plan de-luca-two-link --by jerk --to 0.5,0 --speed-limit 1e308 "
+            "--acceleration-limit 1e308 --jerk-limit 1e308",
+            "give a positive limit up to 1e+30",
+        ),
+    ],
+)
+def test_numbers_beyond_all_bounds_are_one_sentence(
+    console: Console, words: str, told: str
+) -> None:
+    """They were an overflow, warnings of NumPy's, or what a library prints of itself."""
+    ran = console(*words.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words", ["import arm.urdf", "plan arm.yaml --to 0.5,0", "optimise arm.yaml --vary x=1:2"]
+)
+def test_what_is_read_is_not_written_over(console: Console, tmp_path: Path, words: str) -> None:
+    """`import a.urdf --out a.urdf` replaced the only URDF by a robot file."""
+    command, name, *rest = words.split()
+    place = tmp_path / name
+    if name == "arm.urdf":
+        place.write_text(URDF)
+    else:
+        supple.dump(supple.load("de-luca-two-link"), place)
+    before = place.read_bytes()
+    ran = console(command, place, *rest, "--out", place)
+    assert ran.code == 2
+    assert "it is the file that is read" in ran.err
+    assert place.read_bytes() == before

@@ -23,6 +23,7 @@ from .varying import VaryingBeam
 __all__ = ["carry", "cuts", "exact_form", "numbers", "root_inertia", "with_curves"]
 
 Array = NDArray[np.float64]
+MOST_PIECES = 10_000  # of one link
 
 
 def numbers(beam: AnyBeam) -> Array:
@@ -54,8 +55,13 @@ def cuts(beam: AnyBeam, omega: float) -> Array:
         return np.array(cut_places(beam, omega))
     assert isinstance(beam, Beam)
     # equal pieces, each shorter than half a wave
-    pieces = 1 + math.floor(wave_number(beam, omega) * beam.L / (0.9 * math.pi))
-    return np.linspace(0.0, beam.L, pieces + 1)
+    count = wave_number(beam, omega) * beam.L / (0.9 * math.pi)
+    if not count < MOST_PIECES:
+        raise SuppleError(
+            f"at {omega / (2 * math.pi):.4g} Hz the waves of a link are shorter than "
+            f"1/{MOST_PIECES} of it: ask for lower frequencies"
+        )
+    return np.linspace(0.0, beam.L, 2 + math.floor(count))
 
 
 def exact_form(beam: AnyBeam, L: float, omega: float) -> Array:

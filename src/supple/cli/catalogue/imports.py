@@ -58,7 +58,8 @@ def import_(
     from ...files.disk import check_place
 
     if out is not None:
-        check_place(out)
+        for source in (urdf, sidecar):
+            check_place(out, source)
     typed = flexible or base or tip or gravity
     if sidecar is not None and typed:
         raise SuppleError("--sidecar says it all: leave --flexible, --base, --tip, --gravity out")

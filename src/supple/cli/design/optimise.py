@@ -46,7 +46,7 @@ def optimise(
     from ...studies.design.optimise import optimise as ask
 
     if out is not None:
-        check_place(out)
+        check_place(out, file)
     bounds = {}
     for text in vary:
         key, ends = parse_over(text)

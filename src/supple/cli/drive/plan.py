@@ -96,7 +96,7 @@ def plan(
     if out is not None:
         if not out.lower().endswith(moves.WRITABLE):
             raise SuppleError(f"--out {out}: it must end in {', '.join(moves.WRITABLE)}")
-        check_place(out)
+        check_place(out, robot)
     if not 0 < rate <= 1e6:
         raise SuppleError(f"--rate {rate:g}: give samples per second, above zero and at most 1e6")
     limits = {

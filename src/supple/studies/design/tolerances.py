@@ -98,8 +98,10 @@ def tolerances(
     """
     for key, value in within.items():
         good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not 0 < value < np.inf:
-            raise SuppleError(f"within '{key}' is {value!r:.40}: give a positive number, its +-")
+        if not good or not 0 < value <= 1e30:
+            raise SuppleError(
+                f"within '{key}' is {value!r:.40}: give a positive number up to 1e30, its +-"
+            )
     if not within:
         raise SuppleError("within is empty: give tolerances, such as {'payload.mass': 0.1}")
     box = _Box(Varied.of(robot, tuple(within), theta, position), dict(within), count, joints)

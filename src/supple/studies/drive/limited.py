@@ -33,6 +33,7 @@ __all__ = ["JerkLimited", "PathTiming", "effort_limited", "jerk_limited"]
 
 Array = NDArray[np.float64]
 EXTRA = "needs the extra: pip install supple[motion]"
+LARGEST = 1e30  # of a limit, as of any number in a robot file
 KNOTS = 200  # through which the line of a Trajectory is led
 ROUNDS = 30  # for terms that are odd in the speed
 
@@ -147,9 +148,10 @@ def _knots(found: Any) -> tuple[Array, Array, Array, Array]:
 
 def _each(name: str, value: Any, n: int) -> Array:
     limit = np.asarray(value, float)
-    if limit.shape not in ((), (n,)) or not ((limit > 0) & np.isfinite(limit)).all():
+    if limit.shape not in ((), (n,)) or not ((limit > 0) & (limit <= LARGEST)).all():
         raise SuppleError(
-            f"{name} is {shown(value)}: give a positive limit, one or one for each of {n}"
+            f"{name} is {shown(value)}: give a positive limit up to {LARGEST:g}, one or one for "
+            f"each of {n}"
         )
     return np.broadcast_to(limit, (n,)).astype(float)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...assembly import Coordinates, coordinates
 from ...beams.pieces import Pieces, cut
+from ...budget import afford
 from ...errors import SuppleError
 from ...structure import Structure
 
@@ -78,5 +80,8 @@ def system_of(structure: Structure, top: float) -> FrequencySystem:
         cut(segment.beam, float(L), top)
         for segment, L in zip(structure.segments, structure.L[0], strict=True)
     )
+    size = 6 * sum(len(each.x) for each in pieces)
+    asked = f"a frequency response up to {top / (2 * math.pi):.4g} Hz"
+    afford(asked, 64e-9 * size**2, 3e-10 * size**3, "ask for lower frequencies")
     z = coordinates(structure, [each.ends for each in pieces], motors=True)
     return FrequencySystem(structure, z, pieces, top)

@@ -281,8 +281,9 @@ class Ports:
         H = np.empty((len(omega), len(self._outputs), len(self._inputs)), complex)
         s = system.scale()
         b = s[:, None] * self.forces(system)
-        for start in range(0, len(omega), CHUNK):
-            part = slice(start, start + CHUNK)
+        many = max(1, min(CHUNK, int(2e7 / (1 + len(s)) ** 2)))
+        for start in range(0, len(omega), many):
+            part = slice(start, start + many)
             w2 = (omega[part] ** 2).astype(complex)
             K = system.stiffness(w2, loss) * s[:, None] * s
             c, direct = self.rows(system, w2, loss)
