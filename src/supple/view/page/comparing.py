@@ -17,8 +17,9 @@ Array = NDArray[np.float64]
 CURVE = 1200  # points of a curve
 
 WORDS = (
-    "Command: how long the motors are told to move. Settled: when the tip stays within the band of "
-    "its rest, counted from the start. Left: half of the tip's peak to peak after the command. "
+    "Command: how long the motors are told to move. Settled: from the start of the move until the "
+    "tip stays within {band:.3g} mm of its rest. Left: half of the tip's peak to peak after the "
+    "command. "
     "Overshoot (over): how far it passes its rest. The worst of all payloads stands in each cell."
 )
 COSTS = (
@@ -54,13 +55,13 @@ def comparison_report(found: Comparison) -> Report:
         (
             name,
             f"{found.duration[k]:.3g}",
-            f"{late[k]:.3g}" if np.isfinite(late[k]) else "not",
+            f"{late[k]:.3g}" if np.isfinite(late[k]) else "never",
             *(f"{1e3 * x[k].max():.3g}" for x in (found.residual, found.overshoot)),
         )
         for k, name in enumerate(found.methods)
     ]
     heads = ("method", "command, s>", "settled, s>", "left, mm>", "over, mm>")
-    table = Table("How it comes to rest", heads, rows, WORDS)
+    table = Table("How it comes to rest", heads, rows, WORDS.format(band=1e3 * found.band))
     costs = [
         (
             name,
@@ -89,12 +90,18 @@ def comparison_report(found: Comparison) -> Report:
         tables.append(Table("What the methods are", ("method", "what it does"), known))
     chapter = Chapter(text=list(found.text), tables=tables, plots=_plots(found))
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
+    units = [c.unit for c in architecture_of(found.robot).coordinates()]
+    same = len(set(units)) == 1
     start, end = (
-        "(" + ", ".join(f"{x:.3g}" for x in place) + ")" for place in (found.start, found.end)
+        ", ".join(
+            f"{x:.3g}" + (f" {u}" if not same or k == len(units) - 1 else "")
+            for k, (x, u) in enumerate(zip(place, units, strict=True))
+        )
+        for place in (found.start, found.end)
     )
     lead = [
-        f"One move of {found.robot.name} from rest to rest, from {start} to {end}, "
-        f"driven in {len(found.methods)} ways. "
+        f"One move of {found.robot.name} from rest to rest, from ({start}) to ({end}), "
+        f"made in {len(found.methods)} ways. "
         f"Held by its motors the robot rings at {told} Hz where the move ends. The methods were "
         "made for the robot as it is described and tried on a finer one "
         f"({found.finer}; {found.servo}).",
@@ -128,5 +135,5 @@ def _plots(found: Comparison) -> list[Plot]:
     unit = "deg/s" if turns else "mm/s"
     return [
         Plot(title, "time (s)", "distance (mm)", distances, log=True, note=note),
-        Plot(f"Speed that {c.name} is told", "time (s)", f"speed ({unit})", speeds),
+        Plot(f"Commanded speed: {c.name}", "time (s)", f"speed ({unit})", speeds),
     ]
