@@ -164,7 +164,7 @@ def _print(found: Comparison) -> None:
         (
             name,
             f"{found.duration[k]:.4g}",
-            f"{late[k]:.4g}" if late[k] < float("inf") else "not",
+            f"{late[k]:.4g}" if late[k] < float("inf") else "never",
             *(
                 f"{1e3 * x[k].max():.3g}"
                 for x in (found.residual, found.overshoot, found.tip_error)
@@ -174,6 +174,10 @@ def _print(found: Comparison) -> None:
         )
         for k, name in enumerate(found.methods)
     ]
+    from ...architectures.kinds import architecture_of
+
+    slides = {slides for _, slides in architecture_of(found.robot).motors()}
+    unit = "N m" if False in slides else "N"
     heads = (
         "method",
         "command (s)>",
@@ -181,7 +185,7 @@ def _print(found: Comparison) -> None:
         "left (mm)>",
         "overshoot (mm)>",
         "off the path (mm)>",
-        "peak effort>",
+        f"effort ({unit})>",
         "energy (J)>",
     )
     print_table(heads, rows)
