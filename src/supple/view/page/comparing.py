@@ -91,12 +91,8 @@ def comparison_report(found: Comparison) -> Report:
     chapter = Chapter(text=list(found.text), tables=tables, plots=_plots(found))
     told = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
     units = [c.unit for c in architecture_of(found.robot).coordinates()]
-    same = len(set(units)) == 1
     start, end = (
-        ", ".join(
-            f"{x:.3g}" + (f" {u}" if not same or k == len(units) - 1 else "")
-            for k, (x, u) in enumerate(zip(place, units, strict=True))
-        )
+        ", ".join(f"{x:.3g} {unit}" for x, unit in zip(place, units, strict=True))
         for place in (found.start, found.end)
     )
     lead = [
