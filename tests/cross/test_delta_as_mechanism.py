@@ -3,23 +3,27 @@
 import numpy as np
 import pytest
 
-from supple import AssumedModes, as_mechanism, build, load
+from supple import AssumedModes, DeltaRobot, Model, as_mechanism, build, load
 from supple.architectures import delta
-from supple.equations.closed.delta_legs import _carrying
+from supple.equations.closed.delta_legs import delta_basis
 
 HOME = np.array([0.0, 0.0, 0.8])
 
 
-@pytest.mark.parametrize("rods", ["single", "parallelogram"])
-def test_a_delta_written_as_a_mechanism_moves_as_the_delta(rods: str) -> None:
+def both(rods: str) -> tuple[DeltaRobot, Model, Model]:
+    """Kuo's Delta, its model by the template, and that of the mechanism with the same shapes."""
     robot = load("kuo-delta")
+    assert isinstance(robot, DeltaRobot)
     if rods == "parallelogram":
         robot = robot.with_({"lower.rods": rods, "lower.spacing": 0.06})
-    old = build(robot, AssumedModes(1))
-    twin = as_mechanism(robot, HOME)
-    arm, rod = _carrying(robot, AssumedModes(1)).ends
-    ends = [arm if link.name.startswith("upper") else rod for link in twin.links]
-    new = build(twin, AssumedModes(1, ends=ends))
+    twin, basis = as_mechanism(robot, HOME), AssumedModes(1)
+    parts = [{"upper": 0, "lower": 1}.get(link.name[:5], -1) for link in twin.links]
+    return robot, build(robot, basis), build(twin, delta_basis(robot, basis, parts))
+
+
+@pytest.mark.parametrize("rods", ["single", "parallelogram"])
+def test_a_delta_written_as_a_mechanism_moves_as_the_delta(rods: str) -> None:
+    robot, old, new = both(rods)
     assert new.coordinates == old.coordinates
     rng = np.random.default_rng(1)
     q, qd = 1e-4 * rng.normal(size=old.size), 0.1 * rng.normal(size=old.size)
