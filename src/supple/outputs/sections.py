@@ -27,6 +27,7 @@ from ..kernels.scalars import (
     Vector,
     axis_rotation,
     cross,
+    identity,
     matmul,
     matvec,
     negate,
@@ -183,14 +184,22 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
 
 
 def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
-    """Return force and moment on a link at its joint, mounted axes."""
+    """Return force and moment on a link at its joint, mounted axes.
+
+    From the link's own axes back through the joint's turns, then through its bearing's.
+    """
     laws = open_laws(model, "Reaction")
     wrench = motion.load()
     found, links, (s, _) = balance_of(laws, motion.lists(), True, wrench)
     n, part = model.chain.body[i], model.chain.links[i]
     G, back = found.on_roots[n], part.R_SL.T.tolist()
-    axis = links[n].axis
-    turn = back if axis is None else matmul(back, axis_rotation(axis, s[n]))
+    first, turn = n - len(part.leading), identity(3)
+    for k in range(n, first - 1, -1):
+        axis = links[k].axis
+        turn = turn if axis is None else matmul(axis_rotation(axis, s[k]), turn)
+    turn = matmul(back, turn)
+    if part.bearing is not None:
+        turn = matmul(found.poses[first - 1].sections[0].turn, turn)
     if isinstance(model, Leg) and model.beside is not None:
         leg, other = model.beside
         G = vadd(G, balance_of(leg.laws, other.lists(), True, other.load())[0].on_roots[n])

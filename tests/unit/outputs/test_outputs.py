@@ -637,3 +637,32 @@ def test_strain_of_a_link_whose_bending_follows_from_a_loop():
         assert found == pytest.approx(-bent, rel=1e-3), link.name
     with pytest.raises(SuppleError, match=f"some bending of {min(tied)} follows from a loop"):
         supple.Strain(min(tied)).row(model)
+
+
+def test_what_a_tilted_bearing_carries_is_told_in_its_mounted_axes():
+    """Springs in mounted axes: F = -K d there, also where the bearing has tilted the joint."""
+    springs = {"translation": [1e4, 2e4, 3e4], "rotation": [300.0, 400.0, None]}
+    mount = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.3, -0.4, 0.9]}
+    body = {"mass": 3.0, "com": [0.25, 0.1, 0], "inertia": [0.01, 0.02, 0.03]}
+    link = {"name": "a", "length": 0.5, "theory": "rigid", "body": body, "roll": 0.4}
+    link |= {"joint": {"mount": mount, "bearing": springs}}
+    model = supple.build(supple.SerialRobot(name="tilted", links=[link], gravity=(1, 2, -9)))
+    q = np.array([0.7, 0.03, -0.02, 0.05, 0.3, -0.2])
+    qd, tau = np.array([1.0, 0.2, 0.1, -0.3, 2.0, 1.0]), np.array([0.4])
+    qdd = model.forward_dynamics(q, qd, tau)
+    found = value(model, supple.Reaction("a"), q, qd, qdd)
+    np.testing.assert_allclose(found[:3], -np.array([1e4, 2e4, 3e4]) * q[1:4], rtol=1e-9)
+
+
+def test_reaction_of_a_universal_joint_is_in_its_mounted_axes():
+    """A thin rod that swings from the ground: m (a - g) of its middle, base axes."""
+    joint = {"type": "universal", "mount": {"rpy": [0.0, 0.0, 0.0]}}
+    link = {"name": "a", "length": 0.5, "theory": "rigid", "joint": joint}
+    link |= {"body": {"mass": 3.0, "com": [0.25, 0, 0], "inertia": [0.01, 0.02, 0.03]}}
+    robot = supple.MechanismRobot(name="swing", links=[link], gravity=(1.0, 2.0, -9.0))
+    model = supple.build(robot)
+    q, qd = np.array([0.6, -0.9]), np.array([1.5, -2.0])
+    qdd = model.forward_dynamics(q, qd, np.zeros(0))
+    found = value(model, supple.Reaction("a"), q, qd, qdd)
+    pulled = value(model, supple.Acceleration("a", 0.5), q, qd, qdd) - np.array(robot.gravity)
+    np.testing.assert_allclose(found[:3], 3.0 * pulled, rtol=1e-9)
