@@ -90,7 +90,7 @@ def ours(robot: supple.SerialRobot, many: np.ndarray, few: np.ndarray) -> dict[s
     }
     part = few[:4]  # they are the check, not the racer
     for n, order in ((4, "cubic"), (8, "cubic"), (16, "cubic"), (4, "quintic")):
-        found[f"supple elements, {n} {order} a link"] = Contestant(
+        found[f"supple elements, {n} {order} per link"] = Contestant(
             lambda n=n, order=order: (
                 supple.modes(
                     robot, part, count=COUNT, method="elements", elements=n, order=order
@@ -104,7 +104,7 @@ def ours(robot: supple.SerialRobot, many: np.ndarray, few: np.ndarray) -> dict[s
 def contestants(arm: PlainArm, few: np.ndarray) -> tuple[dict[str, Contestant], list[str]]:
     """Return the peers on the same poses, and which of them are not there."""
     made: dict[str, Any] = {f"scipy, {n} cubic per link": ScipyArm(arm, n) for n in MESHES}
-    made |= {f"scipy, 1 of degree {p} a link": ScipyArm(arm, degree=p) for p in DEGREES}
+    made |= {f"scipy, 1 of degree {p} per link": ScipyArm(arm, degree=p) for p in DEGREES}
     ops = opensees()
     if ops is not None:
         made |= {f"OpenSeesPy, {n} cubic per link": OpenSeesArm(ops, arm, n) for n in MESHES}
@@ -137,7 +137,7 @@ def checks(errors: dict[str, np.ndarray], width: float, tolerance: float) -> lis
         Check(f"certified to {width:.0e}", width <= 1e-9),
         Check("single calls give the batch's bits", not errors[SINGLE].any()),
     ]
-    spectral = abs(errors[f"scipy, 1 of degree {DEGREES[-1]} a link"]).max()
+    spectral = abs(errors[f"scipy, 1 of degree {DEGREES[-1]} per link"]).max()
     text = f"exact and spectral elements agree to {spectral:.0e} (allowed {tolerance:g})"
     found.append(Check(text, spectral <= tolerance))
     for engine in ("supple elements", "scipy", "OpenSeesPy"):

@@ -78,7 +78,7 @@ def page(run: Mapping[str, Any], folder: str = "performance") -> str:
     lines = [INTRODUCTION, f"Python {run['python']}, {versions}. {run['cores']} cores, load "]
     lines[-1] += f"{run['load']} before and {run['load_after']} after: {size}.\n"
     for key, (name, title, text) in PICTURES.items():
-        if name in run["benches"]:
+        if _measured(run, key, name):
             lines += [f"## {title}\n", f"![{text}]({folder}/{key}.svg)\n"]
     for name, document in run["benches"].items():
         lines += [
@@ -97,6 +97,13 @@ def page(run: Mapping[str, Any], folder: str = "performance") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _measured(run: Mapping[str, Any], key: str, name: str) -> bool:
+    """Whether a run has what a picture shows; threads only where they were timed."""
+    rows = run["benches"].get(name, {}).get("rows", ())
+    timed = key != "workers" or any("two threads" in row["name"] for row in rows)
+    return name in run["benches"] and timed
+
+
 def pictures(run: Mapping[str, Any], folder: Path) -> list[Path]:
     """Draw the pictures of a run into a folder, SVG, and return them."""
     import matplotlib
@@ -108,7 +115,7 @@ def pictures(run: Mapping[str, Any], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for key, (name, _, text) in PICTURES.items():
-        if name not in run["benches"]:
+        if not _measured(run, key, name):
             continue
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.subplots()
@@ -131,7 +138,7 @@ def _accuracy(axes: Any, rows: list[dict[str, Any]]) -> None:
             engine, kind = row["name"].split(", ")
             mark = max(re.findall(r"\d+", kind), key=int)
             word = "of some degree" if "degree" in kind else kind.split()[1]
-            family = f"{engine}, {word} a link"
+            family = f"{engine}, {word} per link"
         families.setdefault(family, []).append((row["seconds"], error, mark))
     for family, points in families.items():
         times, errors, marks = zip(*points, strict=True)
