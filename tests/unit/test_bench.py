@@ -138,7 +138,7 @@ def test_the_performance_page_is_what_the_benches_write() -> None:
     document = Report(
         "Title",
         "call",
-        rows_of({"a": Timing((1e-6, 1e-6, 2e-6), (1.0,) * 3)}),
+        rows_of({"two threads": Timing((1e-6, 1e-6, 2e-6), (1.0,) * 3)}),
         [Goal("g", 2.0, 1.0, False)],
         [Check("c", True)],
         ["a note"],
@@ -146,7 +146,7 @@ def test_the_performance_page_is_what_the_benches_write() -> None:
     lines = [
         "|  | time | spread | ratio |",
         "|---|---:|---:|---:|",
-        "| a | 1 us | 100% | 1 |",
+        "| two threads | 1 us | 100% | 1 |",
     ]
     assert table(document) == lines
     run = {
@@ -164,3 +164,5 @@ def test_the_performance_page_is_what_the_benches_write() -> None:
         assert f"`python -m bench {name}`" in text
     for words in ("- met: g: 1, goal 2\n", "- right: c\n", "- a note\n"):
         assert text.count(words) == len(PICTURES)
+    document["rows"][0]["name"] = "one thread"
+    assert "performance/workers.svg" not in page(run)  # threads were not timed
