@@ -364,8 +364,11 @@ def test_a_sample_is_any_table_of_columns() -> None:
     for table in (pandas.DataFrame(columns), plain[list(columns)]):
         found = supple.sweep(robot, "modes", sample=table, count=3)
         assert found.omega.values.tobytes() == plain.omega.values.tobytes()
-    with pytest.raises(supple.SuppleError, match="sample is 3: choose random, latin, sobol"):
-        supple.sweep(robot, "modes", {"theta.link2": [0, 1]}, sample=3)
+    for odd in (3, [1, 2], np.zeros(3)):
+        with pytest.raises(
+            supple.SuppleError, match="choose random, latin, sobol, or give a table"
+        ):
+            supple.sweep(robot, "modes", {"theta.link2": [0, 1]}, sample=odd)
 
 
 def test_a_motor_of_a_delta_has_the_name_of_its_link() -> None:

@@ -214,9 +214,9 @@ def question(  # noqa: PLR0913 - what `sweep` takes, checked in one place
         # Points between the least and largest value of every key
         from scipy.stats import qmc
 
-        if sample not in SAMPLERS:
+        if not isinstance(sample, str) or sample not in SAMPLERS:
             raise SuppleError(
-                f"sample is {sample!r}: choose {', '.join(SAMPLERS)}, or give a table"
+                f"sample is {sample!r:.60}: choose {', '.join(SAMPLERS)}, or give a table"
             )
         if not isinstance(samples, int) or samples < 1:
             raise SuppleError(f"samples is {samples!r}: give how many points")
