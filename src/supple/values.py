@@ -50,19 +50,16 @@ Place = tuple[str | int, ...]
 
 def fault(sentence: str) -> PydanticCustomError:
     """Return a validation error whose whole text is one sentence for the user."""
-    return PydanticCustomError("supple", "{sentence}", {"sentence": _printable(sentence)})
+    told = sentence.encode("utf-8", "backslashreplace").decode("utf-8")  # no halves of characters
+    return PydanticCustomError("supple", "{sentence}", {"sentence": told})
 
 
 def faults(found: Sequence[tuple[Place, str]]) -> PydanticCustomError:
     """Return several faults of one description, each with its place, as one validation error."""
     text = "; ".join(f"{'.'.join(map(str, place))}: {sentence}" for place, sentence in found)
-    told = {"sentence": _printable(text), "faults": found}
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    told = {"sentence": text, "faults": found}
     return PydanticCustomError("supple_faults", "{sentence}", told)
-
-
-def _printable(sentence: str) -> str:
-    """The sentence with halves of characters spelled out: pydantic cannot hold them."""
-    return sentence.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 LARGEST, SMALLEST = 1e30, 1e-30  # beyond them products of a few numbers overflow or vanish

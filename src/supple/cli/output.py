@@ -30,7 +30,6 @@ __all__ = [
     "print_json",
     "print_table",
     "save_answer",
-    "save_plot",
     "say",
     "tell_places",
     "told_configuration",
@@ -132,12 +131,6 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*map(plain, row))
     Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=1000).print(table)
-
-
-def save_plot(draw: Callable[[Any, str], Any], found: Any, path: str) -> None:
-    """Draw into a file, without a screen."""
-    os.environ.setdefault("MPLBACKEND", "Agg")
-    draw(found, path)
 
 
 def draw_answer(found: Answer, path: str, **options: Any) -> None:

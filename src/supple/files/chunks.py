@@ -50,12 +50,8 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
             return
         if any(self.folder.iterdir()):
             raise SuppleError(f"{self.folder} is not empty and holds no sweep: give another folder")
-        self._write(page, json.dumps({"key": key, **question}, indent=1).encode())
-
-    @staticmethod
-    def _write(path: Path, data: bytes) -> None:
-        with writing(path) as place:
-            place.write_bytes(data)
+        with writing(page) as aside:
+            aside.write_bytes(json.dumps({"key": key, **question}, indent=1).encode())
 
     def place(self, index: int) -> Path:
         """Return where a chunk stands."""
@@ -85,7 +81,8 @@ class Chunks(Mapping[int, dict[str, NDArray[Any]]]):
         held: dict[str, Any] = {**values, "key": np.array(self.key)}
         np.savez(data, **held)
         raw = data.getvalue()  # archives are read from their end on: what follows it is skipped
-        self._write(self.place(index), raw + self._seal(index, raw))
+        with writing(self.place(index)) as aside:
+            aside.write_bytes(raw + self._seal(index, raw))
 
     def _seal(self, index: int, raw: bytes) -> bytes:
         """SHA-256 of a chunk's bytes, its number and its question."""

@@ -38,7 +38,14 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
         raise SuppleError(f"{name} cannot be read: {problem}") from None
     if len(raw) > LIMIT:
         raise SuppleError(f"{name} has more than {LIMIT:,} bytes: save the outline alone")
-    groups = list(_groups(raw.decode("utf-8", "replace"), name))
+    lines, groups = raw.decode("utf-8", "replace").splitlines(), list[Group]()
+    for k in range(0, len(lines) - 1, 2):  # pairs of code and value, a line each
+        try:
+            groups.append((int(lines[k]), lines[k + 1].strip()))
+        except ValueError:
+            raise SuppleError(
+                f"{name} is no DXF drawing in text form (line {k + 1}): save it as ASCII DXF"
+            ) from None
     # Metres of one drawing unit
     if unit is None:
         codes = [
@@ -64,18 +71,6 @@ def load_profile(path: str | Path, unit: str | None = None) -> Profile:
         raise SuppleError(f"{name} holds no closed curve: draw the outline of the section")
     loops.sort(key=lambda loop: -abs(moments(tuple(loop)).A))
     return Profile(outline=tuple(loops[0]), holes=tuple(tuple(loop) for loop in loops[1:]))
-
-
-def _groups(text: str, name: str) -> Iterator[Group]:
-    """Pairs of code and value, a line each."""
-    lines = text.splitlines()
-    for k in range(0, len(lines) - 1, 2):
-        try:
-            yield int(lines[k]), lines[k + 1].strip()
-        except ValueError:
-            raise SuppleError(
-                f"{name} is no DXF drawing in text form (line {k + 1}): save it as ASCII DXF"
-            ) from None
 
 
 def _entities(groups: list[Group]) -> Iterator[tuple[str, list[tuple[int, float]]]]:

@@ -126,7 +126,8 @@ class _Builder:
         plain = event.implicit[0] or event.tag not in (None, "!", _CORE + "str")
         value = resolved(event.value) if plain and event.tag != "!" else event.value
         self._place(value, 1, line)
-        self._remember(event.anchor, value, 1)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (value, 1)
 
     def _MappingStartEvent(self, event: Any, line: int) -> None:
         self._check_tag(event, line)
@@ -145,7 +146,8 @@ class _Builder:
     def _MappingEndEvent(self, event: Any, line: int) -> None:
         frame = self._stack.pop()
         self._keys.pop()
-        self._remember(frame.anchor, frame.value, self._count - frame.start)
+        if frame.anchor is not None:
+            self._anchors[frame.anchor] = (frame.value, self._count - frame.start)
 
     _SequenceEndEvent = _MappingEndEvent
 
@@ -178,10 +180,6 @@ class _Builder:
         key = str(self._keys[-1])
         holder[key], self._keys[-1] = value, None
         return (*place, key)
-
-    def _remember(self, anchor: str | None, value: Any, size: int) -> None:
-        if anchor is not None:
-            self._anchors[anchor] = (value, size)
 
     def _check_tag(self, event: Any, line: int) -> None:
         if event.tag not in _KNOWN_TAGS:

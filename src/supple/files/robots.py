@@ -88,6 +88,7 @@ def loads(text: str, where: str = "") -> Robot:
 def _robot(document: Document, where: str) -> Robot:
     # The class of the robot, after the checks that make sense of the rest
     data = document.data
+    at = {key: f" (line {line})" for (key, *inner), line in document.lines.items() if not inner}
     if data is None:
         raise RobotError(["the file is empty: it must hold a robot, see `supple robots`"], where)
     if not isinstance(data, Mapping):
@@ -96,14 +97,14 @@ def _robot(document: Document, where: str) -> Robot:
     version, architecture = data.get("supple", VERSION), data.get("architecture", "serial")
     if version != VERSION or isinstance(version, bool):
         told = f"supple is {shown(version)}: this release reads format version {VERSION}"
-        raise RobotError([f"{told}; write supple: {VERSION}{_at(document, 'supple')}"], where)
+        raise RobotError([f"{told}; write supple: {VERSION}{at.get('supple', '')}"], where)
     if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
         near = nearest(str(architecture), ARCHITECTURES)
         told = (
             f"architecture is {shown(architecture)}: it must be one of {', '.join(ARCHITECTURES)}"
         )
         hint = f"; did you mean '{near}'?" if near else ""
-        raise RobotError([told + hint + _at(document, "architecture")], where)
+        raise RobotError([told + hint + at.get("architecture", "")], where)
     if "architecture" not in data and "links" not in data and {"upper", "lower"} & set(data):
         raise RobotError(["architecture is missing: for this robot add architecture: delta"], where)
     if "architecture" not in data and "closures" in data:
@@ -123,10 +124,6 @@ def dump(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     if path is not None:
         write_text(check_place(path), text)
     return text
-
-
-def _at(document: Document, key: str) -> str:
-    return f" (line {document.lines[(key,)]})" if (key,) in document.lines else ""
 
 
 def _text(name: str) -> str:

@@ -226,11 +226,15 @@ class Reproduction(Answer):
 
     def lines(self) -> list[str]:
         """Return the whole answer as lines of text: per table, then entry by entry, then notes."""
-        total = sum(self.tally().values(), Counter[Verdict]())
+        tables = self.tally()
+        tables["all"] = sum(tables.values(), Counter[Verdict]())
+        counts = []
+        for table, count in tables.items():
+            each = ", ".join(f"{count[v]} {v}" for v in MEANING if count[v])
+            counts.append(f"  {table}: {count.total()} entries, {each}")
         return [
             f"{self.paper} {self.source}",
-            *(f"  {table}: {_counts(counts)}" for table, counts in self.tally().items()),
-            f"  all: {_counts(total)}",
+            *counts,
             *(f"  {cell.line()}" for group in self.grouped().values() for cell in group),
             *(f"  {claim.line()}" for claim in self.claims),
             *(f"  note: {note}" for note in self.notes),
@@ -272,11 +276,6 @@ def table(found: Reproduction) -> pandas.DataFrame:
     ]
     words = ("table", "posture", "column", "mode", "printed", "ours", "verdict", "expected", "why")
     return pandas.DataFrame(rows, columns=list(words)).rename_axis("entry")
-
-
-def _counts(counts: Counter[Verdict]) -> str:
-    total = counts.total()
-    return f"{total} entries, " + ", ".join(f"{counts[v]} {v}" for v in MEANING if counts[v])
 
 
 class Known:

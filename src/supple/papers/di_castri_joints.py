@@ -26,6 +26,7 @@ __all__ = ["THICKENING", "JointFlexibility", "claims", "joint_flexibility", "two
 
 Array = NDArray[np.float64]
 POSTURES = (0, 45, 90)
+POSES = np.radians([[0, at] for at in POSTURES])
 THICKENING = {"2": 1, "3": 10, "4": 25, "5": 50, "6": 100}
 SPRINGS: Mapping[str, tuple[int, ...]] = {"both": (1, 2), "shoulder": (1,), "elbow": (2,)}
 STIFFNESS = np.logspace(11, -6, 35)  # N m/rad, two a decade
@@ -61,7 +62,13 @@ def joint_flexibility(stiffness: Array = STIFFNESS) -> JointFlexibility:
     frequency, pinned, zeros = {}, {}, {}
     for name, sprung in SPRINGS.items():
         frequency[name] = np.array(
-            [np.stack([_ten(_sprung(a, sprung, k)) for k in stiffness], axis=1) for a in arms]
+            [
+                np.stack(
+                    [modes(_sprung(a, sprung, k), POSES, 10).frequency_hz for k in stiffness],
+                    axis=1,
+                )
+                for a in arms
+            ]
         )
         zeros[name] = len(sprung)
         # (3, 10), Hz, with joints let go: their zero modes first. The other joint is welded
@@ -85,7 +92,8 @@ def joint_flexibility(stiffness: Array = STIFFNESS) -> JointFlexibility:
                 np.array([[0.0] * len(sprung) + answer.frequency_hz.tolist() for answer in found])
             )
         pinned[name] = np.array(rows)
-    return JointFlexibility(stiffness, frequency, np.array([_ten(a) for a in arms]), pinned, zeros)
+    rigid = np.array([modes(a, POSES, 10).frequency_hz for a in arms])
+    return JointFlexibility(stiffness, frequency, rigid, pinned, zeros)
 
 
 def two_links(f: float) -> Robot:
@@ -96,11 +104,6 @@ def two_links(f: float) -> Robot:
 
 def _sprung(robot: Robot, joints: tuple[int, ...], k: float) -> Robot:
     return robot.with_({f"links.link{i}.joint.stiffness": float(k) for i in joints})
-
-
-def _ten(robot: Robot) -> Array:
-    """(3, 10), Hz, at the three postures."""
-    return modes(robot, np.radians([[0, at] for at in POSTURES]), 10).frequency_hz
 
 
 def claims(found: JointFlexibility) -> tuple[Claim, ...]:

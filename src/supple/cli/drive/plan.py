@@ -145,15 +145,12 @@ def _found(robot: Robot, by: str, ends: Any, given: dict[str, Any]) -> tuple[Tra
     from ...studies.drive import calm, limited
     from ...studies.drive import plan as planning
 
-    def option(name: str) -> str:
-        return "--gains" if name == "servo" else f"--{name.replace('_', '-')}"
-
-    for name in NEEDS[by]:
+    for name in (*NEEDS[by], *given):
+        option = "--gains" if name == "servo" else f"--{name.replace('_', '-')}"
         if name not in given:
-            raise SuppleError(f"--by {by} needs {option(name)}")
-    for name in given:
+            raise SuppleError(f"--by {by} needs {option}")
         if name not in MAY[by]:
-            raise SuppleError(f"{option(name)} is not for --by {by}: leave it out")
+            raise SuppleError(f"{option} is not for --by {by}: leave it out")
     if by == "calm":
         platform = architecture_of(robot).asked_by == "position"
         return calm.calm_move(robot, *ends, **given, platform=platform), None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ...errors import SuppleError
 from ..arguments import Json, Plot, values
-from ..output import check_places, print_json, print_table, save_plot, say
+from ..output import check_places, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ...studies.drive.shape import ShapedMove
@@ -129,7 +130,8 @@ def shape(
     if plot is not None:
         from ...view.figures.shaping import plot_shaped
 
-        save_plot(plot_shaped, answer, plot)
+        os.environ.setdefault("MPLBACKEND", "Agg")  # without a screen
+        plot_shaped(answer, plot)
     _tell(answer, json)
     for word, place in (("Drawn", plot), ("Written", out)):
         if place is not None and not json:

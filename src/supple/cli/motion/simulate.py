@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -156,7 +157,12 @@ def _move(context: typer.Context, model: Model, wanted: Any, json: bool) -> None
     load = given["force"]
     wrench = None if load is None else numbers(load, "--force", 3)
     steps = {word: given[word] for word in ("duration", "dt", "step", "method")}
-    found = _quietly(lambda: ask(model, wrench=wrench, outputs=wanted, **steps, **begin, **drive))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ask(model, wrench=wrench, outputs=wanted, **steps, **begin, **drive)
+    for item in caught:
+        if str(item.message) != found.message:  # that it ended early is told by the answer itself
+            say(f"warning: {item.message}", err=True)
     _show(found, given["plot"], given["save"], json, drive.get("path"))
 
 
@@ -355,19 +361,6 @@ def _effort(name: str, amplitude: str, duration: float | None, half: float) -> A
     if name == "chirp":
         return Chirp(size, sweep=1.0 if duration is None else duration)
     return INPUTS[name](size)  # type: ignore[call-arg]
-
-
-def _quietly(run: Any) -> Response:
-    """Run, and print its warnings; that it ended early is told by the answer itself."""
-    import warnings
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found: Response = run()
-    for item in caught:
-        if str(item.message) != found.message:
-            say(f"warning: {item.message}", err=True)
-    return found
 
 
 def _print(found: Response) -> None:

@@ -58,7 +58,8 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     next one by R_z(psi_z) R_y(psi_y) R_x(phi), whatever the model's own reading of the deflection
     is. A Delta's platform is its last link, of no length.
     """
-    keep, model = _chosen(len(run.t), samples), run.model
+    model, count = run.model, len(run.t)
+    keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     q, names = run.q[keep], tuple(link.name for link in model.chain.links)
     ties = model.functions.loops if isinstance(model.functions, ClosedFunctions) else None
     if isinstance(ties, DeltaTies):
@@ -85,10 +86,6 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
         tree, x = model.functions.spread(q)
         found = _chained(tree or model.chain, _beams(model.robot), x, points)
     return Fields(names, run.t[keep], *found)
-
-
-def _chosen(count: int, samples: int) -> NDArray[np.int64]:
-    return np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
 
 
 def _beams(robot: Any) -> list[AnyBeam]:
@@ -179,7 +176,8 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     p, R, L are those of the rigid motion; motion is the whole elastic motion of each section away
     from it, X(x) u_root + N(x) w, linear in y, so that it may be drawn larger than it is.
     """
-    keep = _chosen(len(run.t), samples)
+    count = len(run.t)
+    keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     model, y = run.model, run.y[keep]
     if not isinstance(model, Ked):
         assert isinstance(model, LedModel)

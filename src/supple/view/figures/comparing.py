@@ -96,13 +96,8 @@ def _times(ax: Axes, found: Comparison) -> None:
         colour = COLOURS[k % len(COLOURS)]
         ends = late[k] if np.isfinite(late[k]) else whole
         ax.barh(k - 0.17, found.duration[k], 0.3, color=colour)
-        ax.text(
-            found.duration[k],
-            k - 0.17,
-            f" command {found.duration[k]:.3g} s",
-            va="center",
-            fontsize=8,
-        )
+        said = f" command {found.duration[k]:.3g} s"
+        ax.text(found.duration[k], k - 0.17, said, va="center", fontsize=8)
         ax.barh(k + 0.17, ends, 0.3, color=colour, alpha=0.4)
         told = f" settled {late[k]:.3g} s" if np.isfinite(late[k]) else " does not settle"
         ax.text(ends, k + 0.17, told, va="center", fontsize=8)

@@ -47,7 +47,8 @@ class Controls:
                 self.sliders.append(slider)
         with self.gui.add_folder("Modes"):
             self.table = self.gui.add_html("")
-            self.mode: Any = self.gui.add_dropdown("mode", _numbers(found.omega.shape[-1]))
+            numbers = [f"mode {k + 1}" for k in range(found.omega.shape[-1])]
+            self.mode: Any = self.gui.add_dropdown("mode", numbers)
             self.mode.on_update(lambda _: asked())
             self.animate = self.gui.add_checkbox("animate", True)
             self.amplitude = self.gui.add_slider("amplitude", 0.0, 2.0, 0.05, 1.0)
@@ -118,8 +119,8 @@ class Controls:
         """Offer that many modes to pick from."""
         if len(self.mode.options) != count:
             keep = min(self.picked, count - 1)
-            self.mode.options = _numbers(count)
-            self.mode.value = _numbers(count)[keep]
+            names = tuple(f"mode {k + 1}" for k in range(count))
+            self.mode.options, self.mode.value = names, names[keep]
 
     def say(self, words: str, wrong: bool = False) -> None:
         """Write a sentence at the top of the panel."""
@@ -135,7 +136,3 @@ def _number(handle: Any, word: str) -> float:
     if not math.isfinite(value):
         raise SuppleError(f"{word} is empty: give a number")
     return value
-
-
-def _numbers(count: int) -> tuple[str, ...]:
-    return tuple(f"mode {k + 1}" for k in range(count))
