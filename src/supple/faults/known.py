@@ -41,7 +41,9 @@ def plain(part: Any) -> Any:
 def models_at(model: type[BaseModel], data: Any, place: Place) -> list[type[BaseModel]]:
     """The models that may describe the part at `place`: one, the shapes of a section, or none."""
     annotation = _annotation(model, data, place)
-    return [] if _is_collection(annotation) else _chosen(_models(annotation), at(data, place))
+    if get_origin(_bare(annotation)) in (tuple, dict):
+        return []
+    return _chosen(_models(annotation), at(data, place))
 
 
 def known_keys(model: type[BaseModel], data: Any, place: Place) -> list[str]:
@@ -69,18 +71,14 @@ def _annotation(model: type[BaseModel], data: Any, place: Place) -> Any:
     """The type of the part at a place, None when nothing may stand there."""
     annotation: Any = model
     for key in place:
-        if _is_collection(annotation):
-            parts = get_args(_bare(annotation))
-            annotation = parts[1] if get_origin(_bare(annotation)) is dict else parts[0]
+        kind = get_origin(bare := _bare(annotation))
+        if kind in (tuple, dict):
+            annotation = get_args(bare)[1 if kind is dict else 0]
         else:
             fields = (m.model_fields.get(str(key)) for m in _chosen(_models(annotation), data))
             annotation = next((field.annotation for field in fields if field is not None), None)
         data = get(data, key)
     return annotation
-
-
-def _is_collection(annotation: Any) -> bool:
-    return get_origin(_bare(annotation)) in (tuple, dict)
 
 
 def _bare(annotation: Any) -> Any:

@@ -35,10 +35,14 @@ class Fault(NamedTuple):
 def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
     """The faults that one pydantic error of `data` tells of."""
     place = place_of(error, data)
-    if error["type"] == "supple_faults":
-        return [_told((*place, *inner), text, data) for inner, text in error["ctx"]["faults"]]
-    if error["type"] == "supple":
-        return [_told(place, error["ctx"]["sentence"], data)]
+    if error["type"] in ("supple", "supple_faults"):
+        # Told by a description itself; the first word may be the key it is about
+        told, found = error["ctx"], []
+        for inner, text in told.get("faults", [((), told["sentence"])]):
+            word, part = text.partition(" ")[0], at(data, (*place, *inner))
+            known = isinstance(part, Mapping) and word in part
+            found.append(Fault((*place, *inner), text, word if known else None))
+        return found
     if is_element(place):
         # A fault in one element of a list, told of the list
         key = place[-2]
@@ -54,12 +58,6 @@ def sentences(error: Any, model: type[BaseModel], data: Any) -> list[Fault]:
         what = "closure" if place[0] == "closures" else "link"
         return [Fault(place, f"this {what} is {shown(error['input'])}: {_allowed(error)}")]
     return [Fault(place[:-1], _of_key(error, model, data, place), place[-1])]
-
-
-def _told(place: Place, sentence: str, data: Any) -> Fault:
-    """A fault told by a description itself; its first word may be the key it is about."""
-    word, part = sentence.partition(" ")[0], at(data, place)
-    return Fault(place, sentence, word if isinstance(part, Mapping) and word in part else None)
 
 
 def without_typos(errors: list[Any], model: type[BaseModel], data: Any) -> list[Any]:

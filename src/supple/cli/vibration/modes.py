@@ -81,13 +81,15 @@ def modes(
     check_places(plot, save)
     robot = files.load(file)
     if theory is not None:  # every link that bends under one theory
+        from ...architectures.kinds import architecture_of
         from ...faults import nearest
 
         if theory not in THEORIES:
             near = nearest(theory, THEORIES)
             hint = f"; did you mean {near}?" if near else ""
             raise SuppleError(f"--theory {theory}: it must be one of {', '.join(THEORIES)}{hint}")
-        paths = [f"{path}.theory" for path, link in _links(robot).items() if not link.rigid]
+        parts = architecture_of(robot).parts()
+        paths = [f"{path}.theory" for path, link in parts.items() if not link.rigid]
         robot = robot.with_(dict.fromkeys(paths, theory))
     where = asked(robot, at, position)
     choice: dict[str, Any] = {"method": method, "joints": joints, **where}
@@ -115,18 +117,12 @@ def modes(
     tell_places(plot, save)
 
 
-def _links(robot: Robot) -> dict[str, Any]:
-    """The beams of a robot by their paths."""
-    from ...architectures.kinds import architecture_of
-
-    return dict(architecture_of(robot).parts())
-
-
 def _theory(robot: Robot) -> str | list[str]:
     """The theory in use, or one per link when they differ."""
+    from ...architectures.kinds import architecture_of
     from ...beams.theory import theory_of
 
-    used = [theory_of(robot, link) for link in _links(robot).values()]
+    used = [theory_of(robot, link) for link in architecture_of(robot).parts().values()]
     return used[0] if len(set(used)) == 1 else list(used)
 
 

@@ -13,12 +13,12 @@ from ...studies.motion.response import Response
 from ..style import COLOURS, QUIET, finish, styled, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["plot_link_shapes", "plot_response"]
 
 MOST = 4  # links drawn; more would not be read
+LEGEND: dict[str, Any] = {"loc": "best", "ncols": 2, "fontsize": 8, "handlelength": 1.2}
 Line = tuple[str, Any, dict[str, Any]]  # its name, values over time and look
 
 
@@ -52,7 +52,8 @@ def plot_response(
             for name, values, look in lines:
                 ax.plot(found.t, values, label=name, **look)
             ax.set_ylabel(label)
-            _legend(ax)
+            if lines:
+                ax.legend(**LEGEND)
         for ax in list(axes.flat)[len(panels) :]:
             ax.remove()
         for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
@@ -65,11 +66,6 @@ def plot_response(
             title += "" if found.complete else f"\n{found.message}"
         figure.suptitle(wrapped(title, 4.4 * columns, 9), fontsize=9)
     return finish(figure, path)
-
-
-def _legend(ax: Axes) -> None:
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="best", ncols=2, fontsize=8, handlelength=1.2)
 
 
 def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Line]]]:
@@ -133,6 +129,7 @@ def plot_link_shapes(
                 ax.plot(x, v[:, j] / link.inv.length, label=f"mode {j + 1}")
             ax.axhline(0, color=QUIET, lw=0.6)
             ax.set(xlabel=f"{link.name}, x / length", ylabel="shape / length")
-            _legend(ax)
+            if ax.get_lines()[1:]:
+                ax.legend(**LEGEND)
         figure.suptitle(title or model.robot.name, fontsize=9)
     return finish(figure, path)

@@ -146,19 +146,23 @@ def _frame_planar(ax: Axes, box: Array, first: bool, last: bool) -> None:
 
 def _told_lengths(axes: Sequence[Any], box: Array) -> str:
     """Write ticks in a unit that suits the size of what is drawn; return the unit."""
+    from matplotlib.ticker import MaxNLocator
+
     extent = float(np.ptp(box, axis=1).max())
     unit, times = ("µm", 1e6) if extent < 2e-3 else ("mm", 1e3) if extent < 0.2 else ("m", 1.0)
     for axis in axes if times > 1 else ():
-        axis.set_major_locator(_few(4))
+        axis.set_major_locator(MaxNLocator(4))
         axis.set_major_formatter(lambda value, _, times=times: f"{times * value:g}")
     return unit
 
 
 def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
     """Limits, few ticks, and z the way the robot stands."""
+    from matplotlib.ticker import MaxNLocator
+
     for name, limits in zip("xyz", box, strict=True):
         getattr(ax, f"set_{name}lim")(*limits)
-        getattr(ax, f"{name}axis").set_major_locator(_few())
+        getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(2))
         ax.tick_params(axis=name, pad=-2, labelsize=7)
     unit = _told_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
     for name in "xyz":
@@ -166,12 +170,6 @@ def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
     if architecture_of(robot).up[2] < 0:
         ax.invert_zaxis()
     ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)
-
-
-def _few(most: int = 2, integer: bool = False) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(most, integer=integer)
 
 
 def plot_frequencies(
@@ -185,6 +183,7 @@ def plot_frequencies(
     x defaults to the one joint that changes; with several, to the number of the configuration.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
     if modes.omega.ndim == 1:
         raise SuppleError(
@@ -214,12 +213,10 @@ def plot_frequencies(
         if len(along) == 1:
             ax.set_xticks(along)
         elif name == "configuration":
-            ax.xaxis.set_major_locator(_few(8, integer=True))
+            ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         ax.set_ylabel("natural frequency (Hz)")
         told = f"{modes.robot.name}, joints {modes.joints}, {modes.omega.shape[1]} modes"
         ax.set_title(wrapped(told, 5.6, 9))
-        from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
         low, high = ax.get_ylim()
         subs = (1.0, 2.0, 5.0) if high / low > 10 else tuple(range(1, 10))
         ax.yaxis.set_major_locator(LogLocator(subs=subs))

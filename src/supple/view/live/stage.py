@@ -197,7 +197,8 @@ class Stage:
             assert self.scene is not None
             middles = (np.arange(lengths.shape[1]) + 0.5) / lengths.shape[1]
             for i, handle in self._strips:
-                _place(handle, centres[i], turns[i])
+                handle.batched_positions = centres[i].astype(np.float32)
+                handle.batched_wxyzs = turns[i].astype(np.float32)
                 taper = self.scene.links[i].taper
                 for k in range(2 if len(taper) else 0):
                     scales[i, :, 1 + k] = np.interp(
@@ -207,7 +208,8 @@ class Stage:
                 handle.batched_colors = _linear(np.asarray(colours[i], float))
             centres, turns = self._riders.places(bent)
             for some, handle in self._solids:
-                _place(handle, centres[some], turns[some])
+                handle.batched_positions = centres[some].astype(np.float32)
+                handle.batched_wxyzs = turns[some].astype(np.float32)
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
@@ -266,11 +268,6 @@ class Stage:
             else mapped(along)
             for link, along in zip(self.scene.links, middle, strict=True)
         ]
-
-
-def _place(handle: Any, centre: Array, q: Array) -> None:
-    handle.batched_positions = centre.astype(np.float32)
-    handle.batched_wxyzs = q.astype(np.float32)
 
 
 def _linear(colours: Array) -> NDArray[np.uint8]:

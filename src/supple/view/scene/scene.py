@@ -289,11 +289,6 @@ def robot_scene(
     )
 
 
-def _motion(shapes: Shapes) -> Array:
-    """(M, n, P, 6) displacement and rotation of every mode."""
-    return np.concatenate([shapes.displacement, shapes.rotation], axis=-1)
-
-
 def _labels(modes: Modes, shapes: Shapes) -> tuple[ModeLabel, ...]:
     return tuple(
         ModeLabel(i + 1, float(hertz), shapes.kind(i)) for i, hertz in enumerate(modes.frequency_hz)
@@ -307,7 +302,7 @@ def modes_scene(modes: Modes, nearby: Iterable[Around] = (), points: int = POINT
     poses, shapes = poses_of(modes.structure), modes.shape(points)
     still = track_of(
         poses,
-        _motion(shapes)[None],
+        np.concatenate([shapes.displacement, shapes.rotation], axis=-1)[None],
         shapes.density[None],
         kind="pose",
         name="pose",
@@ -363,7 +358,7 @@ def _nearby(part: Around, own: float) -> Track:
 
 def _aligned(each: Sequence[Shapes]) -> tuple[Array, Array, tuple[tuple[str, ...], ...]]:
     """Motion (V, M, n, P, 6) with signs such that each shape is near the last; energy; kinds."""
-    motion = np.array([_motion(shapes) for shapes in each])
+    motion = np.array([np.concatenate([s.displacement, s.rotation], axis=-1) for s in each])
     for v in range(1, len(motion)):
         alike = np.einsum("mnpi,mnpi->m", motion[v, ..., :3], motion[v - 1, ..., :3])
         motion[v] *= np.where(alike < 0, -1.0, 1.0)[:, None, None, None]
