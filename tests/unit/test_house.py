@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "supple"
 TEXTS = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 MODULES = 14  # in a folder
-A_THOUSAND = 50.4  # functions in 1,000 lines; wanted 50
+A_THOUSAND = 49.9  # functions in 1,000 lines; wanted 50
 ONCE = 0.459  # of the private functions; wanted 0.5
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import logging
-import math
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -153,18 +152,15 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
         if key not in attributes:
             if needed:
                 scan.faults.append(f"{owner}: <{tag}> has no {key} (line {line})")
-        elif not _finite(attributes[key], count):
+            continue
+        try:
+            values = [float(part) for part in attributes[key].split()]
+        except ValueError:
+            values = []
+        if len(values) != count or not all(abs(v) < 1e30 for v in values):
             wanted = "a finite number" if count == 1 else f"{count} finite numbers"
             told = f"{owner}: {key} of <{tag}> is {shown(attributes[key])}: it must be {wanted}"
             scan.faults.append(f"{told} (line {line})")
-
-
-def _finite(text: str, count: int) -> bool:
-    try:
-        values = [float(part) for part in text.split()]
-    except ValueError:
-        return False
-    return len(values) == count and all(math.isfinite(v) and abs(v) < 1e30 for v in values)
 
 
 def _by_yourdfpy(text: str, where: str) -> tuple[str, list[UrdfLink], list[UrdfJoint]]:

@@ -77,6 +77,7 @@ def response(
     import numpy as np
 
     from ... import files
+    from ...outputs.kinds import Strain
     from ...studies.vibration.response import response as ask
 
     check_places(plot, None)
@@ -91,11 +92,19 @@ def response(
         ) from None
     if not 1 <= points <= MOST:
         raise SuppleError(f"--frequency {frequency}: COUNT runs from 1 to {MOST}")
+    wanted: list[Any] = list(output or ["tip.y"])
+    for k, text in enumerate(wanted):  # strain.LINK@0.5 is the curvature at half the link
+        if text.startswith("strain."):
+            link, _, fraction = text.removeprefix("strain.").partition("@")
+            try:
+                wanted[k] = Strain(link, float(fraction or 0.0), 1.0)
+            except ValueError:
+                raise SuppleError(f"--output {text}: write strain.LINK@FRACTION, 0 to 1") from None
     found = ask(
         robot,
         frequency_hz=np.linspace(*ends, points),
         inputs=input or ["force.y"],
-        outputs=[_output(each) for each in output or ["tip.y"]],
+        outputs=wanted,
         joints=joints,  # type: ignore[arg-type]
         structural_damping=structural_damping,
         modal_damping=modal_damping,
@@ -109,19 +118,6 @@ def response(
 
 
 MOST = 10**6  # frequencies of one answer
-
-
-def _output(text: str) -> Any:
-    """An output as typed; strain.LINK@0.5 is the curvature at half the link."""
-    from ...outputs.kinds import Strain
-
-    if not text.startswith("strain."):
-        return text
-    link, _, fraction = text.removeprefix("strain.").partition("@")
-    try:
-        return Strain(link, float(fraction or 0.0), 1.0)
-    except ValueError:
-        raise SuppleError(f"--output {text}: write strain.LINK@FRACTION, 0 to 1") from None
 
 
 def _pairs(values: Any) -> Any:

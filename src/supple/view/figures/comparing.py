@@ -45,12 +45,27 @@ def plot_comparison(found: Comparison, path: str | Path | None = None) -> Figure
         known = 1e3 * found.residual[np.isfinite(found.residual) & (found.residual > 0)]
         if len(known):
             ax.set_xlim(0.4 * known.min(), 12 * known.max())
-        ax.invert_yaxis()
-        ax.grid(axis="y", visible=False)
-        ax.set_axisbelow(True)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.set_title("vibration left after the command, half of peak to peak (mm)")
-        _times(axes["time"], found)
+        # Length of the command and time until the tip stays within the band, worst payload
+        ax, late = axes["time"], found.settling.max(axis=1)
+        whole = float(found.t[-1])
+        for k in range(len(found.methods)):
+            colour = COLOURS[k % len(COLOURS)]
+            ends = late[k] if np.isfinite(late[k]) else whole
+            ax.barh(k - 0.17, found.duration[k], 0.3, color=colour)
+            said = f" command {found.duration[k]:.3g} s"
+            ax.text(found.duration[k], k - 0.17, said, va="center", fontsize=8)
+            ax.barh(k + 0.17, ends, 0.3, color=colour, alpha=0.4)
+            told = f" settled {late[k]:.3g} s" if np.isfinite(late[k]) else " does not settle"
+            ax.text(ends, k + 0.17, told, va="center", fontsize=8)
+        ax.set(yticks=range(len(found.methods)), yticklabels=found.methods)
+        ax.set(xlabel="time (s)", xlim=(0, 1.3 * whole))
+        ax.set_title("how long it takes, worst payload")
+        for ax in (axes["left"], axes["time"]):
+            ax.invert_yaxis()
+            ax.grid(axis="y", visible=False)
+            ax.set_axisbelow(True)
         f = ", ".join(f"{x:.3g}" for x in found.frequency_hz)
         figure.suptitle(
             f"{found.robot.name}: {len(found.methods)} ways to make one move; it rings at {f} Hz",
@@ -86,24 +101,3 @@ def _tip(ax: Axes, found: Comparison) -> None:
         "that is still to come; dotted: the command ends"
     )
     ax.legend(loc="upper right", ncols=len(found.methods), fontsize=8)
-
-
-def _times(ax: Axes, found: Comparison) -> None:
-    """Length of the command and time until the tip stays within the band, worst payload."""
-    late = found.settling.max(axis=1)
-    whole = float(found.t[-1])
-    for k in range(len(found.methods)):
-        colour = COLOURS[k % len(COLOURS)]
-        ends = late[k] if np.isfinite(late[k]) else whole
-        ax.barh(k - 0.17, found.duration[k], 0.3, color=colour)
-        said = f" command {found.duration[k]:.3g} s"
-        ax.text(found.duration[k], k - 0.17, said, va="center", fontsize=8)
-        ax.barh(k + 0.17, ends, 0.3, color=colour, alpha=0.4)
-        told = f" settled {late[k]:.3g} s" if np.isfinite(late[k]) else " does not settle"
-        ax.text(ends, k + 0.17, told, va="center", fontsize=8)
-    ax.set(yticks=range(len(found.methods)), yticklabels=found.methods, xlim=(0, 1.3 * whole))
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
-    ax.set_axisbelow(True)
-    ax.set(xlabel="time (s)")
-    ax.set_title("how long it takes, worst payload")
