@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
-from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.closed.coupled import ClosedFunctions, freed
 from ..equations.closed.loops import Loops
@@ -101,7 +100,20 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     rotors = {i: table.scalar(f"J_r{i + 1}", float(chain.links[i].rotor)) for i in chain.sprung}
     q, qd, qdd = (ca.SX.sym(word, chain.size) for word in ("q", "qd", "qdd"))
     a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
-    efforts: Any = ca.vertcat(*_laws(model, chain, links).inverse(a, b, c, gravity=gravity))
+    zero = [[0.0] * chain.size for _ in range(chain.size)]
+    reading, bodies = model.reading.deflection, [(k.root_mass, k.tip_mass) for k in links]
+    off = [x for pair in bodies for M in pair for x in (M[1][5], M[2][3])]
+    if reading != "rotation" and not all(isinstance(x, float) for x in off):
+        raise SuppleError(
+            "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
+        )
+    each: list[Any] = list(links)
+    laws = (
+        Laws(chain, each, zero, zero)
+        if reading == "rotation"
+        else PlanarLaws(replace(chain), each, zero, zero, variant=reading)
+    )
+    efforts: Any = ca.vertcat(*laws.inverse(a, b, c, gravity=gravity))
     for i, symbol in rotors.items():
         place = chain.theta[i]
         efforts[place] += (symbol - chain.links[i].rotor) * qdd[place]
@@ -113,19 +125,3 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     return Regressor(
         model, tuple(table.values), np.array([*table.values.values()]), Evaluator(function)
     )
-
-
-def _laws(model: Model, chain: Chain, links: list[Any]) -> Laws | PlanarLaws:
-    zero = [[0.0] * chain.size for _ in range(chain.size)]
-    if model.reading.deflection == "rotation":
-        return Laws(chain, links, zero, zero)
-    if any(
-        not isinstance(x, float)
-        for link in links
-        for M in (link.root_mass, link.tip_mass)
-        for x in (M[1][5], M[2][3])
-    ):
-        raise SuppleError(
-            "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
-        )
-    return PlanarLaws(replace(chain), links, zero, zero, variant=model.reading.deflection)

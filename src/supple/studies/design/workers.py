@@ -56,7 +56,9 @@ def _pooled(
     else:
         from multiprocessing import get_context
 
-        pool = ProcessPoolExecutor(count, get_context("spawn"), _deaf)
+        # Ctrl-C is left to the process that asked: workers would each tell of it in a traceback
+        deaf = (signal.SIGINT, signal.SIG_IGN)
+        pool = ProcessPoolExecutor(count, get_context("spawn"), signal.signal, deaf)
     waiting = iter(tasks)
     running: dict[Any, int] = {}
     try:
@@ -77,11 +79,6 @@ def _pooled(
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _deaf() -> None:
-    """Leave Ctrl-C to the process that asked: workers would each tell of it in a traceback."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _by_dask(
