@@ -178,8 +178,8 @@ class Architecture(ABC):
 
     @property
     def planar(self) -> bool:
-        """Whether it moves in x-y only: as the file says."""
-        return bool(self.robot.planar)
+        """Whether it moves in x-y only: as the file says; a Delta never does."""
+        return bool(getattr(self.robot, "planar", False))
 
     @abstractmethod
     def coordinates(self) -> tuple[Coordinate, ...]:

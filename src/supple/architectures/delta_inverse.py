@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..robot import DeltaRobot
-from .delta import direct, inverse, leg_axes, reachable
+from .delta import direct, leg_axes
 
-__all__ = ["Nearest", "motor_angles", "nearest"]
+__all__ = ["Nearest", "nearest"]
 
 Array = NDArray[np.float64]
 STARTS = (
@@ -28,21 +28,6 @@ class Nearest(NamedTuple):
     theta: Array
     position: Array
     distance: Array
-
-
-def motor_angles(robot: DeltaRobot, position: Array) -> Array:
-    """Return every set of motor angles (S, 3) that holds the platform at a position (3,).
-
-    Elbows out or in, leg by leg, the usual one first; those outside the motors' limits and those
-    that coincide are left out. Empty where it is out of reach.
-    """
-    if not reachable(robot.with_("motor.limits", None), position)[0]:
-        return np.empty((0, 3))
-    each = inverse(robot, position, "all")[0, :, :, 0]
-    low, high = robot.motor.limits or (-np.inf, np.inf)
-    inside = each[((each >= low) & (each <= high)).all(axis=1)]
-    _, first = np.unique(inside.round(12), axis=0, return_index=True)
-    return np.asarray(inside[np.sort(first)])
 
 
 def nearest(robot: DeltaRobot, position: Array) -> Nearest:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import vector
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, SerialRobot
-from . import assembling, delta_inverse, serial, serial_inverse
+from . import assembling, delta, delta_inverse, serial, serial_inverse
 from .base import Solved
 
 __all__ = ["solve_arm", "solve_delta", "solve_mechanism"]
@@ -97,7 +97,15 @@ def _answer(
 def solve_delta(robot: DeltaRobot, p: Array, start: ArrayLike | None) -> Solved:
     """Return motor angles for one position (3,): elbows out and in, else the nearest in reach."""
     first = None if start is None else np.array(vector(3)("start", start))
-    solutions = delta_inverse.motor_angles(robot, p)
+    if delta.reachable(robot.with_("motor.limits", None), p)[0]:
+        # leg by leg; those outside the motors' limits and those that coincide are left out
+        each = delta.inverse(robot, p, "all")[0, :, :, 0]
+        low, high = robot.motor.limits or (-np.inf, np.inf)
+        inside = each[((each >= low) & (each <= high)).all(axis=1)]
+        _, kept = np.unique(inside.round(12), axis=0, return_index=True)
+        solutions = np.asarray(inside[np.sort(kept)])
+    else:
+        solutions = np.empty((0, 3))
     if len(solutions):
         if first is not None:
             solutions = _distinct(solutions, first)

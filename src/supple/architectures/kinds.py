@@ -113,11 +113,6 @@ class Delta(Architecture):
     robot: DeltaRobot
     asked_by: ClassVar[Literal["theta", "position"]] = "position"
 
-    @property
-    def planar(self) -> bool:
-        """Never."""
-        return False
-
     def coordinates(self) -> tuple[Coordinate, ...]:
         """x, y, z of the platform: what the upper arms span, on the axis where legs reach."""
         reach, middle = self.robot.upper.length or 1.0, self.robot.lower.length or 1.0

@@ -59,7 +59,21 @@ class Span:
     def exact(self, x: Array) -> Array:
         """Return the properties at x, (P, 10), from the sizes there."""
         t = (x - self.start) / (self.stop - self.start)
-        rows = np.array([self._row(float(each)) for each in t])
+        each = []
+        for part in t.tolist():
+            if isinstance(self.first, Shape):
+                section = _between(self.first, self.second, part)
+                material: Any = self.material
+                A, I_z, I_y, J_t, I_p = section.constants()
+                E, rho, G = material.E, material.rho, material.G
+                k_xy, k_xz = section.shear(material.nu)
+                shear = (k_xy * G * A, k_xz * G * A, G * J_t) if G is not None else (math.inf,) * 3
+                inert = (rho * I_z, rho * I_y, rho * I_p)
+                each.append([rho * A, E * A, E * I_z, E * I_y, *shear, *inert])
+            else:
+                ends = zip(self.first, self.second, strict=True)
+                each.append([(1 - part) * a + part * b if a != b else a for a, b in ends])
+        rows = np.array(each)
         if self.theory in ("inextensible", "rigid"):
             rows[:, 1] = math.inf
         if self.theory == "rigid":
@@ -72,18 +86,6 @@ class Span:
             rows[:, [3, 5, 6]], rows[:, [8, 9]] = math.inf, 0.0
         rows[:, list(self.excluded)] = math.inf
         return rows
-
-    def _row(self, t: float) -> list[float]:
-        if isinstance(self.first, Shape):
-            section = _between(self.first, self.second, t)
-            material: Any = self.material
-            A, I_z, I_y, J_t, I_p = section.constants()
-            E, rho, G = material.E, material.rho, material.G
-            k_xy, k_xz = section.shear(material.nu)
-            shear = (k_xy * G * A, k_xz * G * A, G * J_t) if G is not None else (math.inf,) * 3
-            return [rho * A, E * A, E * I_z, E * I_y, *shear, rho * I_z, rho * I_y, rho * I_p]
-        ends = zip(self.first, self.second, strict=True)
-        return [(1 - t) * a + t * b if a != b else a for a, b in ends]
 
 
 def _between(first: Shape, second: Shape, t: float) -> Shape:

@@ -7,6 +7,7 @@ recorded from the same laws in a sixth of the time and run in an eighth.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from ..kernels.scalars import dot, matvec, sub, vadd
 from ..kernels.tape import Recorder, Tape
 from .chains.chain_equations import Laws
 from .chains.forces import dissipation, elastic, rubbing, stiffness
+from .chains.sliders import given_beta
 from .evaluate import AnyEvaluator, TapeEvaluator, is_small, slope
 from .functions import INPUTS, Functions
 from .readings.de_luca import PlanarLaws
-from .readings.theodore import LagrangeLaws, with_beta
+from .readings.theodore import LagrangeLaws
 
 __all__ = ["MANY", "AnyLaws", "ChainFunctions"]
 
@@ -93,7 +95,9 @@ class ChainFunctions(Functions):
         import casadi as ca
 
         assert not isinstance(self._laws, PlanarLaws)
-        out = ChainFunctions(with_beta(self._laws, ca.vertsplit(beta)), False)
+        laws = self._laws
+        links = given_beta(laws.chain, laws.links, ca.vertsplit(beta))
+        out = ChainFunctions(replace(laws, links=links), False)
         out._beta = beta
         return out
 

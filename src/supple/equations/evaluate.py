@@ -27,7 +27,6 @@ __all__ = [
     "compiled",
     "is_small",
     "slope",
-    "symbol_kind",
     "view",
 ]
 
@@ -184,13 +183,6 @@ def _bound(function: Any, batch: int | None) -> tuple[Any, list[Array], list[Arr
     for i, array in enumerate(outputs):
         buffer.set_res(i, view(array))
     return (mapped, buffer), inputs, outputs, run
-
-
-def symbol_kind(function: Any) -> Any:
-    """Return the kind of symbols, SX or MX, that a CasADi function can be called with."""
-    import casadi as ca
-
-    return ca.SX if function.is_a("SXFunction") else ca.MX
 
 
 def is_small(function: Any) -> bool:

@@ -49,7 +49,12 @@ def _bounded(depth: float, width: float, wall: float, n: int) -> float:
     from scipy.sparse import coo_matrix
     from scipy.sparse.linalg import spsolve
 
-    x, y = (_edges(size / 2, wall, n) for size in (depth, width))
+    sides = []  # from the middle to the outer edge: even through the wall, coarser in between
+    for half in (depth / 2, width / 2):
+        clear = half - wall
+        between = np.linspace(0.0, clear, max(2, int(np.ceil(clear / wall * n / 2)) + 1))
+        sides.append(np.concatenate([between, np.linspace(clear, half, n + 1)[1:]]))
+    x, y = sides
     nx, ny = len(x), len(y)
     index = np.arange(nx * ny).reshape(nx, ny)
     inner = (x[:, None] <= x[-1] - wall * (1 - 1e-9)) & (y <= y[-1] - wall * (1 - 1e-9))
@@ -67,10 +72,3 @@ def _bounded(depth: float, width: float, wall: float, n: int) -> float:
     A = coo_matrix((K.ravel(), (rows.ravel(), columns.ravel())), shape=(nx * ny,) * 2).tocsr()
     phi = spsolve(A[free][:, free].tocsc(), load[free])
     return float(4 * load[free] @ phi)
-
-
-def _edges(half: float, wall: float, n: int) -> Array:
-    """Places from the middle to the outer edge: even through the wall, coarser in between."""
-    clear = half - wall
-    between = np.linspace(0.0, clear, max(2, int(np.ceil(clear / wall * n / 2)) + 1))
-    return np.concatenate([between, np.linspace(clear, half, n + 1)[1:]])

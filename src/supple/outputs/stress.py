@@ -27,7 +27,8 @@ def von_mises(section: Shape, carried: Any) -> Any:
     Saint-Venant). Shear forces are left out. `carried` holds six numbers or expressions.
     """
     A, I_z, I_y, J_t, _ = section.constants()
-    N, T, M_y, M_z = (_size(carried[k]) for k in (0, 3, 4, 5))
+    each = [carried[k] for k in (0, 3, 4, 5)]  # sizes of numbers or expressions
+    N, T, M_y, M_z = (x.fabs() if hasattr(x, "fabs") else abs(x) for x in each)
     if isinstance(section, Circle | Tube):
         bending = (M_y**2 + M_z**2) ** 0.5 * section.diameter / 2 / I_z
         return _both(N / A + bending, T * section.diameter / 2 / J_t)
@@ -57,8 +58,3 @@ def _larger(a: Any, b: Any) -> Any:
 
         return ca.fmax(a, b)
     return max(a, b)
-
-
-def _size(value: Any) -> Any:
-    """|value| of a number or expression."""
-    return value.fabs() if hasattr(value, "fabs") else abs(value)

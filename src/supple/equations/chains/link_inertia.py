@@ -142,11 +142,6 @@ class Pose:
     sections: tuple[Section, ...]
 
     @property
-    def end(self) -> Section:
-        """The section at the end."""
-        return self.sections[0]
-
-    @property
     def turn(self) -> Matrix:
         """Rotation of the end."""
         return self.sections[0].turn

@@ -8,16 +8,15 @@ has the right motion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ...kernels.scalars import Scalar, Vector, ldl, ldl_solve, sub, vadd
 from ..chains.chain_equations import Laws
 from ..chains.forces import HasForces
-from ..chains.sliders import given_beta
 
-__all__ = ["LagrangeLaws", "with_beta"]
+__all__ = ["LagrangeLaws"]
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,6 @@ class LagrangeLaws(HasForces):
     def tip(self, q: Vector) -> tuple[Vector, list[Vector]]:
         """Position (3,) and axes (3, 3) of the last end in base axes."""
         return self.laws.tip(q)
-
-
-def with_beta(laws: Laws | LagrangeLaws, beta: Vector) -> Laws | LagrangeLaws:
-    """Return the same laws with beta of links that slide given, see `sliders.newton_beta`."""
-    return replace(laws, links=given_beta(laws.chain, laws.links, beta))
 
 
 def _matrix(rows: list[Vector]) -> Any:

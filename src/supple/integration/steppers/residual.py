@@ -35,7 +35,12 @@ class System:
     def __init__(self, plan: Plan, x: Array) -> None:
         self.plan, self.model = plan, plan.model
         self.k, self.tau, self.power = plan.model.joints, np.zeros(plan.model.joints), 0.0
-        self.led = _on_path(plan, x)
+        self.led = False  # unless a law that holds its joints to the path starts there
+        if isinstance(plan.controller, Decoupling) and isinstance(plan.tau, Reference):
+            k, n = self.k, plan.model.size
+            r, rd, _ = plan.tau.trajectory(0.0)
+            off = max(np.abs(x[:k] - r).max(), np.abs(x[n : n + k] - rd).max())
+            self.led = bool(off < 1e-12)
         self.equations: _Equations = plan.model.functions.derived(
             ("residual", plan.controller, self.led, plan.width, plan.compiled),
             lambda: _Equations(plan, self.led),
@@ -99,15 +104,6 @@ class System:
                 K[:k, j] -= (self.inputs(t, q + e, qd) - u)[:k] / 1e-6
                 C[:k, j] -= (self.inputs(t, q, qd + e) - u)[:k] / 1e-6
         return M, C, K
-
-
-def _on_path(plan: Plan, x: Array) -> bool:
-    """Whether a law that holds its joints to the path starts there."""
-    if not isinstance(plan.controller, Decoupling) or not isinstance(plan.tau, Reference):
-        return False
-    k, n = plan.model.joints, plan.model.size
-    r, rd, _ = plan.tau.trajectory(0.0)
-    return bool(np.abs(x[:k] - r).max() < 1e-12 and np.abs(x[n : n + k] - rd).max() < 1e-12)
 
 
 class _Equations:

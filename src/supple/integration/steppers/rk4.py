@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.chain_functions import ChainFunctions
-from ...equations.evaluate import compiled, symbol_kind, view
+from ...equations.evaluate import compiled, view
 from ...kernels.tape import Tape
 from ..inputs import Feedback
 from ..plan import Chunk, Plan, rubbed
@@ -146,7 +146,7 @@ def _stepped(plan: Plan, ends: bool) -> Accumulated | Taped:
         else:
             f = plan.rate()
         # One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x
-        kind = symbol_kind(f)
+        kind: Any = ca.SX if f.is_a("SXFunction") else ca.MX
         x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
         a, b, c, dt = p[:width], p[width : 2 * width], p[2 * width : 3 * width], p[3 * width]
         half = dt / 2

@@ -162,22 +162,22 @@ class _Lead:
         self.wanted = self._tip(self.x)
         led = led_elements(robot, elements, "cubic")
         self.model: SmallMotion = ked(robot, self.x[0], elements) if led is None else led
-        self.slopes = None if self.platform else self._slopes()
+        self.slopes: Array | None = None
+        if not self.platform:  # (T, m, m): how the rigid tip moves with the joints
+            h = 1e-6
+            columns = [
+                (self._tip(self.x + h * unit) - self._tip(self.x - h * unit)) / (2 * h)
+                for unit in np.eye(self.x.shape[1])
+            ]
+            J = np.stack(columns, axis=2)[:, self.axes]
+            if not (np.linalg.cond(J) < 1e6).all():
+                raise SuppleError(
+                    "the path runs through a singular pose: the tip cannot be led there"
+                )
+            self.slopes = J
 
     def _tip(self, x: Array) -> Array:
         return x if self.platform else forward(self.robot, x).position
-
-    def _slopes(self) -> Array:
-        """(T, m, m): how the rigid tip moves with the joints, by central differences."""
-        h = 1e-6
-        columns = [
-            (self._tip(self.x + h * unit) - self._tip(self.x - h * unit)) / (2 * h)
-            for unit in np.eye(self.x.shape[1])
-        ]
-        J = np.stack(columns, axis=2)[:, self.axes]
-        if not (np.linalg.cond(J) < 1e6).all():
-            raise SuppleError("the path runs through a singular pose: the tip cannot be led there")
-        return J
 
     def _joints(self, moved: Array) -> Array:
         """(T, n): the change of coordinates that moves the tip so, (T, 3)."""

@@ -157,28 +157,29 @@ class Task:
     def _by_word(self, move: Trajectory, word: Any) -> Trajectory:
         """The command of a word, made once for a move."""
         key = (id(move), str(word))
-        if key not in self._commands:
-            self._commands[key] = (move, self._made(move, word))
-        return self._commands[key][1]
-
-    def _made(self, move: Trajectory, word: Any) -> Trajectory:
-        if word == "unshaped":
-            return move
-        if word == "optimised":
-            return self._optimised(move)
+        if key in self._commands:
+            return self._commands[key][1]
         kind = word.removeprefix("scheduled-") if isinstance(word, str) else word
         kind = "zvd" if kind == "scheduled" else kind
-        if not isinstance(kind, str) or kind not in SHAPERS:
-            raise SuppleError(
-                f"method {word!r:.60}: give unshaped, scheduled, optimised, one of "
-                f"{', '.join(SHAPERS)}, a Trajectory, a Shaper, a Plan or a Controller"
-            )
-        if word == kind:
-            f = [float(self.target(self.end[None], k)[0]) / (2 * np.pi) for k in self.rings]
-            return shaped(move, shaper(kind, f, self.ratio))
-        for ring in self.rings:
-            move = schedule(move, shaper(kind, 1.0, self.ratio), partial(self.target, ring=ring))
-        return correction(self.robot, move) if self.corrects else move
+        found = move
+        if word == "optimised":
+            found = self._optimised(move)
+        elif word != "unshaped":
+            if not isinstance(kind, str) or kind not in SHAPERS:
+                raise SuppleError(
+                    f"method {word!r:.60}: give unshaped, scheduled, optimised, one of "
+                    f"{', '.join(SHAPERS)}, a Trajectory, a Shaper, a Plan or a Controller"
+                )
+            if word == kind:
+                f = [float(self.target(self.end[None], k)[0]) / (2 * np.pi) for k in self.rings]
+                found = shaped(move, shaper(kind, f, self.ratio))
+            else:
+                for ring in self.rings:
+                    design = shaper(kind, 1.0, self.ratio)
+                    found = schedule(found, design, partial(self.target, ring=ring))
+                found = correction(self.robot, found) if self.corrects else found
+        self._commands[key] = (move, found)
+        return found
 
     def _optimised(self, move: Trajectory) -> Trajectory:
         """The fastest move that leaves no more than the shaped ones on the robot as it is known."""

@@ -110,7 +110,14 @@ def modes_on(structure: Structure, count: int, links: Sequence[Scaled]) -> Eleme
         beam = own.root[:, :6] @ y.root[i]
         beam[:, y.inner[i]] += own.root[:, 6:]
         bodies = ((structure.root_mass[0, i], y.root[i]), (segment.tip_mass, y.end[i]))
-        blocks += [beam, *(_root_of(M) @ motion for M, motion in bodies if M.any())]
+        blocks.append(beam)
+        for M, motion in bodies:
+            if M.any():  # a root r (6, 6) of a body's mass, M = r' r, from its scaled eigenvalues
+                d = np.sqrt(np.diag(M))
+                d[d == 0] = 1
+                values, V = np.linalg.eigh(M / np.outer(d, d))
+                root: Array = np.sqrt(np.maximum(values, 0))[:, None] * V.T * d
+                blocks.append(root @ motion)
     blocks.append(np.zeros((y.size, y.size)))
     columns = [(column, structure.segments[i].releases[k]) for i, k, column in y.motors]
     for segment, part in zip(structure.segments, y.releases, strict=True):
@@ -178,12 +185,3 @@ def scaled(part: OnBeam) -> Scaled:
 
     root: Array = qr(part.mass_root, mode="r", check_finite=False)[0][: part.mass_root.shape[1]]
     return Scaled(part, B, S, np.hstack([root[:, :6], root[:, 6:] @ B]))
-
-
-def _root_of(M: Array) -> Array:
-    """A root r (6, 6) of a body's mass, M = r' r, from its scaled eigenvalues."""
-    d = np.sqrt(np.diag(M))
-    d[d == 0] = 1
-    values, V = np.linalg.eigh(M / np.outer(d, d))
-    root: Array = np.sqrt(np.maximum(values, 0))[:, None] * V.T * d
-    return root

@@ -107,7 +107,27 @@ class Modes(Answer):
         Of the same robot with `planar: false`, looked for among as many modes as are told here and
         one more. None where there is none among them, or where the description does not say.
         """
-        return _out_of_plane(self)
+        if self.plane is None or self.omega.ndim > 1:
+            return None
+        try:
+            spatial = modes(
+                self.robot.with_("planar", False),
+                self.theta if len(self.theta) else None,
+                count=len(self.omega) + 1,
+                joints=self.joints,  # type: ignore[arg-type]
+            )
+        except SuppleError:
+            return None  # the description does not say enough of the other plane
+        shapes = spatial.shape(9)
+        reach = np.ptp(shapes.position.reshape(-1, 3), axis=0).max()
+        moved = np.abs(shapes.global_displacement).max(axis=(1, 2))
+        turned = reach * np.abs(np.einsum("nij,mnpj->mnpi", shapes.R, shapes.rotation)).max(
+            axis=(1, 2)
+        )
+        beyond = (
+            moved[:, 2] + turned[:, 0] + turned[:, 1] > moved[:, 0] + moved[:, 1] + turned[:, 2]
+        )
+        return float(spatial.frequency_hz[beyond][0]) if beyond.any() else None
 
     @property
     def proof(self) -> str:
@@ -173,27 +193,6 @@ class Modes(Answer):
         return replace(
             self, structure=self.structure.at(own), parts=self.parts[own : own + 1], **rows
         )
-
-
-def _out_of_plane(found: Modes) -> float | None:
-    """The lowest frequency of the spatial robot whose motion leaves the x-y plane."""
-    if found.plane is None or found.omega.ndim > 1:
-        return None
-    try:
-        spatial = modes(
-            found.robot.with_("planar", False),
-            found.theta if len(found.theta) else None,
-            count=len(found.omega) + 1,
-            joints=found.joints,  # type: ignore[arg-type]
-        )
-    except SuppleError:
-        return None  # the description does not say enough of the other plane
-    shapes = spatial.shape(9)
-    reach = np.ptp(shapes.position.reshape(-1, 3), axis=0).max()
-    moved = np.abs(shapes.global_displacement).max(axis=(1, 2))
-    turned = reach * np.abs(np.einsum("nij,mnpj->mnpi", shapes.R, shapes.rotation)).max(axis=(1, 2))
-    beyond = moved[:, 2] + turned[:, 0] + turned[:, 1] > moved[:, 0] + moved[:, 1] + turned[:, 2]
-    return float(spatial.frequency_hz[beyond][0]) if beyond.any() else None
 
 
 ARGUMENTS: dict[str, Check] = {

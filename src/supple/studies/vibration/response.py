@@ -148,8 +148,7 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     structural_damping eta: E and G of the links times 1 + i eta, springs real. modal_damping zeta:
     every elastic mode has 1 / (omega_k^2 - omega^2 + 2 i zeta omega_k omega), rigid ones undamped.
     """
-    f = _frequencies(frequency_hz)
-    _check_damping(structural_damping, modal_damping)
+    f = _frequencies(frequency_hz, structural_damping, modal_damping)
     asked = where(robot, theta, position)
     if not asked.single:
         raise SuppleError("a frequency response is of one configuration: give theta (joints,)")
@@ -185,17 +184,6 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     )
 
 
-def _check_damping(structural_damping: float, modal_damping: float) -> None:
-    for name, value in (
-        ("structural_damping", structural_damping),
-        ("modal_damping", modal_damping),
-    ):
-        if not isinstance(value, int | float) or not 0 <= value < 1:
-            raise SuppleError(f"{name} is {value!r}: give a number from 0 to below 1")
-    if structural_damping and modal_damping:
-        raise SuppleError("structural_damping and modal_damping are both given: give one of them")
-
-
 def _each(output: Any) -> tuple[One, ...]:
     """The rows of an output, one value each."""
     if isinstance(output, Tip) and not output.rotation:
@@ -216,7 +204,13 @@ def _name(output: Output | One) -> str:
     return str(output)
 
 
-def _frequencies(frequency_hz: ArrayLike) -> Array:
+def _frequencies(frequency_hz: ArrayLike, structural: float, modal: float) -> Array:
+    """What is asked as an array, dampings checked with it."""
+    for name, value in (("structural_damping", structural), ("modal_damping", modal)):
+        if not isinstance(value, int | float) or not 0 <= value < 1:
+            raise SuppleError(f"{name} is {value!r}: give a number from 0 to below 1")
+    if structural and modal:
+        raise SuppleError("structural_damping and modal_damping are both given: give one of them")
     try:
         f = np.atleast_1d(np.asarray(frequency_hz, float))
     except (TypeError, ValueError):
