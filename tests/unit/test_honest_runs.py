@@ -160,6 +160,37 @@ def test_a_trajectory_of_ones_own_is_followed_as_it_is(two, method):
     assert np.abs(run.theta - Swing(0.1)(run.t)[0]).max() < 1e-5
 
 
+class Told(supple.Trajectory):
+    """A motion whose rates are turned round, or none."""
+
+    duration = 0.1
+
+    def __init__(self, sign: float | None) -> None:
+        self.sign = sign
+
+    def at(self, t):
+        if self.sign is None:
+            return 0.1 * t**2
+        each = 0.1 * t**2, self.sign * 0.2 * t, 0.2 + 0 * t
+        return tuple(np.stack([part, part], axis=1) for part in each)
+
+
+def test_rates_of_ones_own_trajectory_that_are_none_are_told(two):
+    """Velocity of the wrong sign was followed without a word."""
+
+    def driven(model, path):
+        return simulate(model, controller=supple.JointPD(5.0, 0.5), trajectory=path)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        driven(two, Told(1.0))
+    for ask in (supple.follow, driven):
+        with pytest.warns(SimulationWarning, match="velocity of Told is not the rate of its pos"):
+            ask(two, Told(-1.0))
+        with pytest.raises(SuppleError, match=r"at.t. of Told gave .* it must give position, velo"):
+            ask(two, Told(None))
+
+
 def test_no_run_takes_the_solver_of_another(two):
     """Trajectories that were collected leave their address to the next one."""
     law = supple.JointPD(50.0, 5.0)

@@ -82,7 +82,13 @@ class Trajectory(Held, ABC):
         times = np.atleast_1d(given)
         if self.periodic:
             times = times % self.duration
-        x, v, a = self.at(np.clip(times, 0.0, self.duration))
+        told = self.at(np.clip(times, 0.0, self.duration))
+        if not isinstance(told, tuple) or [np.ndim(each) for each in told] != [2, 2, 2]:
+            raise SuppleError(
+                f"at(t) of {type(self).__name__} gave {shown(told)}: it must give position, "
+                "velocity and acceleration, (N, joints) each for times (N,)"
+            )
+        x, v, a = told
         still = (times < 0) | (times > self.duration)
         v, a = (np.where(still[:, None], 0.0, value) for value in (v, a))
         return (x, v, a) if given.ndim else (x[0], v[0], a[0])

@@ -71,7 +71,7 @@ class ModalDamping(Damping):
         except (IndexError, TypeError, ValueError):
             raise SuppleError(
                 f"damping ratio {given!r}: give one value, one for each link, or for each link one "
-                f"a mode (link {i + 1} has {count})"
+                f"per mode (link {i + 1} has {count})"
             ) from None
         if not np.isfinite(zeta).all() or (zeta < 0).any():
             raise SuppleError(f"damping ratio {here}: give values that are not negative")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from ..control.sampled import Sampled
 from ..control.trajectories import Hold, Trajectory
 from ..equations.model import Model
 from ..errors import SuppleError
-from .inputs import Input
+from .inputs import Input, SimulationWarning
 from .states import symbols
 
 __all__ = ["Reference", "as_feedback", "check_path", "closed_rate", "wanted_motion"]
@@ -86,8 +87,37 @@ def as_trajectory(given: Any, model: Model) -> Trajectory:
     return found
 
 
+def check_rates(trajectory: Trajectory) -> None:
+    """Warn where a Trajectory of one's own gives velocities or accelerations that are not rates."""
+    if type(trajectory).__module__.startswith("supple."):
+        return
+    T = trajectory.duration
+    t, h = T * (0.6180339887498949 * np.arange(1, 41) % 1.0), 1e-6 * T
+    edges = np.asarray([0.0, *trajectory.breaks, T])
+    t = t[np.abs(t[:, None] - edges).min(axis=1) > 2 * h]
+    before, at, after = (trajectory(t + step) for step in (-h, 0.0, h))
+    words = ("velocity", "position"), ("acceleration", "velocity")
+    for k, (rate, of) in enumerate(words):
+        slope = (after[k] - before[k]) / (2 * h)
+        size = np.maximum(np.abs(slope), np.abs(at[k + 1])).max(axis=0, initial=0.0)
+        least = 1e-7 * np.abs(at[k]).max(initial=0.0) / T  # rounding
+        bad = (np.abs(slope - at[k + 1]) > 0.05 * size + least).any(axis=1)
+        if bad.any():
+            b = int(bad.argmax())
+            j = int(np.abs(slope - at[k + 1])[b].argmax())
+            warnings.warn(
+                f"the {rate} of {type(trajectory).__name__} is not the rate of its {of}: at t = "
+                f"{t[b]:g} s coordinate {j + 1} has {at[k + 1][b, j]:g}, and its {of} changes by "
+                f"{slope[b, j]:g} a second",
+                SimulationWarning,
+                stacklevel=5,
+            )
+            return
+
+
 def check_path(model: Model, trajectory: Trajectory, duration: float) -> None:
     """Raise a SuppleError when the motion wanted leaves a beam, a joint's limits or M regular."""
+    check_rates(trajectory)
     # Joint coordinates (n, joints) along the trajectory, close enough to see its extremes
     edges = [t for t in trajectory.breaks if t < duration]
     theta: Array = trajectory(np.concatenate([np.linspace(0.0, duration, 400), edges]))[0]

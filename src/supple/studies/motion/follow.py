@@ -20,6 +20,7 @@ from ...control.trajectories import Trajectory
 from ...equations.build import build
 from ...equations.model import Model
 from ...errors import SuppleError
+from ...integration.closed_loop import check_rates
 from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
 from ...outputs.measuring import named_outputs, read
@@ -184,6 +185,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     `scheme` takes another method of steps `step`, by default `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
+    check_rates(path)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
     if not 0 <= after < math.inf:
         raise SuppleError(
