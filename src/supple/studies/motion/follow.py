@@ -185,7 +185,6 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     `scheme` takes another method of steps `step`, by default `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
-    check_rates(path)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
     if not 0 <= after < math.inf:
         raise SuppleError(
@@ -289,6 +288,7 @@ def _check_loads(loads: Loads | None, why: str) -> None:
 
 
 def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
+    check_rates(path)
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
