@@ -128,51 +128,14 @@ def reproduction() -> Reproduction:
     """Return the paper recomputed."""
     data = printed("kuo")
     cells = [*_table_cells(data), *_motion_cells(data["inverted_u"])]
-    sizes = [
-        [PaperDelta(robot(), int(n), order).size for n in data[key]]
-        for key, order in TABLES.values()
-    ]
-    wanted = [list(range(30, 283, 36)), [78, 138, 198, 258]]
-    measures = tuple(
-        Measure(f"unknowns of {order} elements, n = {n}", size, size_printed, size_printed)
-        for order, row, row_printed in zip(("cubic", "quintic"), sizes, wanted, strict=True)
-        for n, (size, size_printed) in enumerate(zip(row, row_printed, strict=True), 1)
-    )
-    # Deflections of the second and third leg lag a third of a period behind the one before
-    found = motion("circle")
-    third = (len(found.t) - 1) / 3
-    rows = np.arange(0, len(found.t) - 1)
-    off = 0.0
-    for kind in ("upper", "lower"):
-        first, second = (found.deflection(f"{kind}{leg}", 0.5) for leg in (1, 2))
-        for k in range(4):
-            later = np.interp((rows + third) % rows.size, rows, second[:-1, k], period=rows.size)
-            off = max(off, float(np.abs(later - first[:-1, k]).max() / np.ptp(first[:, k])))
-    told = f"shifted by a third of a period to {off:.0e} of the range"
-    says = "periodic, with the same phase shift from chain to chain"
-    # A curve without jumps changes half as much in half the time; power is the energy's rate
-    path = InvertedU()
-    t = np.linspace(0, path.duration, 1601)
-    uniform, printed_masses = (RigidDelta(robot(), masses) for masses in ("uniform", "paper"))
-    tau, other = (model.inverse_dynamics(*path(t)) for model in (uniform, printed_masses))
-    shrinks = np.abs(np.diff(tau[::2], axis=0)).max() / np.abs(np.diff(tau, axis=0)).max()
-    smooth = (
-        Measure("largest change over that in half the time", float(shrinks), 1.95, 2.05),
-        gap("power less the rate of energy, parts of its peak", _power_gap(uniform, t, tau), 1e-4),
-        gap("the same with m2 at both ends", _power_gap(printed_masses, t, other), 1e-4),
-    )
-    ours = (
-        f"peak {np.abs(tau).max():.2f} N m with uniform rods, {np.abs(other).max():.2f} with "
-        "m2 at both ends of a rod as in (11)"
-    )
     claims = (
-        Claim("(61)", "30 to 282 and 78 to 258 unknowns", f"{sizes[0]}, {sizes[1]}", measures),
+        _counts(data),
         _third_of_a_turn(),
         *(_slip(name) for name in SLIPS),
         _right(),
         _circle(),
-        Claim("Figs. 8-11", says, told, (gap("off, parts of the range", off, 1e-3),)),
-        Claim("Fig. 14", "torques are smooth in time", ours, smooth),
+        _phases(),
+        _torques(),
     )
     results = {
         "Fig. 4": circle_frequencies(),
@@ -218,6 +181,20 @@ def _motion_cells(data: dict[str, list[str]]) -> Iterator[Cell]:
                 Window("not reproducible", same - off, same + off),
             )
             yield Cell(*place, text, value, windows, "not reproducible", why)
+
+
+def _counts(data: dict[str, dict[str, list[str]]]) -> Claim:
+    sizes = [
+        [PaperDelta(robot(), int(n), order).size for n in data[key]]
+        for key, order in TABLES.values()
+    ]
+    wanted = [list(range(30, 283, 36)), [78, 138, 198, 258]]
+    measures = tuple(
+        Measure(f"unknowns of {order} elements, n = {n}", size, size_printed, size_printed)
+        for order, row, row_printed in zip(("cubic", "quintic"), sizes, wanted, strict=True)
+        for n, (size, size_printed) in enumerate(zip(row, row_printed, strict=True), 1)
+    )
+    return Claim("(61)", "30 to 282 and 78 to 258 unknowns", f"{sizes[0]}, {sizes[1]}", measures)
 
 
 def _third_of_a_turn() -> Claim:
@@ -301,14 +278,7 @@ def _right() -> Claim:
 def _circle() -> Claim:
     """Half the range in x, y and about x, y, z, and the mean along z, in mm and degrees."""
     sag = 1e3 * statics(robot(), position=P).tip_displacement[2]
-    scale, each = np.array([1e3] * 3 + [180 / np.pi] * 3), []
-    for again in (False, True):
-        tip = motion("circle", again).tip
-        numbers = np.ptp(tip, axis=0) / 2 * scale
-        numbers[2] = 1e3 * tip[:, 2].mean()
-        words = ("x", "y", "mean z", "about x", "about y", "about z")
-        each.append(dict(zip(words, numbers.tolist(), strict=True)))
-    ours, other = each
+    ours, other = (_circle_numbers(motion("circle", again)) for again in (False, True))
     told = (
         f"+-{ours['x']:.1f}, +-{ours['y']:.1f} mm, {ours['mean z']:.1f} mm along z (sag at rest "
         f"{sag:.1f} mm), +-{ours['about x']:.2f}, +-{ours['about y']:.2f}, "
@@ -332,6 +302,54 @@ def _circle() -> Claim:
         "not reproducible",
         "1.5 mm cannot hold the weight of 0.5 kg at these frequencies",
     )
+
+
+def _circle_numbers(found: PathResponse) -> dict[str, float]:
+    half = np.ptp(found.tip, axis=0) / 2 * np.array([1e3] * 3 + [180 / np.pi] * 3)
+    out = {
+        "x": half[0],
+        "y": half[1],
+        "mean z": 1e3 * found.tip[:, 2].mean(),
+        "about x": half[3],
+        "about y": half[4],
+        "about z": half[5],
+    }
+    return {what: float(value) for what, value in out.items()}
+
+
+def _phases() -> Claim:
+    """Deflections of the second and third leg lag a third of a period behind the one before."""
+    found = motion("circle")
+    third = (len(found.t) - 1) / 3
+    rows = np.arange(0, len(found.t) - 1)
+    off = 0.0
+    for kind in ("upper", "lower"):
+        first, second = (found.deflection(f"{kind}{leg}", 0.5) for leg in (1, 2))
+        for k in range(4):
+            later = np.interp((rows + third) % rows.size, rows, second[:-1, k], period=rows.size)
+            off = max(off, float(np.abs(later - first[:-1, k]).max() / np.ptp(first[:, k])))
+    told = f"shifted by a third of a period to {off:.0e} of the range"
+    says = "periodic, with the same phase shift from chain to chain"
+    return Claim("Figs. 8-11", says, told, (gap("off, parts of the range", off, 1e-3),))
+
+
+def _torques() -> Claim:
+    """A curve without jumps changes half as much in half the time; power is the energy's rate."""
+    path = InvertedU()
+    t = np.linspace(0, path.duration, 1601)
+    uniform, printed_masses = (RigidDelta(robot(), masses) for masses in ("uniform", "paper"))
+    tau, other = (model.inverse_dynamics(*path(t)) for model in (uniform, printed_masses))
+    shrinks = np.abs(np.diff(tau[::2], axis=0)).max() / np.abs(np.diff(tau, axis=0)).max()
+    measures = (
+        Measure("largest change over that in half the time", float(shrinks), 1.95, 2.05),
+        gap("power less the rate of energy, parts of its peak", _power_gap(uniform, t, tau), 1e-4),
+        gap("the same with m2 at both ends", _power_gap(printed_masses, t, other), 1e-4),
+    )
+    ours = (
+        f"peak {np.abs(tau).max():.2f} N m with uniform rods, {np.abs(other).max():.2f} with "
+        "m2 at both ends of a rod as in (11)"
+    )
+    return Claim("Fig. 14", "torques are smooth in time", ours, measures)
 
 
 def _power_gap(model: RigidDelta, t: Array, tau: Array) -> float:
