@@ -77,7 +77,7 @@ def test_linearize(console: Console) -> None:
     ("words", "said"),
     [
         (("simulate", ARM, "--modes", "0"), "no mode"),
-        (("simulate", ARM, "--step", "0.1"), "largest admissible step"),
+        (("simulate", ARM, "--input", "bang-bang", "--step", "0.1"), "largest admissible step"),
         (("simulate", ARM, "--input", "bangbang"), "did you mean bang-bang"),
         (("simulate", ARM, "--input", "absent.csv"), "cannot read efforts"),
         (("simulate", ARM, "--at", "1"), "2 are needed"),
