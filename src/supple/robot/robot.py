@@ -48,8 +48,8 @@ class Robot(Description, Shown, ABC):
         A path is dotted, `links.link2.section.depth`; a path through a shared name makes a
         private copy of the shared material or section for that link.
         """
-        changes = path if isinstance(path, Mapping) else {path: value}
-        if not all(isinstance(each, str) for each in changes):
+        changes = {path: value} if isinstance(path, str) else path
+        if not isinstance(changes, Mapping) or not all(isinstance(each, str) for each in changes):
             raise SuppleError(
                 f"path is {shown(path)}: give a dotted path such as 'links.link1.length', or "
                 "{path: value, ...}"
