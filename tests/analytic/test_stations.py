@@ -407,7 +407,10 @@ def test_a_series_keeps_no_terms_of_rounding():
         t = np.linspace(0, 1, 11)
         found = t[:, None] ** np.arange(len(curve)) @ curve
         rows, columns = np.triu_indices(4)
-        form = series.form(1, 32)[:, rows, columns] * (4 * top**2 / series.unit) ** np.arange(32.0)[:, None]
+        form = (
+            series.form(1, 32)[:, rows, columns]
+            * (4 * top**2 / series.unit) ** np.arange(32.0)[:, None]
+        )
         plain = t[:, None] ** np.arange(32) @ form
         size = np.abs(form[:2]).max(axis=0)
         assert (np.abs(found[:, 3:13] - plain) <= 4e-15 * size).all()
