@@ -125,6 +125,17 @@ def test_pinned_pinned_beam_by_release_and_closure() -> None:
     agree(structure, 4, closed=bending(math.pi * np.arange(1, 5), beam, 1.0))
 
 
+@pytest.mark.parametrize("theory", ["inextensible", "euler-bernoulli"])
+def test_beam_pinned_at_its_root_and_clamped_by_a_closure(theory: str) -> None:
+    """Pinned and free has the same roots: the hinge's pivot vanishes where the beam rings."""
+    beam = bar(theory=theory, planar=True)
+    structure = build([Part(beam, releases=letting_go(5))], [to_ground(0, 1, 5)], planar=True)
+    found = natural_frequencies(structure.tree(), 3, 0, 1.0)
+    closed = bending(PINNED[:3], beam, 1.0)
+    assert (found.width < 1e-10).all()
+    assert (np.abs(found.omega[0] / closed - 1) <= found.width[0]).all()
+
+
 def test_spherical_joint_hangs_a_beam_that_is_pinned_and_free() -> None:
     """Pinned-free bending in both planes, free twisting; the three rotations are rigid."""
     beam = bar(theory="euler-bernoulli")

@@ -202,7 +202,7 @@ ALWAYS_INLINE void FN(eliminate)(const FN(Step) *t, unsigned active, LN(Values) 
         if (!(left >> i & 1))
             continue;
         left &= ~(1u << i);
-        const int spreads = t->guard && (left || !t->last); /* the last pivot of all is small at a root */
+        const int spreads = f->faint > 0 && (left || !t->last); /* the last pivot of all is small at a root */
         if (t->guard)
             D[i][i] += SHIFT(t->d[i]);
 #if LANES == 1
@@ -405,18 +405,19 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
         p += g[i] * rel[i];
         size += ABS(g[i] * rel[i]);
     }
-    if (guard) {
+    if (guard || f->faint > 0) {
         FN(sizes)(D, s, 0);
         UNROLL for (int i = 0; i < R; ++i)
             size += s[i] * (rel[i] * rel[i]);
-        p += SHIFT(size);
     }
+    if (guard)
+        p += SHIFT(size);
     for (int j = 0; j < c; ++j) {
         e[j] = NONE;
         UNROLL for (int i = 0; i < R; ++i)
             e[j] += rel[i] * E[i * c + j];
     }
-    if (guard && !last) {
+    if (f->faint > 0 && !last) {
 #if LANES == 1
         if (fabs(p) < f->faint * size && f->put_off < f->room) {
             FN(put_off)(p, g, e, NULL, E, NULL, F, c, f);

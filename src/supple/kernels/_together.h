@@ -27,7 +27,7 @@ static Point LN(careful)(const Problem *P, Block1 *alone, double omega, double s
     Values1 f;
     double step = 4 * DBL_EPSILON;
     for (int attempt = 0;; ++attempt, step *= 8) {
-        alone->spare = sigma != 0 && alone->faint > 0 && P->c + SPARE <= MAX_CLOSURE ? SPARE : 0;
+        alone->spare = alone->faint > 0 && P->c + SPARE <= MAX_CLOSURE ? SPARE : 0;
         evaluate1(P, alone, omega, NULL, sigma, &f);
         Point p = {omega, {f.m, f.e, f.J}};
         if (counts(p.f) || attempt == 4)
