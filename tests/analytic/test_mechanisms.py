@@ -5,6 +5,7 @@ EA / L along each) for a loop under load; a beam on two pins for the exact loop 
 """
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from supple.studies.vibration.elements import element_modes
 
 pytestmark = pytest.mark.slow
 
+SINGULAR = 214  # drawn in a pose that its loops hardly hold
 BLURRED = {47: "1.1e-9"}  # brackets that rounding leaves wider than 1e-9
 LIBRARY = ("four-bar", "five-bar", "scara-parallel", "hexapod", "two-arms")
 
@@ -78,9 +80,18 @@ def test_library_statics_and_elements(name: str) -> None:
 
 
 def agree_with_elements(seed: int) -> None:
-    """Exact modes and count against elements on the null space of the closures."""
-    robot = random_mechanism(seed)
-    exact = supple.modes(robot, count=6)
+    """Exact modes and count against elements on the null space of the closures.
+
+    Near a singular pose the answer comes with a warning. Seed 214 draws a singular one, which is
+    refused: another takes its place.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", supple.PoseWarning)
+        if seed == SINGULAR:
+            with pytest.raises(SuppleError, match="is singular"):
+                supple.modes(random_mechanism(seed), count=6)
+            seed += 300
+        exact = supple.modes(random_mechanism(seed), count=6)
     above = element_modes(exact.structure, 6, 10, "quintic")
     assert exact.certified or seed in BLURRED
     assert exact.width.max() < 1e-7  # proven, all of them
