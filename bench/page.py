@@ -36,17 +36,17 @@ PICTURES = {
     "links": (
         "growth-alike",
         "Growth with links",
-        "Exact modes: time a configuration over the number of links",
+        "Exact modes: time per configuration over the number of links",
     ),
     "modes": (
         "growth-modes",
         "Growth with modes",
-        "Time a configuration over the number of modes asked for",
+        "Time per configuration over the number of modes asked for",
     ),
     "configurations": (
         "growth-configurations",
         "Growth with configurations",
-        "Time a configuration over the size of the batch",
+        "Time per configuration over the size of the batch",
     ),
     "workers": ("sweep", "Growth with workers", "Rate of the sweep by threads"),
     "shaking": (
@@ -86,7 +86,7 @@ def page(run: Mapping[str, Any], folder: str = "performance") -> str:
             f"`python -m bench {name}`. {ABOUT.get(name, '')}".strip() + "\n",
         ]
         if document["rows"]:
-            lines += [f"Time a {document['unit']}:\n", *table(document), ""]
+            lines += [f"Time per {document['unit']}:\n", *table(document), ""]
         for goal in document["goals"]:
             verdict, numbers = "met" if goal["met"] else "MISSED", (goal["value"], goal["limit"])
             lines.append(f"- {verdict}: {goal['text']}: {numbers[0]:.3g}, goal {numbers[1]:.3g}")
@@ -137,7 +137,7 @@ def _accuracy(axes: Any, rows: list[dict[str, Any]]) -> None:
             error = max(row["errors"])
             engine, kind = row["name"].split(", ")
             mark = max(re.findall(r"\d+", kind), key=int)
-            word = "of some degree" if "degree" in kind else kind.split()[1]
+            word = "one of high degree" if "degree" in kind else kind.split()[1]
             family = f"{engine}, {word} per link"
         families.setdefault(family, []).append((row["seconds"], error, mark))
     for family, points in families.items():
@@ -147,7 +147,7 @@ def _accuracy(axes: Any, rows: list[dict[str, Any]]) -> None:
             axes.annotate(at[2], at[:2], xytext=(4, 4), textcoords="offset points", fontsize=7)
     axes.margins(x=0.1, y=0.1)
     axes.legend(fontsize=7, loc="center left")
-    axes.set_xlabel("time a configuration (s)")
+    axes.set_xlabel("time per configuration (s)")
     axes.set_ylabel("worst relative error")
 
 
@@ -162,7 +162,7 @@ def _against_size(label: str) -> Any:
         if any(lines):
             axes.legend(fontsize=8)
         axes.set_xlabel(label)
-        axes.set_ylabel("time a configuration (s)")
+        axes.set_ylabel("time per configuration (s)")
 
     return draw
 
@@ -171,7 +171,7 @@ def _workers(axes: Any, rows: list[dict[str, Any]]) -> None:
     names = [row["name"].replace(", ", ",\n") for row in rows]
     axes.bar(names, [1 / min(row["wall_seconds"]) for row in rows], width=0.5)
     axes.set_yscale("log")
-    axes.set_ylabel("configurations a second, clock on the wall")
+    axes.set_ylabel("configurations per second (wall clock)")
 
 
 def _shaking(axes: Any, rows: list[dict[str, Any]]) -> None:

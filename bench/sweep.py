@@ -86,7 +86,7 @@ class Sweep:
             ),
             Goal("memory, GB", MEMORY / 1e9, held / 1e9, False),
         ]
-        goals += [Goal("a configuration and core", self.aim, ours)] if self.aim else []
+        goals += [Goal("time per configuration and core", self.aim, ours)] if self.aim else []
         return Report(
             f"{self.title}: {COUNT} modes at {many} random poses, certified",
             "configuration",
@@ -104,7 +104,7 @@ class Sweep:
             ],
             [
                 f"{wide} of {many} poses have a bracket wider than 1e-9 (widest {width.max():.1e})",
-                "two threads by the clock on the wall, with nothing else running"
+                "two threads by the wall clock, with nothing else running"
                 if alone
                 else "two threads are not timed: other work took the processor away; together they "
                 f"took {two_cpu / ours:.2f} times one's processor time",

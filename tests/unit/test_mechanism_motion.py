@@ -186,7 +186,7 @@ def held(name: str) -> tuple[Model, JointPD]:
         ("five-bar", 1.0),
         ("two-arms", 1.0),
         ("scara-parallel", 1.0),
-        ("hexapod", 0.2),
+        ("hexapod", 1.0),
     ],
 )
 def test_energy_is_balanced_to_1e_8(name: str, duration: float) -> None:
