@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...arguments import Check, checked, listed, number, one_of, optional, reals, shown
+from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
 from ...outputs.kinds import Acceleration, Encoder, Moment, Strain, Tip
 from ...outputs.output import Output as AnyOutput
@@ -23,6 +24,7 @@ from ...robot import Robot, a_robot
 from ...structure import Joints, structure_of
 from ..configuration import where
 from .frequency_system import CHUNK, FrequencySystem, system_of
+from .linear_inversion import inputs_along
 from .modal_response import with_modes
 from .modes import Modes, modes
 from .zeros import zeros_within
@@ -100,6 +102,39 @@ class FrequencyResponse(Answer):
         lam = self.ports.zeros(self.system, *given, -(self.poles.imag**2), self.rigid_modes)
         s = np.sqrt(lam + 0j)
         return np.asarray(np.where(s.imag < 0, -s, s))
+
+    def efforts(
+        self, path: Trajectory, window: tuple[float, float], cutoff_hz: float
+    ) -> tuple[Array, Array]:
+        """Return t (N,) and the inputs (N, inputs) with which the outputs follow a path, bounded.
+
+        Linear about this pose, by the exact transfer functions (`linear_inversion`). As many
+        outputs as inputs, named as strings, joints free. path: of the outputs, as motion away from
+        the pose, beginning at t = 0; window: first and last time, s; cutoff_hz: nothing faster is
+        asked for.
+        """
+        path = a_trajectory("path", path)
+        cutoff_hz = number(0, above=True)("cutoff_hz", cutoff_hz)
+        ends = reals("window", window)
+        if ends.shape != (2,) or not ends[0] < ends[1]:
+            raise SuppleError(f"window is {shown(window)}: give (first, last) in s, first < last")
+        width = len(np.atleast_1d(path.at(0.0)[0]))
+        if not len(self.inputs) == len(self.outputs) == width or not self.rigid_modes:
+            raise SuppleError(
+                f"a path of {width} coordinates, {len(self.inputs)} inputs and "
+                f"{len(self.outputs)} outputs, joints {self.joints}: give as many of each, joints "
+                "free"
+            )
+
+        def H(f: Array) -> Complex:
+            damping = {
+                "structural_damping": self.structural_damping,
+                "modal_damping": self.modal_damping,
+            }
+            ports = (self.inputs, self.outputs)
+            return response(self.robot, self.theta, f, *ports, joints="free", **damping).values
+
+        return inputs_along(H, path, (float(ends[0]), float(ends[1])), cutoff_hz)
 
 
 def _ports(name: str, value: Any) -> tuple[Output, ...]:

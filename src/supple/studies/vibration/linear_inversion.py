@@ -1,0 +1,65 @@
+"""Which inputs make outputs follow: a frequency response inverted, frequency by frequency.
+
+About its pose a robot answers linearly, y(omega) = H(omega) u(omega), and u = H^-1 y taken over a
+window that is long enough is the bounded one of all inputs that give y: where H has zeros in the
+right half plane it begins before the path does. H is exact, so no mode is left out; but its
+inverse grows with frequency, near the ends of a move as a chirp, so that a highest frequency is
+stated. Source: [Bayo1987].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...control.trajectories import Trajectory
+from ...errors import SuppleError
+
+__all__ = ["inputs_along"]
+
+Array = NDArray[np.float64]
+STEP = 1e-3  # s, at most
+MOST = 200_000  # samples
+LEFT = 1e-3  # of the largest input may be left at the ends of a window
+
+
+def inputs_along(
+    H: Callable[[Array], NDArray[np.complex128]],
+    path: Trajectory,
+    window: tuple[float, float],
+    cutoff_hz: float,
+) -> tuple[Array, Array]:
+    """Return t (N,) and inputs (N, n) with which n outputs follow a path of theirs.
+
+    H: from frequencies (F,) in Hz to (F, n, n), of a robot that is free to move, so that
+    -omega^2 H has an inverse at all frequencies. Accelerations of the path are followed, which
+    vanish outside it; above half of `cutoff_hz` they fade out like a cosine.
+    """
+    step = min(STEP, 0.25 / cutoff_hz)
+    count = round((window[1] - window[0]) / step)
+    if not 16 <= count <= MOST:
+        raise SuppleError(
+            f"window is {window!r}: that is {count} samples, give one of 16 to {MOST}"
+        )
+    t = window[0] + step * np.arange(count)
+    wanted = path.at(np.clip(t, 0.0, path.duration))[2]
+    wanted = np.where(((t >= 0) & (t <= path.duration))[:, None], wanted, 0.0)
+    f = np.fft.rfftfreq(count, step)
+    some = (f > 0) & (f <= cutoff_hz)
+    fade = np.cos(np.pi / 2 * np.clip(2 * f[some] / cutoff_hz - 1, 0, 1)) ** 2
+    asked = fade[:, None] * np.fft.rfft(wanted, axis=0)[some]
+    found = np.zeros((len(f), wanted.shape[1]), complex)
+    moved = -((2 * np.pi * f[some]) ** 2)[:, None, None] * H(f[some])
+    found[some] = np.linalg.solve(moved, asked[..., None])[..., 0]
+    inputs = np.fft.irfft(found, count, axis=0)
+    edge = max(1, count // 50)
+    left = np.abs(np.concatenate([inputs[:edge], inputs[-edge:]])).max()
+    if left > LEFT * np.abs(inputs).max():
+        raise SuppleError(
+            f"the inputs do not die out within the window {window!r}: "
+            f"{left / np.abs(inputs).max():.2g} of the largest is left at its ends; give a longer "
+            "window, or damping where zeros lie on the imaginary axis"
+        )
+    return t, inputs
