@@ -43,10 +43,10 @@ def inputs_along(
         raise SuppleError(
             f"window is {window!r}: that is {count} samples, give one of 16 to {MOST}"
         )
-    t = window[0] + step * np.arange(count)
+    t: Array = np.asarray(window[0] + step * np.arange(count), float)
     wanted = path.at(np.clip(t, 0.0, path.duration))[2]
     wanted = np.where(((t >= 0) & (t <= path.duration))[:, None], wanted, 0.0)
-    f = np.fft.rfftfreq(count, step)
+    f: Array = np.asarray(np.fft.rfftfreq(count, step), float)
     some = (f > 0) & (f <= cutoff_hz)
     fade = np.cos(np.pi / 2 * np.clip(2 * f[some] / cutoff_hz - 1, 0, 1)) ** 2
     asked = fade[:, None] * np.fft.rfft(wanted, axis=0)[some]

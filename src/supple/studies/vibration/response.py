@@ -118,7 +118,7 @@ class FrequencyResponse(Answer):
         ends = reals("window", window)
         if ends.shape != (2,) or not ends[0] < ends[1]:
             raise SuppleError(f"window is {shown(window)}: give (first, last) in s, first < last")
-        width = len(np.atleast_1d(path.at(0.0)[0]))
+        width = path.at(np.zeros(1))[0].shape[1]
         if not len(self.inputs) == len(self.outputs) == width or not self.rigid_modes:
             raise SuppleError(
                 f"a path of {width} coordinates, {len(self.inputs)} inputs and "
@@ -127,12 +127,16 @@ class FrequencyResponse(Answer):
             )
 
         def H(f: Array) -> Complex:
-            damping = {
-                "structural_damping": self.structural_damping,
-                "modal_damping": self.modal_damping,
-            }
-            ports = (self.inputs, self.outputs)
-            return response(self.robot, self.theta, f, *ports, joints="free", **damping).values
+            return response(
+                self.robot,
+                self.theta,
+                f,
+                self.inputs,
+                self.outputs,
+                joints="free",
+                structural_damping=self.structural_damping,
+                modal_damping=self.modal_damping,
+            ).values
 
         return inputs_along(H, path, (float(ends[0]), float(ends[1])), cutoff_hz)
 
