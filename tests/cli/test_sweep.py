@@ -85,3 +85,15 @@ def test_tolerances_print_what_python_returns(console: Console) -> None:
     bad = console(*words, "--within", "links.link1.section.wall")
     assert bad.code == 2
     assert "write PATH=+-" in bad.err
+
+
+def test_stability_along_a_trajectory(console: Console) -> None:
+    words = ("sweep", "theodore-rrp", "stability", "--over", "payload.mass=0.1")
+    ran = console(*words, "--csv")
+    assert ran.code == 0, ran.err
+    assert "offsetting_ratio" in ran.out
+    ran = console("sweep", "theodore-rrp", "--trajectory", "extension", "--over", "payload.mass=0")
+    assert (ran.code, "is for the study stability" in ran.err) == (2, True)
+    robot = supple.load("theodore-rrp")
+    with pytest.raises(supple.SuppleError, match="needs a trajectory"):
+        supple.sweep(robot, "stability", {"payload.mass": [0.1]})

@@ -113,3 +113,32 @@ def test_mass_of_the_industrial_arm() -> None:
 def test_bad_input(given: dict, word: str) -> None:
     with pytest.raises(supple.SuppleError, match=word):
         supple.optimise(supple.load("industrial-3"), **given)
+
+
+def test_over_a_box_of_poses_none_is_lower() -> None:
+    """The worst pose of a box is not its middle: it joins the set that is designed for."""
+    robot = supple.load("industrial-3")
+    walls, box = dict.fromkeys(WALLS[:2], (0.004, 0.02)), {"theta.link3": (1.0, 2.6)}
+    mass = mass_of(robot, POSES[0])
+    theta = [0.0, 0.5, 1.0]
+    found = supple.optimise(robot, walls, at=theta, over=box, mass=mass)
+    poses = np.column_stack([0 * np.ones(400), 0.5 * np.ones(400), np.linspace(1.0, 2.6, 400)])
+    assert supple.modes(found.robot, poses, count=1).frequency_hz.min() >= found.lowest_hz * (
+        1 - 1e-6
+    )
+    assert found.kkt < 1e-3
+
+
+def test_a_frequency_is_placed() -> None:
+    robot, walls = supple.load("industrial-3"), dict.fromkeys(WALLS[:2], (0.004, 0.02))
+    found = supple.optimise(robot, walls, at=POSES[1], place=(1, 6.5))
+    again = supple.modes(found.robot, POSES[1], count=1).frequency_hz[0]
+    assert again == pytest.approx(6.5, rel=1e-6)
+    assert found.lowest_hz == pytest.approx(again, rel=1e-12)
+    # over a box the band that it sweeps is centred on the target, in ratio
+    found = supple.optimise(robot, walls, over={"theta.link2": (-1.0, 1.0)}, place=(1, 5.0))
+    poses = np.column_stack([np.zeros(401), np.linspace(-1, 1, 401), np.zeros(401)])
+    swept = supple.modes(found.robot, poses, count=1).frequency_hz[:, 0]
+    off = abs(swept / 5.0 - 1).max()
+    assert abs(found.lowest_hz / 5.0 - 1) == pytest.approx(off, rel=1e-4)
+    assert swept.max() - 5.0 == pytest.approx(5.0 - swept.min(), rel=1e-3)

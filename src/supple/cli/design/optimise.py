@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ...errors import SuppleError
-from ..arguments import File, Json, angles
+from ..arguments import File, Json, angles, numbers
 from ..output import plain, print_json, print_table, say
 from .sweep import parse_over
 
@@ -28,6 +28,22 @@ def optimise(
             "--at", metavar="0,45deg,...", help="A pose; may be repeated. Default: all zero."
         ),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
+    over: Annotated[
+        list[str],
+        typer.Option(
+            "--over",
+            metavar="KEY=low:high",
+            help="A box of poses: theta.link2=-2:2. May be repeated.",
+        ),
+    ] = [],  # noqa: B006 - as above
+    place: Annotated[
+        str | None,
+        typer.Option(
+            "--place",
+            metavar="MODE,HZ",
+            help="Bring this mode to a frequency: 1,12 (mode 1, 12 Hz).",
+        ),
+    ] = None,
     mass: Annotated[
         float | None, typer.Option("--mass", help="Largest mass of links and bodies together, kg.")
     ] = None,
@@ -47,14 +63,17 @@ def optimise(
 
     if out is not None:
         check_place(out, file)
-    bounds = {}
-    for text in vary:
+    ranges: dict[str, dict[str, tuple[float, float]]] = {"--vary": {}, "--over": {}}
+    for option, text in [("--vary", each) for each in vary] + [("--over", each) for each in over]:
         key, ends = parse_over(text)
         if len(ends) != 2:
-            raise SuppleError(f"--vary {text}: write PATH=low:high")
-        bounds[key] = (ends[0], ends[1])
+            raise SuppleError(f"{option} {text}: write it as KEY=low:high")
+        ranges[option][key] = (ends[0], ends[1])
     poses = [angles(text, "--at") for text in at] or None
-    found = ask(files.load(file), bounds, at=poses, mass=mass, sag=sag, stress=stress)
+    wanted = None if place is None else numbers(place, "--place", 2)
+    goal: dict[str, Any] = {"at": poses, "over": ranges["--over"] or None, "place": wanted}
+    goal |= {"mass": mass, "sag": sag, "stress": stress}
+    found = ask(files.load(file), ranges["--vary"], **goal)
     if out is not None:
         files.dump(found.robot, out)
     if json:

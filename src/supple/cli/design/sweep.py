@@ -8,6 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, numbers
+from ..motion.options import Path
 from ..output import AS_CSV, check_places, plain, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -58,11 +59,12 @@ SaveNc = Annotated[
 
 def sweep(
     file: File,
-    study: Annotated[str, typer.Argument(help="modes or statics.")] = "modes",
+    study: Annotated[str, typer.Argument(help="modes, statics, simulate or stability.")] = "modes",
     over: Over = [],  # noqa: B006 - typer reads it, nobody changes it
     at: At = None,
     position: Position = None,
     count: Annotated[int, typer.Option("--count", help="Number of modes per configuration.")] = 6,
+    trajectory: Path = None,
     sample: Sample = None,
     samples: Annotated[int, typer.Option("--samples", help="Number of sample points.")] = 1024,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the samples.")] = 0,
@@ -80,12 +82,20 @@ def sweep(
 ) -> None:
     """Ask the same question everywhere and print where the answer is lowest."""
     from ... import files
+    from ...architectures.kinds import architecture_of
     from ...studies.design.sweep import sweep as ask
+    from ..motion.simulate import trajectory_of
 
     check_places(plot, save, stored=True)
     given: dict[str, Any] = {"sample": sample, "samples": samples, "seed": seed}
     if study == "modes":
         given["count"] = count
+    robot = files.load(file)
+    if study == "stability":
+        joints = len(architecture_of(robot).motors())
+        given["trajectory"] = trajectory_of(trajectory or "extension", joints)
+    elif trajectory is not None:
+        raise SuppleError("--trajectory is for the study stability")
     if reduce is not None:
         given["reduce"] = reduce.split(",")
     if at is not None:
@@ -93,7 +103,7 @@ def sweep(
     if position is not None:
         given["position"] = numbers(position, "--position", 3)
     found = ask(
-        files.load(file),
+        robot,
         study,
         dict(parse_over(text) for text in over),
         out=out,

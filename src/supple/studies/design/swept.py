@@ -51,11 +51,21 @@ def _simulate(
 
 
 def _stability(
-    robot: Robot, place: Mapping[str, Any], *, trajectory: Any, basis: Any = None, **options: Any
+    robot: Robot,
+    place: Mapping[str, Any],
+    *,
+    trajectory: Any = None,
+    basis: Any = None,
+    **options: Any,
 ) -> dict[str, Array]:
     """What vibration does along a trajectory, which may be a function of the configuration."""
     from ..motion.stability import stability
 
+    if trajectory is None:
+        raise SuppleError(
+            "the study stability needs a trajectory: give trajectory=, such as "
+            "supple.ParabolicBlends(start, end, duration=1.0, blend=0.1)"
+        )
     model, rows = _model(robot, basis), []
     spots = next(iter(place.values()))
     for spot in spots:
