@@ -31,7 +31,7 @@ from .sensitivities import sensitivities
 from .varied import Varied
 from .workers import Progress
 
-__all__ = ["Optimum", "mass_of", "optimise"]
+__all__ = ["Optimum", "mass_of", "optimise", "worst_pose"]
 
 Array = NDArray[np.float64]
 EXCHANGES = 20  # of the set of poses, at most
@@ -152,7 +152,7 @@ def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
                 method="SLSQP",
                 options={"ftol": tolerance, "maxiter": 200},
             )
-            if (worse := _worse(task, found.x)) is None:
+            if (worse := worst_pose(task, found.x)) is None:
                 break
             task.poses = np.vstack([task.poses, worse])
             begin = np.append(found.x[:-1], task.bound(task.robot(found.x[:-1])))
@@ -350,7 +350,7 @@ class _Task:
         )
 
 
-def _worse(task: _Task, z: Array) -> Array | None:
+def worst_pose(task: _Task, z: Array) -> Array | None:
     """Return the worst pose of the box, None where those known are as bad."""
     if not task.box:
         return None
