@@ -14,36 +14,38 @@ from .sweep import parse_over
 __all__ = ["optimise"]
 
 
+Vary = Annotated[
+    list[str],
+    typer.Option(
+        "--vary", metavar="PATH=low:high", help="A dimension and its bounds; may be repeated."
+    ),
+]
+Poses = Annotated[
+    list[str],
+    typer.Option("--at", metavar="0,45deg,...", help="A pose; may be repeated. Default: all zero."),
+]
+Box = Annotated[
+    list[str],
+    typer.Option(
+        "--over",
+        metavar="KEY=low:high",
+        help="A box of poses: theta.link2=-2:2. May be repeated.",
+    ),
+]
+Place = Annotated[
+    str | None,
+    typer.Option(
+        "--place", metavar="MODE,HZ", help="Bring this mode to a frequency: 1,12 (mode 1, 12 Hz)."
+    ),
+]
+
+
 def optimise(
     file: File,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            "--vary", metavar="PATH=low:high", help="A dimension and its bounds; may be repeated."
-        ),
-    ],
-    at: Annotated[
-        list[str],
-        typer.Option(
-            "--at", metavar="0,45deg,...", help="A pose; may be repeated. Default: all zero."
-        ),
-    ] = [],  # noqa: B006 - typer reads it, nobody changes it
-    over: Annotated[
-        list[str],
-        typer.Option(
-            "--over",
-            metavar="KEY=low:high",
-            help="A box of poses: theta.link2=-2:2. May be repeated.",
-        ),
-    ] = [],  # noqa: B006 - as above
-    place: Annotated[
-        str | None,
-        typer.Option(
-            "--place",
-            metavar="MODE,HZ",
-            help="Bring this mode to a frequency: 1,12 (mode 1, 12 Hz).",
-        ),
-    ] = None,
+    vary: Vary,
+    at: Poses = [],  # noqa: B006 - typer reads it, nobody changes it
+    over: Box = [],  # noqa: B006 - as above
+    place: Place = None,
     mass: Annotated[
         float | None, typer.Option("--mass", help="Largest mass of links and bodies together, kg.")
     ] = None,
