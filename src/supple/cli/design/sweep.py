@@ -55,6 +55,10 @@ SaveNc = Annotated[
         "--save", metavar="FILE", help="Write netCDF (.nc) or an interactive page (.html)."
     ),
 ]
+Reduce = Annotated[
+    str | None,
+    typer.Option("--reduce", help="Keep only the minimum or maximum, and where it is."),
+]
 
 
 def sweep(
@@ -72,10 +76,7 @@ def sweep(
     scheduler: Scheduler = "threads",
     workers: Annotated[int | None, typer.Option("--workers", help="Number of workers.")] = None,
     shard: Shard = None,
-    reduce: Annotated[
-        str | None,
-        typer.Option("--reduce", help="Keep only the minimum or maximum, and where it is."),
-    ] = None,
+    reduce: Reduce = None,
     save: SaveNc = None,
     plot: Plot = None,
     json: Json = False,
