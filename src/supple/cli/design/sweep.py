@@ -103,16 +103,8 @@ def sweep(
         given["theta"] = angles(at, "--at")
     if position is not None:
         given["position"] = numbers(position, "--position", 3)
-    found = ask(
-        robot,
-        study,
-        dict(parse_over(text) for text in over),
-        out=out,
-        scheduler=scheduler,
-        workers=workers,
-        shard=_shard(shard),
-        **given,
-    )
+    spread = {"out": out, "scheduler": scheduler, "workers": workers, "shard": _shard(shard)}
+    found = ask(robot, study, dict(parse_over(text) for text in over), **(given | spread))
     _write(found, save, plot)
     if reduce is not None and not json:
         _print_reduced(found)
