@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
 from ...architectures.kinds import architecture_of
-from ...arguments import checked, instance, number, one_of, optional, reals, switch
+from ...arguments import Check, checked, instance, number, one_of, optional, reals, switch
 from ...errors import SuppleError
 from ...robot import Robot, a_robot
 from ...structure import structure_of
@@ -91,19 +91,22 @@ def mass_of(robot: Robot, theta: ArrayLike) -> float:
     return float(beams + bodies + structure.root_mass[0, :, 0, 0].sum())
 
 
-@checked(
-    robot=a_robot,
-    vary=instance(Mapping, "ranges such as {'links.link1.section.wall': (0.004, 0.02)}"),
-    at=optional(reals),
-    over=optional(instance(Mapping, "ranges such as {'theta.link2': (-2, 2)}")),
-    place=optional(reals),
-    mass=optional(number(0, above=True)),
-    sag=optional(number(0, above=True)),
-    stress=optional(number(0, above=True)),
-    tolerance=number(0, 0.1, above=True),
-    progress=optional(switch),
-    maximise=one_of("lowest"),
-)
+ARGUMENTS: dict[str, Check] = {
+    "robot": a_robot,
+    "vary": instance(Mapping, "ranges such as {'links.link1.section.wall': (0.004, 0.02)}"),
+    "at": optional(reals),
+    "over": optional(instance(Mapping, "ranges such as {'theta.link2': (-2, 2)}")),
+    "place": optional(reals),
+    "mass": optional(number(0, above=True)),
+    "sag": optional(number(0, above=True)),
+    "stress": optional(number(0, above=True)),
+    "tolerance": number(0, 0.1, above=True),
+    "progress": optional(switch),
+    "maximise": one_of("lowest"),
+}
+
+
+@checked(**ARGUMENTS)
 def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
     robot: Robot,
     vary: Mapping[str, tuple[float, float]],
@@ -135,8 +138,6 @@ def optimise(  # noqa: PLR0913 - the last ones are limits, all by name
     """
     from scipy.optimize import minimize
 
-    if maximise != "lowest":
-        raise SuppleError(f"maximise is {maximise!r}: give 'lowest', the lowest over all poses")
     limits = {"mass": mass, "sag": sag, "stress": stress}
     task = _Task(robot, vary, at, limits, Progress(400, "designs", progress))
     task.aim(over or {}, place)
