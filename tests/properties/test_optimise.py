@@ -142,3 +142,20 @@ def test_a_frequency_is_placed() -> None:
     off = abs(swept / 5.0 - 1).max()
     assert abs(found.lowest_hz / 5.0 - 1) == pytest.approx(off, rel=1e-4)
     assert swept.max() - 5.0 == pytest.approx(5.0 - swept.min(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"over": {"theta.link2": "ab"}},
+        {"over": {"theta.link2": (0, np.inf)}},
+        {"over": {"theta.link9": (0, 1)}},
+        {"over": {"payload.mass": (0, 1)}},
+        {"place": (0, 3.0)},
+        {"place": (1, np.nan)},
+    ],
+)
+def test_bad_boxes_and_places(given: dict) -> None:
+    walls = {WALLS[0]: (0.005, 0.01)}
+    with pytest.raises(supple.SuppleError, match=r"theta\.link|payload|place is"):
+        supple.optimise(supple.load("industrial-3"), walls, **given)

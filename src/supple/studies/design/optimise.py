@@ -210,9 +210,9 @@ class _Task:
 
     def aim(self, box: Mapping[str, Any], place: Any) -> None:
         """Take the box of poses, and what is asked of frequencies: t as a bound, and its sign."""
-        self.box = {name: tuple(map(float, np.ravel(edges))) for name, edges in box.items()}
+        self.box = {name: reals(f"over '{name}'", edges).ravel() for name, edges in box.items()}
         for name, edges in self.box.items():
-            if len(edges) != 2 or not edges[0] < edges[1]:
+            if len(edges) != 2 or not np.isfinite(edges).all() or not edges[0] < edges[1]:
                 raise SuppleError(f"over '{name}' is {box[name]!r}: give (low, high)")
         self.around = Varied.of(self.asked.robot, tuple(box), **{self.key: self.poses[0]})
         if self.around.parameter_keys:
@@ -223,7 +223,7 @@ class _Task:
         if place is not None:
             wanted = np.ravel(place)
             if len(wanted) != 2 or wanted[0] not in range(1, 100) or not 0 < wanted[1] < LARGEST:
-                raise SuppleError(f"place is {place!r}: give (mode, Hz), such as (1, 12.0)")
+                raise SuppleError(f"place is {wanted.tolist()}: give (mode, Hz), such as (1, 12.0)")
             self.mode, self.first, self.sign = int(wanted[0]), 2 * np.pi * wanted[1], 1.0
 
     @property
