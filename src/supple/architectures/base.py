@@ -198,7 +198,8 @@ class Architecture(ABC):
 
         A link may be cut into link@place.
         """
-        return self.parts().get(f"links.{name.partition('@')[0]}")
+        parts = self.parts()
+        return parts.get(f"links.{name}", parts.get(f"links.{name.rpartition('@')[0]}"))
 
     @abstractmethod
     def hangs(self, names: tuple[str, ...]) -> Hanging:

@@ -269,7 +269,7 @@ class Mechanism(Architecture):
         last: dict[str, int] = {}
         out = []
         for i, name in enumerate(names):
-            link = name.partition("@")[0]
+            link = name if name in own else name.rpartition("@")[0]
             parent = self.robot.parents[own[link]] if link in own else -1
             before = self.robot.links[parent].name if parent >= 0 else "foundation"
             out.append(last.get(link, last.get(before, -1)))

@@ -40,7 +40,7 @@ At = Annotated[
         "--at",
         metavar="0,45deg,...",
         help="Joint coordinates: radians, 45deg, or metres outside for a prismatic joint. "
-        "Default: all zero.",
+        "Default: zero, or the start of a mechanism.",
     ),
 ]
 Position = Annotated[

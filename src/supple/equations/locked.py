@@ -67,7 +67,7 @@ def locked_pose(
         return None
     structure = structure_of(robot, where.at[:1])
     names = tuple(segment.name for segment in structure.segments)
-    if any("@" in name for name in names):
+    if len(set(structure.links)) < len(names):  # a link is cut where something hangs on it
         return None
     return Pose(where.theta[0], structure, found.hangs(names).tip)
 

@@ -259,7 +259,7 @@ class Stress(OfSection):
 
     def at_rest(self, rest: Rest) -> Array:
         at = rest.place(self.link, self.fraction)
-        shape = self.section(rest.robot, at.beam.L)
+        shape = self.section(rest.robot, at.length)
         return np.array([von_mises(shape, at.carried)])
 
 

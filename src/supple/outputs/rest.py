@@ -26,13 +26,14 @@ class Place:
     """A section at rest.
 
     Attributes:
-        beam: of its link, what is out of a hub.  x: m from the root.  carried: (6,), force and
-        moment of the outer part on the inner one, section axes.  R: (3, 3), section axes in base
-        axes, turned by the sag.  p: (3,), its place, base axes.
+        beam: of its segment, what is out of a hub.  x: m from its root.  length: m, of the whole
+        link.  carried: (6,), force and moment of the outer part on the inner one, section axes.
+        R: (3, 3), section axes in base axes, turned by the sag.  p: (3,), its place, base axes.
     """
 
     beam: AnyBeam
     x: float
+    length: float
     carried: Array
     R: Array
     p: Array
@@ -58,22 +59,19 @@ class Rest:
 
     def index(self, link: str) -> int:
         """Return the place of a link among the segments, or say which there are."""
-        names = [segment.name for segment in self.structure.segments]
-        if link not in names:
-            raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
-        return names.index(link)
+        return self.structure.pieces(link)[0]
 
     def place(self, link: str, fraction: float) -> Place:
         """Return the section at a fraction of a link's length."""
-        i = self.index(link)
+        i, x = self.structure.section(link, fraction)
         L = float(self.structure.L[0, i])
-        x = fraction * L
+        whole = float(self.structure.L[0, self.structure.pieces(link)].sum())
         found, R = self.state(i, x), self.structure.R[0, i]
         a, b, c = found[3:6]
         turned = np.eye(3) + np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]])
         p = self.structure.p[0, i] + R @ (found[:3] + np.array([x, 0, 0]))
         beam = self.structure.segments[i].beam.outside(L)
-        return Place(beam, x, found[6:], R @ turned, p)
+        return Place(beam, x, whole, found[6:], R @ turned, p)
 
     def reaction(self, joint: str) -> Array:
         """Return force and moment on a link at its joint, (6,), mounted axes, unbent."""

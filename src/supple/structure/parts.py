@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..beams.dynamic_stiffness import numbers, with_curves
 from ..beams.theory import AnyBeam
 from ..beams.varying import VaryingBeam
+from ..errors import SuppleError
 from ..kernels.roots import BeamTree
 from ..kernels.spatial import motion_transform
 
@@ -193,6 +194,33 @@ class Structure:
     def size(self) -> int:
         """Number of configurations, B."""
         return len(self.L)
+
+    @cached_property
+    def links(self) -> list[str]:
+        """Of which link each segment is: its own, or that which was cut into link@place."""
+        found: list[str] = []
+        for segment in self.segments:
+            cut = found and segment.name.startswith(f"{found[-1]}@")
+            found.append(found[-1] if cut else segment.name)
+        return found
+
+    def pieces(self, link: str) -> list[int]:
+        """Return the segments of a link, from its root."""
+        if link not in self.links:
+            known = ", ".join(dict.fromkeys(self.links))
+            raise SuppleError(f"there is no link '{link}': the links are {known}")
+        return [i for i, name in enumerate(self.links) if name == link]
+
+    def section(self, link: str, fraction: float) -> tuple[int, float]:
+        """Return the segment and the place on it, m, of a fraction of a link's length.
+
+        Where something hangs on the link it is the inner side: what hangs there is outside.
+        """
+        own = self.pieces(link)
+        ends = np.cumsum(self.L[0, own])
+        x = fraction * float(ends[-1])
+        k = min(int(np.searchsorted(ends, x * (1 - 1e-12))), len(own) - 1)
+        return own[k], min(x - float(ends[k] - self.L[0, own[k]]), float(self.L[0, own[k]]))
 
     @property
     def axes(self) -> tuple[int, ...]:

@@ -113,9 +113,9 @@ def check(
             if drive.segment
         }
         stress = stresses(robot, structure, bent)
+        notes += _overloads(robot, structure, held, stress)
     except SuppleError as problem:
         notes.append(f"no sag: {problem}")
-    notes += _overloads(robot, held, stress)
     # What `build` and free joints will refuse
     notes += [
         f"{drive.name} has a spring but no rotor_inertia: `build` will refuse it, modes will not"
@@ -152,7 +152,8 @@ def stresses(
     robot: Robot, structure: Structure, bent: Statics
 ) -> dict[str, tuple[float, float | None]]:
     """Highest von Mises stress of each beam with a known section, and its ratio to yield."""
-    family, found = architecture_of(robot), {}
+    family = architecture_of(robot)
+    found: dict[str, tuple[float, float | None]] = {}
     for i, segment in enumerate(structure.segments):
         beam = segment.beam.outside(float(structure.L[0, i]))
         link = None if beam.mass == 0 else family.described(segment.name)
@@ -180,8 +181,10 @@ def stresses(
         if len(known) < len(sections):
             continue
         worst = max(float(von_mises(section, carried[k])) for k, section in enumerate(known))
+        name = structure.links[i]  # the pieces of a cut link are one
+        worst = max(worst, found.get(name, (0.0, None))[0])
         limit = None if material is None else material.yield_strength
-        found[segment.name] = (worst, None if limit is None else worst / limit)
+        found[name] = (worst, None if limit is None else worst / limit)
     return found
 
 
@@ -284,15 +287,25 @@ def _out_of_plane(robot: Robot, first: float, place: dict[str, Any]) -> list[str
 
 
 def _overloads(
-    robot: Robot, held: Mapping[str, float], stress: Mapping[str, tuple[float, float | None]]
+    robot: Robot,
+    structure: Structure,
+    held: Mapping[str, float],
+    stress: Mapping[str, tuple[float, float | None]],
 ) -> list[str]:
-    """Stresses past yield, holding efforts past their limits, and what motors behind gears give."""
+    """Stresses past yield, or not known; efforts past their limits; motors behind gears."""
     notes = [
         f"{name} yields under the robot's own weight: {value / 1e6:.4g} MPa is {ratio:.3g} times "
         "its yield strength"
         for name, (value, ratio) in stress.items()
         if ratio is not None and ratio > 1
     ]
+    each = zip(structure.links, structure.segments, strict=True)
+    missing = {name: 1 for name, part in each if not part.beam.rigid and name not in stress}
+    if missing:
+        notes.append(
+            f"no stress in {', '.join(missing)}: it needs a section with an outline (rectangle, "
+            "box, circle, tube) of one material"
+        )
     for drive in architecture_of(robot).drives:
         effort, unit = abs(held.get(drive.name, 0.0)), "N" if drive.slides else "N m"
         if drive.made.effort_limit is not None and effort > drive.made.effort_limit:

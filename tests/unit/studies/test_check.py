@@ -132,3 +132,39 @@ def test_a_spring_without_rotor_is_told_for_every_family(name, path, motor):
     assert note.startswith(f"{motor} has a spring")
     with pytest.raises(supple.SuppleError, match="rotor_inertia"):
         supple.build(robot, supple.AssumedModes(1))
+
+
+def test_a_link_that_carries_another_midway_is_one_link():
+    """two-arms: the column carries both arms below `at`, the left arm alone above it."""
+    robot = supple.load("two-arms")
+    theta = [link.joint.start[0] for link in robot.links]
+    seen = supple.check(robot, theta)
+    assert set(seen.stress) == {link.name for link in robot.links}
+    left, right = seen.holding["left-upper"], seen.holding["right-upper"]
+    places = {0.74: left - right, 0.75: left - right, 0.76: left, 1.0: left}  # at: 0.6 of 0.8 m
+    outputs = {f"{f}": supple.Moment("column", f) for f in places}
+    outputs |= {"stress": supple.Stress("column", 0.76)}
+    bent = supple.statics(robot, theta, outputs=outputs).outputs
+    for fraction, moment in places.items():
+        assert bent[f"{fraction}"][2] == pytest.approx(moment, rel=1e-12)
+    assert seen.stress["column"][0] == pytest.approx(float(bent["stress"]), rel=2e-3)
+    # a tip force at zero frequency adds to the moments what it adds in statics
+    for fraction in (0.3, 0.9):
+        output = supple.Moment("column", fraction)
+        pushed = supple.statics(robot, theta, force=[0, 1, 0], outputs={"m": output}).outputs["m"]
+        still = supple.statics(robot, theta, outputs={"m": output}).outputs["m"]
+        found = supple.response(
+            robot, theta, [0.0], inputs=["force.y"], outputs=[output], joints="locked"
+        )
+        np.testing.assert_allclose(found.values[0, :, 0].real, pushed - still, atol=1e-12)
+
+
+def test_a_link_may_have_an_at_in_its_name():
+    robot = supple.load("industrial-3").with_("gravity", (0, -9.81, 0))
+    renamed = supple.check(robot.with_("links.link2.name", "arm@2")).stress
+    assert renamed["arm@2"] == supple.check(robot).stress["link2"]
+
+
+def test_where_no_stress_can_be_had_a_note_says_why():
+    notes = supple.check(supple.load("kuo-delta")).notes
+    assert any(note.startswith("no stress in upper1") and "outline" in note for note in notes)

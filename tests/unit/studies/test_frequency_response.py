@@ -167,7 +167,7 @@ def test_a_delta_answers_at_its_platform():
     ("given", "sentence"),
     [
         ({"inputs": ["torque.link1"]}, "input is 'torque.link1': give tau.LINK"),
-        ({"inputs": ["tau.link9"]}, "link 'link9' is not among link1"),
+        ({"inputs": ["tau.link9"]}, "there is no link 'link9': the links are link1"),
         ({"inputs": ["tau.link1"], "joints": "locked"}, "does nothing with joints locked"),
         ({"outputs": ["nose"]}, "output is 'nose': give tip.x"),
         ({"frequency_hz": [-1.0]}, "frequency_hz must be"),

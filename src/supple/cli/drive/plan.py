@@ -54,12 +54,12 @@ Jerk = Annotated[
 Deflection = Annotated[
     float | None,
     typer.Option(
-        "--deflection-limit", help="Largest deflection of any link's end, m (kind effort)."
+        "--deflection-limit", help="Largest deflection of any link's end, m (with --by effort)."
     ),
 ]
 Stress = Annotated[
     float | None,
-    typer.Option("--stress-limit", help="Largest stress in any link, Pa (kind effort)."),
+    typer.Option("--stress-limit", help="Largest stress in any link, Pa (with --by effort)."),
 ]
 Rate = Annotated[float, typer.Option("--rate", help="Samples per second of --out.")]
 Out = Annotated[

@@ -102,7 +102,7 @@ def modes(
         print_json(_document(found), found)
         return
     theories = _theory(found.robot)
-    told = theories if isinstance(theories, str) else ", ".join(theories)
+    told = theories if isinstance(theories, str) else ", ".join(dict.fromkeys(theories))
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}")
     say(f"joints {found.joints}, theory {told}, method {found.method}\n")
     rows = zip(found.frequency_hz, found.omega, found.kind, strict=True)

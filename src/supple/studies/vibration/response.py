@@ -392,7 +392,7 @@ class Ports:
     def _row(self, system: FrequencySystem, output: One) -> Array:
         if isinstance(output, Strain | Entry):
             place: Any = output.output if isinstance(output, Entry) else output
-            self._segment(system, place.link)
+            system.structure.pieces(place.link)
             return np.empty(0)
         kind, _, part = str(output).partition(".")
         if kind == "tip" and part in TIP:
@@ -409,9 +409,8 @@ class Ports:
     def _entry(self, system: FrequencySystem, output: Entry, w2: Complex, loss: complex) -> Complex:
         """Rows of a moment, section axes, or of the acceleration of a link's end, base axes."""
         place = output.output
-        i = self._segment(system, place.link)
+        i, x = system.structure.section(place.link, place.fraction)
         if isinstance(place, Moment):
-            x = place.fraction * float(system.structure.L[0, i])
             return np.asarray(system.forces(i, x, w2, loss)[:, 3 + output.k])
         moved = system.structure.R[0, i, output.k] @ (system.z.end[i][:3] @ system.z.free)
         return np.asarray(-w2[:, None] * moved)
@@ -420,10 +419,10 @@ class Ports:
         self, system: FrequencySystem, output: Strain, w2: Complex, loss: complex
     ) -> Complex:
         """Rows of a bending strain: offset psi_z', or -y psi_z' + z psi_y' + u' at (y, z)."""
-        i = self._segment(system, output.link)
+        i, x = system.structure.section(output.link, output.fraction)
         L = float(system.structure.L[0, i])
-        yields = system.structure.segments[i].beam.outside(L).compliances([output.fraction * L])[0]
-        f = system.forces(i, output.fraction * L, w2, loss)
+        yields = system.structure.segments[i].beam.outside(L).compliances([x])[0]
+        f = system.forces(i, x, w2, loss)
         turn_z, turn_y = f[:, 5] * yields[5] / loss, f[:, 4] * yields[4] / loss
         if np.ndim(output.offset) == 0:  # about the link's z, whatever the section's roll
             z_LS = system.structure.segments[i].R_LS[2]
@@ -434,17 +433,10 @@ class Ports:
         y, z = np.asarray(output.offset, float)
         return np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
 
-    @staticmethod
-    def _segment(system: FrequencySystem, name: str) -> int:
-        names = [segment.name for segment in system.structure.segments]
-        if name not in names:
-            raise SuppleError(f"link '{name}' is not among {', '.join(names)}")
-        return names.index(name)
-
     def _motor(self, system: FrequencySystem, name: str) -> tuple[int, float]:
         """Column of a motor's coordinate, and the compliance of a spring without a rotor."""
         part = f"upper{name[5:]}" if name.startswith("motor") and name[5:].isdigit() else name
-        i = self._segment(system, part)
+        i = system.structure.pieces(part)[0]
         for owner, _, column in system.z.motors:
             if owner == i:
                 return column, 0.0

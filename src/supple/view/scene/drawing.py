@@ -242,7 +242,7 @@ def _mechanism(
     extent = float(np.ptp(np.concatenate([ends, moved.at.p[0]]), axis=0).max()) or 1.0
     outlines, solids, last = [], [], {}
     for i, name in enumerate(names):
-        link = links[name.partition("@")[0]]
+        link = links[name if name in links else name.rpartition("@")[0]]
         outline = _outline(robot, link, name, extent)
         outlines.append(outline)
         last[link.name] = i
