@@ -393,3 +393,48 @@ def test_a_batch_in_which_other_rows_repeat_others() -> None:
         np.testing.assert_allclose(above.omega, alone.omega, rtol=1e-5)
     assert together.structure.repeats is not None
     assert supple.statics(robot, theta).tip_displacement.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("joint", "free"), [("revolute", 1), ("universal", 2), ("spherical", 3)], ids=str
+)
+def test_a_welded_frame_swings_as_a_whole(joint: str, free: int) -> None:
+    """Three bars welded to a triangle that hangs on a passive joint, shut where it hangs.
+
+    Its closure is moved by nothing but bending. Rounding in it was taken for what holds the joint:
+    the swing was listed as an elastic mode of 1e-14 rad/s, and Newton's method moved ball joints by
+    whole turns.
+    """
+    a, b, c = 0.5, 0.37, 0.41
+    out = math.pi - math.acos((a**2 + b**2 - c**2) / (2 * a * b))
+    back = math.atan2(-b * math.sin(out), -a - b * math.cos(out))
+    start = [0.3, 0.2, 0.5][:free]
+    bar = {
+        "material": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700},
+        "section": {"shape": "rectangle", "depth": 0.01, "width": 0.02},
+    }
+    mount = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.3, 0.4, 0.5]}
+    hung = {"type": joint, "passive": True, "start": start, "mount": mount}
+    links = [
+        {"name": "one", "joint": hung, "length": a},
+        {"name": "two", "joint": {"type": "fixed", "mount": {"rpy": [0, 0, out]}}, "length": b},
+        {
+            "name": "three",
+            "joint": {"type": "fixed", "mount": {"rpy": [0, 0, back - out]}},
+            "length": c,
+        },
+    ]
+    off = [2e-14, 1e-14, 3e-14]  # shut to a few roundings, which are no reason to move anything
+    ends = ["three", {"link": "one", "at": 0.0, "mount": {"xyz": off, "rpy": [0, 0, back]}}]
+    whole = {"name": "frame", "links": [link | bar for link in links]}
+    robot = MechanismRobot.model_validate(whole | {"closures": [{"ends": ends, "type": "fixed"}]})
+    np.testing.assert_allclose(resolve(robot)[0][0], start, atol=1e-12)
+    found = supple.modes(robot, count=4)
+    above = element_modes(found.structure, 4, 6, "quintic")
+    assert found.rigid_modes == above.rigid == free
+    assert found.certified
+    np.testing.assert_allclose(above.omega, found.omega, rtol=1e-7)
+    clamped = supple.modes(robot.with_("links.one.joint", {"type": "fixed", "mount": mount}))
+    assert clamped.rigid_modes == 0
+    low, high = clamped.omega[0] * (1 - 1e-9), clamped.omega[free] * (1 + 1e-9)
+    assert low <= found.omega[0] <= high  # Rayleigh: `free` rows less

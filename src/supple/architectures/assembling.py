@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 SHUT = 1e-12  # opening of a closure that counts as shut, of the mechanism's size
 RANK = 1e-6  # a singular value of J below this, of the largest, lets the mechanism move
+CANCELLED = 1e-13  # of the largest possible, a derivative is rounding: its joint moves both ends
 ROUNDING = 1e-8  # clearance of a motion that closures leave free, shut to 1e-12
 LEAP = 0.5  # largest step of Newton's method: radians, or parts of the mechanism's size
 PACE = 0.2  # largest step of theta on the way from the start, the same
@@ -97,7 +98,9 @@ class Mechanism:
             g.append(opened.g / scale)
             J.append(rows / scale[:, None])
             most.append(size / scale[:, None])
-        return tuple(np.concatenate(each, axis=1) for each in (g, J, most))  # type: ignore[return-value]
+        slope, size = np.concatenate(J, axis=1), np.concatenate(most, axis=1)
+        slope[np.abs(slope) <= CANCELLED * size.max(axis=(1, 2), initial=0.0, keepdims=True)] = 0.0
+        return np.concatenate(g, axis=1), slope, size
 
     def holds(self, x: Array) -> Array:
         """Return how well the closures hold the passive joints, motors held, (B, z): `clearance`.

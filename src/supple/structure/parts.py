@@ -262,6 +262,9 @@ class Structure:
             for f in (np.asarray, np.abs)
         )
         scale = np.linalg.norm(size, axis=2, keepdims=True)
+        # a closure back at the hinge that carries it: what is left there is rounding
+        most = np.abs(ends).max(axis=(0, 2, 3))[:, None, None]
+        scale = np.maximum(scale, 1e-3 * most)
         rank = np.linalg.matrix_rank(rows / np.where(scale > 0, scale, 1.0), tol=1e-10)
         return loose - np.asarray(rank, np.int64)
 
