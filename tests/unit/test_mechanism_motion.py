@@ -130,6 +130,18 @@ def test_motors_that_a_loop_ties_are_refused() -> None:
         build(MechanismRobot.model_validate(data), AssumedModes(1))
 
 
+def test_rigid_links_that_loops_hold_altogether_are_refused() -> None:
+    """A bar on a hinge with its end nailed down: it was an error of the algebra behind."""
+    bar = {"name": "bar", "joint": {"passive": True}, "length": 1.0, "theory": "rigid"}
+    nail = {"type": "revolute", "ends": ["bar", {"link": "base", "mount": {"xyz": [1, 0, 0]}}]}
+    whole = {"name": "nailed", "planar": True, "links": [bar | {"mass_per_length": 1.0}]}
+    with pytest.raises(SuppleError, match="nailed: its loops hold all its joints"):
+        build(MechanismRobot.model_validate(whole | {"closures": [nail]}))
+    whole["links"][0]["joint"] = {"type": "revolute"}
+    with pytest.raises(SuppleError, match="hold the motor bar, so that it cannot move"):
+        build(MechanismRobot.model_validate(whole | {"closures": [nail]}))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["four-bar", "five-bar", "two-arms"])
 def test_energy_is_balanced(name: str) -> None:

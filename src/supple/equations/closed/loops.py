@@ -383,8 +383,16 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
         )
     tied = [name for k, name in enumerate(chain.motors) if rest and np.abs(S[rest, k]).max() > 1e-7]
     if tied:
+        held = f"tie the motors {', '.join(tied)} to each other, so that they"
+        held = held if len(tied) > 1 else f"hold the motor {tied[0]}, so that it"
+        alone = "move on their own" if len(tied) > 1 else "move"
         raise SuppleError(
-            f"{robot.name}: its loops tie the motors {', '.join(tied)} to each other, so that they "
-            "cannot move on their own; make one of their joints passive, or let links bend"
+            f"{robot.name}: its loops {held} cannot {alone}; make a joint of the loop passive, or "
+            "let links bend"
+        )
+    if len(followers) == chain.size:
+        raise SuppleError(
+            f"{robot.name}: its loops hold all its joints and its links are rigid, so that nothing "
+            "can move; leave out a closure, or let links bend"
         )
     return Loops(robot, laws, tuple(followers), tuple(rows), z)
