@@ -56,13 +56,18 @@ class Span:
     plane: int | None = None
     excluded: tuple[int, ...] = ()
 
+    def section(self, x: float) -> Any:
+        """Return the section at x, or None where stiffnesses are given instead."""
+        if not isinstance(self.first, Shape):
+            return None
+        return _between(self.first, self.second, (x - self.start) / (self.stop - self.start))
+
     def exact(self, x: Array) -> Array:
         """Return the properties at x, (P, 10), from the sizes there."""
-        t = (x - self.start) / (self.stop - self.start)
         each = []
-        for part in t.tolist():
-            if isinstance(self.first, Shape):
-                section = _between(self.first, self.second, part)
+        for place in x.tolist():
+            section = self.section(place)
+            if section is not None:
                 material: Any = self.material
                 A, I_z, I_y, J_t, I_p = section.constants()
                 E, rho, G = material.E, material.rho, material.G
@@ -71,6 +76,7 @@ class Span:
                 inert = (rho * I_z, rho * I_y, rho * I_p)
                 each.append([rho * A, E * A, E * I_z, E * I_y, *shear, *inert])
             else:
+                part = (place - self.start) / (self.stop - self.start)
                 ends = zip(self.first, self.second, strict=True)
                 each.append([(1 - part) * a + part * b if a != b else a for a, b in ends])
         rows = np.array(each)
@@ -186,8 +192,8 @@ class VaryingBeam(AnyBeam):
         """Return the section at x, or None where stiffnesses are given instead."""
         place = self.start + x
         span = next((s for s in self.spans if place < s.stop), self.spans[-1])
-        t = (place - span.start) / (span.stop - span.start)
-        return _between(span.first, span.second, t) if isinstance(span.first, Shape) else None
+        found: Shape | None = span.section(place)
+        return found
 
     def on_panel(self, x: Array) -> Array:
         """Return the properties at points x (P,) that lie inside one panel, its ends excluded."""

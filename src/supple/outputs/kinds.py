@@ -21,8 +21,8 @@ from ..robot import JointedLink, Robot
 from ..sections import Shape
 from .output import Motion, Output
 from .rest import Rest
-from .sections import LINK, PLACE, carried, chain_with, check_place, cut, joint_force
-from .stress import has_fibre, von_mises
+from .sections import LINK, PLACE, carried, chain_with, cut, joint_force
+from .stress import has_fibre, stress_along, von_mises
 
 __all__ = [
     "OUTPUTS",
@@ -92,6 +92,8 @@ class Tip(Output):
 class Strain(Output):
     """The strain along a link at a fraction of its length, at a place of its section.
 
+    Of a link that slides it is a fraction of the length outside its hub, here and everywhere.
+
     Attributes:
         offset: distance from the axis to the gauge, m, along -y of the link: bending in its x-y
         plane alone, 1 gives the curvature in 1/m, whatever the section's roll. Or (y, z), where
@@ -114,13 +116,25 @@ class Strain(Output):
         self._slope(loops.laws.chain if isinstance(loops, Loops) else model.chain)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
-        import casadi as ca
+        chain = model.chain
+        i = chain.index(self.link)
+        if chain.links[i].slide is None:
+            import casadi as ca
 
-        return ca.mtimes(ca.DM(self.row(model)), motion.q)
+            return ca.mtimes(ca.DM(self.row(model)), motion.q)
+        l, *eta = (motion.q[place] for place in chain.own(i))
+        return sum(a * x for a, x in zip(self._slope(chain, l), eta, strict=True))
 
     def row(self, model: Model) -> Array:
         """Return what it is per unit q, (1, N): slopes of the section's fields, by its place."""
-        slope, places = self._slope(model.chain), model.chain.eta[model.chain.index(self.link)]
+        chain = model.chain
+        i = chain.index(self.link)
+        if chain.links[i].slide is not None:
+            raise SuppleError(
+                f"link {self.link} slides: its strain is no fixed sum of q; give another link, or "
+                "ask it as an output of a run"
+            )
+        slope, places = self._slope(chain), chain.eta[i]
         if places.stop - places.start != len(slope):
             raise SuppleError(
                 f"some bending of {self.link} follows from a loop: its strain is no fixed sum of "
@@ -130,19 +144,29 @@ class Strain(Output):
         row[0, places] = slope
         return row
 
-    def _slope(self, chain: Chain) -> Array:
-        """What it is per unit of the link's own coordinates."""
+    def _slope(self, chain: Chain, l: Any = None) -> list[Any]:
+        """What it is per unit of the link's own coordinates, at a free length of one that slides.
+
+        A link that slides does not stretch.
+        """
         link = chain.links[chain.index(self.link)]
-        if link.slide is not None:
-            raise SuppleError(f"link {self.link} slides: strain at a place of it is not offered")
         if link.shapes is None:
             raise SuppleError(f"link {self.link} is rigid: it has no strain")
-        slope = link.shapes.at(self.fraction * link.inv.length, derivative=1)
+        if link.slide is not None:
+            turns = link.slide.curvature(link.inv.length if l is None else l, self.fraction)
+            stretch = [0.0] * link.slide.count
+        else:
+            slope = link.shapes.at(self.fraction * link.inv.length, derivative=1)[0].tolist()
+            stretch, turns = slope[0], slope[3:]
         if isinstance(self.offset, int | float):
-            turned: Array = self.offset * (link.R_SL.T @ slope[0, 3:])[2]
-            return turned
+            into = [float(self.offset * part) for part in link.R_SL[:, 2]]
+            return [
+                sum(a * x for a, x in zip(into, each, strict=True))
+                for each in zip(*turns, strict=True)
+            ]
         y, z = self._gauge(self.offset)
-        return np.asarray(slope[0, 0] - y * slope[0, 5] + z * slope[0, 4])
+        about_y, about_z = turns[1:]
+        return [u - y * b + z * a for u, a, b in zip(stretch, about_y, about_z, strict=True)]
 
     def at_rest(self, rest: Rest) -> Array:
         at, i = rest.place(self.link, self.fraction), rest.index(self.link)
@@ -167,8 +191,8 @@ class Strain(Output):
 class OfSection(Output):
     """An output of a section of a link, (3,) and zero at rest unless a kind says otherwise.
 
-    Attributes:
-        ends: whether the end of a link that slides can be asked.
+    Of a link that slides the fraction is one of the length outside its hub: the section is the
+    material that is there at the time, and its velocity and acceleration are the material's.
     """
 
     link: str
@@ -176,14 +200,13 @@ class OfSection(Output):
 
     checks: ClassVar = {"link": LINK, "fraction": PLACE}
     of_tree: ClassVar = True
-    ends: ClassVar = True
 
     def names(self, model: Model) -> list[str]:
         kind = type(self).__name__.lower()
         return [f"{kind}.{self.link}.{self.fraction:g}.{axis}" for axis in AXES]
 
     def check(self, model: Model) -> None:
-        check_place(model, type(self).__name__, self.link, self.fraction, end=self.ends)
+        chain_with(model, type(self).__name__).index(self.link)
 
     def at_rest(self, rest: Rest) -> Array:
         rest.index(self.link)
@@ -199,7 +222,6 @@ class Moment(OfSection):
     """
 
     fraction: float = 0.0
-    ends: ClassVar = False
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Moment", self.link, self.fraction, motion, True)
@@ -218,7 +240,6 @@ class Stress(OfSection):
     """
 
     fraction: float = 0.0
-    ends: ClassVar = False
     smooth: ClassVar = False
 
     def names(self, model: Model) -> list[str]:
@@ -255,7 +276,12 @@ class Stress(OfSection):
     def expression(self, model: Model, motion: Motion) -> Expression:
         at = cut(model, "Stress", self.link, self.fraction, motion, True)
         force, moment = carried(model, at, motion)
-        return von_mises(self.section(model.robot), _column([*force, *moment]))
+        loads = _column([*force, *moment])
+        slide = model.chain.links[at.i].slide
+        if slide is None or not isinstance(slide.beam, VaryingBeam):
+            return von_mises(self.section(model.robot), loads)
+        out = at.links[at.n].length
+        return stress_along(slide.beam, slide.beam.L - out + self.fraction * out, loads)
 
     def at_rest(self, rest: Rest) -> Array:
         at = rest.place(self.link, self.fraction)

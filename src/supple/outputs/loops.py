@@ -14,19 +14,31 @@ from typing import Any
 import numpy as np
 
 from ..equations.chains.chain import Chain
-from ..equations.chains.chain_equations import Laws, laws_of
+from ..equations.chains.chain_equations import Laws, laws_of, section_frame
+from ..equations.chains.tree import sections_of
 from ..equations.closed.closures import closure_ends, rows_between
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.closed.coupled_delta import DeltaTies, rod_ends, rod_places, rod_rows
 from ..equations.closed.delta_legs import leg_robot
 from ..equations.closed.loops import Loops
 from ..equations.evaluate import casadi
-from ..kernels.scalars import Matrix, Vector, cross, negate, transpose, vadd
+from ..kernels.scalars import (
+    Matrix,
+    Scalar,
+    Vector,
+    cross,
+    dot,
+    mul,
+    negate,
+    scale,
+    transpose,
+    vadd,
+)
 from ..robot import MechanismRobot, SerialRobot
 from .output import Expression, Motion, Output
 from .sensor import Sensor
 
-__all__ = ["Leg", "Tree", "closed_function", "pull_beyond"]
+__all__ = ["Leg", "Tree", "closed_function", "pull_beyond", "within"]
 
 
 @dataclass(frozen=True)
@@ -126,11 +138,11 @@ def _of_leg(ties: DeltaTies, output: Output, motion: Motion) -> Expression:
 
 
 def pull_beyond(
-    tree: Tree, motion: Motion, i: int, x: float, about: Vector
+    tree: Tree, motion: Motion, i: int, x: Scalar, about: Vector
 ) -> tuple[Expression, Expression]:
     """Return force and moment about a point, base axes, of the closures on all beyond a section.
 
-    That is beyond x metres along link i; x below zero: its root and hub among it.
+    That is beyond x metres along link i; x a number below zero: its root and hub among it.
     """
     ca = casadi()
     robot, force, moment = tree.robot, [0.0] * 3, [0.0] * 3
@@ -154,12 +166,31 @@ def pull_beyond(
             on, at_ = j, place
             while on >= 0 and on != i:
                 at_, on = robot.links[on].at, robot.parents[on]
-            if on != i or (at_ is not None and at_ < x * (1 - 1e-12)):
+            share = 1.0 if at_ is None else within(at_, x)
+            if on != i or (isinstance(share, float) and not share):
                 continue
             slope = ca.gradient(work, d)
             slope = ca.substitute(slope, ca.vertcat(*given), ca.DM.zeros(12))
-            W = ca.vertsplit(ca.densify(slope))
+            W = scale(share, ca.vertsplit(ca.densify(slope)))
             arm = vadd(p, negate(about))
             force = vadd(force, W[:3])
             moment = vadd(moment, vadd(W[3:], cross(arm, W[:3])))
+            if (
+                at_ is not None
+                and tree.chain.links[i].slide is not None
+                and not isinstance(x, float)
+            ):
+                # along the beam, which slides through, it is the hub that holds
+                frames = tree.laws.frames(q)
+                e = [row[0] for row in frames[i][1]]
+                held = scale(mul(-1.0, dot(e, W[:3])), e)
+                there = section_frame(tree.chain, frames, i, sections_of(robot)[i, at_])[0]
+                force = vadd(force, held)
+                moment = vadd(moment, cross(vadd(there, negate(about)), held))
     return force, moment
+
+
+def within(place: Scalar, x: Scalar) -> Scalar:
+    """Return 1 where a place lies at x or beyond, else 0, in any scalars."""
+    beyond = place >= x * (1 - 1e-12)
+    return float(beyond) if isinstance(beyond, bool) else casadi().if_else(beyond, 1.0, 0.0)

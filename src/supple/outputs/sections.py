@@ -12,11 +12,13 @@ from typing import Any
 from ..arguments import instance, number
 from ..beams.invariants import fields_at, invariants, rigid_invariants
 from ..beams.shapes import EndLoad
+from ..beams.sliding.shapes import Spot
 from ..equations.chain_functions import ChainFunctions
 from ..equations.chains.chain import Chain
 from ..equations.chains.chain_equations import Laws, balance_of, numbers
 from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias, own_mass
 from ..equations.chains.recursions import Balance, moved
+from ..equations.chains.sliders import Slider
 from ..equations.closed.coupled import ClosedFunctions
 from ..equations.closed.coupled_delta import DeltaTies
 from ..equations.closed.loops import Loops
@@ -24,6 +26,7 @@ from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.scalars import (
     Matrix,
+    Scalar,
     Vector,
     axis_rotation,
     cross,
@@ -31,12 +34,13 @@ from ..kernels.scalars import (
     matmul,
     matvec,
     negate,
+    scale,
     transpose,
     vadd,
     zeros,
 )
 from ..structure.serial import link_beam
-from .loops import Leg, Tree, pull_beyond
+from .loops import Leg, Tree, pull_beyond, within
 from .output import Motion
 
 __all__ = [
@@ -45,7 +49,6 @@ __all__ = [
     "Cut",
     "carried",
     "chain_with",
-    "check_place",
     "cut",
     "joint_force",
     "open_laws",
@@ -61,7 +64,8 @@ class Cut:
 
     Attributes:
         balance, links: of the whole robot.  n: place of its link among the bodies, i: among the
-        links.  section: the section itself.  acceleration: (6,), -gravity in it, link axes.
+        links.  fraction, x: of the link's length, or free length, and m from its root.  section:
+        the section itself.  acceleration: (6,), -gravity in it, link axes.
         w: angular velocity, link axes.  lead: (3, 3), axes of the bodies' base, None: the robot's.
     """
 
@@ -69,7 +73,8 @@ class Cut:
     links: list[Numbers]
     n: int
     i: int
-    x: float
+    fraction: float
+    x: Scalar
     section: Section
     acceleration: Vector
     w: Vector
@@ -117,23 +122,18 @@ def chain_with(model: Moved, what: str) -> Chain:
     return open_laws(model, what).chain
 
 
-def check_place(model: Moved, what: str, link: str, fraction: float, end: bool = False) -> int:
-    """Return the place of a link; raise where it slides, unless only its `end` is asked for."""
-    chain = chain_with(model, what)
-    i = chain.index(link)
-    if chain.links[i].slide is not None and not (end and fraction == 1):
-        hint = "; at its end, fraction 1, it is" if end else ""
-        raise SuppleError(f"link {link} slides: {what} at a place of it is not offered{hint}")
-    return i
-
-
 def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gravity: bool) -> Cut:
-    """Return the section at a fraction of a link's length."""
-    laws, i = open_laws(model, what), check_place(model, what, link, fraction, end=True)
+    """Return the section at a fraction of a link's length, of one that slides of its free length.
+
+    There it is the material that is at that place now, and moves on with the beam.
+    """
+    laws, i = open_laws(model, what), chain_with(model, what).index(link)
     part, links, k = model.chain.links[i], list(laws.links), 0
-    x = fraction * part.inv.length
-    own = links[i]
-    if fraction < 1 and isinstance(own, Numbers):
+    own, x = links[i], fraction * part.inv.length
+    if fraction < 1 and isinstance(own, Slider):
+        k = 1 + len(own.spots)
+        links[i] = replace(own, spots=(*own.spots, Spot(fraction)))
+    elif fraction < 1 and isinstance(own, Numbers):
         N, Psi = fields_at(part.shapes, x, bool(part.inv.pairs))
         k = 1 + len(own.stations)
         station = Station(x, N.tolist(), Psi.tolist())
@@ -143,10 +143,12 @@ def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gra
         replace(laws, links=links), motion.lists(), gravity, wrench
     )
     n = model.chain.body[i]
+    if isinstance(own, Slider):
+        x = fraction * bodies[n].length
     section, acceleration = found.poses[n].sections[k], found.sections[n][k]
     w = found.rates[n].sections[k].w
     lead = model.axes if isinstance(model, Leg) else None
-    return Cut(found, bodies, n, i, x, section, acceleration, w, s, etadd[n], lead)
+    return Cut(found, bodies, n, i, fraction, x, section, acceleration, w, s, etadd[n], lead)
 
 
 def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
@@ -154,20 +156,30 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
     found, n = at.balance, at.n
     pose, rate, link = found.poses[n], found.rates[n], at.links[n]
     # The numbers of the link's beam beyond the section, without what sits at its root
-    part = model.chain.links[at.i]
+    part, described = model.chain.links[at.i], open_laws(model, "Moment").links[at.i]
     robot: Any = model.robot
-    beam = link_beam(robot, robot.links[at.i])
-    if part.shapes is None:
-        inv = rigid_invariants(beam, at.x)
+    own: Vector = [0.0] * 6
+    if isinstance(described, Slider):
+        outer = described.at(link.length, start=at.fraction) if at.fraction < 1 else None
     else:
-        inv = invariants(beam, part.shapes, EndLoad(), bool(part.inv.pairs), at.x)
-    outer = replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
-    M, H = own_mass(outer, pose)
-    own = vadd(matvec(M, found.roots[n] + at.etadd), own_bias(outer, pose, rate, M, H))[:6]
+        beam = link_beam(robot, robot.links[at.i])
+        if part.shapes is None:
+            inv = rigid_invariants(beam, at.x)
+        else:
+            inv = invariants(beam, part.shapes, EndLoad(), bool(part.inv.pairs), at.x)
+        outer = replace(numbers(replace(part, inv=inv)), root_mass=zeros(6, 6))
+    if outer is not None:
+        M, H = own_mass(outer, pose)
+        own = vadd(matvec(M, found.roots[n] + at.etadd), own_bias(outer, pose, rate, M, H))[:6]
     places = [link.length, *(station.x for station in link.stations)]
-    for section, x, force in zip(pose.sections, places, found.on_sections[n], strict=True):
-        if x is link.length or x >= at.x * (1 - 1e-12):
-            own = vadd(own, moved(force, section.arm))
+    for k, (section, x) in enumerate(zip(pose.sections, places, strict=True)):
+        force = found.on_sections[n][k]
+        if isinstance(described, Slider) and 0 < k <= len(described.spots):
+            # held by the hub along the beam, which slides through
+            force = scale(within(x, at.x), [0.0, *force[1:]])
+        elif k and not isinstance(described, Slider) and x < at.x * (1 - 1e-12):
+            continue
+        own = vadd(own, moved(force, section.arm))
     if isinstance(model, Leg) and model.beside is not None:  # the other rod on the arm's end
         leg, other = model.beside
         there = balance_of(leg.laws, other.lists(), True, other.load())[0]

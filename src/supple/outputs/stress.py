@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..beams.sliding.weighted import piecewise
+from ..beams.varying import VaryingBeam, panel_nodes
 from ..kernels.torsion import edge_shear
 from ..sections import Box, Circle, Rectangle, Shape, Tube
 
-__all__ = ["has_fibre", "von_mises"]
+__all__ = ["has_fibre", "stress_along", "von_mises"]
 
 EDGE = 17  # places from the middle of an edge to its corner
 
@@ -19,33 +21,72 @@ def has_fibre(section: Shape) -> bool:
     return isinstance(section, Rectangle | Box | Circle | Tube)
 
 
-def von_mises(section: Shape, carried: Any) -> Any:
+def von_mises(section: Shape, carried: Any, constants: Any = None) -> Any:
     """Return the highest von Mises stress, Pa, of (force, moment) in section axes.
 
     sqrt(sigma^2 + 3 tau^2) of axial force, bending and torsion, where it is largest: on the rim of
     a tube, at the corner of a box (tau by Bredt), along the edges of a rectangle (tau by
-    Saint-Venant). Shear forces are left out. `carried` holds six numbers or expressions.
+    Saint-Venant). Shear forces are left out. `carried` holds six numbers or expressions;
+    `constants` are those of another section of this shape.
     """
-    A, I_z, I_y, J_t, _ = section.constants()
+    a, b, c, *tau = _constants(section) if constants is None else constants
     each = [carried[k] for k in (0, 3, 4, 5)]  # sizes of numbers or expressions
     N, T, M_y, M_z = (x.fabs() if hasattr(x, "fabs") else abs(x) for x in each)
     if isinstance(section, Circle | Tube):
-        bending = (M_y**2 + M_z**2) ** 0.5 * section.diameter / 2 / I_z
-        return _both(N / A + bending, T * section.diameter / 2 / J_t)
+        return _both(a * N + b * (M_y**2 + M_z**2) ** 0.5, tau[0] * T)
+    if isinstance(section, Box):
+        return _both(a * N + b * M_z + c * M_y, tau[0] * T)
+    s = np.linspace(0.0, 1.0, EDGE)
+    worst: Any = 0.0
+    for k in range(EDGE):
+        pairs = ((s[k] * b * M_z + c * M_y, tau[k]), (b * M_z + s[k] * c * M_y, tau[EDGE + k]))
+        for sigma, shear in pairs:
+            worst = _larger(worst, _both(a * N + sigma, shear * T))
+    return worst
+
+
+def _constants(section: Shape) -> list[float]:
+    """Stress at the outer fibre per unit N, M_z, M_y and, at one place or many, T."""
+    A, I_z, I_y, J_t, _ = section.constants()
+    if isinstance(section, Circle | Tube):
+        r = section.diameter / 2
+        return [1 / A, r / I_z, r / I_y, r / J_t]
     if not isinstance(section, Rectangle | Box):
         raise TypeError(f"a {type(section).__name__} has no outer fibre")
     h, b = section.depth, section.width
-    high, wide = M_z * h / 2 / I_z, M_y * b / 2 / I_y
+    out = [1 / A, h / 2 / I_z, b / 2 / I_y]
     if isinstance(section, Box):
         t = section.wall
-        return _both(N / A + high + wide, T / (2 * (h - t) * (b - t) * t))
-    s = np.linspace(0.0, 1.0, EDGE)
-    side, top = edge_shear(h, b, s)
-    worst: Any = 0.0
-    for k in range(EDGE):
-        for sigma, tau in ((s[k] * high + wide, side[k]), (high + s[k] * wide, top[k])):
-            worst = _larger(worst, _both(N / A + sigma, T * float(tau) / J_t))
-    return worst
+        return [*out, 1 / (2 * (h - t) * (b - t) * t)]
+    side, top = edge_shear(h, b, np.linspace(0.0, 1.0, EDGE))
+    return [*out, *(side / J_t).tolist(), *(top / J_t).tolist()]
+
+
+def stress_along(beam: VaryingBeam, x: Any, carried: Any) -> Any:
+    """Return the same at an expression x along a beam whose section varies.
+
+    The constants are series of Legendre's on pieces so short that these end at rounding.
+    """
+    import casadi as ca
+
+    t, _, to = panel_nodes()
+    place, out = beam.start + x, None
+    for span in reversed(beam.spans):
+        edges, todo, held = [span.start], [(span.start, span.stop)], []
+        while todo:
+            a, b = todo.pop()
+            rows = [_constants(span.section(s)) for s in ((a + b) / 2 + (b - a) / 2 * t).tolist()]
+            c = to @ np.array(rows)
+            rough = np.abs(c[-2:]) > 1e-13 * np.abs(c).max(axis=0)
+            if rough.any() and b - a > (span.stop - span.start) / 256:
+                todo += [((a + b) / 2, b), (a, (a + b) / 2)]
+                continue
+            edges.append(b)
+            held.append(c)
+        constants = piecewise(place, np.array(edges), np.array(held))
+        found = von_mises(span.section(span.start), carried, constants)
+        out = found if out is None else ca.if_else(place < span.stop, found, out)
+    return out
 
 
 def _both(sigma: Any, tau: Any) -> Any:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
@@ -22,8 +23,18 @@ from ..shapes import EndLoad, Shapes
 from ..theory import AnyBeam
 from ..varying import VaryingBeam
 from .rates import Rate, variable
-from .shapes import ROWS, Beta, Family, Shortening, SlideIntegrals, SlidingShapes, Velocity
-from .weighted import Moments, MovingWeights
+from .shapes import (
+    ROWS,
+    Beta,
+    Family,
+    Matrix,
+    Pairs,
+    Shortening,
+    SlideIntegrals,
+    SlidingShapes,
+    Velocity,
+)
+from .weighted import Moments, MovingWeights, piecewise
 
 __all__ = ["SlidingElements"]
 
@@ -60,60 +71,17 @@ class SlidingElements(SlidingShapes):
         return tuple(out)
 
     @cached_property
-    def _weights(self) -> MovingWeights | None:
-        """What stands inside the integrals where the section varies."""
-        beam = self.beam
-        if not isinstance(beam, VaryingBeam):
-            return None
-        return MovingWeights(beam, self.shapes.breaks / beam.L)
-
-    def _integration(self, points: int, degree: int) -> tuple[Array, Callable[[Array], Array]]:
-        """Places (n,) along the whole length, and integrals over eta (..) of values (n, ..) there.
-
-        Where the section varies, series (.., p n) of the values, whose integrals follow with l.
-        """
-        breaks, L, weights = self.shapes.breaks, self.beam.L, self._weights
-        x, w = gauss_points(breaks, points if weights is None else degree + 1)
-        if weights is None:
-            return x, lambda values: np.asarray(np.tensordot(w / L, values, 1))
-        pieces, project = len(breaks) - 1, weights.projected
-        return x, lambda values: project(values.reshape(pieces, degree + 1, *values.shape[1:]))
-
-    def _moments(self, l: Scalar, table: dict[str, Any], column: int) -> Moments | None:
-        """What a table's series are summed with at a free length, a property inside."""
-        if self._weights is None:
-            return None
-        count = table["mean"][0].shape[-1] // (len(self.shapes.breaks) - 1)
-        return self._weights.moments(column, count, l)
-
-    @cached_property
-    def _tables(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Integrals over eta of bending and of twist, unit length, and end values."""
-        L, shapes = self.beam.L, self.shapes
-        x, over = self._integration(shapes.degree + 3, 2 * shapes.degree + 1)
-        eta = (x / L)[:, None]
-        end = [shapes.at(L, d)[0] * L**d for d in range(2)]
-        out = []
-        for twists in (False, True):
-            columns = [j for j, kind in enumerate(self.kinds) if (kind == "torsion") is twists]
-            rows, order = [ROWS[self.kinds[j]][0] for j in columns], 1 if twists else 2
-            N, bent = self._material(x, columns), shapes.at(x, order)[:, rows, columns] * L**order
-            same = np.equal.outer(rows, rows)
-            out.append(
-                {
-                    "gram": [[over(a[:, :, None] * b[:, None]) for b in N] for a in N],
-                    "mean": [over(a) for a in N],
-                    "centre": [over(eta * a) for a in N],
-                    "tip": end[0][rows, columns],
-                    "slope": end[1][rows, columns],
-                    "K": over(bent[:, :, None] * bent[:, None] * same),
-                    "planes": np.array(rows),
-                }
-            )
-        return out[0], out[1]
+    def _kept(self) -> dict[Any, Any]:
+        """Tables by the fraction they begin at, made when first asked for."""
+        return {}
 
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
+        self,
+        l: Scalar,
+        velocity: Velocity = "material",
+        held: Scalar = None,
+        beta: Beta = None,
+        start: float = 0.0,
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":
@@ -121,13 +89,13 @@ class SlidingElements(SlidingShapes):
                 "velocity 'paper' is for AssumedModes of a uniform link: elements, and the shapes "
                 "of a link with stations, follow the material"
             )
-        bending, torsion = self._tables
+        bending, torsion = _tables(self, start)
         twist = self._family(torsion, l, 9, 1) if len(torsion["tip"]) else None
         return self._family(bending, l, 0, 3), twist
 
     def _family(self, table: dict[str, Any], l: Scalar, column: int, power: int) -> Family:
         """A family's integrals at a free length: of constants or moments, times powers of l."""
-        length, inside, three = variable(l), self._moments(l, table, column), range(3)
+        length, inside, three = variable(l), _moments(l, table, column), range(3)
         told: Any = np.ndarray.tolist if inside is None else inside.values
         by = [1.0, 1.0 / l, 1.0 / (l * l)]
         square = [1.0, by[1], by[2], by[1] * by[2], by[2] * by[2]]
@@ -144,18 +112,20 @@ class SlidingElements(SlidingShapes):
             modal = [Rate(value * (self.unit.rIp if power == 1 else self.unit.m)) for value in own]
         else:
             planes = table["planes"].tolist()
-            by_plane: Any = {k: self._moments(l, table, _STIFF[k]) for k in set(planes)}
+            by_plane: Any = {k: _moments(l, table, _STIFF[k]) for k in set(planes)}
             K = [by_plane[k].rates(row) for row, k in zip(table["K"], planes, strict=True)]
             modal = inside.rates(own)
         K = [[stiff * value for value in row] for row in K]
         return Family(gram, mean, centre, tip, slope, K, [length * each for each in modal])
 
     def shortening(
-        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float = 0.0
     ) -> Shortening:
         """Return F = phi(eta)/l of pairs, with the rates of a material point."""
-        table, three = self._short_tables, range(3)
-        place, inside = [table["pairs"].index(pair) for pair in pairs], self._moments(l, table, 0)
+        if ("short", start) not in self._kept:
+            self._kept["short", start] = _short_tables(self, start)
+        table, three = self._kept["short", start], range(3)
+        place, inside = [table["pairs"].index(pair) for pair in pairs], _moments(l, table, 0)
         told: Any = np.ndarray.tolist if inside is None else inside.values
         by = [1.0 / l]
         for _ in range(5):
@@ -180,39 +150,47 @@ class SlidingElements(SlidingShapes):
         tips = [(1.0 / length) * v for v in table["tip"][place].tolist()]
         return Shortening(pairs, gram, against, mean, centre, tips)
 
-    @cached_property
-    def _short_tables(self) -> dict[str, Any]:
-        """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions."""
-        L, shapes = self.beam.L, self.shapes
-        x, over = self._integration(2 * shapes.degree + 2, 4 * shapes.degree)
-        pairs, F, tip = _shortened(shapes, x)
-        N = self._material(x, [j for j, kind in enumerate(self.kinds) if kind != "torsion"])
-        eta = (x / L)[:, None]
-        return {
-            "pairs": [(self.member[a], self.member[b]) for a, b in pairs],
-            "gram": [[over(a[:, :, None] * b[:, None]) for b in F] for a in F],
-            "against": [[over(a[:, :, None] * b[:, None]) for b in N] for a in F],
-            "mean": [over(a) for a in F],
-            "centre": [over(eta * a) for a in F],
-            "tip": tip,
-        }
-
-    def _material(self, x: Array, columns: list[int]) -> list[Array]:
-        """N, l N_l and l^2 N_ll (n, columns) of some shapes at places x of the whole length."""
-        L, left = self.beam.L, (1 - x / self.beam.L)[:, None]
-        rows = [ROWS[self.kinds[j]][0] for j in columns]
-        f = [self.shapes.at(x, d)[:, rows, columns] * L**d for d in range(3)]
-        return [f[0], left * f[1], left**2 * f[2] - 2 * left * f[1]]
-
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         """Return displacements and twist (.., 4, k) at fractions of free lengths."""
         at = np.broadcast_arrays(l, eta)[1]
         found = self.shapes.at(self.beam.L * at.ravel())[:, :4]
         return found.reshape(*at.shape, 4, self.count)
 
-    def curvature(self, l: float) -> Array:
-        """Return the curvature (2, k) at the hub in x-y and x-z."""
-        return self.shapes.at(0.0, 2)[0, 1:3] * (self.beam.L / l) ** 2
+    def spot(
+        self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
+    ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
+        """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
+        length, shapes = variable(l), self.shapes
+        unit = shapes.breaks / self.beam.L
+        rows = [ROWS[kind][0] for kind in self.kinds]
+        series = np.moveaxis(shapes.coefficients[:, rows, range(len(rows))], -1, 1)
+        f = [piecewise(eta.value, unit, series, d) for d in range(4)]
+        each = [(eta.of(*one[:3]), eta.of(*one[1:]) / length) for one in zip(*f, strict=True)]
+        if not pairs:
+            return each, []
+        # phi = l F on every piece, a polynomial
+        terms = 2 * shapes.degree
+        t, w = legendre.leggauss(terms)
+        x, _ = gauss_points(shapes.breaks, terms)
+        own, moved = foreshortening(shapes, x)
+        phi = (self.beam.L * moved[:, 0]).reshape(len(unit) - 1, terms, -1)
+        to = (np.arange(terms) + 0.5)[:, None] * legendre.legvander(t, terms - 1).T
+        series = np.einsum("ng,pgm->pnm", to * w, phi)
+        f = [piecewise(eta.value, unit, series, d) for d in range(3)]
+        named = [(self.member[a], self.member[b]) for a, b in own]
+        at = [named.index(pair) for pair in pairs]
+        return each, [eta.of(*(part[k] for part in f)) / length for k in at]
+
+    def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
+        """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
+        L, out = self.beam.L, [[0.0] * self.count for _ in range(3)]
+        first, second = (self.shapes.at(eta * L, d)[0] * L**d for d in (1, 2))
+        for j, kind in enumerate(self.kinds):
+            row, turn, sign = ROWS[kind]
+            twists = kind == "torsion"
+            value = float(first[3, j] if twists else sign * second[row, j])
+            out[turn - 3][j] = value / l if twists else value / (l * l)
+        return out
 
     def damping(
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
@@ -229,6 +207,96 @@ class SlidingElements(SlidingShapes):
         ).tolist()
         factor = self.beam.L / l
         return [factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C]
+
+
+def _integration(
+    own: SlidingElements, points: int, degree: int, start: float
+) -> tuple[Array, Callable[[Array], Array], MovingWeights | None]:
+    """Places (n,) along the whole length, and integrals over eta (..) of values (n, ..) there.
+
+    They begin at the fraction `start`. Where the section varies, series (.., p n) of the
+    values, and what stands inside the integrals, which follow with l.
+    """
+    L, beam = own.beam.L, own.beam
+    breaks = own.shapes.breaks
+    breaks = np.append(start * L, breaks[breaks > start * L])
+    varies = isinstance(beam, VaryingBeam)
+    x, w = gauss_points(breaks, degree + 1 if varies else points)
+    if not isinstance(beam, VaryingBeam):
+        return x, lambda values: np.asarray(np.tensordot(w / L, values, 1)), None
+    weights = MovingWeights(beam, breaks / L)
+    pieces, project = len(breaks) - 1, weights.projected
+    return (
+        x,
+        lambda values: project(values.reshape(pieces, degree + 1, *values.shape[1:])),
+        weights,
+    )
+
+
+def _moments(l: Scalar, table: dict[str, Any], column: int) -> Moments | None:
+    """What a table's series are summed with at a free length, a property inside."""
+    weights: MovingWeights | None = table["weights"]
+    if weights is None:
+        return None
+    count = table["mean"][0].shape[-1] // (len(weights.pieces) - 1)
+    return weights.moments(column, count, l)
+
+
+def _tables(own: SlidingElements, start: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Integrals over eta of bending and of twist, unit length, and end values."""
+    if ("plain", start) in own._kept:
+        kept: tuple[dict[str, Any], dict[str, Any]] = own._kept["plain", start]
+        return kept
+    L, shapes = own.beam.L, own.shapes
+    x, over, weights = _integration(own, shapes.degree + 3, 2 * shapes.degree + 1, start)
+    eta = (x / L)[:, None]
+    end = [shapes.at(L, d)[0] * L**d for d in range(2)]
+    out = []
+    for twists in (False, True):
+        columns = [j for j, kind in enumerate(own.kinds) if (kind == "torsion") is twists]
+        rows, order = [ROWS[own.kinds[j]][0] for j in columns], 1 if twists else 2
+        N, bent = _material(own, x, columns), shapes.at(x, order)[:, rows, columns] * L**order
+        same = np.equal.outer(rows, rows)
+        out.append(
+            {
+                "gram": [[over(a[:, :, None] * b[:, None]) for b in N] for a in N],
+                "mean": [over(a) for a in N],
+                "centre": [over(eta * a) for a in N],
+                "tip": end[0][rows, columns],
+                "slope": end[1][rows, columns],
+                "K": over(bent[:, :, None] * bent[:, None] * same),
+                "planes": np.array(rows),
+                "weights": weights,
+            }
+        )
+    own._kept["plain", start] = out[0], out[1]
+    return out[0], out[1]
+
+
+def _short_tables(own: SlidingElements, start: float) -> dict[str, Any]:
+    """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions."""
+    L, shapes = own.beam.L, own.shapes
+    x, over, weights = _integration(own, 2 * shapes.degree + 2, 4 * shapes.degree, start)
+    pairs, F, tip = _shortened(shapes, x)
+    N = _material(own, x, [j for j, kind in enumerate(own.kinds) if kind != "torsion"])
+    eta = (x / L)[:, None]
+    return {
+        "pairs": [(own.member[a], own.member[b]) for a, b in pairs],
+        "gram": [[over(a[:, :, None] * b[:, None]) for b in F] for a in F],
+        "against": [[over(a[:, :, None] * b[:, None]) for b in N] for a in F],
+        "mean": [over(a) for a in F],
+        "centre": [over(eta * a) for a in F],
+        "tip": tip,
+        "weights": weights,
+    }
+
+
+def _material(own: SlidingElements, x: Array, columns: list[int]) -> list[Array]:
+    """N, l N_l and l^2 N_ll (n, columns) of some shapes at places x of the whole length."""
+    L, left = own.beam.L, (1 - x / own.beam.L)[:, None]
+    rows = [ROWS[own.kinds[j]][0] for j in columns]
+    f = [own.shapes.at(x, d)[:, rows, columns] * L**d for d in range(3)]
+    return [f[0], left * f[1], left**2 * f[2] - 2 * left * f[1]]
 
 
 def _times(rows: list[list[Scalar]], factor: Scalar) -> list[list[Scalar]]:

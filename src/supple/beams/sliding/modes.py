@@ -25,8 +25,15 @@ from ..theory import Beam
 from .clamped_inertia import ClampedInertia
 from .clamped_mass import ClampedMass, chebyshev_at, settled
 from .rates import Rate, place, variable
-from .shapes import ROWS, Beta, Family, Shortening, SlidingShapes, Velocity
-from .shortening import Bent, ShortTable, running_points, short_table, shortened
+from .shapes import ROWS, Beta, Family, Matrix, Pairs, Shortening, SlidingShapes, Velocity
+from .shortening import (
+    Bent,
+    ShortTable,
+    running_points,
+    short_table,
+    shortened,
+    shortened_at,
+)
 
 __all__ = ["NORMALISATIONS", "Normalisation", "SlidingModes", "sliding_modes"]
 
@@ -160,7 +167,12 @@ class SlidingModes(SlidingShapes):
         ]
 
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
+        self,
+        l: Scalar,
+        velocity: Velocity = "material",
+        held: Scalar = None,
+        beta: Beta = None,
+        start: float = 0.0,
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length.
 
@@ -185,13 +197,13 @@ class SlidingModes(SlidingShapes):
                         slope=slope,
                     )
                 )
-        if velocity == "material" and beta is None and self.table is not None:
+        if velocity == "material" and beta is None and not start and self.table is not None:
             bending = tabulated_family(self, self.table, l)
         else:
-            bending = self.summed_family(bends, l, velocity, self.beam.m)
+            bending = summed_family(self, bends, l, velocity, self.beam.m, start)
         if self.twist is None:
             return bending, None
-        return bending, self.summed_family(self._twists(l), l, velocity, self.beam.rIp)
+        return bending, summed_family(self, self._twists(l), l, velocity, self.beam.rIp, start)
 
     def _twists(self, l: Scalar) -> list[_Twist]:
         """The functions of twist at a free length."""
@@ -219,10 +231,10 @@ class SlidingModes(SlidingShapes):
         return twists
 
     def shortening(
-        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float = 0.0
     ) -> Shortening:
         """Return the foreshortening of pairs of bending functions at a free length."""
-        if beta is None and self.table is not None:
+        if beta is None and not start and self.table is not None:
             if pairs not in self._short:
                 self._short[pairs] = short_table(
                     lambda at: shortened(self.bends(at), pairs, at, self._running),
@@ -232,10 +244,10 @@ class SlidingModes(SlidingShapes):
             table = self._short[pairs]
             if table is not None:
                 return table.at(l, self.laws[0].stroke.at(l))
-        return shortened(self.bends(l, beta), pairs, l, self._running)
+        return shortened(self.bends(l, beta), pairs, l, self._running, start)
 
     @cached_property
-    def _short(self) -> dict[tuple[tuple[int, int], ...], ShortTable | None]:
+    def _short(self) -> dict[Pairs, ShortTable | None]:
         """Tables of foreshortening, made when first asked for."""
         return {}
 
@@ -249,42 +261,6 @@ class SlidingModes(SlidingShapes):
         plain = len(self.laws) == 1 and self.normalisation in ("mass", "one", "unit")
         return table_of(self) if plain else None
 
-    def summed_family(
-        self, modes: Sequence[Bent | _Twist], l: Scalar, velocity: Velocity, density: float
-    ) -> Family:
-        """Return a family's integrals by quadrature."""
-        points, weights = self.quadrature
-        at = [place(x, l) if velocity == "material" else Rate(x, -x / l) for x in points]
-        values = [[mode.at(x) for x in at] for mode in modes]
-        zero, n = Rate(0.0), range(len(modes))
-        stiffness = [[modes[i].stiffness if i == j else zero for j in n] for i in n]
-        modal = [mode.modal * density for mode in modes]
-        tips, slopes = [mode.tip for mode in modes], [mode.slope for mode in modes]
-        parts = [[(v.value, v.first, v.second) for v in row] for row in values]
-        # Integrals of products, of the functions, and of eta times them, by derivative along l
-        n, three = range(len(parts)), range(3)
-        gram: list[list[list[list[Scalar]]]] = [
-            [[[0.0 for _ in n] for _ in n] for _ in three] for _ in three
-        ]
-        weighted = [
-            [[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three] for row in parts
-        ]
-        for i in n:
-            for j in n:
-                for d in three:
-                    for e in three:
-                        if (j, e) >= (i, d):
-                            value = sum(
-                                a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True)
-                            )
-                            gram[d][e][i][j] = gram[e][d][j][i] = value
-        mean = [[sum(weighted[i][d]) for i in n] for d in three]
-        centre = [
-            [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n]
-            for d in three
-        ]
-        return Family(gram, mean, centre, tips, slopes, stiffness, modal)
-
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         """Return displacements and twist (.., 4, k) at fractions of free lengths."""
         l, eta = np.asarray(l, float), np.asarray(eta, float)
@@ -295,15 +271,73 @@ class SlidingModes(SlidingShapes):
             out[..., ROWS[kind][0], j] = one.at(Rate(eta)).value
         return out
 
-    def curvature(self, l: float) -> Array:
-        """Return the curvature (2, k) at the hub in x-y and x-z per unit of each shape."""
-        out, modes = np.zeros((2, self.count)), self.bends(l)
+    def spot(
+        self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
+    ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
+        """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
+        bends, twists, length = self.bends(l, beta), self._twists(l), variable(l)
+        out = []
+        for kind, i in zip(self.kinds, self.member, strict=True):
+            if kind == "torsion":
+                out.append((twists[i].at(eta), Rate(0.0)))
+            else:
+                out.append((bends[i].at(eta), bends[i].slopes(eta)[0] / length))
+        short = shortened_at(bends, pairs, length, eta, self._running) if pairs else []
+        return out, short
+
+    def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
+        """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
+        out: Matrix = [[0.0] * self.count for _ in range(3)]
+        bends, twists = self.bends(l), self._twists(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
-            if kind != "torsion":
-                a, b = modes[i].a, modes[i].b.value
-                value = a[2].value * math.exp(-b) + a[3].value - a[0].value
-                out[0 if kind == "xy" else 1, j] = value * b**2 / l**2
+            if kind == "torsion":
+                one = twists[i]
+                out[0][j] = (one.c * one.k * (one.k * eta).cos()).value / l
+            else:
+                _, turn, sign = ROWS[kind]
+                out[turn - 3][j] = sign * bends[i].slopes(eta)[1].value / (l * l)
         return out
+
+
+def summed_family(
+    shapes: SlidingModes,
+    modes: Sequence[Bent | _Twist],
+    l: Scalar,
+    velocity: Velocity,
+    density: float,
+    start: float = 0.0,
+) -> Family:
+    """Return a family's integrals by quadrature, from the fraction `start` on."""
+    points, weights = shapes.quadrature
+    points = [start + (1 - start) * x for x in points] if start else points
+    weights = [(1 - start) * w for w in weights] if start else weights
+    at = [place(x, l) if velocity == "material" else Rate(x, -x / l) for x in points]
+    values = [[mode.at(x) for x in at] for mode in modes]
+    zero, n = Rate(0.0), range(len(modes))
+    stiffness = [[modes[i].stiffness if i == j else zero for j in n] for i in n]
+    modal = [mode.modal * density for mode in modes]
+    tips, slopes = [mode.tip for mode in modes], [mode.slope for mode in modes]
+    parts = [[(v.value, v.first, v.second) for v in row] for row in values]
+    # Integrals of products, of the functions, and of eta times them, by derivative along l
+    n, three = range(len(parts)), range(3)
+    gram: list[list[list[list[Scalar]]]] = [
+        [[[0.0 for _ in n] for _ in n] for _ in three] for _ in three
+    ]
+    weighted = [
+        [[w * p[d] for w, p in zip(weights, row, strict=True)] for d in three] for row in parts
+    ]
+    for i in n:
+        for j in n:
+            for d in three:
+                for e in three:
+                    if (j, e) >= (i, d):
+                        value = sum(a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True))
+                        gram[d][e][i][j] = gram[e][d][j][i] = value
+    mean = [[sum(weighted[i][d]) for i in n] for d in three]
+    centre = [
+        [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n] for d in three
+    ]
+    return Family(gram, mean, centre, tips, slopes, stiffness, modal)
 
 
 @dataclass(frozen=True)
@@ -324,7 +358,7 @@ def table_of(shapes: SlidingModes, degree: int = 48) -> Table | None:
     """Return the table of one set of shapes, or None when series of this degree do not settle."""
     t = chebyshev.chebpts1(degree + 1)
     l = shapes.laws[0].stroke.lengths(t)
-    gram = shapes.summed_family(shapes.bends(l), l, "material", shapes.beam.m).gram
+    gram = summed_family(shapes, shapes.bends(l), l, "material", shapes.beam.m).gram
     parts: list[dict[tuple[int, int], Array]] = [{}, {}, {}, {}, {}]
     n = len(gram[0][0])
     for i in range(n):

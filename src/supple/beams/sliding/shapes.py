@@ -26,8 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..invariants import beam_points
 from ..shapes import PLANES, EndLoad
 from ..theory import AnyBeam, Beam
-from .rates import Rate, call
+from ..varying import VaryingBeam
+from .rates import Rate, call, place, variable
 from .recipes import Recipe, recipe, symbolic
+from .weighted import MovingWeights
 
 __all__ = [
     "ROWS",
@@ -36,9 +38,11 @@ __all__ = [
     "Shortening",
     "SlideIntegrals",
     "SlidingShapes",
+    "Spot",
     "StiffRod",
     "Velocity",
     "integrals",
+    "spot_fields",
 ]
 
 Array = NDArray[np.float64]
@@ -46,6 +50,7 @@ Scalar = Any
 Matrix = list[list[Scalar]]
 Velocity = Literal["material", "paper"]
 Beta = Sequence[Scalar] | None
+Pairs = tuple[tuple[int, int], ...]
 # Component (0..2 displacement, 3..5 rotation) that each kind of shape moves, and for bending the
 # component and sign of the section's rotation, sign times the slope.
 ROWS = PLANES | {"torsion": (3, 3, 1.0)}
@@ -90,6 +95,19 @@ class Shortening:
 
 
 @dataclass(frozen=True)
+class Spot:
+    """A section of a link that slides.
+
+    Attributes:
+        at: a fraction of the free length: the material that is there now, and moves on with the
+        beam; or, `held`, m from the hub: a place that the beam slides through.
+    """
+
+    at: float
+    held: bool = False
+
+
+@dataclass(frozen=True)
 class SlideIntegrals:
     """Integrals of a link at one free length, names as in `Invariants`, on the wide set.
 
@@ -121,11 +139,14 @@ class SlidingShapes(ABC):
        x-y, x-z, torsion.
     2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
-    3. `shortening(l, pairs, beta)` returns the foreshortening of pairs of bending functions.
+       Integrals over eta begin at the fraction `start`.
+    3. `shortening(l, pairs, beta, start)` returns the foreshortening of pairs of bending functions.
     4. `fields(l, eta)` returns displacements and twist (.., 4, k) at fractions of free lengths,
-       arrays that broadcast, and `curvature(l)` curvatures (2, k) at the hub in x-y and x-z,
-       numbers only.
-    5. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
+       arrays that broadcast, numbers only.
+    5. `spot(l, eta, pairs, beta)` returns Rates of every shape and of its slope in x at one place
+       eta, and of the foreshortening of pairs there; `curvature(l, eta)` returns (3, k), the rates
+       of twist, psi_y and psi_z along x.
+    6. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
 
     Families hold integrals for the properties of `unit`: those of a uniform beam, or ones where the
     section varies and the properties stand inside the integrals.
@@ -138,13 +159,18 @@ class SlidingShapes(ABC):
 
     @abstractmethod
     def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
+        self,
+        l: Scalar,
+        velocity: Velocity = "material",
+        held: Scalar = None,
+        beta: Beta = None,
+        start: float = 0.0,
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
 
     @abstractmethod
     def shortening(
-        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float = 0.0
     ) -> Shortening:
         """Return the foreshortening of pairs of bending functions at a free length."""
 
@@ -153,8 +179,14 @@ class SlidingShapes(ABC):
         """Return displacements and twist (.., 4, k) at fractions of free lengths."""
 
     @abstractmethod
-    def curvature(self, l: float) -> Array:
-        """Return curvatures (2, k) at the hub in x-y and x-z."""
+    def spot(
+        self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
+    ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
+        """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
+
+    @abstractmethod
+    def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
+        """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
 
     def damping(
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
@@ -173,9 +205,26 @@ class SlidingShapes(ABC):
             return self.beam
         return Beam(self.beam.L, 1.0, EI=(1.0, 1.0), GJ=1.0, rIp=1.0)
 
-    def rod(self, l: Scalar) -> tuple[float, Scalar, Scalar, list[float]]:
-        """Return mass, first and second moment about the hub, and rotary inertia, all of it."""
+    def rod(
+        self, l: Scalar, start: float | None = None
+    ) -> tuple[Scalar, Scalar, Scalar, list[Scalar]]:
+        """Return mass, first and second moment about the hub, and rotary inertia, all of it.
+
+        Or of what lies beyond a fraction `start` of the free length.
+        """
         beam = self.beam  # int m s^k from the inner end, k from 0 to 2
+        if start is not None and isinstance(beam, VaryingBeam):
+            weights = MovingWeights(beam, np.array([start, 1.0]))
+            eta = start + (1 - start) * (1 + np.polynomial.legendre.leggauss(3)[0]) / 2
+            powers = weights.projected(np.stack([eta**k for k in range(3)], axis=-1)[None])
+            m, first, second = weights.moments(0, 3, l).values(powers)
+            one = weights.projected(np.ones((1, 1, 1)))
+            about = [l * weights.moments(column, 1, l).values(one)[0] for column in (9, 8, 7)]
+            return l * m, l * l * first, l * l * l * second, about
+        if start is not None and isinstance(beam, Beam):
+            out = [x * (1 - start**k) / k for k, x in ((1, l), (2, l * l), (3, l * l * l))]
+            about = [x * out[0] for x in (beam.rIp, beam.rI[1], beam.rI[0])]
+            return beam.m * out[0], beam.m * out[1], beam.m * out[2], about
         if isinstance(beam, Beam):
             m, first, second = beam.m * beam.L, beam.m * beam.L**2 / 2, beam.m * beam.L**3 / 3
             about = [beam.rIp * beam.L, beam.rI[1] * beam.L, beam.rI[0] * beam.L]
@@ -198,7 +247,7 @@ class SlidingShapes(ABC):
         return len(self.kinds)
 
     @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
+    def pairs(self) -> Pairs:
         """Pairs of shapes of one bending plane: the products that shorten a bent beam."""
         planes = [
             [j for j, kind in enumerate(self.kinds) if kind == plane] for plane in ("xy", "xz")
@@ -215,21 +264,20 @@ class StiffRod(SlidingShapes):
     kinds: tuple[str, ...] = ()
     member: tuple[int, ...] = ()
 
-    def families(
-        self, l: Scalar, velocity: Velocity = "material", held: Scalar = None, beta: Beta = None
-    ) -> tuple[Family, Family | None]:
+    def families(self, *_: Any, **__: Any) -> tuple[Family, Family | None]:
         return Family([[]], [], [], [], [], [], []), None
 
-    def shortening(
-        self, l: Scalar, pairs: tuple[tuple[int, int], ...], beta: Beta = None
-    ) -> Shortening:
+    def shortening(self, *_: Any, **__: Any) -> Shortening:
         return Shortening((), [[]], [[]], [], [], [])
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         return np.zeros((*np.broadcast(l, eta).shape, 3, 0))
 
-    def curvature(self, l: float) -> Array:
-        return np.zeros((2, 0))
+    def spot(self, *_: Any, **__: Any) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
+        return [], []
+
+    def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
+        return [[], [], []]
 
 
 def integrals(
@@ -239,25 +287,27 @@ def integrals(
     held: Scalar = None,
     beta: Beta = None,
     stiffening: bool = False,
+    start: float | None = None,
 ) -> SlideIntegrals:
     """Return the integrals of a sliding link at a free length, float or expression.
 
     Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes. `beta`
     are the roots of the frequency equation where they come from elsewhere than Newton's method.
-    `stiffening` adds the columns of foreshortening.
+    `stiffening` adds the columns of foreshortening. With `start` integrals are those
+    of what lies beyond that fraction of l.
 
     Expressions are written once for each kind of question and then evaluated at what is given.
 
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
     if not symbolic(l):
-        return _integrals(shapes, l, velocity, held, beta, stiffening)
+        return _integrals(shapes, l, velocity, held, beta, stiffening, start)
     other, roots = [] if held is None else [held], [] if beta is None else list(beta)
-    key = (velocity, len(other), None if beta is None else len(roots), stiffening)
+    key = (velocity, len(other), None if beta is None else len(roots), stiffening, start)
 
     def write(at: list[Scalar], other: list[Scalar], roots: list[Scalar]) -> SlideIntegrals:
         own, given = other[0] if other else None, None if beta is None else roots
-        return _integrals(shapes, at[0], velocity, own, given, stiffening)
+        return _integrals(shapes, at[0], velocity, own, given, stiffening, start)
 
     if key not in shapes.recipes:
         shapes.recipes[key] = recipe(write, 1, len(other), len(roots))
@@ -272,15 +322,19 @@ def _integrals(
     held: Scalar,
     beta: Beta,
     stiffening: bool,
+    start: float | None,
 ) -> SlideIntegrals:
     """The integrals, written out."""
-    beam, found = shapes.unit, shapes.families(l, velocity, held, beta)
-    mass, first, second, about = shapes.rod(l)
+    beam, found = shapes.unit, shapes.families(l, velocity, held, beta, start or 0.0)
+    mass, first, second, about = shapes.rod(l, start)
     pairs = shapes.pairs if stiffening else ()
     functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
-    short = shapes.shortening(l, tuple(functions), beta) if pairs else None
+    short = shapes.shortening(l, tuple(functions), beta, start or 0.0) if pairs else None
     wide = _Wide(shapes, *found, l, pairs, short)
     polar = beam.rIp
+    each = zip(shapes.kinds, shapes.member, strict=True)
+    tips = [(wide.family(kind).tip[i], wide.family(kind).slope[i]) for kind, i in each]
+    N_end, Psi_end = _section(shapes, pairs, functions, tips, short.tip if short else [])
     out = SlideIntegrals(
         length=l,
         mass=mass,
@@ -292,8 +346,8 @@ def _integrals(
         J=about,
         JPsi=[wide.moment(3 + a, polar, 0)[:-1] for a in range(3)],
         PsiJPsi=[row[:-1] for row in wide.products(3, 3, polar)[:-1]],
-        N_end=[wide.end(a, slope=False) for a in range(3)],
-        Psi_end=[wide.end(3 + a, slope=True)[:-1] for a in range(3)],
+        N_end=N_end,
+        Psi_end=Psi_end,
         K=wide.stiffness(),
         modal=[
             wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
@@ -307,6 +361,57 @@ def _integrals(
     out.G[0][0][-1][-1] = out.mass
     out.N_end[0][-1] = 1.0
     return out
+
+
+def spot_fields(
+    shapes: SlidingShapes, l: Scalar, spot: Spot, beta: Beta = None, stiffening: bool = False
+) -> tuple[Scalar, Matrix, Matrix]:
+    """Return x, N (3, 3 kz + 1) and Psi (3, 3 kz) of a section; arguments as of `integrals`."""
+    roots, pairs = [] if beta is None else list(beta), shapes.pairs if stiffening else ()
+    functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
+
+    def write(at: list[Scalar], roots: list[Scalar]) -> tuple[Matrix, Matrix]:
+        length, given = at[0], None if beta is None else roots
+        eta = spot.at / variable(length) if spot.held else place(spot.at, length)
+        found = shapes.spot(length, eta, tuple(functions), given)
+        N, Psi = _section(shapes, pairs, functions, *found)
+        N[0][-1] = 0.0 if spot.held else 1.0
+        return N, Psi
+
+    x = spot.at if spot.held else spot.at * l
+    if not symbolic(l):
+        return x, *write([l], roots)
+    key = (spot, None if beta is None else len(roots), stiffening)
+    if key not in shapes.recipes:
+        shapes.recipes[key] = recipe(write, 1, len(roots))
+    return x, *shapes.recipes[key].at([l], roots)
+
+
+def _section(
+    shapes: SlidingShapes,
+    pairs: Pairs,
+    functions: list[tuple[int, int]],
+    values: list[tuple[Rate, Rate]],
+    short: list[Rate],
+) -> tuple[Matrix, Matrix]:
+    """N and Psi of a section, what it moves and turns by per unit of the wide set.
+
+    `values`: each shape and its slope in x; `short`: the foreshortening of `functions`.
+    """
+    width, member = shapes.count + len(pairs), shapes.member
+    six: Matrix = [[0.0] * (3 * width + 1) for _ in range(6)]
+    moved: list[tuple[int, int, Rate]] = []
+    for j, (kind, (value, slope)) in enumerate(zip(shapes.kinds, values, strict=True)):
+        row, turn, sign = ROWS[kind]
+        moved.append((row, j, value))
+        if kind != "torsion":
+            moved.append((turn, j, slope * sign))
+    for p, (j, n) in enumerate(pairs):
+        moved.append((0, shapes.count + p, short[functions.index((member[j], member[n]))]))
+    for row, j, value in moved:
+        for d, part in enumerate((value.value, value.first, value.second)):
+            six[row][d * width + j] = part
+    return six[:3], [row[:-1] for row in six[3:]]
 
 
 @dataclass(frozen=True)
@@ -370,22 +475,6 @@ class _Wide:
                             against = self.short.against
                             value = against[e][d][m][i] if a else against[d][e][i][m]
                         out[d * width + j][e * width + n] = scale * value
-        return out
-
-    def end(self, component: int, slope: bool) -> list[Scalar]:
-        """A component of the end's motion per unit of the wide set, (3 kz + 1,)."""
-        out: list[Scalar] = [0.0] * (3 * self.width + 1)
-        moved: list[tuple[int, Rate]] = []
-        for j, (kind, i) in enumerate(zip(self.shapes.kinds, self.shapes.member, strict=True)):
-            row, turn, sign = ROWS[kind]
-            if component == (turn if slope else row):
-                family, bends = self.family(kind), slope and kind != "torsion"
-                moved.append((j, family.slope[i] * sign if bends else family.tip[i]))
-        if self.short is not None and component == 0:
-            moved += [(j, self.short.tip[p]) for j, p in self._moving(0)]
-        for j, value in moved:
-            for d, part in enumerate((value.value, value.first, value.second)):
-                out[d * self.width + j] = part
         return out
 
     def stiffness(self) -> list[list[Rate]]:

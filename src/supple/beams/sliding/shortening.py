@@ -19,7 +19,7 @@ from .clamped_mass import Stroke, chebyshev_at, settled
 from .rates import Rate, place, variable
 from .shapes import Matrix, Shortening
 
-__all__ = ["Bent", "ShortTable", "running_points", "short_table", "shortened"]
+__all__ = ["Bent", "ShortTable", "running_points", "short_table", "shortened", "shortened_at"]
 
 Array = NDArray[np.float64]
 Scalar = Any
@@ -46,8 +46,8 @@ class Bent:
         ends = a[2] * (y - self.b).exp() + a[3] * (-y).exp()
         return a[0] * y.cos() + a[1] * y.sin() + ends
 
-    def slopes(self, eta: float) -> tuple[Rate, Rate]:
-        """Return the first and second derivative along eta, at fixed eta."""
+    def slopes(self, eta: Rate | float) -> tuple[Rate, Rate]:
+        """Return the first and second derivative along eta, at fixed eta or one that moves."""
         y, a = self.b * eta, self.a
         s, c, up, down = y.sin(), y.cos(), a[2] * (y - self.b).exp(), a[3] * (-y).exp()
         first = a[1] * c - a[0] * s + up - down
@@ -75,18 +75,22 @@ def shortened(
     pairs: tuple[tuple[int, int], ...],
     l: Scalar,
     points: tuple[Array, Array, Array],
+    start: float = 0.0,
 ) -> Shortening:
-    """Return the foreshortening of pairs of modes at a free length."""
+    """Return the foreshortening of pairs of modes at a free length, integrated from `start` on."""
     eta, weights, S = points
+    before = shortened_at(modes, pairs, variable(l), Rate(start), points) if start else []
+    eta, weights, S = start + (1 - start) * eta, (1 - start) * weights, (1 - start) * S
     slopes = [[mode.slopes(x) for x in eta.tolist()] for mode in modes]
     at = [place(x, l) for x in eta.tolist()]
     F, tips = [], []
-    for i, j in pairs:
+    for k, (i, j) in enumerate(pairs):
         half = 0.5 if i == j else 1.0
         one = [(a, b) for a, b in zip(slopes[i], slopes[j], strict=True)]
         g = [a[0] * b[0] * -half / variable(l) for a, b in one]
         g1 = [(a[1].value * b[0].value + a[0].value * b[1].value) * -half / l for a, b in one]
-        below = [_weighted(row, g) for row in S.tolist()]
+        first = before[k] if start else Rate(0.0)
+        below = [first + _weighted(row, g) for row in S.tolist()]
         # F(eta, l) of a material point; g = F_eta with its rate at fixed eta, g1 = F_eta eta
         row = []
         for f, a, a1, spot in zip(below, g, g1, at, strict=True):
@@ -94,7 +98,7 @@ def shortened(
             second = f.second + 2 * a.first * e + a1 * e * e + a.value * spot.second
             row.append(Rate(f.value, f.first + a.value * e, second))
         F.append(row)
-        tips.append(_weighted(weights.tolist(), g))
+        tips.append(first + _weighted(weights.tolist(), g))
     N = [[mode.at(x) for x in at] for mode in modes]
     w, x = weights.tolist(), eta.tolist()
     parts, others = _parts(F, w), _parts(N, [1.0] * len(w))
@@ -107,6 +111,24 @@ def shortened(
         [[sum(a * v for a, v in zip(x, row[d], strict=True)) for row in parts] for d in range(3)],
         tips,
     )
+
+
+def shortened_at(
+    modes: Sequence[Bent],
+    pairs: tuple[tuple[int, int], ...],
+    l: Rate,
+    eta: Rate,
+    points: tuple[Array, Array, Array],
+) -> list[Rate]:
+    """Return F of pairs of modes at one place: -(eta/l) int_0^1 psi_i' psi_j' at eta t."""
+    at, weights, _ = points
+    slopes = [[mode.slopes(eta * t)[0] for t in at.tolist()] for mode in modes]
+    out = []
+    for i, j in pairs:
+        products = [a * b for a, b in zip(slopes[i], slopes[j], strict=True)]
+        half = 0.5 if i == j else 1.0
+        out.append(eta * _weighted((-half * weights).tolist(), products) / l)
+    return out
 
 
 def _weighted(weights: list[float], values: list[Rate]) -> Rate:

@@ -26,7 +26,7 @@ from ..varying import VaryingBeam, panel_nodes
 from .rates import Rate
 from .recipes import symbolic
 
-__all__ = ["Moments", "MovingWeights"]
+__all__ = ["Moments", "MovingWeights", "piecewise"]
 
 Array = NDArray[np.float64]
 Scalar = Any
@@ -147,6 +147,30 @@ def _nested(flat: list[Any], shape: tuple[int, ...]) -> Any:
         return flat
     step = len(flat) // shape[0] if shape[0] else 0
     return [_nested(flat[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
+
+
+def piecewise(x: Scalar, breaks: Array, series: Array, order: int = 0) -> list[Scalar]:
+    """Return polynomials (m,) of x, a number or an expression, or a derivative of theirs.
+
+    `series` (p, n, m): Legendre's on the pieces between `breaks`; the outer ones go on beyond them.
+    """
+    width = np.diff(breaks)
+    own = legendre.legder(series, order, axis=1) * ((2 / width) ** order)[:, None, None]
+    if not symbolic(x):
+        k = int(np.clip(np.searchsorted(breaks, x, "right") - 1, 0, len(series) - 1))
+        t = (2 * x - breaks[k] - breaks[k + 1]) / width[k]
+        return [float(value) for value in legendre.legval(t, own[k])]
+    import casadi as ca
+
+    def chosen(values: Array) -> Scalar:
+        same = len(values) == 1 or (values == values[0]).all()
+        return float(values[0]) if same else ca.pw_const(x, breaks[1:-1], values)
+
+    P = _polynomials((2 * x - chosen(breaks[:-1] + breaks[1:])) / chosen(width), own.shape[1])
+    return [
+        sum((P[n] * chosen(own[:, n, j]) for n in range(len(P)) if own[:, n, j].any()), 0.0)
+        for j in range(own.shape[-1])
+    ]
 
 
 def _polynomials(t: Scalar, count: int) -> list[Scalar]:

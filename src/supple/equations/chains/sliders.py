@@ -13,6 +13,7 @@ the same lines that serve a link of fixed length.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,18 @@ from numpy.typing import NDArray
 from ...beams.sliding.clamped_mass import SHORTEST, ClampedMass
 from ...beams.sliding.modes import SlidingModes
 from ...beams.sliding.rates import Rate
-from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Velocity, integrals
-from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd
+from ...beams.sliding.shapes import (
+    Beta,
+    SlideIntegrals,
+    SlidingShapes,
+    Spot,
+    Velocity,
+    integrals,
+    spot_fields,
+)
+from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd, zeros
 from .chain import Chain
-from .link_inertia import Numbers
+from .link_inertia import Numbers, Station
 
 __all__ = ["Slider", "beta_count", "beta_rates", "given_beta", "newton_beta", "resolved"]
 
@@ -38,7 +47,7 @@ class Slider:
         fixed: the numbers that do not depend on the length.  shapes, velocity: see `integrals`.
         ratios: (k,), damping ratio of each shape.  beta: roots of the frequency equation that come
         from elsewhere, as states of their own; None: by Newton's method at the free length.
-        stiffening: a bent beam keeps its length.
+        stiffening: a bent beam keeps its length.  spots: sections that carry others, or are asked.
     """
 
     fixed: Numbers
@@ -47,35 +56,32 @@ class Slider:
     ratios: tuple[float, ...]
     beta: Beta = None
     stiffening: bool = False
+    spots: tuple[Spot, ...] = ()
 
-    def at(self, l: Scalar, held: Scalar = None) -> Numbers:
-        """Return the link's numbers at a free length; its shapes those of another one, if given."""
-        at = self._inside(l)
-        found = integrals(self.shapes, at, self.velocity, held, self.beta, self.stiffening)
-        kept = self.fixed
-        return Numbers(
-            R_PM=kept.R_PM,
-            p_PM=kept.p_PM,
+    def at(self, l: Scalar, held: Scalar = None, start: float | None = None) -> Numbers:
+        """Return the link's numbers at a free length; its shapes those of another one, if given.
+
+        With `start` they are those of its beam alone, beyond that fraction of the free length.
+        """
+        at, shapes = self._inside(l), self.shapes
+        found = integrals(shapes, at, self.velocity, held, self.beta, self.stiffening, start)
+        names = ("mass", "first", "second", "P", "X", "G", "J", "JPsi", "PsiJPsi")
+        own: dict[str, Any] = {name: getattr(found, name) for name in (*names, "N_end", "Psi_end")}
+        pairs = shapes.pairs if self.stiffening else ()
+        stations = tuple(
+            Station(*spot_fields(shapes, at, spot, self.beta, self.stiffening))
+            for spot in (self.spots if start is None else ())
+        )
+        if start is not None:
+            own["root_mass"] = zeros(6, 6)
+        return replace(
+            self.fixed,
+            **own,
             axis=None,
             length=l,
-            mass=found.mass,
-            first=found.first,
-            second=found.second,
-            P=found.P,
-            X=found.X,
-            G=found.G,
-            J=found.J,
-            JPsi=found.JPsi,
-            PsiJPsi=found.PsiJPsi,
-            pairs=self.shapes.pairs if self.stiffening else (),
-            N_end=found.N_end,
-            Psi_end=found.Psi_end,
-            root_mass=kept.root_mass,
-            tip_mass=kept.tip_mass,
-            rotor=kept.rotor,
+            pairs=pairs,
             slides=True,
-            parent=kept.parent,
-            carrier=kept.carrier,
+            stations=stations,
         )
 
     def _bending(self, l: Scalar) -> SlideIntegrals:

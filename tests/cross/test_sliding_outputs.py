@@ -1,0 +1,318 @@
+"""Outputs inside links that slide, in motion: against a balance of places seen over time.
+
+The motion q(t) = q + qd t + qdd t^2 / 2 is looked at from nine instants: every point of the arm is
+placed by numbers (frames and deflections), its acceleration is their difference of eighth order,
+and force and moment on what lies beyond a section are the sums of m (a - g) over it.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import supple
+from supple.outputs.measuring import evaluator
+
+SECTIONS = [(0, 0.06, 0.05, 0.004), (1.1, 0.05, 0.04, 0.003), (1.1, 0.04, 0.035, 0.003),
+            (2.0, 0.03, 0.03, 0.002)]  # fmt: skip
+STEEL = {"young_modulus": 2e11, "poisson_ratio": 0.3, "density": 7850}
+BEAMS = {
+    "uniform": {"mass_per_length": 5, "bending_stiffness": 6e3},
+    "stations": {
+        "material": STEEL,
+        "stations": [
+            {"at": at, "section": {"shape": "box", "depth": h, "width": b, "wall": t}}
+            for at, h, b, t in SECTIONS
+        ],
+    },
+}
+BASES = {"modes": supple.AssumedModes(2, torsion=0), "elements": supple.FiniteElements(2)}
+DIFFERENCE = np.array(
+    [-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]
+)
+FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+H = 6e-3
+TIP, PAYLOAD = 1.5, 2.0
+COM = np.array([0.03, 0.02, 0.01])
+
+
+@cache
+def arm(beam: str, planar: bool) -> supple.Robot:
+    flat = np.array([1.0, 1.0, 0.0 if planar else 1.0])
+    rpy = [0.0, 0.0, 0.5] if planar else [0.3, 0.2, 0.5]
+    links = [
+        {"name": "mast", "joint": {"type": "revolute", "rotor_inertia": 1}, "length": 1.2,
+         "mass_per_length": 6, "bending_stiffness": 4e4},
+        {"name": "boom", "length": 2.0, "theory": "euler-bernoulli", **BEAMS[beam],
+         "joint": {"type": "prismatic", "rotor_inertia": 3,
+                   "mount": {"rpy": rpy, "xyz": [0.05, 0.02, 0]}},
+         "tip": {"mass": TIP, "com": (COM * flat).tolist()}},
+        {"name": "jib", "joint": {"type": "revolute", "rotor_inertia": 0.4}, "length": 0.8,
+         "mass_per_length": 2, "bending_stiffness": 3e3},
+    ]  # fmt: skip
+    return supple.loads(json.dumps({
+        "supple": 1, "name": "boom", "architecture": "serial", "planar": planar,
+        "gravity": (np.array([0.4, -9.81, 1.3]) * flat).tolist(),
+        "links": links, "payload": {"mass": PAYLOAD},
+    }))  # fmt: skip
+
+
+@cache
+def model(beam: str, basis: str, stiffening: bool = False, planar: bool = True) -> supple.Model:
+    return supple.build(arm(beam, planar), BASES[basis], stiffening=stiffening)
+
+
+def moving(made: supple.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng, n = np.random.default_rng(5), made.size
+    size = np.r_[np.ones(3), np.full(n - 3, 5e-3)]
+    q, qd, qdd = (rng.normal(size=n) * size for _ in range(3))
+    q[1] = 1.3
+    return q, 0.7 * qd, qdd
+
+
+def value(made: supple.Model, output: supple.Output, at: tuple) -> np.ndarray:
+    return evaluator(made, output)(*at, np.zeros(6))[0]
+
+
+def root(made: supple.Model, q: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray]:
+    """Place and axes of a link's root, base axes."""
+
+    def make() -> ca.Function:
+        x = ca.SX.sym("q", made.size)
+        p, R, _ = made.functions.laws.frames(ca.vertsplit(x))[made.chain.index(link)]
+        return ca.Function("root", [x], [ca.vertcat(*p), ca.vertcat(*(ca.horzcat(*r) for r in R))])
+
+    p, R = made.functions.derived(("root", link), make)(q)
+    return p.full()[:, 0], R.full()
+
+
+def placed(made: supple.Model, q: np.ndarray, link: str, fraction: float) -> np.ndarray:
+    """The place of a point of a link's axis, base axes."""
+    p, R = root(made, q, link)
+    length = q[1] if link == "boom" else 0.8
+    along = np.array([fraction * length, 0.0, 0.0])
+    return p + R @ (along + made.deflection_at(q, link, fraction))
+
+
+def attitude(made: supple.Model, q: np.ndarray, link: str, fraction: float) -> np.ndarray:
+    """The axes of a section, base axes: R_z(v') R_y(-w'), slopes by differences along the link."""
+    length = q[1] if link == "boom" else 0.8
+    h = 1e-2 if fraction + 8e-2 < 1 else -1e-2  # one-sided, of eighth order
+    c = [-761 / 280, 8, -14, 56 / 3, -35 / 2, 56 / 5, -14 / 3, 8 / 7, -1 / 8]
+    v = np.array([made.deflection_at(q, link, fraction + k * h) for k in range(9)])
+    _, z, y = (np.array(c) @ v) / (h * length)
+    Rz = np.array([[np.cos(z), -np.sin(z), 0], [np.sin(z), np.cos(z), 0], [0, 0, 1]])
+    Ry = np.array([[np.cos(y), 0, -np.sin(y)], [0, 1, 0], [np.sin(y), 0, np.cos(y)]])
+    return root(made, q, link)[1] @ Rz @ Ry
+
+
+def seen(made: supple.Model, at: tuple, where) -> tuple[np.ndarray, np.ndarray]:
+    """Place now and acceleration of `where(q)`, by its places at nine instants."""
+    q, qd, qdd = at
+    t = H * np.arange(-4, 5)
+    places = np.array([where(q + qd * s + qdd * s * s / 2) for s in t])
+    return places[4], DIFFERENCE @ places / H**2
+
+
+def material(made: supple.Model, at: tuple, fraction: float):
+    """Where the point of the boom is that is at a fraction of its free length now."""
+    back = (1 - fraction) * at[0][1]  # from the far end
+    return lambda q: placed(made, q, "boom", 1 - back / q[1])
+
+
+def density(made: supple.Model, x: np.ndarray) -> np.ndarray:
+    """Mass per length of the boom, x m from its inner end."""
+    if made.robot.links[1].stations is None:
+        return np.full(x.shape, 5.0)
+    out = []
+    for place in x:
+        h, b, t = box(place)
+        out.append(7850 * (h * b - (h - 2 * t) * (b - 2 * t)))
+    return np.array(out)
+
+
+def box(x: float) -> tuple[float, float, float]:
+    """Depth, width and wall of the boom with stations, x m from its inner end."""
+    a, b = (SECTIONS[0], SECTIONS[1]) if x < 1.1 else (SECTIONS[2], SECTIONS[3])
+    s = (x - a[0]) / (b[0] - a[0])
+    return tuple((1 - s) * p + s * r for p, r in zip(a[1:], b[1:], strict=True))
+
+
+def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, np.ndarray]:
+    """Force and moment about a section of the boom that keep what lies beyond it moving."""
+    l, L = at[0][1], 2.0
+    t, w10 = np.polynomial.legendre.leggauss(10)
+    force, moment = np.zeros(3), np.zeros(3)
+    centre = placed(made, at[0], "boom", fraction)
+    edges = [x for x in sorted({fraction, 0.5, 1.0, 1 - (L - 1.1) / l}) if x >= fraction]
+    points = []
+    for a, b in pairwise(edges):
+        for s, weight in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w10, strict=True):
+            m = float(density(made, np.array([L - l + s * l]))[0]) * l * weight
+            points.append((m, material(made, at, s)))
+    com = COM * [1, 1, 0 if made.robot.planar else 1]
+    points.append((TIP, lambda q: placed(made, q, "boom", 1.0)
+                   + attitude(made, q, "boom", 1.0) @ com))  # fmt: skip
+    for a, b in ((0, 0.5), (0.5, 1)):
+        for s, weight in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w10, strict=True):
+            points.append((2 * 0.8 * weight, lambda q, s=s: placed(made, q, "jib", s)))
+    points.append((PAYLOAD, lambda q: placed(made, q, "jib", 1.0)))
+    if not made.robot.planar and made.robot.links[1].stations is not None:
+        # polar inertia of the sections: about the boom's own x alone, which does not twist
+        t9 = H * np.arange(-4, 5)
+        turned = np.array(
+            [root(made, at[0] + at[1] * s + at[2] * s * s / 2, "boom")[1] for s in t9]
+        )
+        R, Rd, Rdd = (
+            turned[4],
+            *(np.tensordot(c, turned, 1) for c in (FIRST / H, DIFFERENCE / H**2)),
+        )
+        W, A = R.T @ Rd, R.T @ Rdd
+        w = np.array([W[2, 1], W[0, 2], W[1, 0]])
+        polar = 0.0
+        for a, b in pairwise(edges):
+            for s, weight in zip((a + b) / 2 + (b - a) / 2 * t, (b - a) / 2 * w10, strict=True):
+                h, b_, wall = box(L - l + s * l)
+                hollow = [(b_, h), (b_ - 2 * wall, h - 2 * wall)]
+                I_p = np.subtract(*(p * r * (p * p + r * r) / 12 for p, r in hollow))
+                polar += 7850 * I_p * l * weight
+        alpha = (A - W @ W)[2, 1]
+        moment += R @ (polar * (np.array([alpha, 0, 0]) + np.cross(w, [w[0], 0, 0])))
+    for m, where in points:
+        p, a = seen(made, at, where)
+        F = m * (a - np.array(made.robot.gravity))
+        force += F
+        moment += np.cross(p - centre, F)
+    return force, moment
+
+
+CASES = [
+    ("uniform", "modes", False, True),
+    ("stations", "elements", False, True),
+    pytest.param("uniform", "modes", True, False, marks=pytest.mark.slow),
+    pytest.param("stations", "modes", False, False, marks=pytest.mark.slow),
+    pytest.param("uniform", "elements", True, True, marks=pytest.mark.slow),
+    pytest.param("stations", "elements", True, False, marks=pytest.mark.soak),
+    pytest.param("stations", "modes", True, True, marks=pytest.mark.soak),
+]
+
+
+@pytest.mark.parametrize(("beam", "basis", "stiffening", "planar"), CASES)
+def test_the_load_on_a_section_balances_what_lies_beyond(beam, basis, stiffening, planar):
+    made, fraction = model(beam, basis, stiffening, planar), 0.3
+    at = moving(made)
+    axes = attitude(made, at[0], "boom", fraction)
+    force, moment = (part @ axes for part in outer(made, at, fraction))
+    found = value(made, supple.Moment("boom", fraction), at)
+    np.testing.assert_allclose(found, -moment, atol=1e-9 * np.abs(moment).max())
+    if beam == "stations":  # a box: bending and the axial force at its corner, Bredt's shear
+        h, b, t = box(2.0 - at[0][1] * (1 - fraction))
+        hollow = [(b, h), (b - 2 * t, h - 2 * t)]
+        I_z, I_y = (np.subtract(*(p[k] * p[1 - k] ** 3 / 12 for p in hollow)) for k in (0, 1))
+        A = np.subtract(*(p * r for p, r in hollow))
+        sigma = abs(force[0]) / A + abs(moment[2]) * h / 2 / I_z + abs(moment[1]) * b / 2 / I_y
+        tau = moment[0] / (2 * (h - t) * (b - t) * t)
+        stress = value(made, supple.Stress("boom", fraction), at)[0]
+        assert stress == pytest.approx(np.sqrt(sigma**2 + 3 * tau**2), rel=1e-9)
+
+
+@pytest.mark.parametrize(("beam", "basis", "stiffening", "planar"), CASES[:4])
+def test_acceleration_and_spin_are_those_of_the_material(beam, basis, stiffening, planar):
+    made, fraction = model(beam, basis, stiffening, planar), 0.4
+    at = moving(made)
+    q, qd, qdd = at
+    _, wanted = seen(made, at, material(made, at, fraction))
+    found = value(made, supple.Acceleration("boom", fraction), at)
+    np.testing.assert_allclose(found, wanted, atol=1e-8 * np.abs(wanted).max())
+    axes = attitude(made, q, "boom", fraction)
+    read = value(made, supple.Accelerometer("boom", fraction), at)
+    felt = (wanted - made.robot.gravity) @ axes
+    np.testing.assert_allclose(read, felt, atol=1e-8 * np.abs(felt).max())
+    # spin: R' dR/dt of the same piece of material, by differences of eighth order
+    back, t = (1 - fraction) * q[1], H * np.arange(-4, 5)
+    each = [q + qd * s + qdd * s * s / 2 for s in t]
+    turned = np.array([attitude(made, x, "boom", 1 - back / x[1]) for x in each])
+    W = axes.T @ np.tensordot(FIRST / H, turned, 1)
+    spin = value(made, supple.Gyroscope("boom", fraction), at)
+    np.testing.assert_allclose(spin, [W[2, 1], W[0, 2], W[1, 0]], atol=1e-8 * np.abs(W).max())
+
+
+@pytest.mark.parametrize(("beam", "basis"), [("uniform", "modes"), ("stations", "elements")])
+def test_a_strain_is_the_curvature_of_the_bent_beam(beam, basis):
+    """v'' of the deflections, by differences of eighth order along the boom."""
+    made = model(beam, basis)
+    q = moving(made)[0]
+    for fraction in (0.2, 0.75):
+        h = 2e-2
+        v = [made.deflection_at(q, "boom", fraction + k * h)[1] for k in range(-4, 5)]
+        bent = DIFFERENCE @ v / (h * q[1]) ** 2
+        found = value(made, supple.Strain("boom", fraction, 0.02), (q, 0 * q, 0 * q))
+        assert found[0] == pytest.approx(0.02 * bent, rel=1e-8)
+
+
+def cantilever(gravity: float) -> supple.Robot:
+    tube = {"shape": "tube", "diameter": 0.05, "wall": 0.004}
+    link = {"name": "boom", "length": 2.0, "theory": "euler-bernoulli", "material": STEEL,
+            "joint": {"type": "prismatic", "rotor_inertia": 1}, "section": tube}  # fmt: skip
+    return supple.loads(json.dumps({
+        "supple": 1, "name": "cantilever", "architecture": "serial", "planar": True,
+        "gravity": [0, -gravity, 0], "links": [link], "payload": {"mass": 3.0},
+    }))  # fmt: skip
+
+
+@pytest.mark.slow
+def test_at_rest_they_are_those_of_a_cantilever():
+    """m g (l - x)^2 / 2 + M g (l - x), of a polynomial that quintic elements hold."""
+    g, l, f, robot = 0.01, 1.4, 0.3, cantilever(0.01)
+    A, I = np.pi * (0.05**2 - 0.042**2) / 4, np.pi * (0.05**4 - 0.042**4) / 64
+    d = l * (1 - f)
+    M = -g * (7850 * A * d**2 / 2 + 3.0 * d)
+    wanted = {"m": [0, 0, M], "e": M / (2e11 * I) * 0.02, "s": abs(M) * 0.025 / I}
+    outputs = {"m": supple.Moment("boom", f), "e": supple.Strain("boom", f, 0.02),
+               "s": supple.Stress("boom", f)}  # fmt: skip
+    made = supple.build(robot, supple.FiniteElements(2, "quintic"))
+    run = supple.simulate(made, q0="static", theta0=[l], duration=1e-4, outputs=outputs)
+    along = supple.follow(robot, supple.PointToPoint([l], [l + 1e-9], 0.05),
+                          outputs=outputs)  # fmt: skip
+    for name, value_ in wanted.items():
+        size = 1e-8 * np.abs(value_).max()
+        for found in (
+            run.outputs[name][0],
+            supple.statics(robot, [l], outputs=outputs).outputs[name],
+        ):
+            np.testing.assert_allclose(found, value_, atol=size)
+        if name != "e":  # its cubic elements bend less truly than they carry
+            np.testing.assert_allclose(along.outputs[name][0], value_, atol=100 * size)
+    # the slope of the strain by the tip's force: -(l - x) c / EI
+    slope = supple.linearize(made, run.q[0], outputs=[outputs["e"], outputs["m"]],
+                             inputs=("tau", "tip force"))  # fmt: skip
+    assert np.isfinite(slope.C).all()
+    h = 1e-6
+    for k in range(made.size):
+        step = np.eye(made.size)[k] * h
+        pair = [
+            value(made, outputs["e"], (run.q[0] + s * step, 0 * step, 0 * step)) for s in (1, -1)
+        ]
+        assert slope.C[0, k] == pytest.approx((pair[0] - pair[1])[0] / (2 * h), rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_with_stations_the_load_at_rest_is_that_of_statics():
+    robot, theta = arm("stations", True).with_("gravity", [1e-5, -1e-4, 0]), [0.3, 1.4, -0.5]
+    outputs = {"m": supple.Moment("boom", 0.25), "s": supple.Stress("boom", 0.25)}
+    rest = supple.statics(robot, theta, outputs=outputs).outputs
+    made = supple.build(robot, supple.FiniteElements(2))
+    q = supple.simulate(made, q0="static", theta0=theta, duration=1e-4).q[0]
+    for name, output in outputs.items():  # the arms of these loads move with the sag, 1e-8
+        found = value(made, output, (q, 0 * q, 0 * q))
+        np.testing.assert_allclose(found, rest[name], rtol=1e-7)
+
+
+def test_a_strain_of_a_slide_is_no_row():
+    with pytest.raises(supple.SuppleError, match="no fixed sum of q"):
+        supple.Strain("boom", 0.2).row(model("uniform", "modes"))
