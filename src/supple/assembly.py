@@ -103,6 +103,10 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
             if which >= 0:
                 row += tied @ end[which]
         rows.append(row)
+    if (ties := structure.known_numbers.ties).size:
+        tied = np.zeros((ties.shape[1], end.shape[-1]))
+        tied[:, [k for part in releases for k in range(part.start, part.stop)]] = ties.T
+        rows.append(tied)
     closure = np.concatenate(rows)
     return Coordinates(root, end, tuple(releases), tuple(inner), tuple(owners), closure)
 

@@ -81,3 +81,48 @@ def test_two_flexible_links_build_simulate_and_show(tmp_path):
     page = found.save_page(tmp_path / "arm.html", nearby=3)
     text = page.read_text()
     assert all(f"{hertz:.12g}"[:6] in text for hertz in found.frequency_hz)  # cut, not rounded
+
+
+def mimicking(rng):
+    """A URDF of five joints in space, one of them sliding; the fourth follows the first."""
+    text = '<robot name="five"><link name="l0"/>'
+    for i, kind in enumerate(("continuous", "revolute", "prismatic", "revolute", "revolute")):
+        A = rng.normal(0, 0.1, (3, 3))
+        tensor = np.trace(A @ A.T) * np.eye(3) - A @ A.T
+        keys = {f"i{'xyz'[a]}{'xyz'[b]}": tensor[a, b] for a in range(3) for b in range(a, 3)}
+        told = " ".join(f'{key}="{value}"' for key, value in keys.items())
+        place, turn, axis, com = (" ".join(map(str, rng.uniform(-0.5, 0.5, 3))) for _ in range(4))
+        text += f'<link name="l{i + 1}"><inertial><origin xyz="{com}" rpy="0.1 0.2 0.3"/>'
+        text += f'<mass value="{rng.uniform(0.5, 3)}"/><inertia {told}/></inertial></link>'
+        text += f'<joint name="j{i}" type="{kind}"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        text += f'<origin xyz="{place}" rpy="{turn}"/><axis xyz="{axis}"/>'
+        text += '<mimic joint="j0" multiplier="-1.6" offset="0.25"/>' if i == 3 else ""
+        text += '<limit lower="-2" upper="2" effort="9" velocity="3"/></joint>'
+    return f"{text}</robot>"
+
+
+def test_a_mimic_joint_on_the_way_to_the_tip_equals_pinocchio(tmp_path):
+    """Its own mimic joints, and G' f of its model with all joints free."""
+    rng, file = np.random.default_rng(21), tmp_path / "five.urdf"
+    file.write_text(mimicking(rng).replace("continuous", "revolute"))
+    robot = supple.load(file)
+    ours = supple.build(robot)
+    full, own = pin.buildModelFromUrdf(str(file)), pin.buildModelFromUrdf(str(file), mimic=True)
+    assert ours.size == own.nv == 4
+    G = np.zeros((5, 4))
+    G[[0, 1, 2, 4], range(4)], G[3, 0] = 1.0, -1.6
+    for _ in range(5):
+        q, v, a = rng.uniform(0.1, 1, (3, 4))
+        Q = G @ q + [0, 0, 0, 0.25, 0]
+        data = full.createData()
+        pin.framesForwardKinematics(full, data, Q)
+        there, pose = data.oMf[full.getFrameId("l5")], supple.forward(robot, q)
+        assert np.abs(pose.position - there.translation).max() < 1e-12
+        assert np.abs(pose.rotation - there.rotation).max() < 1e-12
+        effort = ours.mass_matrix(q) @ a + ours.bias(q, v) + ours.gravity(q)
+        theirs = G.T @ pin.rnea(full, data, Q, G @ v, G @ a)
+        assert np.abs(effort - theirs).max() < 1e-12 * np.abs(theirs).max()
+        assert np.abs(effort - pin.rnea(own, own.createData(), q, v, a)).max() < 1e-11
+        M = pin.crba(own, own.createData(), q)
+        M = np.triu(M) + np.triu(M, 1).T
+        assert np.abs(ours.mass_matrix(q) - M).max() < 1e-12

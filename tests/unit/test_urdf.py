@@ -209,14 +209,23 @@ HOSTILE = {
         "'c' go round in a circle",
     ),
     "two trees": (urdf(LINKS, JOINTS, link("lost")), "'base', 'lost' hang from no joint"),
-    "mimic in the chain": (
+    "mimic of itself": (
         urdf(
             LINKS,
             JOINTS.replace(
-                joint("j2", "one", "two"), joint("j2", "one", "two", inside='<mimic joint="j1"/>')
+                joint("j2", "one", "two"), joint("j2", "one", "two", inside='<mimic joint="j2"/>')
             ),
         ),
-        "'j2' mimics 'j1'",
+        "'j2' mimics itself",
+    ),
+    "mimic of nothing": (
+        urdf(
+            LINKS,
+            JOINTS.replace(
+                joint("j2", "one", "two"), joint("j2", "one", "two", inside='<mimic joint="j11"/>')
+            ),
+        ),
+        "'j2' mimics 'j11', which is no joint; did you mean 'j1'?",
     ),
     "no such parent": (
         urdf(LINKS, JOINTS, link("x"), joint("q", "onne", "x")),

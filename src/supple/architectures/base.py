@@ -107,7 +107,8 @@ class Drive(NamedTuple):
     Attributes:
         name: of the motor.  slides: whether it is a length.  made: limits, damping, friction, rotor
         and spring.  segment: whose root it moves, "" for a rod between two.  axis: (6,), the force
-        and moment at that root, link axes, that the motor holds.
+        and moment at that root, link axes, that the motor holds.  also: the same of joints that
+        follow it, times as much as they move.
     """
 
     name: str
@@ -115,6 +116,12 @@ class Drive(NamedTuple):
     made: Joint | Motor
     segment: str = ""
     axis: Array = np.zeros(6)
+    also: tuple[tuple[str, Array], ...] = ()
+
+    def effort(self, carried: Mapping[str, Array]) -> float:
+        """Return what it holds, given force and moment (6,) that every root carries, by name."""
+        each = ((self.segment, self.axis), *self.also)
+        return sum(float(axis @ carried[segment]) for segment, axis in each)
 
 
 class Hanging(NamedTuple):

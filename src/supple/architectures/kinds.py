@@ -42,7 +42,7 @@ class Serial(Architecture):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Joints: their limits, else -150 to 150 degrees, a tenth to the whole of a slide."""
         return tuple(
-            _joint(link.name, link.joint.type == "prismatic", link.length, link.joint.limits)
+            _joint(link.name, link.joint.type == "prismatic", link.length, self.robot.limits(link))
             for link in self.robot.moving
         )
 
@@ -71,8 +71,17 @@ class Serial(Architecture):
 
     @property
     def drives(self) -> tuple[Drive, ...]:
-        """Every joint that is not fixed."""
-        return tuple(_drive(link, link.joint) for link in self.robot.moving)
+        """Every joint with a coordinate, its limits narrowed by those that follow it."""
+        found = []
+        for link in self.robot.moving:
+            made = link.joint.model_copy(update={"limits": self.robot.limits(link)})
+            also = tuple(
+                (other.name, mimic.multiplier * _drive(other, other.joint).axis)
+                for other in self.robot.jointed
+                if (mimic := other.joint.mimic) is not None and mimic.joint == link.name
+            )
+            found.append(_drive(link, made)._replace(also=also))
+        return tuple(found)
 
     def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
         """In closed form where there is one, else by search from several starts."""
@@ -80,10 +89,17 @@ class Serial(Architecture):
 
     @property
     def outstretched(self) -> Array:
-        """Joints at zero, links that slide out to their ends."""
-        return np.array(
-            [(link.length or 0.0) * (link.joint.type == "prismatic") for link in self.robot.moving]
-        )
+        """Joints at zero, links that slide out to their ends, or as far as those that follow."""
+        out = [
+            (link.length or 0.0) * (link.joint.type == "prismatic") for link in self.robot.moving
+        ]
+        names = [link.name for link in self.robot.moving]
+        for other in self.robot.jointed:
+            mimic = other.joint.mimic
+            if mimic is not None and other.joint.type == "prismatic" and mimic.multiplier > 0:
+                k, most = names.index(mimic.joint), (other.length or 0.0) - mimic.offset
+                out[k] = min(out[k], most / mimic.multiplier)
+        return np.array(out)
 
 
 def _drive(link: JointedLink, made: Joint | Motor) -> Drive:

@@ -65,10 +65,10 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
         reason[~np.isfinite(given).all(axis=1)] = (
             "theta holds a value that is not finite: give plain numbers in radians"
         )
-    for j, link in enumerate(moving):
+    for j, link in enumerate(robot.jointed):
         if link.joint.type != "prismatic":
             continue
-        total, free = link.length or 0.0, given[:, j]
+        total, free = link.length or 0.0, robot.spread(given)[:, j]
         least = "" if link.rigid else "above 0 and "  # a rigid carriage may stand anywhere
         for b in np.flatnonzero((free > total) | ((free <= 0) & (not link.rigid))):
             reason[b] = (
@@ -114,8 +114,9 @@ def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
     R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration
+    given = robot.spread(given)
     axes = remembered(
-        robot, "axes", lambda: np.array([link.joint.direction for link in robot.moving])
+        robot, "axes", lambda: np.array([link.joint.direction for link in robot.jointed])
     )
     turned = axis_rotation(axes.reshape(-1, 3), given)  # of slides too, which do not use it
     column = 0

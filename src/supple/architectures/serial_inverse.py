@@ -46,7 +46,7 @@ def box(robot: SerialRobot) -> tuple[Array, Array]:
     """
     low, high = [], []
     for link in robot.moving:
-        a, b = link.joint.limits or (-np.inf, np.inf)
+        a, b = robot.limits(link) or (-np.inf, np.inf)
         if link.joint.type == "prismatic":
             a, b = max(a, 1e-3 * (link.length or 0.0)), min(b, link.length or 0.0)
         low.append(a)
@@ -84,10 +84,10 @@ def _model(
     part is a I + (1 - a) u u', a = |phi|/2 cot(|phi|/2), u = phi / |phi|.
     """
     placed = place(robot, theta)
-    moving = [(i, k) for i, k in enumerate(robot.links) if k.joint.type != "fixed"]
-    B, n = theta.shape
+    jointed = [(i, k) for i, k in enumerate(robot.links) if k.joint.type != "fixed"]
+    B, n = len(theta), len(jointed)
     V, W = np.zeros((B, n, 3)), np.zeros((B, n, 3))
-    for j, (i, link) in enumerate(moving):
+    for j, (i, link) in enumerate(jointed):
         if link.joint.type == "prismatic":
             V[:, j] = placed.R[:, i, :, 0]
         else:
@@ -109,6 +109,9 @@ def _model(
         turning = np.triu(np.einsum("bijx,bx->bij", cross(W[:, :, None], W[:, None]), phi), 1) / 2
         H -= turning + np.swapaxes(turning, 1, 2)
         f, gradient = f + (phi**2).sum(-1) / 2, gradient - np.einsum("bjx,bx->bj", W, phi)
+    if robot.coupling is not None:  # joints that follow others, linearly
+        G = robot.coupling[0]
+        gradient, H = gradient @ G, G.T @ H @ G
     return _Model(f, gradient, H)
 
 
@@ -170,7 +173,8 @@ def closed_form(robot: SerialRobot, position: Array, rotation: Array | None) -> 
     |w|^2 = a^2 + b^2 + 2 a b cos(q2 + angle(b) - angle(a)). None: another kind of arm.
     """
     moving, wanted = robot.moving, 2 if rotation is None else 3
-    if len(moving) != wanted or any(link.joint.type != "revolute" for link in moving):
+    turning = all(link.joint.type == "revolute" for link in moving)
+    if robot.coupling is not None or len(moving) != wanted or not turning:
         return None
     placed = place(robot, np.zeros(len(moving)))
     at = [i for i, link in enumerate(robot.links) if link.joint.type != "fixed"]

@@ -29,7 +29,10 @@ def moving_links(
                 "joints; follow() takes such an arm, through its Model"
             )
     given = configuration(robot, theta)
-    rates = [np.broadcast_to(np.asarray(x, float), given.shape) for x in (thetad, thetadd)]
+    rates = [
+        robot.spread(np.broadcast_to(np.asarray(x, float), given.shape), rate=True)
+        for x in (thetad, thetadd)
+    ]
     placed = place(robot, given)
     w, dw, v, a = (np.zeros_like(placed.p) for _ in range(4))
     zero = np.zeros((len(given), 3))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.assembling import mechanism_of
 from ..architectures.base import warn_near
-from ..architectures.kinds import architecture_of
+from ..architectures.kinds import Serial, architecture_of
 from ..arguments import checked, one_of, optional, shown, switch
 from ..beams.basis import Basis, rigid_basis
 from ..beams.sliding.shapes import Velocity
@@ -20,7 +21,7 @@ from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from ..structure import as_mechanism
 from .accuracy import ModelWarning, accuracy
 from .chain_functions import MANY, AnyLaws, ChainFunctions
-from .chains.chain import Chain, chain_of, denoised
+from .chains.chain import Chain, chain_of, denoised, mimics
 from .chains.chain_equations import Laws, laws_of
 from .chains.forces import held_together
 from .chains.link_inertia import Numbers
@@ -29,7 +30,7 @@ from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
 from .closed.coupled_delta import DeltaTies
 from .closed.delta_legs import delta_basis, delta_legs
-from .closed.loops import assembled_tree, loops_of
+from .closed.loops import AssembledTree, assembled_tree, loops_of
 from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
 from .functions import Functions
 from .locked import locked_pose
@@ -130,12 +131,15 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
             raise SuppleError(f"deflection {word} is for planar arms; {robot.name} is spatial")
         if stiffening:
             raise SuppleError(f"stiffening goes with deflection 'rotation', not with {word}")
-    if chain.supports and not reading.right:
+    if (chain.supports or mimics(chain)) and not reading.right:
+        what = "bearings or a foundation" if chain.supports else "mimic joints"
         raise SuppleError(
-            f"{robot.name} has bearings or a foundation: no paper's reading knows them; leave out "
-            "deflection, velocity and beta"
+            f"{robot.name} has {what}: no paper's reading knows them; leave out deflection, "
+            "velocity and beta"
         )
     D = _damping_matrix(robot, chain, asked)
+    if mimics(chain):
+        return _geared(robot, asked, chain, D)
     friction = tuple(drive.made.friction for drive in architecture_of(robot).drives)
     rubbed = friction if any(friction) else ()
     ratios = slide_ratios(robot, chain, asked.damping)
@@ -153,11 +157,24 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
         M = np.array(laws.mass(q), float)
     check_inertia(chain.names, M)
     K = chain.stiffness()
-    for i in chain.sliding:
-        for array in (K, D):
-            array[chain.eta[i], chain.eta[i]] = np.nan
+    for part in (chain.eta[i] for i in chain.sliding):
+        K[part, part] = D[part, part] = np.nan
     arrays = _frozen(K, D, np.array(friction))
     return Model(robot, basis, chain, reading, stiffening, *arrays, functions)
+
+
+def _geared(robot: SerialRobot, asked: _Asked, chain: Chain, D: Array) -> Model:
+    """The Model of an arm some of whose joints follow others: these are left out of q."""
+    joints = [*robot.moving, *(link for link in robot.jointed if link.joint.mimic is not None)]
+    places = [*range(len(robot.moving)), *(mimic[0] for mimic in mimics(chain))]
+    friction, z = np.zeros(chain.stiff), np.zeros(chain.size)
+    friction[places] = [link.joint.friction for link in joints]
+    D[places, places] = [link.joint.damping for link in joints]
+    z[: len(robot.moving)] = Serial(robot).outstretched
+    for k, j, multiplier, offset in mimics(chain):
+        z[k] = multiplier * z[j] + offset
+    tree = AssembledTree(chain, z, tuple(places), np.zeros_like(D), ())
+    return _tied(robot, asked, tree, D, friction, bool(asked.stiffening))
 
 
 def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
@@ -202,22 +219,31 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
         at = list(ball.places)
         D[at, at] = 0.0 if ball.damping else D[at, at]
         friction[at] = 0.0 if ball.friction else friction[at]
+    return _tied(robot, asked, tree, D, friction, stiffening)
+
+
+def _tied(
+    robot: Any, asked: _Asked, tree: AssembledTree, D: Array, friction: Array, stiffening: bool
+) -> Model:
+    """The Model of a tree: coordinates that closures or other joints determine are left out."""
+    chain, motors = tree.chain, len(tree.chain.motors)
     ratios = slide_ratios(robot, chain, asked.damping)
     rubbed = tuple(friction.tolist()) if friction.any() else ()
     laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
-    loops = loops_of(robot, laws, tree.z) if robot.closures else None
+    loops = loops_of(robot, laws, tree.z) if mimics(chain) or robot.closures else None
     followers = loops.followers if loops is not None else ()
     kept = [k for k in range(chain.size) if k not in followers]
     book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
     K = np.array(held_together(laws), float)
-    for i in chain.sliding:
-        for array in (K, D):
-            array[chain.eta[i], chain.eta[i]] = np.nan
-    rubs = friction[: len(motors)]
+    for k, j, multiplier, _ in mimics(chain):
+        D[j, j] += multiplier**2 * D[k, k]
+    for part in (chain.eta[i] for i in chain.sliding):
+        K[part, part] = D[part, part] = np.nan
+    rubs = friction[:motors]
     functions: Functions = ChainFunctions(laws, asked.compiled)
     if loops is not None:
         functions = ClosedFunctions(loops, asked.compiled)
-    elif len(friction) > len(motors):
+    elif len(friction) > motors:
         rubs = friction
     arrays = _frozen(K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
     model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)

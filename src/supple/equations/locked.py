@@ -110,7 +110,9 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, NDArray[np.intp]]:
         k = -1 if k == len(chain.links) else k
         own = [chain.eps[k]] if k in chain.eps else []
         own += list(chain.supports[k][1]) if k in chain.supports else []
-        turns = len(chain.links[k].order) if k >= 0 and chain.links[k].passive else 0
+        turns = 0
+        if k >= 0 and chain.links[k].passive and chain.links[k].mimic is None:
+            turns = len(chain.links[k].order)
         columns = range(z.releases[i].start + turns, z.releases[i].stop)
         if own:
             T[np.ix_(columns, own)] = _given_way(chain, pose.structure, i, k, turns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import RobotError, RobotWarning
 from ..faults import nearest, shown, validated
 from ..kernels.spatial import axis_rotation, cross_matrix
-from ..robot import Body, Elastic, Joint, Robot, SerialRobot
+from ..robot import Body, Elastic, Robot, SerialRobot
 from .sidecar import FlexibleLink, Sidecar
 from .urdf_text import UrdfJoint, UrdfLink, read_urdf
 
@@ -37,8 +37,8 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
     """Return the chain of a URDF from base to tip as a serial robot, bending as the sidecar says.
 
     Each link keeps its URDF frame: root = parent frame . origin . motion. What is left out or
-    lumped is told by a RobotWarning; a loop, a mimic joint that would move the chain, a floating or
-    planar joint in it and an unphysical inertia are refused.
+    lumped is told by a RobotWarning; a loop, a floating or planar joint in the chain and an
+    unphysical inertia are refused. A mimic joint follows the one it names where both move the tip.
     """
     name, links, joints = read_urdf(text, where)
     tree = _tree(links, joints, where)
@@ -52,8 +52,10 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
             told = f"flexible.{flexible} is no link of the chain from {base} to {tip}: {hint}"
             raise RobotError([told], where)
     parts: list[dict[str, Any]] = []
+    own: dict[str, str] = {}  # the part that each joint moves
     carried = np.eye(4)  # the URDF frame seen from the end of the last part
     for i, joint in enumerate(chain):
+        first = len(parts)
         following = chain[i + 1] if i + 1 < len(chain) else None
         body = _lumped(tree, joint.child, None if following is None else following.child)
         bends = sidecar.flexible.get(joint.child)
@@ -66,6 +68,10 @@ def urdf_robot(text: str, sidecar: Sidecar, where: str = "") -> Robot:
                 told = f"its beam, hub and end replace {left:g} kg of the URDF's inertial"
                 _warn(f"link {joint.child}: {told}")
             carried = _beam(parts, joint, bends, (rest, following), carried, where)
+        own[joint.name] = parts[first]["name"]
+    for part in parts:
+        if "mimic" in part["joint"]:
+            part["joint"]["mimic"]["joint"] = own[part["joint"]["mimic"]["joint"]]
     if not np.array_equal(carried, np.eye(4)):
         last = {"name": f"{tip}_tip", "theory": "rigid", "joint": {"type": "fixed"}}
         if tip in sidecar.flexible:
@@ -152,36 +158,34 @@ def _chain(tree: _Tree, base: str, tip: str, where: str) -> list[UrdfJoint]:
     while name != base:
         if name not in tree.above:
             raise RobotError([f"tip {shown(tip)} does not hang from base {shown(base)}"], where)
-        chain.insert(0, tree.above[name])
-        name = chain[0].parent
+        chain.append(tree.above[name])
+        name = chain[-1].parent
     if not chain:
         raise RobotError([f"no joint lies between base {shown(base)} and tip {shown(tip)}"], where)
-    names = {joint.name for joint in chain}
+    chain.reverse()
+    leading = {joint.name for joint in chain if joint.type != "fixed"}
     faults = []
-    for joint in chain:
+    for i, joint in enumerate(chain):
         if joint.type in ("floating", "planar"):
             faults.append(
                 f"joint {shown(joint.name)} is {joint.type}: on the way to the tip joints are "
                 "revolute, continuous, prismatic or fixed; name another base or tip in the sidecar"
             )
-        if joint.mimic in names:
-            faults.append(
-                f"joint {shown(joint.name)} mimics {shown(joint.mimic)}, and both move the tip: "
-                "coupled joints are not modelled; name a tip before it in the sidecar"
-            )
-        elif joint.mimic is not None:
+        if joint.mimic is not None and joint.mimic not in leading and joint.type != "fixed":
             _warn(
                 f"joint {joint.name} mimics {joint.mimic}, which is not on the way to the tip: it "
                 f"has no coordinate and is held at {joint.offset:g}"
             )
+            held = joint.origin @ _moved(joint)
+            chain[i] = replace(joint, type="fixed", origin=held, mimic=None)
     if faults:
         raise RobotError(faults, where)
     light = [joint.child for joint in chain if not tree.links[joint.child].mass]
     if light:
         _warn(f"without an inertial, and massless here: {', '.join(light)}")
-    branches = [
-        j.child for n in (base, *(j.child for j in chain)) for j in tree.below[n] if j not in chain
-    ]
+    on_it = {joint.child for joint in chain}
+    each = [j.child for n in (base, *(joint.child for joint in chain)) for j in tree.below[n]]
+    branches = [child for child in each if child not in on_it]
     if branches:
         told = ", ".join(branches)
         _warn(f"side branches are lumped to the chain, their joints at zero: {told}")
@@ -239,8 +243,8 @@ def _rigid(
     """Add a rigid link in its URDF frame; return that frame seen from the part's end."""
     T = carried @ joint.origin
     part: dict[str, Any] = {"name": joint.child, "theory": "rigid"}
-    if joint.type != "prismatic" or joint.mimic is not None:
-        part["joint"] = _joint(joint, T @ (_moved(joint) if joint.mimic else np.eye(4)), np.eye(3))
+    if joint.type != "prismatic":
+        part["joint"] = _joint(joint, T, np.eye(3))
         if body is not None:
             part["body"] = body
         parts.append(part)
@@ -316,7 +320,7 @@ def _turned(body: Body, R: Array, axis: Array | None = None) -> Body:
 
 def _joint(joint: UrdfJoint, T: Array, R: Array) -> dict[str, Any]:
     """The joint of a part mounted at T, its axis in axes R of the URDF frame."""
-    if joint.type == "fixed" or joint.mimic is not None:
+    if joint.type == "fixed":
         return {"type": "fixed", "mount": _mount(T)}
     sliding = joint.type == "prismatic"
     found: dict[str, Any] = {
@@ -328,8 +332,11 @@ def _joint(joint: UrdfJoint, T: Array, R: Array) -> dict[str, Any]:
     }
     if not sliding:
         found["axis"] = tuple((R.T @ joint.axis + 0.0).tolist())
+    if joint.mimic is not None:
+        how = {"multiplier": joint.multiplier, "offset": joint.offset}
+        return found | {"mimic": {"joint": joint.mimic, **how}}
     for key, value in (("effort_limit", joint.effort), ("speed_limit", joint.velocity)):
-        if value and key in Joint.model_fields:
+        if value:
             found[key] = value
     return found
 

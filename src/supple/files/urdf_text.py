@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.parsers import expat
 
@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RobotError, SuppleError
-from ..faults import shown
+from ..faults import nearest, shown
 
-__all__ = ["UrdfJoint", "UrdfLink", "read_urdf"]
+__all__ = ["UrdfJoint", "UrdfLink", "followed", "read_urdf"]
 
 Array = NDArray[np.float64]
 DEPTH, ELEMENTS = 40, 200_000
@@ -63,6 +63,7 @@ class UrdfJoint:
     damping: float
     friction: float
     mimic: str | None
+    multiplier: float
     offset: float
 
 
@@ -185,7 +186,7 @@ def _by_yourdfpy(text: str, where: str) -> tuple[str, list[UrdfLink], list[UrdfJ
     joints = [_joint(each, faults) for each in read.joints]
     if faults:
         raise RobotError(faults, where)
-    return str(read.name), links, joints
+    return str(read.name), links, followed(joints, where)
 
 
 def _link(given: Any, faults: list[str]) -> UrdfLink:
@@ -245,5 +246,30 @@ def _joint(given: Any, faults: list[str]) -> UrdfJoint:
         damping,
         friction,
         None if mimic is None else mimic.joint,
+        1.0 if mimic is None or mimic.multiplier is None else float(mimic.multiplier),
         0.0 if mimic is None else float(mimic.offset or 0.0),
     )
+
+
+def followed(joints: list[UrdfJoint], where: str) -> list[UrdfJoint]:
+    """Return the joints, each mimic one as it follows the joint at the end of its line."""
+    by_name, found, faults = {joint.name: joint for joint in joints}, [], []
+    for joint in joints:
+        at, way, multiplier, offset = joint, [joint.name], 1.0, 0.0
+        while at.mimic is not None:
+            offset, multiplier = offset + multiplier * at.offset, multiplier * at.multiplier
+            if at.mimic not in by_name or at.mimic in way:
+                near = nearest(at.mimic, by_name)
+                told = f"mimics {shown(at.mimic)}, which is no joint"
+                told += f"; did you mean '{near}'?" if near else ""
+                if at.mimic in way:
+                    told = "mimics itself" + f" by way of {', '.join(way[1:])}" * (len(way) > 1)
+                faults.append(f"joint {shown(joint.name)} {told}")
+                break
+            at = by_name[at.mimic]
+            way.append(at.name)
+        other = None if at is joint else at.name
+        found.append(replace(joint, mimic=other, multiplier=multiplier, offset=offset))
+    if faults:
+        raise RobotError(faults, where)
+    return found

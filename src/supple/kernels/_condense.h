@@ -390,9 +390,10 @@ static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D,
 #endif
 
 /* Let one release go: D -= g g' / (a' g + k), g = D a. What it leaves along a itself is D a k / p: where
-   a is a coordinate, its row is written so, without cancellation. */
-ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, VD *F, VD *Fs,
-                                    int c, int guard, int last, VD sigma, VI guarded, LN(Values) *f)
+   a is a coordinate, its row is written so, without cancellation. tie: what the first `rows` closures take
+   of the release itself. */
+ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const double *tie, int rows, FN(Matrix) D, VD *E,
+                                    VD *F, VD *Fs, int c, int guard, int last, VD sigma, VI guarded, LN(Values) *f)
 {
     VD g[R], e[MAX_CLOSURE], s[R] = {NONE}, k = LN(release_stiffness)(w2, rel[R], rel[R + 1], rel[R + 2], f);
     VD p = k, size = ABS(k);
@@ -413,7 +414,7 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
     if (guard)
         p += SHIFT(size);
     for (int j = 0; j < c; ++j) {
-        e[j] = NONE;
+        e[j] = (j < rows ? tie[j] : 0.0) + NONE;
         UNROLL for (int i = 0; i < R; ++i)
             e[j] += rel[i] * E[i * c + j];
     }
@@ -447,8 +448,8 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, FN(Matrix) D, VD *E, V
             D[axis][j] = D[j][axis] = SEL(on, g[j] * left, D[axis][j]);
         if (guard)
             D[axis][axis] += NUMBER(BITS(SHIFT(ABS(D[axis][axis]))) & on);
-        for (int j = 0; j < c; ++j) /* E_a = e (1 - a' g / p) = e k / p */
-            E[axis * c + j] = SEL(on, e[j] * left, E[axis * c + j]);
+        for (int j = 0; j < c; ++j) /* E_a = e (1 - a' g / p) = e k / p, less the tie, which is not of D */
+            E[axis * c + j] = SEL(on, e[j] * left - (j < rows ? tie[j] : 0.0) * rel[axis], E[axis * c + j]);
     }
     if (c)
         LN(closure_update)(F, Fs, e, inv, c);
@@ -541,8 +542,8 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
             Di[j] -= w2 * M[j];
     }
     for (int k = P->start[i]; k < end; ++k)
-        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), D[i], Ei, K->F, Fs, c,
-                         guard, base && k == end - 1, sigma, guarded, f);
+        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), P->ties + (size_t)k * (size_t)P->c,
+                         c ? (int)P->c : 0, D[i], Ei, K->F, Fs, c, guard, base && k == end - 1, sigma, guarded, f);
     if (P->straight[i]) {
         VD *to = &D[P->parents[i]][0][0], *from = &D[i][0][0];
         for (int j = 0; j < R * R; ++j)

@@ -58,13 +58,13 @@ typedef struct {
 
 /* A batch of structures of one topology. R: 3 planar, 6 spatial; n segments, B configurations,
    c closure rows. Shapes: beams (n), L (B, n), T (B, n, R, R), root (1 or B, n, R, R),
-   tip (n, R, R), releases (1 or B, start[n], R + 3), rows (B, c, R) twice; *_stride tells
-   whether an array has an entry a configuration. */
+   tip (n, R, R), releases (1 or B, start[n], R + 3), rows (B, c, R) twice, ties (start[n], c): what a
+   closure row takes of each release; *_stride tells whether an array has an entry a configuration. */
 typedef struct {
     int64_t R, n, B, c, root_stride, release_stride;
     const int32_t *parents, *start, *end_a, *end_b;
     const Beam *beams;
-    const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b;
+    const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b, *ties;
     int same_lengths; /* whether all configurations have the same lengths */
     int *home;        /* (n) the last segment with the same beam and length: alike beams share one */
     int *heavy;       /* (n) whether a segment has mass at its root */
@@ -264,7 +264,7 @@ static Beam *unpack_beams(const double *data, int64_t n, int64_t width)
 }
 
 enum { PARENTS, START, END_A, END_B, BEAMS, LENGTHS, TRANSFORMS, ROOT, TIP, RELEASES, ROWS_A, ROWS_B,
-       INPUTS };
+       TIES, INPUTS };
 
 typedef struct {
     Problem P;
@@ -357,12 +357,13 @@ static int sound(const Input *x)
     if (r > MAX_SEGMENTS || !holds(&x->in[BEAMS], width * n, 8) || !holds(&x->in[LENGTHS], B * n, 8) ||
         !holds(&x->in[TRANSFORMS], B * n * each, 8) || !holds(&x->in[ROOT], own * n * each, 8) ||
         !holds(&x->in[TIP], n * each, 8) || !holds(&x->in[RELEASES], let * r * (R + 3), 8) ||
-        !holds(&x->in[ROWS_A], B * c * R, 8) || !holds(&x->in[ROWS_B], B * c * R, 8))
+        !holds(&x->in[ROWS_A], B * c * R, 8) || !holds(&x->in[ROWS_B], B * c * R, 8) ||
+        !holds(&x->in[TIES], r * c, 8))
         return refuse("malformed structure: a table of numbers has another size");
     return 1;
 }
 
-/* Read the structure: a tuple (R, n, B, c, root_stride, release_stride, twelve arrays). */
+/* Read the structure: a tuple (R, n, B, c, root_stride, release_stride, thirteen arrays). */
 static int take(PyObject *tuple, Input *x)
 {
     memset(x, 0, sizeof *x);
@@ -372,7 +373,7 @@ static int take(PyObject *tuple, Input *x)
                           &P->release_stride, &PyTuple_Type, &arrays))
         return 0;
     if (PyTuple_Size(arrays) != INPUTS)
-        return refuse("malformed structure: it has twelve arrays");
+        return refuse("malformed structure: it has thirteen arrays");
     for (; x->held < INPUTS; ++x->held)
         if (PyObject_GetBuffer(PyTuple_GetItem(arrays, x->held), &x->in[x->held], PyBUF_SIMPLE) < 0)
             return 0;
@@ -380,7 +381,7 @@ static int take(PyObject *tuple, Input *x)
     P->end_a = x->in[END_A].buf, P->end_b = x->in[END_B].buf;
     P->L = x->in[LENGTHS].buf, P->T = x->in[TRANSFORMS].buf;
     P->root = x->in[ROOT].buf, P->tip = x->in[TIP].buf, P->releases = x->in[RELEASES].buf;
-    P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf;
+    P->rows_a = x->in[ROWS_A].buf, P->rows_b = x->in[ROWS_B].buf, P->ties = x->in[TIES].buf;
     if (!sound(x))
         return 0;
     const int64_t width = (int64_t)x->in[BEAMS].len / 8 / P->n;

@@ -32,7 +32,8 @@ class BeamTree:
         root: (1 or B, n, R, R).  tip: (n, R, R).
         start: (n + 1,), slices of releases.  releases: (1 or B, r, R + 3), direction, stiffness,
         rotor inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
-        ground.  rows: (2, B, c, R) with rows[0] u_a + rows[1] u_b = 0.
+        ground.  rows: (2, B, c, R), ties: (r, c), with rows[0] u_a + rows[1] u_b + ties' x = 0, x
+        the motions of the releases.
     """
 
     parents: NDArray[np.int32]
@@ -45,6 +46,7 @@ class BeamTree:
     releases: Array
     ends: NDArray[np.int32]
     rows: Array
+    ties: Array
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit one another: the compiled kernel reads them as they are."""
@@ -64,6 +66,7 @@ class BeamTree:
             and {len(self.root), len(self.releases)} <= several
             and self.ends.shape == (2, c)
             and self.rows.shape == (2, B, c, R)
+            and self.ties.shape == (r, c)
         )
         if not fits:
             raise ValueError("the arrays of a BeamTree do not fit one another")
@@ -81,7 +84,7 @@ class BeamTree:
         L, T = self.L[part], self.T[part]
         root = self.root[part] if len(self.root) > 1 else self.root
         releases = self.releases[part] if len(self.releases) > 1 else self.releases
-        floats = (self.beams, L, T, root, self.tip, releases, *self.rows[:, part])
+        floats = (self.beams, L, T, root, self.tip, releases, *self.rows[:, part], self.ties)
         ints = (self.parents, self.start, *self.ends)
         arrays = (
             *(np.ascontiguousarray(x, np.int32) for x in ints),

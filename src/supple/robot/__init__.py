@@ -7,7 +7,7 @@ links into numbers and `structure` turns the whole of it, at a configuration, in
 from .body import Body, Material, Mount
 from .closure import CLOSURES, Closure, ClosureEnd
 from .delta import DeltaRobot, Platform
-from .joint import BaseJoint, Joint, MechanismJoint, Motor
+from .joint import BaseJoint, Joint, MechanismJoint, Mimic, Motor
 from .layup import Ply
 from .link import Elastic, JointedLink, Link, LowerLink, MechanismLink, Station, Theory, UpperLink
 from .mechanism import BASE, MechanismRobot
@@ -36,6 +36,7 @@ __all__ = [
     "MechanismJoint",
     "MechanismLink",
     "MechanismRobot",
+    "Mimic",
     "Motor",
     "Mount",
     "Platform",

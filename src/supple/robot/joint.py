@@ -1,4 +1,4 @@
-"""Joint, MechanismJoint, Motor: what moves a link, and what drives a Delta."""
+"""Joint, Mimic, MechanismJoint, Motor: what moves a link, and what drives a Delta."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from ..values import Angle, NonNegative, Positive, Triple, as_tuple, fault
+from ..values import Angle, NonNegative, Number, Positive, Triple, as_tuple, fault
 from .body import Body, Description, Mount
 from .springs import Bearing, Gear
 
-__all__ = ["BaseJoint", "Joint", "MechanismJoint", "Motor", "unit"]
+__all__ = ["BaseJoint", "Joint", "MechanismJoint", "Mimic", "Motor", "unit"]
 
 
 def unit(vector: Any) -> np.ndarray:
@@ -83,16 +83,29 @@ class BaseJoint(Driven, ABC):
         return unit(self.axis or default)
 
 
+class Mimic(Description):
+    """What a joint without a coordinate of its own follows: multiplier theta + offset.
+
+    `joint` names the link that the other joint moves; theta is that joint's entry, its motor side.
+    """
+
+    joint: Annotated[str, Field(min_length=1)]
+    multiplier: Number = 1.0
+    offset: Angle = 0.0
+
+
 class Joint(BaseJoint):
     """What moves a link: its type, axis, place, drive and hub.
 
     With `stiffness` (N m/rad, in series) theta is the motor side and the link turns by theta + eps.
+    With `mimic` it has neither motor nor coordinate: it follows another joint.
     """
 
     type: Literal["revolute", "prismatic", "fixed"] = "revolute"
     stiffness: Positive | None = None
     damping: NonNegative = 0.0
     friction: NonNegative = 0.0
+    mimic: Mimic | None = None
 
     @model_validator(mode="after")
     def _spring_turns(self) -> Self:
@@ -100,6 +113,15 @@ class Joint(BaseJoint):
             raise fault(f"stiffness is for revolute joints, not for a {self.type} one")
         if self.type == "fixed" and (key := self._of_motor()) is not None:
             raise fault(f"{key} is for joints with a motor, not for a fixed one")
+        if self.mimic is not None and self.type == "fixed":
+            raise fault("mimic is for joints that move, not for a fixed one")
+        rotor = "rotor_inertia" if self.rotor_inertia else None
+        own = self._of_motor() or rotor or (None if self.stiffness is None else "stiffness")
+        if self.mimic is not None and own is not None:
+            raise fault(
+                f"{own} is for joints with a motor: this one follows that of {self.mimic.joint}; "
+                "give it there, or leave mimic out"
+            )
         return self
 
 

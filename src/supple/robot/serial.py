@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import math
+from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..values import as_tuple, faults
+from .joint import Mimic
 from .link import Link
+from .memory import remembered
 from .robot import Robot
 
 __all__ = ["SerialRobot"]
@@ -23,6 +27,7 @@ class SerialRobot(Robot):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         names = [link.name for link in self.links]
+        joints = {link.name: link.joint for link in self.links}
         problems: list[tuple[tuple[str | int, ...], str]] = [
             (("links", i, "name"), f"name '{link.name}' is used twice: names must differ")
             for i, link in enumerate(self.links)
@@ -32,11 +37,63 @@ class SerialRobot(Robot):
             found = self._beam_problems(link)
             found += link.out_of_plane("arm") if self.planar else []
             problems += [(("links", i), sentence) for sentence in found]
+            if (mimic := link.joint.mimic) is None:
+                continue
+            other = joints.get(mimic.joint)
+            if other is None or other.type == "fixed" or other.mimic is not None:
+                known = [n for n, j in joints.items() if j.type != "fixed" and j.mimic is None]
+                word = "is no link" if other is None else "has no coordinate of its own"
+                allowed = f"joints that have one are those of {', '.join(known)}" if known else ""
+                told = f"mimic follows '{mimic.joint}', which {word}: {allowed or 'none has'}"
+                problems.append((("links", i, "joint"), told))
+        for i, link in enumerate(self.links if not problems else ()):
+            if (span := self.limits(link)) is not None and span[0] >= span[1]:
+                told = "limits of this joint and of those that follow it have nothing in common"
+                problems.append((("links", i, "joint"), told))
         if problems:
             raise faults(problems)
         return self
 
     @property
-    def moving(self) -> tuple[Link, ...]:
-        """The links whose joint is not fixed, one entry of theta each."""
+    def jointed(self) -> tuple[Link, ...]:
+        """The links whose joint moves, mimic ones among them."""
         return tuple(link for link in self.links if link.joint.type != "fixed")
+
+    @property
+    def moving(self) -> tuple[Link, ...]:
+        """The links whose joint has a coordinate, one entry of theta each."""
+        return tuple(link for link in self.jointed if link.joint.mimic is None)
+
+    @property
+    def coupling(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """G (jointed, moving) and c (jointed,): all joints stand at G theta + c; None: at theta."""
+
+        def made() -> tuple[np.ndarray, np.ndarray] | None:
+            each, own = self.jointed, [link.name for link in self.moving]
+            if len(own) == len(each):
+                return None
+            how = [link.joint.mimic or Mimic(joint=link.name) for link in each]
+            G = np.zeros((len(each), len(own)))
+            for row, other in enumerate(how):
+                G[row, own.index(other.joint)] = other.multiplier
+            return G, np.array([other.offset for other in how])
+
+        return remembered(self, "coupling", made)
+
+    def spread(self, theta: Any, rate: bool = False) -> Any:
+        """Return the coordinates (.., jointed) of all joints at theta (.., moving), or rates."""
+        if self.coupling is None:
+            return theta
+        G, c = self.coupling
+        return theta @ G.T + (0.0 if rate else c)
+
+    def limits(self, link: Link) -> tuple[float, float] | None:
+        """Return the limits of a joint's coordinate, those of joints that follow it among them."""
+        low, high = link.joint.limits or (-math.inf, math.inf)
+        for other in self.jointed:
+            mimic, own = other.joint.mimic, other.joint.limits
+            if mimic is None or mimic.joint != link.name or own is None or not mimic.multiplier:
+                continue
+            ends = sorted((end - mimic.offset) / mimic.multiplier for end in own)
+            low, high = max(low, ends[0]), min(high, ends[1])
+        return None if math.isinf(low) else (low, high)

@@ -89,8 +89,9 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
 
 
 def has_motion(robot: Robot) -> bool:
-    """Return whether `moving_structure` knows a robot of this family."""
-    return _FAMILIES[type(robot)].moving is not None
+    """Return whether `moving_structure` knows a robot: its family, and no joint follows another."""
+    coupled = any(drive.also for drive in architecture_of(robot).drives)
+    return _FAMILIES[type(robot)].moving is not None and not coupled
 
 
 def moving_structure(

@@ -34,13 +34,15 @@ class Release:
     Attributes:
         direction: (6,) or, where it changes with the pose, (B, 6): unit displacement or rotation,
         segment axes.  stiffness: N m/rad or N/m.  inertia: of the rotor.  series: whether rotor
-        and spring are in series (a motor let go).
+        and spring are in series (a motor let go).  follows: the segment whose first release it
+        follows, and how many times that.
     """
 
     direction: ArrayLike
     stiffness: float = 0.0
     inertia: float = 0.0
     series: bool = False
+    follows: tuple[str, float] | None = None
 
     @property
     def floating(self) -> bool:
@@ -136,6 +138,18 @@ class SegmentNumbers:
     def floating(self) -> tuple[tuple[int, Release], ...]:
         """Releases that nothing holds at rest, each with its segment."""
         return tuple((i, r) for i, s in enumerate(self.segments) for r in s.releases if r.floating)
+
+    @cached_property
+    def ties(self) -> Array:
+        """(r, t): what each row takes of every release, zero in all, where some follow others."""
+        each = [(s.name, r) for s in self.segments for r in s.releases]
+        names, columns = [name for name, _ in each], []
+        for k, (_, release) in enumerate(each):
+            if release.follows is not None:
+                column = np.zeros(len(each))
+                column[k], column[names.index(release.follows[0])] = -1.0, release.follows[1]
+                columns.append(column)
+        return np.reshape(columns, (len(columns), len(each))).T
 
     @classmethod
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
@@ -235,7 +249,7 @@ class Structure:
         motions counts, with lengths measured in the longest link's.
         """
         floating = self.known_numbers.floating
-        loose, B = len(floating), self.size
+        loose, B = len(floating) - self.known_numbers.ties.shape[1], self.size
         if not self.closures or not loose or not B:
             return np.full(B, loose, np.int64)
         ends = np.zeros((len(self.segments), B, 6, loose))
@@ -266,7 +280,7 @@ class Structure:
         most = np.abs(ends).max(axis=(0, 2, 3))[:, None, None]
         scale = np.maximum(scale, 1e-3 * most)
         rank = np.linalg.matrix_rank(rows / np.where(scale > 0, scale, 1.0), tol=1e-10)
-        return loose - np.asarray(rank, np.int64)
+        return np.asarray(loose - rank, np.int64)
 
     @cached_property
     def T(self) -> Array:
@@ -308,6 +322,11 @@ class Structure:
                     for k in "ab"
                 ]
             )
+        ties = np.zeros((len(own.ties), ends.shape[1]))
+        if tied := own.ties.shape[1]:  # rows of releases alone come last
+            ties = np.hstack([ties, own.ties])
+            ends = np.pad(ends, ((0, 0), (0, tied)), constant_values=-1)
+            rows = np.pad(rows, ((0, 0), (0, 0), (0, tied), (0, 0)))
         return BeamTree(
             parents=own.parents,
             beams=with_curves(own.beams, [s.beam for s in self.segments], top)
@@ -321,6 +340,7 @@ class Structure:
             releases=own.releases,
             ends=ends,
             rows=rows,
+            ties=ties,
         )
 
     def at(self, b: int) -> Structure:

@@ -13,6 +13,7 @@ from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam, beam_of
+from ..errors import SuppleError
 from ..kernels.spatial import (
     axis_rotation,
     body_mass,
@@ -44,7 +45,8 @@ def serial_structure(robot: SerialRobot, theta: ArrayLike | None, joints: Joints
     """Return a serial arm at theta, (joints,) or (B, joints), None for zeros."""
     given = serial.configuration(robot, theta)
     fixed = remembered(robot, ("segments", joints), lambda: _Fixed.of(robot, joints))
-    placed, L, root = _Placed(robot, given.copy(), fixed), fixed.lengths(given), fixed.root
+    placed, given = _Placed(robot, given.copy(), fixed), robot.spread(given)
+    L, root = fixed.lengths(given), fixed.root
     if fixed.sliding:
         root = np.repeat(root, len(L), axis=0)
         for i, _ in fixed.sliding:
@@ -107,7 +109,7 @@ class _Fixed:
         masses.  sliding: links whose length and root mass change, each with its entry of theta.
         bearings: whether a joint has springs that turn with the pose.  L: (n,), lengths.
         steps: (3, n, a, a), over a joint at angle q: steps[0] + sin q steps[1] + (1 - cos q)
-        steps[2].  columns: the entry of theta that turns each link, -1 where none does.
+        steps[2].  columns: the joint that turns each link, -1 where none does.
     """
 
     segments: tuple[Segment, ...]
@@ -154,7 +156,7 @@ class _Fixed:
             tip = turn(np.sum(masses, axis=0), R_LS) if masses else np.zeros((6, 6))
             beam: AnyBeam = link_beam(robot, link)
             releases = []
-            for r in _releases(link, joints):
+            for r in _releases(robot, link, joints):
                 d = r.toward(0)
                 releases.append(
                     replace(r, direction=np.concatenate([R_LS.T @ d[:3], R_LS.T @ d[3:]]))
@@ -163,7 +165,7 @@ class _Fixed:
                 beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
             listed.append(Segment(link.name, k - 1, beam, tuple(releases), R_LS, tip))
         segments = tuple(listed)
-        moving = [link.name for link in robot.moving]
+        moving = [link.name for link in robot.jointed]
         sliding = {
             i: moving.index(link.name)
             for i, link in enumerate(robot.links)
@@ -252,9 +254,9 @@ def link_beam(robot: Listed, link: JointedLink) -> AnyBeam:
     )
 
 
-def _releases(link: Link, joints: Joints) -> list[Release]:
+def _releases(robot: SerialRobot, link: Link, joints: Joints) -> list[Release]:
     """What a joint lets go: nothing when locked, its spring, or itself when free."""
-    joint = link.joint
+    joint, mimic = link.joint, link.joint.mimic
     zero, a = (0.0, 0.0, 0.0), tuple(joint.direction)
     direction = (*a, *zero) if joint.type == "prismatic" else (*zero, *a)
     k, J = joint.stiffness, joint.reflected_inertia
@@ -262,6 +264,13 @@ def _releases(link: Link, joints: Joints) -> list[Release]:
         return []
     if joints == "locked":
         return [] if k is None else [Release(direction, k)]
+    if mimic is not None:
+        if any(other.name == mimic.joint and other.joint.stiffness for other in robot.links):
+            raise SuppleError(
+                f"the joint of {link.name} follows the motor of {mimic.joint}, which has a spring: "
+                "free joints of such an arm are those of its Model; ask linearize, or joints locked"
+            )
+        return [Release(direction, follows=(mimic.joint, mimic.multiplier))]
     if k is None:
         return [Release(direction, 0.0, J)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]

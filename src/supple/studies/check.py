@@ -105,13 +105,10 @@ def check(
         bent = statics(robot, **place)
         sag = float(np.linalg.norm(bent.tip_displacement))
         # Torque about each driven joint's axis that holds the robot, N m; N where it slides
-        carried = np.concatenate([bent.root_force, bent.root_moment], axis=-1)
-        names = [segment.name for segment in structure.segments]
-        held = {
-            drive.name: float(drive.axis @ carried[names.index(drive.segment)])
-            for drive in architecture_of(robot).drives
-            if drive.segment
-        }
+        loads = np.concatenate([bent.root_force, bent.root_moment], axis=-1)
+        carried = {segment.name: F for segment, F in zip(structure.segments, loads, strict=True)}
+        drives = [drive for drive in architecture_of(robot).drives if drive.segment]
+        held = {drive.name: drive.effort(carried) for drive in drives}
         stress = stresses(robot, structure, bent)
         notes += _overloads(robot, structure, held, stress)
     except SuppleError as problem:
@@ -122,17 +119,19 @@ def check(
         for drive in architecture_of(robot).drives
         if drive.made.stiffness is not None and not drive.made.reflected_inertia
     ]
-    free = structure_of(robot, asked.at, "free")
-    loose = carrying_nothing(free)
-    if loose is not None and loose[0] and not free.closures:  # loops may hold what is loose else
-        notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
+    try:
+        loose = carrying_nothing(free := structure_of(robot, asked.at, "free"))
+        if loose is not None and loose[0] and not free.closures:  # loops may hold what is loose
+            notes.append(f"{loose[0]} is free but carries no inertia: `build` will refuse it")
+    except SuppleError as problem:
+        notes.append(str(problem))
     # Beams, hubs, bodies, tips and payload, kg
     total = 0.0
     for i, segment in enumerate(structure.segments):
         total += segment.beam.outside(float(structure.L[0, i])).mass
         total += float(structure.root_mass[0, i, 0, 0] + segment.tip_mass[0, 0])
-    pose, reach = asked.take(asked.theta), architecture_of(robot).reach
-    return Check(robot, pose, reach, total, first, sag, held, stress, tuple(notes))
+    at, reach = asked.take(asked.theta), architecture_of(robot).reach
+    return Check(robot, at, reach, total, first, sag, held, stress, tuple(notes))
 
 
 def _pose(robot: Robot, theta: ArrayLike | None, position: ArrayLike | None) -> Where:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ..arguments import Json, numbers
 from ..output import plain, print_json, print_table, say
@@ -93,7 +94,7 @@ def _document(robot: Robot, out: str | None, text: str) -> dict[str, Any]:
     links: Any = getattr(robot, "links", ())
     return {
         "robot": robot.name,
-        "joints": [link.name for link in links if link.joint.type != "fixed"],
+        "joints": [drive.name for drive in architecture_of(robot).drives],
         "flexible": [link.name for link in links if not link.rigid],
         "file": out,
         "text": text,

@@ -32,6 +32,7 @@ __all__ = [
     "check_slide",
     "denoised",
     "distal_loads",
+    "mimics",
     "root_stiffness",
 ]
 
@@ -55,7 +56,8 @@ class ChainLink:
         of sections along this link that carry others.  passive: no motor moves its joint.
         leading: axes of a universal or spherical joint that turn before `axis`.  order: which
         coordinate of the joint turns about each axis, leading ones first.  bearing: the springs
-        before its joint.
+        before its joint.  mimic: the link whose motor its passive joint follows, multiplier and
+        offset.
     """
 
     name: str
@@ -78,6 +80,7 @@ class ChainLink:
     leading: tuple[Array, ...] = ()
     order: tuple[int, ...] = (0,)
     bearing: Support | None = None
+    mimic: tuple[int, float, float] | None = None
 
     @property
     def moves(self) -> bool:
@@ -287,6 +290,12 @@ class Chain:
         return K
 
 
+def mimics(chain: Chain) -> tuple[tuple[int, int, float, float], ...]:
+    """Return the joint coordinates that follow others: place, the other's, multiplier, offset."""
+    each = [(chain.passive[i], link.mimic) for i, link in enumerate(chain.links)]
+    return tuple((at[0], chain.theta[m[0]], m[1], m[2]) for at, m in each if m is not None)
+
+
 def _names(chain: Chain) -> tuple[str, ...]:
     """Names of the coordinates of q."""
     out = [f"theta.{name}" for name in chain.motors]
@@ -393,6 +402,8 @@ def _link(
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
     bearing, spring = bearing_of(robot.links[i], robot.planar, segment.R_LS, joint.stiffness)
+    other = joint.mimic
+    names = [link.name for link in robot.links]
     return ChainLink(
         name=segment.name,
         R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ segment.R_LS,
@@ -407,5 +418,7 @@ def _link(
         R_SL=segment.R_LS.T,
         slide=slide,
         EI=root_stiffness(beam),
+        passive=other is not None,
         bearing=bearing,
+        mimic=None if other is None else (names.index(other.joint), other.multiplier, other.offset),
     )

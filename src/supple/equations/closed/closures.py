@@ -16,9 +16,11 @@ from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
+    add,
     dot,
     matmul,
     matvec,
+    mul,
     negate,
     scale,
     sub,
@@ -26,6 +28,7 @@ from ...kernels.scalars import (
     vadd,
 )
 from ...robot import MechanismRobot
+from ..chains.chain import mimics
 from ..chains.chain_equations import Laws, base_frame, section_frame
 from ..chains.tree import sections_of
 from ..evaluate import casadi
@@ -37,7 +40,12 @@ Frame = tuple[Vector, Matrix]
 
 
 def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scalar]]:
-    """Return the rows of every closure at tree coordinates z; rows out of the plane left out."""
+    """Return the rows of every closure at tree coordinates z; rows out of the plane left out.
+
+    Those of an arm are of joints that follow others.
+    """
+    if mimics(laws.chain):
+        return [[sub(z[k], add(mul(a, z[j]), b))] for k, j, a, b in mimics(laws.chain)]
     return [
         rows_between(loop, a, b, length) for loop, (a, b), length in closure_ends(robot, laws, z)
     ]
@@ -47,6 +55,8 @@ def closure_ends(
     robot: MechanismRobot, laws: Laws, z: Vector
 ) -> list[tuple[Loop, tuple[Frame, Frame], Scalar]]:
     """Return each closure with the two frames that it ties, base axes, and its length."""
+    if mimics(laws.chain):  # these tie no frames: their efforts act between links, in the joints
+        return []
     frames, sections, base = laws.frames(z), sections_of(robot), base_frame(laws.chain, z)
     out = []
     for loop in loops_of(robot):

@@ -184,6 +184,12 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
     slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors() if slides}
     if slides & set(over):
         raise SuppleError(f"{min(slides & set(over))} slides: only turning joints can be proven")
+    for drive in architecture_of(robot).drives:
+        if drive.also and f"theta.{drive.name}" in over:
+            raise SuppleError(
+                f"theta.{drive.name} moves {drive.also[0][0]} as well, a mimic joint: only joints "
+                "that turn alone can be proven over"
+            )
     return asked
 
 

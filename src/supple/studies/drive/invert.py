@@ -103,6 +103,8 @@ def chord_matrix(model: Model) -> Array:
             continue
         if link.joint.type != "revolute":
             raise SuppleError(f"{link.name} slides: chord angles are those of revolute joints")
+        if link.joint.mimic is not None:
+            raise SuppleError(f"{link.name} has no motor: chord angles are those of driven joints")
         if not link.rigid and link.length:
             for column in range(n - k):
                 unit = np.zeros(n)

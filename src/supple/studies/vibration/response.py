@@ -445,6 +445,8 @@ class Ports:
         joint = links.get(part, getattr(self._robot, "motor", None))
         if not loose or joint is None or getattr(joint, "type", "") == "fixed":
             raise SuppleError(f"{name} has no joint that moves: name one that does")
+        if (other := getattr(joint, "mimic", None)) is not None:
+            raise SuppleError(f"{name} has no motor: its joint follows that of {other.joint}")
         stiffness = joint.stiffness
         return system.z.releases[i].start + loose[0], 1 / stiffness if stiffness else 0.0
 

@@ -1,0 +1,197 @@
+"""Mimic joints: no coordinate of their own, in every question that an arm is asked.
+
+The other way is the same arm with all joints free: what follows is a linear map of theta, so its
+mass, forces and stiffness are G' M G, G' f of that arm.
+"""
+
+import numpy as np
+import pytest
+
+import supple
+
+TUBE = {"shape": "tube", "diameter": 0.08, "wall": 0.003}
+BEAM = {
+    "material": {"young_modulus": 70e9, "poisson_ratio": 0.33, "density": 2700},
+    "section": TUBE,
+}
+STIFF = {
+    "theory": "rigid",
+    "length": 0.3,
+    "body": {"mass": 2.0, "com": [0.2, 0.01, 0.0], "inertia": [0.01, 0.02, 0.025]},
+}
+TIP = {"mass": 1.0, "inertia": [0.01, 0.02, 0.02]}
+MIMIC = {"joint": "b", "multiplier": -0.7, "offset": 0.3}
+THETA = np.array([0.3, 0.4])
+G = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -0.7]])
+ALL = G @ THETA + [0.0, 0.0, 0.3]
+
+
+def arm(beams: bool = True, mimic: dict | None = MIMIC) -> supple.SerialRobot:
+    """Three links in space; the third joint follows the second one's motor."""
+    hung = {"mount": {"xyz": [0, 0.05, 0], "rpy": [0.2, 0, 0]}, "limits": [-2, 2]}
+    last = {"axis": [0, 1, 0.2], "damping": 0.3, "friction": 0.2, "limits": [-0.8, 1.5]}
+    joints = [
+        {"axis": [0, 0, 1], "rotor_inertia": 0.2},
+        {"axis": [0, 1, 0], "damping": 0.1, "effort_limit": 5.0, **hung},
+        last if mimic is None else last | {"mimic": mimic},
+    ]
+    own = [{"length": 0.6, **BEAM}, {"length": 0.5, **BEAM}, {"length": 0.4, "tip": TIP, **BEAM}]
+    parts = zip("abc", joints, own if beams else [STIFF] * 3, strict=True)
+    links = [{"name": name, "joint": joint, **beam} for name, joint, beam in parts]
+    whole = {"name": "follower", "gravity": [0, 0, -9.81], "links": links}
+    return supple.SerialRobot.model_validate(whole)
+
+
+def spread(size: int) -> np.ndarray:
+    """All coordinates of the arm with three motors per coordinate of the one with two."""
+    whole = np.zeros((size + 1, size))
+    whole[:3, :2], whole[3:, 2:] = G, np.eye(size - 2)
+    return whole
+
+
+@pytest.mark.parametrize("beams", [False, True])
+def test_equations_are_those_of_the_arm_with_all_joints_reduced(beams):
+    basis = supple.FiniteElements(1) if beams else None
+    model, free = (supple.build(arm(beams, m), basis) for m in (MIMIC, None))
+    rng, N = np.random.default_rng(3), spread(model.size)
+    q, qd, qdd = rng.normal(0, 0.4, (3, model.size))
+    q[2:] *= 0.01
+    Q = N @ q + np.eye(len(N))[2] * 0.3
+    assert model.joints == 2
+    assert free.joints == 3
+    M = free.mass_matrix(Q)
+    assert model.mass_matrix(q) == pytest.approx(N.T @ M @ N, abs=1e-12 * np.abs(M).max())
+    for name, given in (("bias", (qd,)), ("gravity", ()), ("inverse_dynamics", (qd, qdd))):
+        theirs = N.T @ getattr(free, name)(Q, *(N @ x for x in given))
+        ours = getattr(model, name)(q, *given)
+        assert ours == pytest.approx(theirs, abs=1e-11 * np.abs(theirs).max() + 1e-13), name
+    assert model.tip(q) == pytest.approx(free.tip(Q), abs=1e-14)
+    assert model.energy(q, qd) == pytest.approx(free.energy(Q, N @ qd), rel=1e-12)
+    assert model.damping[1, 1] == pytest.approx(0.1 + 0.7**2 * 0.3, rel=1e-14)
+    tau = np.array([1.0, -2.0])
+    back = model.inverse_dynamics(q, qd, model.forward_dynamics(q, qd, tau))
+    assert back[:2] == pytest.approx(tau, abs=1e-6)
+
+
+def test_forward_statics_and_locked_modes_are_those_of_the_pose():
+    robot, free = arm(), arm(mimic=None)
+    assert [link.name for link in robot.moving] == ["a", "b"]
+    for sag in (False, True):
+        ours, theirs = supple.forward(robot, THETA, sag=sag), supple.forward(free, ALL, sag=sag)
+        assert ours.position == pytest.approx(theirs.position, abs=1e-15)
+        assert ours.rotation == pytest.approx(theirs.rotation, abs=1e-15)
+    ours, theirs = supple.modes(robot, THETA, count=6), supple.modes(free, ALL, count=6)
+    assert ours.certified
+    assert ours.omega == pytest.approx(theirs.omega, rel=1e-14)
+    with pytest.raises(supple.SuppleError, match="theta has 3 entries: give 2"):
+        supple.modes(robot, ALL)
+
+
+def test_free_modes_are_certified_and_bounded_by_elements():
+    robot = arm()
+    found = supple.modes(robot, THETA, count=6, joints="free")
+    assert found.certified
+    assert found.rigid_modes == 2
+    assert found.shapes.residual.max() < 1e-11
+    rough, fine = (
+        supple.modes(
+            robot, THETA, count=6, joints="free", method="elements", elements=n, order="quintic"
+        ).omega
+        / found.omega
+        - 1
+        for n in (2, 4)
+    )
+    assert (fine > -1e-11).all()
+    assert (rough > 3.9 * fine).all()  # twist, of second order, is the slowest to converge
+    assert fine.max() < 1e-3
+    other = supple.modes(arm(mimic=None), ALL, count=6, joints="free")
+    assert np.abs(other.omega / found.omega - 1).max() > 0.05  # three joints, not two
+    poses = np.random.default_rng(2).uniform(-2, 2, (9, 2))
+    many = supple.modes(robot, poses, count=4, joints="free")
+    alone = [supple.modes(robot, pose, count=4, joints="free").omega for pose in poses]
+    assert many.certified
+    assert (many.omega == alone).all()
+
+
+def test_responses_are_those_of_the_arm_with_all_joints_reduced():
+    """Z = H^-1 over all joints gives Z' = G' Z G, and the tip moves as its joints do."""
+    robot, f = arm(), np.array([0.5, 3.0, 20.0, 60.0])
+    names = [f"theta.{name}" for name in "abc"]
+    found = supple.response(robot, THETA, f, ["tau.a", "tau.b"], [*names[:2], "tip.z"])
+    free = supple.response(arm(mimic=None), ALL, f, ["tau.a", "tau.b", "tau.c"], [*names, "tip.z"])
+    for ours, H in zip(found.values, free.values, strict=True):
+        joints = np.linalg.inv(G.T @ np.linalg.inv(H[:3]) @ G)
+        assert ours[:2] == pytest.approx(joints, rel=1e-8)
+        tip = H[3:] @ np.linalg.inv(H[:3]) @ G @ joints
+        assert ours[2:] == pytest.approx(tip, rel=1e-8)
+    modes = supple.modes(robot, THETA, count=8, joints="free").frequency_hz
+    assert found.poles.imag / 2 / np.pi == pytest.approx(modes[modes <= 60], rel=1e-11)
+    with pytest.raises(supple.SuppleError, match="c has no motor: its joint follows that of b"):
+        supple.response(robot, THETA, f, ["tau.c"], ["tip.z"])
+
+
+def test_inverse_moves_what_follows_and_heeds_its_limits():
+    robot, rng = arm(False), np.random.default_rng(7)
+    low, high = robot.limits(robot.links[1])
+    assert (low, high) == pytest.approx(((1.5 - 0.3) / -0.7, (-0.8 - 0.3) / -0.7))
+    for theta in rng.uniform([-3, low], [3, high], (50, 2)):
+        pose = supple.forward(robot, theta)
+        found = supple.inverse(robot, position=pose.position, rotation=pose.rotation)
+        assert found.error < 1e-9
+        assert ((low <= found.solutions[:, 1]) & (found.solutions[:, 1] <= high)).all()
+
+
+def test_check_holds_what_follows_with_the_other_joints_motor():
+    robot, free = arm(), arm(mimic=None)
+    ours, theirs = supple.check(robot, THETA), supple.check(free, ALL)
+    wanted = theirs.holding["b"] - 0.7 * theirs.holding["c"]
+    assert ours.holding == {"a": pytest.approx(0, abs=1e-12), "b": pytest.approx(wanted)}
+    assert any("b needs" in note and "effort_limit" in note for note in ours.notes)
+    assert any("outside its limits -1.7" in note for note in supple.check(robot, [0, -1.9]).notes)
+
+
+def test_a_run_keeps_its_energy_and_reads_outputs():
+    robot = arm(False).with_({f"links.c.joint.{key}": 0.0 for key in ("damping", "friction")})
+    model = supple.build(robot.with_("links.b.joint.damping", 0.0))
+    read = {"turn": supple.Gyroscope("c", 1.0), "before": supple.Gyroscope("b", 1.0)}
+    read["root"] = supple.Reaction("c")
+    run = supple.simulate(model, duration=0.25, theta0=THETA, tau=np.zeros(2), outputs=read)
+    assert np.ptp(run.energy) < 1e-7 * np.abs(run.energy).max()
+    assert run.outputs["root"].shape == (len(run.t), 6)
+    # the spin of c about its axis, beside that of b: -0.7 theta_b'
+    axis = np.array([0, 1, 0.2]) / np.hypot(1, 0.2)
+    along = (run.outputs["turn"] - run.outputs["before"]) @ axis
+    assert along == pytest.approx(-0.7 * run.qd[:, 1], abs=1e-9)
+
+
+FAULTS = {
+    "no link": ({"mimic": {"joint": "x"}}, "mimic follows 'x', which is no link: .* a, b"),
+    "itself": ({"mimic": {"joint": "c"}}, "'c', which has no coordinate of its own"),
+    "motor": ({"mimic": MIMIC, "effort_limit": 3}, "effort_limit is for joints with a motor"),
+    "rotor": ({"mimic": MIMIC, "rotor_inertia": 3}, "rotor_inertia is for joints with a motor"),
+    "spring": ({"mimic": MIMIC, "stiffness": 3}, "stiffness is for joints with a motor"),
+    "fixed": ({"mimic": MIMIC, "type": "fixed"}, "mimic is for joints that move"),
+    "limits": ({"mimic": MIMIC, "limits": [9, 10]}, "have nothing in common"),
+    "key": ({"mimic": {"joint": "b", "ratio": 2}}, "unknown key 'ratio'"),
+}
+
+
+@pytest.mark.parametrize("key", FAULTS)
+def test_faults_are_sentences(key):
+    joint, told = FAULTS[key]
+    with pytest.raises(supple.RobotError, match=told):
+        arm().with_("links.c.joint", joint)
+
+
+def test_what_does_not_know_them_says_so():
+    robot = arm()
+    with pytest.raises(supple.SuppleError, match=r"theta.b moves c as well"):
+        supple.stopband(robot, (1, 2), over={"theta.b": (0, 1)})
+    with pytest.raises(supple.SuppleError, match="has mimic joints"):
+        supple.as_mechanism(robot)
+    sprung = robot.with_({"links.b.joint.stiffness": 1e4, "links.b.joint.rotor_inertia": 0.1})
+    with pytest.raises(supple.SuppleError, match="follows the motor of b, which has a spring"):
+        supple.modes(sprung, THETA, joints="free")
+    assert supple.modes(sprung, THETA, count=1).certified
+    assert any("has a spring" in note for note in supple.check(sprung, THETA).notes)
+    assert supple.loads(supple.dump(robot)) == robot
