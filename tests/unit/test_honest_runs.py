@@ -20,8 +20,8 @@ from supple import (
     load,
     simulate,
 )
-from supple.integration.inputs import located_jumps
 from supple.integration.steppers.registry import STEPPERS
+from supple.integration.time_functions import located_jumps
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,10 @@ def test_a_python_function_keeps_it_too(stiff, form):
         "controller": {"controller": lambda t, q, qd, r: zero, "trajectory": q0[:3]},
     }[form]
     run = simulate(model, q0=q0, duration=0.02, **given)
-    plain = simulate(model, q0=q0, duration=0.02)
+    tight = simulate(model, q0=q0, duration=0.02, method="adams", tolerance=1e-12)
     assert run.method == "rk4"
-    assert np.abs(run.q - plain.q).max() < 1e-4 * np.abs(plain.q).max()
+    late = 2108 * 0.02 * (2108 * run.step) ** 4 / 120  # rad, of the fastest mode
+    assert np.abs(run.q - tight.q).max() < 1.2 * late * np.abs(tight.q).max() + 1e-9
     assert abs(run.energy[-1] / run.energy[0] - 1) < 1e-4
 
 
@@ -116,8 +117,8 @@ def test_jumps_are_located_to_rounding():
     def f(t):
         return np.stack([np.where(t < 1 / 3, 0.0, 1.0) + np.sin(t), t >= 0.7], axis=1)
 
-    assert located_jumps(f, t) == pytest.approx([1 / 3, 0.7], abs=1e-13)
-    assert located_jumps(lambda t: np.sin(40 * t)[:, None], t) == []
+    assert located_jumps(f, t, f(t)) == pytest.approx([1 / 3, 0.7], abs=1e-13)
+    assert located_jumps(lambda t: np.sin(40 * t)[:, None], t, np.sin(40 * t)[:, None]) == []
 
 
 def test_generalised_alpha_is_of_second_order_over_switches(two):
@@ -213,7 +214,8 @@ def test_tau_is_what_was_applied(two):
             given.setdefault(t, []).append(tau)
             return tau
 
-    run = simulate(two, Law(), duration=0.02)
+    with pytest.warns(SimulationWarning, match="does not give the same again"):
+        run = simulate(two, Law(), duration=0.02)
     for t, tau in zip(run.t, run.tau, strict=True):
         assert any(np.array_equal(tau, each) for each in given[float(t)])
     assert max(given) == pytest.approx(0.02)
@@ -248,8 +250,8 @@ def test_stiff_loops_go_to_bdf_and_tables_do_not_restart_for_ever(two):
 @pytest.mark.parametrize("of_state", [False, True])
 def test_a_vibration_between_the_samples_is_seen(two, of_state, monkeypatch):
     """2001 Hz looked at every half millisecond is 1 Hz: 0.34 rad instead of 2e-4 in silence."""
-    monkeypatch.setattr("supple.integration.inputs.LOOKS", 40)
-    monkeypatch.setattr("supple.integration.inputs.MOST_LOOKS", 2560)
+    monkeypatch.setattr("supple.integration.time_functions.LOOKS", 40)
+    monkeypatch.setattr("supple.integration.time_functions.MOST_LOOKS", 2560)
 
     def wave(t):
         return [np.sin(2 * np.pi * 2001 * t), 0.0]

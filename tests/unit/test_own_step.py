@@ -16,7 +16,7 @@ from supple.integration.steppers.rk4 import RungeKutta4, stable_step
 def own_step(swings: np.ndarray, duration: float) -> float:
     rates = swings[:, 0]
     spectrum = Spectrum(np.concatenate([1j * rates, -1j * rates]), rates.max(), swings=swings)
-    plan: Any = SimpleNamespace(grid=np.array([0.0, duration]), controller=None)
+    plan: Any = SimpleNamespace(tau=None, grid=np.array([0.0, duration]), controller=None)
     return RungeKutta4().own_step(plan, spectrum)
 
 

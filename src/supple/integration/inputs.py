@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,26 +25,23 @@ __all__ = [
     "Constant",
     "Feedback",
     "Input",
+    "MemoryWarning",
     "SimulationWarning",
     "Step",
     "Table",
-    "TimeFunction",
     "as_input",
-    "as_time_function",
     "as_wrench",
-    "located_jumps",
 ]
 
 Array = NDArray[np.float64]
-LOOKS = 2000  # times at which a Python function of time is looked at before a run
-MOST_LOOKS = 64 * LOOKS  # where so many do not show all of it, it is asked step by step
-BEND = 0.1  # of its range: what lies so far from a line between two looks was not seen
-GOLDEN = 0.6180339887498949
-JUMP = 0.02  # of its range: a change between two of them that may be a jump
 
 
 class SimulationWarning(UserWarning):
     """A run ended before its time, or its power balance stays open; the Response has the rest."""
+
+
+class MemoryWarning(SimulationWarning):
+    """A Python function of efforts does not give the same again: it is asked more than once."""
 
 
 class Input(Held, ABC):
@@ -257,118 +253,6 @@ class Feedback:
                 f"{self.width} finite numbers"
             )
         return efforts
-
-
-@dataclass(frozen=True, eq=False)
-class TimeFunction(Input):
-    """A Python function of time alone, and the times of its jumps, located once."""
-
-    given: Feedback
-    jumps: tuple[float, ...]
-    fastest: float
-
-    def value(self, t: Array, width: int) -> Array:
-        """Return the efforts at times t."""
-        rows = [self.given(float(at), np.zeros(0), np.zeros(0)) for at in t]
-        return np.array(rows).reshape(len(t), self.given.width)
-
-    def switches(self, end: float) -> list[float]:
-        """Return the jumps."""
-        return [t for t in self.jumps if 0 < t < end]
-
-    def rate(self, end: float) -> float:
-        """Return its highest frequency."""
-        return self.fastest
-
-
-def as_time_function(given: Input | Feedback, duration: float) -> Input | Feedback:
-    """Return a Python function of time alone as an Input whose jumps are known.
-
-    One that fails somewhere, jumps all the time, or does not say the same when it is asked again
-    (a warning) stays as it is: it is asked step by step, and what it gives is kept.
-    """
-    if not isinstance(given, Feedback) or given.of_state or not given.width:
-        return given
-    made = TimeFunction(given, (), 0.0)
-
-    def f(t: Array) -> Array:
-        return made.value(t, given.width)
-
-    looks, few = LOOKS, LOOKS // 8
-    try:
-        while True:
-            t = np.linspace(0.0, duration, looks + 1)
-            values = f(t)
-            if looks == LOOKS and _remembers(f, t, values):
-                return given
-            unseen, size = _between(f, t, values)
-            if unseen.sum() <= few:
-                jumps = located_jumps(f, t, (values, size))
-                if len(jumps) > few:
-                    return given
-                unseen[np.searchsorted(t, jumps, "left") - 1] = False
-            if not unseen.any():
-                break
-            if looks == MOST_LOOKS:
-                return given
-            looks *= 4
-    except (SuppleError, KeyboardInterrupt):  # told when the run gets there
-        return given
-    return TimeFunction(given, tuple(jumps), 0.0 if jumps else Table(t, values).rate(duration))
-
-
-def _remembers(f: Callable[[Array], Array], t: Array, values: Array) -> bool:
-    """Whether a function of time says something else when it is asked again; that is told."""
-    other = (f(t) != values).any(axis=1)
-    if other.any():
-        warnings.warn(
-            "the effort function of time does not give the same again when it is asked twice "
-            f"(first at t = {t[other][0]:g} s): it remembers, or is random, and has been asked "
-            "before the run; give it as supple.Sampled(law, period), or as f(t, q, qd), which "
-            "is asked during the run alone",
-            SimulationWarning,
-            stacklevel=7,
-        )
-    return bool(other.any())
-
-
-def _between(f: Callable[[Array], Array], t: Array, values: Array) -> tuple[NDArray[Any], Array]:
-    """Whether more happens between times t than a line shows, (len(t) - 1,), and the range of f.
-
-    It is asked at places that differ from interval to interval: equal ones could miss a vibration
-    whose periods fit between them.
-    """
-    place = (GOLDEN * np.arange(1, len(t))) % 1.0
-    seen = f(t[:-1] + place * np.diff(t))
-    line = values[:-1] + place[:, None] * np.diff(values, axis=0)
-    size: Array = np.ptp(np.concatenate([values, seen]), axis=0)
-    unseen: NDArray[Any] = np.asarray((np.abs(seen - line) > BEND * size).any(axis=1))
-    return unseen, size
-
-
-def located_jumps(
-    f: Callable[[Array], Array], t: Array, known: tuple[Array, Array] | None = None
-) -> list[float]:
-    """Return where a function of time jumps, (n,) to (n, m), as seen at times t, to rounding.
-
-    Between two of them it jumps where it changes by more than JUMP of its range, and halving the
-    interval again and again does not make the change less. The time returned is the first after it.
-    """
-    values = f(t) if known is None else known[0]
-    range_ = np.ptp(values, axis=0) if known is None else known[1]
-    found = []
-    for k in np.flatnonzero((np.abs(np.diff(values, axis=0)) > JUMP * range_).any(axis=1)).tolist():
-        (a, b), (u, v) = t[k : k + 2].tolist(), values[k : k + 2]
-        while b - a > 1e-14 * t[-1]:
-            middle = (a + b) / 2
-            w = f(np.array([middle]))[0]
-            near, far = (np.abs(x - w).max() for x in (u, v))
-            a, b, u, v = (middle, b, w, v) if far >= near else (a, middle, u, w)
-            if (np.abs(v - u) <= JUMP * range_ / 2).all():
-                break
-        else:
-            found.append(b)
-    return found
 
 
 def as_input(given: Any, width: int, duration: float, word: str = "tau") -> Input | Feedback:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
+from types import CellType, FunctionType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,7 +150,7 @@ def _law(plan: Plan) -> Law:
     given, controller, k = plan.tau, plan.controller, plan.model.joints
     if isinstance(given, Feedback):
         try:
-            return Feedback(deepcopy(given.function), given.width, given.of_state)
+            return Feedback(_apart(given.function), given.width, given.of_state)
         except (TypeError, ValueError, RecursionError):  # it cannot be copied
             return given
     if controller is None:
@@ -165,6 +167,22 @@ def _law(plan: Plan) -> Law:
         return np.array(function(q, qd, *wanted[t])).ravel()
 
     return efforts
+
+
+def _apart(function: Any) -> Any:
+    """A copy that remembers by itself: of a function what it closes over is copied with it."""
+    if not isinstance(function, FunctionType):
+        return function if type(function).__module__.startswith("supple.") else deepcopy(function)
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(CellType(_apart(cell.cell_contents)))
+        except (TypeError, ValueError, RecursionError):  # it cannot be copied, or is empty
+            cells.append(cell)
+    defaults = deepcopy(function.__defaults__)
+    copy = FunctionType(function.__code__, function.__globals__, None, defaults, tuple(cells))
+    copy.__kwdefaults__ = deepcopy(function.__kwdefaults__)
+    return copy
 
 
 def _states(plan: Plan, q: Array, qd: Array) -> list[State]:

@@ -2,6 +2,7 @@
 
 The function is asked at every stage. Where its efforts jump, the step is halved until the jump
 sits in a piece too short to matter, so that a switch costs no accuracy wherever it comes from.
+Steps end at the times that are written in the function, where a pulse may begin that is shorter.
 """
 
 from __future__ import annotations
@@ -14,32 +15,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.evaluate import Evaluator
-from ..inputs import Feedback
+from ..inputs import Feedback, MemoryWarning
 from ..plan import Chunk, Plan, SimulationWarning, rate
+from ..time_functions import written_times
 
 __all__ = ["follow_function"]
 
 Array = NDArray[np.float64]
-JUMP = 0.05  # of the largest effort: what bends more within one step is a jump
+JUMP = 0.05  # of the largest effort of late: what bends more within one step is a jump
+SHARP = 3e-3  # the same, where it bends ten times as much as the step before
+LATE = 0.995  # of the largest effort is left after a step
 MATTERS = 1e-10  # of the largest effort, over the whole run: a jump shorter than this is left
 HALVINGS = 24
 CHATTER = 0.2  # jumps a step beyond which they are no longer looked for
 SMOOTH = 9  # halvings that a fast but smooth function may need: no jump
 DEEP = 200  # pieces of one step beyond these: a jump needs 30 of them, noise jumps in every one
 GOLDEN = 0.6180339887498949  # where a single step is cut: equal ones miss what repeats with them
+WRITTEN = 400  # times written in a function that are heeded
+AGAIN = 16  # steps, the first ones, after which the function is asked once more
 
 
 def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
     """Yield state after state at the samples, with the efforts that were applied."""
     runner = _Runner(plan, law)
+    known = written_times(law.function, float(plan.grid[-1]), WRITTEN)
     counts = np.maximum(1, np.ceil(np.diff(plan.grid) / step - 1e-9)).astype(int)
     for k, count in enumerate(counts.tolist()):
         a, b = float(plan.grid[k]), float(plan.grid[k + 1])
+        hair = 1e-9 * (b - a)
         times = [*(a + (b - a) * np.arange(count) / count).tolist(), b]
         times[1:1] = [a + GOLDEN * (times[1] - a)]
+        here = known[(known > a - hair) & (known < b + hair)]
+        times += here[(here > a + hair) & (here < b - hair)].tolist()
         applied = []
-        for pair in pairwise(times):
-            x, first, last = runner.step(*pair, x)
+        for t, end in pairwise(sorted(times)):
+            # a hair before where a time is written: a switch acts from its own side
+            near = np.abs(here - end).min(initial=1.0) <= hair
+            runner.latest = end - 1e-9 * (end - t) * near
+            x, first, last = runner.step(t, end, x)
             applied.append(first)
         yield Chunk(k + 1, x[None], applied[0][None], last)
     if runner.lost:
@@ -48,6 +61,15 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             "switches were not resolved (supple.Sampled holds what a law with noise or a switch "
             "gives over a period)",
             SimulationWarning,
+            stacklevel=2,
+        )
+    if runner.forgot is not None:
+        warnings.warn(
+            "the effort function does not give the same again when it is asked twice at one time "
+            f"and state (first at t = {runner.forgot:g} s): it remembers, or is random, and a step "
+            "asks it several times, so that what it remembers depends on the method; give it as "
+            "supple.Sampled(law, period), which asks once a period",
+            MemoryWarning,
             stacklevel=2,
         )
 
@@ -60,11 +82,14 @@ class _Runner:
         self.f: Evaluator = plan.model.functions.derived(
             ("rate", plan.width), lambda: Evaluator(rate(plan.model, plan.width))
         )
-        self.largest = np.zeros(law.width)
+        self.largest = self.late = np.zeros(law.width)  # effort so far, and of late
+        self.bend: Array = np.full(law.width, np.inf)  # of the step before
         self.duration = float(plan.grid[-1] - plan.grid[0])
+        self.latest = np.inf  # time at which this step may ask
         self.steps = self.jumps = self.pieces = 0
         self.level, self.deepest = 6, 0  # halvings that a fast but smooth function needed last
         self.chatters = self.lost = False  # jumps are the rule; some were no longer looked for
+        self.forgot: float | None = None  # when it first gave something else when asked again
 
     def step(self, t: float, end: float, x: Array, depth: int = 0) -> tuple[Array, Array, Array]:
         """Return the state at the end, and the efforts at both ends."""
@@ -74,17 +99,23 @@ class _Runner:
         c, k3 = self._slope(t + h / 2, x + h / 2 * k2)
         d, k4 = self._slope(end, x + h * k3)
         bend = np.abs(a - b - c + d) + np.abs(b - c)
-        self.largest = np.maximum(self.largest, np.abs([a, b, c, d]).max(axis=0))
+        most = np.abs([a, b, c, d]).max(axis=0)
+        self.largest, self.late = np.maximum(self.largest, most), np.maximum(self.late, most)
+        jumps = (bend > JUMP * self.late) | ((bend > SHARP * self.late) & (bend > 10 * self.bend))
+        jumps &= bend * h > MATTERS * self.largest * self.duration
+        jump = bool(jumps.any())
         if not depth:
             smooth = self.deepest <= SMOOTH
             self.level = max(self.level - 1, self.deepest if smooth else 0)
             self.pieces = self.deepest = 0
             self.steps += 1
+            self.late = LATE * self.late
+            if self.forgot is None and (jump or self.steps <= AGAIN):
+                self.forgot = None if np.array_equal(a, self._slope(t, x)[0]) else t
         self.pieces += depth > SMOOTH
-        jumps = (bend > JUMP * self.largest) & (bend * h > MATTERS * self.largest * self.duration)
-        jump = bool(jumps.any())
         if not (jump or depth < self.level) or depth == HALVINGS or self.chatters:
             self.lost = self.lost or (self.chatters and jump)
+            self.bend = np.maximum(bend, SHARP / 10 * self.late)
             return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
         self.deepest = max(self.deepest, depth + 1 if jump else 0)
         self.jumps += jump and depth == SMOOTH
@@ -96,6 +127,7 @@ class _Runner:
     def _slope(self, t: float, x: Array) -> tuple[Array, Array]:
         """Efforts and dx/dt at a time and state."""
         n, wrench = self.plan.model.size, self.plan.wrench
+        t = min(t, self.latest)
         efforts = u = self.law(t, x[:n], x[n : 2 * n])
         if wrench is not None:
             u = np.concatenate([efforts, wrench.value(np.array([t]), 6)[0]])

@@ -110,15 +110,14 @@ class _Multistep(Stepper):
         length = float(p[-len(x) - 1])
         with _heard() as pressed:
             try:
-                found = solver(x0=x / course.unit, p=p)
-            except RuntimeError as problem:
+                return np.array(solver(x0=x / course.unit, p=p)["xf"]).T * course.unit
+            except (RuntimeError, SystemError) as problem:
                 if pressed:
                     raise KeyboardInterrupt from None
                 if "TOO_MUCH_WORK" not in str(problem) or STUCK * plan.fastest * length < MOST:
                     raise StoppedError(str(problem)) from None
                 course.longest = 0.51 * length
                 return None
-        return np.array(found["xf"]).T * course.unit
 
     def _made(self, plan: Plan, size: int) -> Any:
         import casadi as ca

@@ -32,6 +32,7 @@ LONGEST = 0.2  # rad in a step of a mode that is all of the motion
 ROUGHLY = 0.5  # rad in a step of any mode that is excited
 WATCHED = 40 * np.pi  # rad of a mode, 20 periods, over which the state is asked for
 PIECE = 16  # steps between two switches of a motion wanted
+ASKED = 1000  # steps of a run in which a Python function of the state may do what it likes
 
 
 class RungeKutta4(Stepper):
@@ -62,6 +63,8 @@ class RungeKutta4(Stepper):
             step = min(step, ROUGHLY / spectrum.excited, followed, (LOST / lost) ** 0.2)
         if plan.controller is not None:
             step = min(step, plan.piece / PIECE)
+        if isinstance(plan.tau, Feedback) and plan.drive is None:
+            step = min(step, duration / ASKED)
         return step
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:

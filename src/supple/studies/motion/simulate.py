@@ -22,7 +22,7 @@ from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
-from ...integration.inputs import Feedback, Input, as_input, as_time_function, as_wrench
+from ...integration.inputs import Feedback, Input, MemoryWarning, as_input, as_wrench
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
 from ...integration.sampled import Drive
@@ -31,6 +31,7 @@ from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
 from ...integration.steppers.stepper import Stepper
+from ...integration.time_functions import as_time_function
 from ...kernels.threads import one_thread
 from ...outputs.measuring import named_outputs
 from ...outputs.output import Output
@@ -114,7 +115,7 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     if wanted is not None:
         check_path(model, wanted, duration)
     x0 = _start(model, q0, qd0, theta0, wanted)
-    efforts = _efforts(model, tau, drive or controller, wanted, duration)
+    efforts = _efforts(model, tau, drive or controller, wanted, (duration, every))
     grid, starts = _grid(duration, every, efforts, load)
     plan = Plan(model, grid, starts, efforts, load, tolerance or TOLERANCE, compiled, law, drive)
     found = _carried(plan, x0, (method, step, tolerance), limits, progress)
@@ -153,10 +154,8 @@ def _carried(
     step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
     given = tolerance is not None and not math.isfinite(step)
-    if isinstance(plan.tau, Feedback) or given or plan.model.reading.velocity == "paper":
-        # a law may remember: never twice; velocities as printed leave the balance open anyway
-        return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
-    for left in reversed(range(TRIES)):
+    once = plan.drive is not None or given or plan.model.reading.velocity == "paper"
+    for left in reversed(range(1 if once else TRIES)):  # as printed, it stays open anyway
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
@@ -165,11 +164,25 @@ def _carried(
             break
         if blew and left == TRIES - 2:
             break  # a quarter of the step did not help
+        if any(item.category is MemoryWarning for item in caught) or not _steady(plan, found):
+            break
         step /= 4 if blew else 2
         plan = replace(plan, tolerance=plan.tolerance / 10)  # of those without a step
     for item in caught:
         warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
     return found
+
+
+def _steady(plan: Plan, found: Response) -> bool:
+    """Whether a Python function gives again what it gave: one that remembers is never run twice."""
+    if not isinstance(plan.tau, Feedback):
+        return True
+    places = np.unique(np.linspace(0, max(len(found.t) - 2, 0), 9).astype(int)).tolist()
+    try:
+        again = [plan.tau(float(found.t[k]), found.q[k], found.qd[k]) for k in places]
+    except SuppleError:
+        return False
+    return np.array_equal(again, found.tau[places])
 
 
 def _run(
@@ -235,11 +248,15 @@ def _timing(
 
 
 def _efforts(
-    model: Model, tau: Any, controller: Any, path: Trajectory | None, duration: float
+    model: Model,
+    tau: Any,
+    controller: Any,
+    path: Trajectory | None,
+    timing: tuple[float, float],
 ) -> Input | Feedback:
     """Joint efforts as given; under a Controller the motion wanted instead."""
     if controller is None:
-        return as_time_function(as_input(tau, model.joints, duration), duration)
+        return as_time_function(as_input(tau, model.joints, timing[0]), *timing)
     if tau is not None:
         raise SuppleError("tau and controller are both given: give one of them")
     if isinstance(controller, Drive):
@@ -249,7 +266,7 @@ def _efforts(
         controller.check(model)
         return Reference(path)
     if callable(controller):
-        return as_input(as_feedback(controller, path), model.joints, duration)
+        return as_input(as_feedback(controller, path), model.joints, timing[0])
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
 

@@ -1,0 +1,222 @@
+"""Python functions of time: where they jump, how fast they are, and the times written in them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..answers.answer import Shown
+from ..answers.held import Held
+from ..control.trajectories import Trajectory
+from ..errors import SuppleError
+from .inputs import Feedback, Input, MemoryWarning, Table
+
+__all__ = ["TimeFunction", "as_time_function", "located_jumps", "written_times"]
+
+Array = NDArray[np.float64]
+LOOKS = 4000  # times at which a Python function of time is looked at before a run
+MOST_LOOKS = 64 * LOOKS  # where so many do not show all of it, it is asked step by step
+MOST_JUMPS = 2000  # of one function
+BEND = 0.1  # of its range: what lies so far from a line between two looks was not seen
+GOLDEN = 0.6180339887498949
+JUMP = 0.02  # of its range: a change between two looks that may be a jump
+SMALL = 1e-4  # of its range: the same, where it is three times what it changes beside them
+PARTS = 2000  # of a function that are looked through for numbers
+HAIR = 1e-12  # of a run: how far on either side of a time that a function knows it is looked at
+
+
+def contents(cells: tuple[CellType, ...] | None) -> list[Any]:
+    """Return what a function closes over, of cells that are not empty."""
+    found = []
+    for cell in cells or ():
+        with suppress(ValueError):  # it is empty
+            found.append(cell.cell_contents)
+    return found
+
+
+# What may be found in a function, and the parts in which numbers may stand; the first kind counts
+MADE_OF: tuple[tuple[type, Callable[[Any], list[Any]]], ...] = (
+    (np.ndarray, lambda a: a.ravel()[:PARTS].tolist() if a.dtype.kind in "fiu" else []),
+    (dict, lambda d: list(d.values())),
+    (list, list),
+    (tuple, list),
+    (CodeType, lambda code: list(code.co_consts)),
+    (
+        FunctionType,
+        lambda f: [
+            *(f.__code__, f.__defaults__, f.__kwdefaults__, *contents(f.__closure__)),
+            *(f.__globals__.get(name) for name in f.__code__.co_names),
+        ],
+    ),
+    (MethodType, lambda method: [method.__self__, method.__func__]),
+    (partial, lambda p: [p.func, p.args, p.keywords]),
+    (Trajectory, lambda path: [*path.breaks, path.duration]),
+    (Held, lambda model: []),
+    (Shown, lambda robot: []),
+    (object, lambda o: [vars(type(o)).get("__call__"), getattr(o, "__dict__", None)]),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TimeFunction(Input):
+    """A Python function of time alone, and the times of its jumps, located once."""
+
+    given: Feedback
+    jumps: tuple[float, ...]
+    fastest: float
+
+    def value(self, t: Array, width: int) -> Array:
+        """Return the efforts at times t."""
+        rows = [self.given(float(at), np.zeros(0), np.zeros(0)) for at in t]
+        return np.array(rows).reshape(len(t), self.given.width)
+
+    def switches(self, end: float) -> list[float]:
+        """Return the jumps."""
+        return [t for t in self.jumps if 0 < t < end]
+
+    def rate(self, end: float) -> float:
+        """Return its highest frequency."""
+        return self.fastest
+
+
+def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Input | Feedback:
+    """Return a Python function of time alone as an Input whose jumps are known.
+
+    It is looked at 4,000 times, twice in each `dt`, and on both sides of every time that is written
+    in it. One that fails somewhere, jumps all the time, or does not say the same when it is asked
+    again (a warning) stays as it is: it is asked step by step, and what it gives is kept.
+    """
+    if not isinstance(given, Feedback) or given.of_state or not given.width:
+        return given
+    made = TimeFunction(given, (), 0.0)
+
+    def f(t: Array) -> Array:
+        return made.value(t, given.width)
+
+    known, hair = written_times(given.function, duration), HAIR * duration
+    known = np.clip(np.concatenate([known - hair, known + hair]), 0.0, duration)
+    looks = first = min(max(LOOKS, int(2 * duration / dt)), MOST_LOOKS)
+    try:
+        while True:
+            t = np.union1d(np.linspace(0.0, duration, looks + 1), known)
+            values = f(t)
+            if looks == first and _remembers(f, t[::4], values[::4]):
+                return given
+            # Between them at places that differ from interval to interval: equal ones could miss a
+            # vibration whose periods fit between them
+            place = (GOLDEN * np.arange(1, len(t))) % 1.0
+            between = t[:-1] + place * np.diff(t)
+            seen = f(between)
+            line = values[:-1] + place[:, None] * np.diff(values, axis=0)
+            unseen = (np.abs(seen - line) > BEND * np.ptp(np.vstack([values, seen]), axis=0)).any(1)
+            edges = t
+            order = np.argsort(np.concatenate([t, between]), kind="stable")
+            t, values = np.concatenate([t, between])[order], np.vstack([values, seen])[order]
+            jumps: list[float] = []
+            if unseen.sum() <= MOST_JUMPS:
+                jumps = located_jumps(f, t, values)
+                if len(jumps) > MOST_JUMPS:
+                    return given
+                unseen[np.searchsorted(edges, jumps, "left") - 1] = False
+            if not unseen.any():
+                break
+            if looks >= MOST_LOOKS:
+                return given
+            looks *= 4
+    except (SuppleError, KeyboardInterrupt):  # told when the run gets there
+        return given
+    # How fast it is between its jumps: what they add is taken away
+    smooth = values.copy()
+    for at in np.searchsorted(t, jumps):
+        smooth[at:] -= smooth[at] - smooth[at - 1]
+    smooth *= np.ptp(smooth, axis=0) > 1e-3 * np.ptp(values, axis=0)  # else jumps too small to find
+    t, places = np.unique(t, return_index=True)
+    return TimeFunction(given, tuple(jumps), Table(t, smooth[places]).rate(duration))
+
+
+def _remembers(f: Callable[[Array], Array], t: Array, values: Array) -> bool:
+    """Whether a function of time says something else when it is asked again; that is told."""
+    other = (f(t) != values).any(axis=1)
+    if other.any():
+        warnings.warn(
+            "the effort function of time does not give the same again when it is asked twice "
+            f"(first at t = {t[other][0]:g} s): it remembers, or is random, and has been asked "
+            "before the run; give it as supple.Sampled(law, period), or as f(t, q, qd), which "
+            "is asked during the run alone",
+            MemoryWarning,
+            stacklevel=7,
+        )
+    return bool(other.any())
+
+
+def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[float]:
+    """Return where a function of time jumps, (n,) to (n, m), as seen at times t, to rounding.
+
+    Between two of them it may jump where it changes by more than JUMP of its range, or by SMALL and
+    three times what it changes beside them. It does where halving the interval again and again does
+    not make the change less; what is left on either side is looked at in the same way. The time
+    returned is the first after a jump.
+    """
+    range_ = np.ptp(values, axis=0)
+    change, length = np.abs(np.diff(values, axis=0)), np.diff(t)[:, None]
+    slope = np.pad(change / np.maximum(length, 1e-300), ((1, 1), (0, 0)))
+    beside = length * np.maximum(slope[:-2], slope[2:])
+    sharp = (change > SMALL * range_) & (change > 3 * beside)
+    todo = np.flatnonzero(((change > JUMP * range_) | sharp).any(axis=1)).tolist()
+    found: list[float] = []
+    for k in todo:
+        parts = [(*t[k : k + 2].tolist(), *values[k : k + 2])]
+        while parts and len(found) <= MOST_JUMPS:
+            first, last, u, v = start, end, low, high = parts.pop()
+            least = np.maximum(np.abs(v - u) / 2, SMALL * range_)
+            while end - start > 1e-14 * t[-1]:
+                middle = (start + end) / 2
+                w = f(np.array([middle]))[0]
+                near, far = (np.abs(x - w).max() for x in (low, high))
+                if far >= near:
+                    start, low = middle, w
+                else:
+                    end, high = middle, w
+                if (np.abs(high - low) <= least).all():
+                    break
+            else:
+                found.append(end)
+                sides = (first, start, u, low), (end, last, high, v)
+                parts += [side for side in sides if (np.abs(side[3] - side[2]) > least).any()]
+    return sorted(found)
+
+
+def written_times(function: Any, duration: float, most: int = 4000) -> Array:
+    """Return times in (0, duration) that are written in a function or known to it.
+
+    A pulse may be too short for any number of looks to meet, but its edges mostly stand in the code
+    of a function, in what it closes over, its defaults, globals or its object, as numbers t, their
+    sums t + width, or as a period. They are places to look at, no more.
+    """
+    numbers: dict[float, None] = {}
+    todo: list[Any] = [function]
+    met: dict[int, Any] = {}
+    while todo and len(met) < PARTS and len(numbers) < most:
+        item = todo.pop(0)
+        if isinstance(item, int | float | np.integer | np.floating):
+            size: Any = abs(item)
+            if 0 < size < duration:
+                numbers[float(size)] = None
+        elif id(item) not in met and not isinstance(item, str | bytes | ModuleType | type | None):
+            met[id(item)] = item
+            todo += next((parts(item) for kind, parts in MADE_OF if isinstance(item, kind)), [])
+    own = np.array(list(numbers))
+    every = [own]
+    if len(own) <= 40:
+        every += [np.add.outer(own, own).ravel(), np.subtract.outer(own, own).ravel()]
+        every += [c * np.arange(2, duration / c) for c in own if duration / c <= most / 10]
+    found = np.concatenate(every)[:most]
+    return np.unique(found[(found > 0) & (found < duration)])
