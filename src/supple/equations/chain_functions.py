@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.scalars import dot, matvec, sub, vadd
-from ..kernels.tape import Recorder, Tape
+from ..kernels.tape import Recorder, Tape, played
 from .chains.chain_equations import Laws
 from .chains.forces import dissipation, elastic, rubbing, stiffness
 from .chains.sliders import given_beta
@@ -71,19 +71,41 @@ class ChainFunctions(Functions):
                 self._made[name] = TapeEvaluator(*_tape(name, self._laws))
         return self._made[name]
 
-    def rate_in_ends(self) -> Tape:
-        """Return dx/dt of x = [B q, B qd, work] and efforts, where numbers come from tapes."""
-        laws, n, joints = self._laws, self._laws.chain.size, len(self._laws.chain.joints)
-        assert isinstance(laws, Laws)
-        tape = Recorder(2 * n + 1 + joints)
-        q, qd, tau = tape.inputs[:n], tape.inputs[n : 2 * n], tape.inputs[2 * n + 1 :]
-        A = np.linalg.inv(self.ends())
-        D = A.T @ np.asarray(laws.D, float) @ A
-        D[np.abs(D) <= 1e-15 * np.abs(D).max(initial=0.0)] = 0.0
-        rubbed = rubbing(laws.friction, qd, laws.chain)
-        lost = vadd(matvec(D.tolist(), qd), rubbed + [0.0] * (n - len(rubbed)))
-        power = sub(dot(tau, qd[:joints]), dot(qd, lost))
-        return tape.tape([*qd, *laws.forward_ends(q, qd, tau), power])
+    def rate_in_ends(self, law: Any = None) -> Tape | None:
+        """Return dx/dt of x = [B q, B qd, work] and efforts, where numbers come from tapes.
+
+        With a law, a CasADi function (q, qd, r, rd, rdd) -> tau, the motion wanted stands in place
+        of the efforts; None where a tape does not know what the law needs.
+        """
+
+        def make() -> Tape | None:
+            laws, n, joints = self._laws, self._laws.chain.size, len(self._laws.chain.joints)
+            assert isinstance(laws, Laws)
+            tape = Recorder(2 * n + 1 + (joints if law is None else 3 * joints))
+            q, qd, u = tape.inputs[:n], tape.inputs[n : 2 * n], tape.inputs[2 * n + 1 :]
+            A = np.linalg.inv(self.ends())
+            tau: list[Any] | None = u
+            if law is not None:
+                plain = [matvec(A.tolist(), x) for x in (q, qd)]
+                tau = played(law, [*plain[0], *plain[1], *u])
+            if tau is None:
+                return None
+            D = A.T @ np.asarray(laws.D, float) @ A
+            D[np.abs(D) <= 1e-15 * np.abs(D).max(initial=0.0)] = 0.0
+            rubbed = rubbing(laws.friction, qd, laws.chain)
+            lost = vadd(matvec(D.tolist(), qd), rubbed + [0.0] * (n - len(rubbed)))
+            power = sub(dot(tau, qd[:joints]), dot(qd, lost))
+            return tape.tape([*qd, *laws.forward_ends(q, qd, tau), power])
+
+        found: Tape | None = self.derived(("rate in ends", law), make)
+        return found
+
+    def acceleration(self, q: Array, qd: Array, tau: Array) -> Array:
+        """Return qdd at one state by `rate_in_ends`, to rounding that of `forward_dynamics`."""
+        rate, B, n = self.rate_in_ends(), self.ends(), len(q)
+        assert rate is not None
+        found = rate(np.concatenate([B @ q, B @ qd, [0.0], tau]))
+        return np.asarray(np.linalg.solve(B, found[n : 2 * n]), float)
 
     @property
     def laws(self) -> AnyLaws:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..control.controllers import Controller, Decoupling
 from ..control.linear import LinearController
 from ..control.plant import plant
+from ..equations.chain_functions import ChainFunctions
 from ..equations.equilibrium import stiffness_at
 from ..equations.model import Model
 from .closed_loop import Reference
@@ -341,9 +342,12 @@ def _made(
 
 
 def _acceleration(plan: Plan, law: Law, t: float, q: Array, qd: Array) -> Array:
-    """qdd at a state under the inputs of a time."""
+    """qdd at a state under the inputs of a time, where that may be by the tape of the run."""
+    functions, tau = plan.model.functions, law(t, q, qd)
+    if plan.wrench is None and isinstance(functions, ChainFunctions) and functions.taped:
+        return functions.acceleration(q, qd, tau)
     wrench = None if plan.wrench is None else plan.wrench.value(np.array([t]), 6)[0]
-    return plan.model.forward_dynamics(q, qd, law(t, q, qd), wrench)
+    return plan.model.forward_dynamics(q, qd, tau, wrench)
 
 
 def _input_rates(plan: Plan) -> tuple[float, float]:

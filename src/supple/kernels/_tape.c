@@ -19,9 +19,11 @@
 
 enum {
     ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH,
-    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, KINDS
+    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER,
+    DOT2, DOT3, DOT4, DOT5, DOT6, KINDS
 };
-static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 2, 2, 2, 1, 2, 2};
+static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1,
+                                    2, 1, 2, 2, 2, 1, 2, 2, 4, 6, 8, 10, 12};
 
 typedef struct {
     int64_t inputs, constants, results, outputs, runs, operands;
@@ -55,6 +57,17 @@ static void forget(PyObject *capsule)
     }                                                \
     break
 
+/* Sums of n products, added up from the first to the last; what lies between is kept nowhere. */
+#define DOT(n)                                            \
+    for (int64_t i = 0; i < count; ++i, p += 2 * n, r += L) \
+        for (int l = 0; l < L; ++l) {                     \
+            double sum = w[(int64_t)p[0] * L + l] * w[(int64_t)p[1] * L + l]; \
+            for (int j = 2; j < 2 * n; j += 2)            \
+                sum += w[(int64_t)p[j] * L + l] * w[(int64_t)p[j + 1] * L + l]; \
+            r[l] = sum;                                   \
+        }                                                 \
+    break
+
 #define DEFINE(name, L_)                                                        \
     static void name(const Tape *t, double *w)                                  \
     {                                                                           \
@@ -85,6 +98,11 @@ static void forget(PyObject *capsule)
             case ASIN: EACH(1, asin(a[l]));                                     \
             case LARGER: EACH(2, fmax(a[l], b[l]));                             \
             case SMALLER: EACH(2, fmin(a[l], b[l]));                            \
+            case DOT2: DOT(2);                                                  \
+            case DOT3: DOT(3);                                                  \
+            case DOT4: DOT(4);                                                  \
+            case DOT5: DOT(5);                                                  \
+            case DOT6: DOT(6);                                                  \
             }                                                                   \
         }                                                                       \
     }

@@ -2,8 +2,9 @@
 
 Laws that are written for any scalars are called once with the nodes of a tape, which write down
 every operation. Operations that are equal are written once; a product that is only added to
-something joins that sum. Then they are put in an order with long runs of the same kind, since
-asking what to do next costs more than doing it. The text of the equations stays the only one.
+something joins that sum, and such sums become one operation. Then they are put in an order with
+long runs of the same kind, since asking what to do next costs more than doing it. The text of the
+equations stays the only one.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = ["Node", "Recorder", "Tape", "replayed"]
+__all__ = ["Node", "Recorder", "Tape", "played", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
-ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER = range(11, 21)
+ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, DOT2 = range(11, 22)
+LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
 COMMUTE = frozenset({ADD, MUL})
 
 
@@ -164,6 +166,13 @@ def replayed(function: Any) -> Tape | None:
 
     Inputs stand in a row, one after another, and so do the outputs, all of them dense columns.
     """
+    tape = Recorder(sum(function.numel_in(i) for i in range(function.n_in())))
+    outputs = played(function, tape.inputs)
+    return None if outputs is None else tape.tape(outputs)
+
+
+def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
+    """Return the outputs of a CasADi function at scalars x, nodes of a tape, all in a row."""
     import casadi as ca
 
     if not function.is_a("SXFunction"):
@@ -188,9 +197,9 @@ def replayed(function: Any) -> Tape | None:
         ca.OP_FMAX: LARGER,
         ca.OP_FMIN: SMALLER,
     }
+    tape = next(node.on for node in x if isinstance(node, Node))
     begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]])
     ends = np.cumsum([0, *[function.numel_out(i) for i in range(function.n_out())]])
-    tape = Recorder(int(begins[-1]))
     held: dict[int, Any] = {}
     outputs: list[Any] = [0.0] * int(ends[-1])
     for k in range(function.n_instructions()):
@@ -199,7 +208,7 @@ def replayed(function: Any) -> Tape | None:
         if kind == ca.OP_CONST:
             held[made[0]] = function.instruction_constant(k)
         elif kind == ca.OP_INPUT:
-            held[made[0]] = tape.inputs[begins[given[0]] + given[1]]
+            held[made[0]] = x[begins[given[0]] + given[1]]
         elif kind == ca.OP_OUTPUT:
             outputs[ends[made[0]] + made[1]] = held[given[0]]
         elif kind in (ca.OP_SQ, ca.OP_TWICE):
@@ -209,7 +218,7 @@ def replayed(function: Any) -> Tape | None:
             held[made[0]] = tape.write(kinds[kind], *[held[i] for i in given])
         else:
             return None
-    return tape.tape(outputs)
+    return outputs
 
 
 def _joined(
@@ -243,6 +252,12 @@ def _joined(
             elif (own := product(a)) is not None and b != a:
                 work[i] = (MULADD if line[0] == ADD else MULSUB, *own[1:], b)
                 gone.add(a)
+    for i in sorted(work):  # a b + (c d + ..), where nothing else asks for what is in brackets
+        line = work[i]
+        inner = work.get(line[3], (ADD,)) if line[0] == MULADD and uses[line[3]] == 1 else (ADD,)
+        if inner[0] == MUL or DOT2 <= inner[0] < DOT2 + LONGEST - 2:
+            work[i] = (DOT2 if inner[0] == MUL else inner[0] + 1, *inner[1:], *line[1:3])
+            del work[line[3]]
     used = {j for line in work.values() for j in line[1:]} | set(ends)
     return work, [j for j in sorted(used) if j >= inputs and type(lines[j]) is float]
 

@@ -14,7 +14,7 @@ from .gauss import Gauss
 from .generalised_alpha import GeneralisedAlpha
 from .magnus import Magnus
 from .multistep import Adams, BackwardDifferences
-from .rk4 import LONGEST, RungeKutta4
+from .rk4 import LONGEST, RungeKutta4, on_tape
 from .stepper import Stepper
 
 __all__ = ["STEPPERS", "choose"]
@@ -33,14 +33,17 @@ STEPPERS: dict[str, Stepper] = {
 }
 STIFF = 20  # times as many steps for stability as for accuracy, and rk4 is the wrong method
 MANY = 2e4  # steps a second that rk4 may take whatever they are for
+TAPED = 1e5  # the same on a tape, where bdf takes ten times as long for what it asks of a step
+FINE = RungeKutta4(0.2)  # follows the start of what stability alone would let it step over
 
 
 def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
     """Return the stepper for a plan: exponentials where they apply, rk4 unless that is stiff.
 
     Where loops are closed an evaluation is dear and gauss asks for the fewest. A run is stiff when
-    stability asks for many more steps than the rates that are excited. Then it goes to bdf, or to
-    generalised-alpha where a Python function is followed.
+    stability asks for many more steps than the rates that are excited. Then it goes to bdf, unless
+    a tape takes those steps in less time, or to generalised-alpha where a Python function is
+    followed.
     """
     magnus, rk4 = STEPPERS["magnus"], STEPPERS["rk4"]
     if plan.controller is not None and not magnus.refusal(plan, x):
@@ -55,4 +58,4 @@ def choose(plan: Plan, x: Array, spectrum: Spectrum) -> Stepper:
         return rk4
     if isinstance(plan.tau, Feedback):
         return STEPPERS["generalised-alpha" if plan.model.reading.beta == "newton" else "rk4"]
-    return STEPPERS["bdf"]
+    return FINE if on_tape(plan) and 1 / wanted <= TAPED else STEPPERS["bdf"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...control.controllers import Controller
 from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import compiled, view
 from ...kernels.tape import Tape
@@ -22,7 +23,7 @@ from .functions import follow_function
 from .samples import follow_samples
 from .stepper import Stepper
 
-__all__ = ["RungeKutta4", "stable_step"]
+__all__ = ["RungeKutta4", "on_tape", "stable_step"]
 
 Array = NDArray[np.float64]
 CHUNK = 1000  # steps between two looks at what came out
@@ -38,13 +39,16 @@ ASKED = 1000  # steps of a run in which a Python function of the state may do wh
 class RungeKutta4(Stepper):
     """Explicit steps of fourth order, as in [DeLuca1991].
 
-    Without a wrench, a controller or links that slide they are carried out in end coordinates, a
-    constant linear change that the method does not notice.
+    Without a wrench or links that slide, and under laws that tapes know, they are carried out in
+    end coordinates, a constant linear change that the method does not notice.
     """
 
     name = "rk4"
     order = 4
     takes = frozenset({"data", "function", "controller", "wrench", "beta", "loops", "memory"})
+
+    def __init__(self, part: float = 0.8) -> None:
+        self.part = part  # of the longest stable step
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
         """Return h with sum of share_j N_j (omega_j h)^5 / 72 = LOST, or what stability allows.
@@ -54,7 +58,7 @@ class RungeKutta4(Stepper):
         (w_j N_j phi_j^4)^2, N_j up to WATCHED, is at most WATCHED LONGEST^4.
         """
         duration = float(plan.grid[-1] - plan.grid[0])
-        step = stable_step(spectrum.poles) * 0.8
+        step = stable_step(spectrum.poles) * self.part
         if spectrum.excited:
             rate, turned, share, weight = spectrum.turned(duration).T
             lost = float((share * np.maximum(turned, 1.0) * rate**5).sum()) / 72
@@ -73,9 +77,7 @@ class RungeKutta4(Stepper):
             yield from follow_function(plan, plan.tau, x, step)
             return
         n, width, grid = plan.model.size, plan.width, plan.grid
-        plain = plan.wrench is None and plan.controller is None and not plan.model.chain.sliding
-        ends = plain and not plan.model.functions.iterates
-        one = _stepped(plan, ends)
+        one, ends = _stepped(plan)
         T = np.eye(len(x))
         if ends:
             T[:n, :n] = T[n : 2 * n, n : 2 * n] = plan.model.functions.ends()
@@ -127,24 +129,42 @@ def stable_step(poles: NDArray[np.complex128]) -> float:
     return float((low / np.abs(values)).min())
 
 
-def _stepped(plan: Plan, ends: bool) -> Accumulated | Taped:
-    """The step of a plan, made once for its model and law."""
+def on_tape(plan: Plan) -> bool:
+    """Whether steps of a plan may run on a tape, unless its law needs what tapes do not know.
 
-    def make() -> Accumulated | Taped:
+    A law that gives qdd at less cost than the forward dynamics, or has states, is followed as an
+    expression.
+    """
+    functions, law = plan.model.functions, plan.controller
+    if plan.wrench is not None or plan.compiled or plan.memory:
+        return False
+    own = law is None or type(law).acceleration is Controller.acceleration
+    return own and isinstance(functions, ChainFunctions) and functions.taped
+
+
+def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
+    """The step of a plan, made once for its model and law, and whether x is in end coordinates."""
+    model, functions, controller = plan.model, plan.model.functions, plan.controller
+    if on_tape(plan) and isinstance(functions, ChainFunctions):
+        law = None if controller is None else controller.function(model)
+        if (rate := functions.rate_in_ends(law)) is not None:
+            return Taped(rate), True
+    plain = plan.wrench is None and not model.chain.sliding and not functions.iterates
+    ends = plain and controller is None
+
+    def make() -> Accumulated:
         import casadi as ca
 
-        model, width, functions = plan.model, plan.width, plan.model.functions
-        if ends and not plan.compiled and isinstance(functions, ChainFunctions) and functions.taped:
-            return Taped(functions.rate_in_ends())
+        width = plan.width
         if ends:
             # dx/dt = f(x, tau), x = [B q, B qd, work], cheaper than `rate`; see `end_coordinates`
             n, joints = model.size, model.joints
-            A = np.linalg.inv(model.functions.ends())
-            y, tau = model.functions.symbol("x", 2 * n + 1), model.functions.symbol("u", joints)
+            A = np.linalg.inv(functions.ends())
+            y, tau = functions.symbol("x", 2 * n + 1), functions.symbol("u", joints)
             q, qd = y[:n], y[n : 2 * n]
             D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
             power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
-            qdd = model.functions.expression("forward_dynamics_ends")(q, qd, tau)
+            qdd = functions.expression("forward_dynamics_ends")(q, qd, tau)
             f = ca.Function("rate", [y, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
         else:
             f = plan.rate()
@@ -160,9 +180,8 @@ def _stepped(plan: Plan, ends: bool) -> Accumulated | Taped:
         step = ca.Function("step", [x, p], ca.cse([x + dt / 6 * (k1 + k4 + 2 * (k2 + k3))]))
         return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
 
-    key = ("rk4", ends, plan.width, plan.compiled, plan.controller)
-    made: Accumulated | Taped = plan.model.functions.derived(key, make)
-    return made
+    key = ("rk4", ends, plan.width, plan.compiled, controller)
+    return functions.derived(key, make), ends
 
 
 class Taped:
