@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import supple
+from supple.kernels.spatial import transport
+from supple.structure import structure_of
+from supple.structure.loose import _carried
 
 TUBE = {
     "material": {"young_modulus": 70e9, "poisson_ratio": 0.34, "density": 2700},
@@ -80,3 +83,23 @@ def test_rods_without_mass_are_for_elements(rods):
     assert np.allclose(supple.modes(delta, method="elements", **here).omega, light.omega, rtol=1e-5)
     with pytest.raises(supple.SuppleError, match="platform has no mass or inertia"):
         supple.modes(delta.with_({"lower.mass_per_length": 0.1, "platform.mass": 0.0}), **here)
+
+
+def test_what_free_joints_carry_is_the_sum_over_all_links():
+    """Composite bodies against the plain sum of J' C J, each link's Jacobian by itself."""
+    robot = supple.load("two-arms")
+    structure = structure_of(robot, np.random.default_rng(4).uniform(-1, 1, (3, 5)), "free")
+    n, each = len(structure.segments), structure.known_numbers.floating
+    M = np.tile(np.diag([release.inertia for _, release in each]), (3, 1, 1))
+    root = np.zeros((n, 3, 6, len(each)))
+    for i, segment in enumerate(structure.segments):
+        if segment.parent >= 0:
+            end = transport(structure.L[:, segment.parent]) @ root[segment.parent]
+            root[i] = structure.T[:, i] @ end
+        for k, (owner, release) in enumerate(each):
+            root[i, :, :, k] += release.toward(slice(None)) * (owner == i)
+        X = transport(structure.L[:, i])
+        C = structure.root_mass[:, i] + segment.beam.mass_matrix()
+        C = C + np.swapaxes(X, 1, 2) @ segment.tip_mass @ X
+        M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
+    assert _carried(structure, each)[0] == pytest.approx(M, rel=1e-12, abs=1e-13)

@@ -72,6 +72,8 @@ class Serial(Architecture):
     @property
     def drives(self) -> tuple[Drive, ...]:
         """Every joint with a coordinate, its limits narrowed by those that follow it."""
+        if self.robot.coupling is None:
+            return tuple(_drive(link, link.joint) for link in self.robot.moving)
         found = []
         for link in self.robot.moving:
             made = link.joint.model_copy(update={"limits": self.robot.limits(link)})

@@ -89,6 +89,8 @@ class SerialRobot(Robot):
 
     def limits(self, link: Link) -> tuple[float, float] | None:
         """Return the limits of a joint's coordinate, those of joints that follow it among them."""
+        if self.coupling is None:
+            return link.joint.limits
         low, high = link.joint.limits or (-math.inf, math.inf)
         for other in self.jointed:
             mimic, own = other.joint.mimic, other.joint.limits

@@ -38,9 +38,13 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_] | None:
     own = np.diagonal(M, axis1=1, axis2=2)
     light = own <= NOTHING * most
     d = np.sqrt(np.where(light, 1.0, own))
-    values, vectors = np.linalg.eigh(M / (d[:, :, None] * d[:, None, :]))
-    rest = ~light.any(axis=1) & (values[:, 0] <= NOTHING)
-    light[rest] = np.abs(vectors[rest, :, 0]) > 0.5
+    scaled = M / (d[:, :, None] * d[:, None, :])
+    try:  # far cheaper than eigenvalues, and nearly always enough
+        np.linalg.cholesky(scaled - NOTHING * np.eye(len(loose)))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        rest = ~light.any(axis=1) & (values[:, 0] <= NOTHING)
+        light[rest] = np.abs(vectors[rest, :, 0]) > 0.5
     names = np.array([structure.segments[i].name for i, _ in loose], object)
     return np.where(light.any(axis=1), names[np.argmax(light, axis=1)], "")
 
@@ -60,24 +64,47 @@ def massless(structure: Structure) -> int:
 
 
 def _carried(structure: Structure, each: Sequence[tuple[int, Release]]) -> tuple[Array, Array]:
-    """Mass matrix (B, r, r) of releases, and what each could have at most, (B, r)."""
+    """Mass matrix (B, r, r) of releases, and what each could have at most, (B, r).
+
+    Composite bodies from the tips to the base; the forces of unit releases are carried along.
+    """
+    B, n = structure.size, len(structure.segments)
     rotors = np.array([release.inertia for _, release in each])
-    M, most = np.diag(rotors) + np.zeros((structure.size, 1, 1)), rotors
-    root = np.zeros((len(structure.segments), structure.size, 6, len(each)))
-    for i, segment in enumerate(structure.segments):
-        if (j := segment.parent) >= 0:
-            root[i] = structure.T[:, i] @ transport(structure.L[:, j]) @ root[j]
-        for k, (owner, release) in enumerate(each):
-            if owner == i:
-                root[i, :, :, k] += release.toward(slice(None))
-        # (B, 6, 6): segment i as one rigid body about its root, segment axes
+    M, most = np.diag(rotors) + np.zeros((B, 1, 1)), np.tile(rotors, (B, 1))
+    own: list[list[int]] = [[] for _ in range(n)]
+    for k, (owner, _) in enumerate(each):
+        own[owner].append(k)
+    # of every segment with all beyond it: mass and the most of it (B, 6, 6), forces (B, 6, ..)
+    whole, largest = np.zeros((2, n, B, 6, 6))
+    beyond: list[list[tuple[list[int], Array]]] = [[] for _ in range(n)]
+    for i in reversed(range(n)):
         beam, tip_mass = structure.segments[i].beam, structure.segments[i].tip_mass
         X = transport(structure.L[:, i])
         lengths, which = np.unique(structure.L[:, i], return_inverse=True)
         rods = np.array([beam.outside(float(L)).mass_matrix() for L in lengths])
         C: Array = structure.root_mass[:, i] + rods[which]
         C = C + np.swapaxes(X, 1, 2) @ tip_mass @ X
-        M = M + np.swapaxes(root[i], 1, 2) @ C @ root[i]
         heavy = np.repeat([C[:, 0, 0], np.trace(C[:, 3:, 3:], axis1=1, axis2=2)], 3, axis=0)
-        most = most + np.einsum("jb,bjk->bk", heavy, root[i] ** 2)
-    return M, np.broadcast_to(most, M.shape[:2])
+        whole[i] += C
+        largest[i] += heavy.T[:, :, None] * np.eye(6)
+        columns = [k for part, _ in beyond[i] for k in part]
+        forces = np.concatenate([np.zeros((B, 6, 0)), *(F for _, F in beyond[i])], axis=2)
+        if own[i]:
+            d = np.zeros((B, 6, len(own[i])))
+            for j, k in enumerate(own[i]):
+                d[:, :, j] = each[k][1].toward(slice(None))
+            columns, forces = columns + own[i], np.concatenate([forces, whole[i] @ d], axis=2)
+            felt = np.swapaxes(d, 1, 2) @ forces
+            M[:, np.array(own[i])[:, None], columns] += felt
+            M[:, np.array(columns[: -len(own[i])], int)[:, None], own[i]] += np.swapaxes(
+                felt[:, :, : -len(own[i])], 1, 2
+            )
+            most[:, own[i]] += np.einsum("bik,bij,bjk->bk", d, largest[i], d)
+        if (p := structure.segments[i].parent) >= 0:
+            A = structure.T[:, i] @ transport(structure.L[:, p])
+            back = np.swapaxes(A, 1, 2)
+            whole[p] += back @ whole[i] @ A
+            largest[p] += back @ largest[i] @ A
+            beyond[p].append((columns, back @ forces))
+            beyond[i] = []
+    return M, most

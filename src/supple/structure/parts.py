@@ -316,12 +316,8 @@ class Structure:
         if self.closures:
             each = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
             ends = np.array(each, np.int32)
-            rows = np.array(
-                [
-                    np.concatenate([getattr(c, f"rows_{k}")[..., keep] for c in self.closures], 1)
-                    for k in "ab"
-                ]
-            )
+            rows_of = [[getattr(c, f"rows_{k}")[..., keep] for c in self.closures] for k in "ab"]
+            rows = np.array([np.concatenate(part, 1) for part in rows_of])
         ties = np.zeros((len(own.ties), ends.shape[1]))
         if tied := own.ties.shape[1]:  # rows of releases alone come last
             ties = np.hstack([ties, own.ties])

@@ -69,7 +69,8 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
         print_json({"file": file, "valid": True, "faults": [], **found, **engineer})
         return
     say(f"{file}: no fault; {plain(found['name'])} is {plain(found['told'])}")
-    told = ", ".join(f"{value:g}" for value in seen.theta.ravel().tolist())
+    theta = [f"{value:g}" for value in seen.theta.ravel().tolist()]
+    told = ", ".join(theta[:12] + [f"and {len(theta) - 12} more"] * (len(theta) > 12))
     rows = [("pose", f"theta = {told}" if told else "its only one")]
     rows += [("reach at most", f"{seen.reach:.4g} m")] if seen.reach is not None else []
     rows.append(("mass that moves", f"{seen.mass:.4g} kg"))
