@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
+from .chains.chain import check_lengths
 from .evaluate import Evaluator, slope
 from .model import Model
 
@@ -44,7 +45,7 @@ def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
 def stiffness_at(model: Model, q: ArrayLike) -> Array:
     """Return K, (N, N) or (B, N, N), with links that slide at their lengths in q."""
     given = np.asarray(q, float)
-    model.chain.check_lengths(given)
+    check_lengths(model.chain, given)
     return model.functions.evaluator("stiffness")(given)[0]
 
 

@@ -15,7 +15,7 @@ from ..beams.basis import Basis
 from ..errors import SuppleError
 from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
 from .accuracy import Accuracy, accuracy
-from .chains.chain import Chain
+from .chains.chain import Chain, check_lengths
 from .chains.link_fields import link_deflection, on_chord
 from .functions import Functions
 from .readings.reading import Reading
@@ -205,7 +205,7 @@ class Model(Held):
         if not np.isfinite(array).all():
             raise SuppleError(f"{word} holds a value that is not finite")
         if word == "q" and self.chain.sliding:
-            self.chain.check_lengths(array)
+            check_lengths(self.chain, array)
         return array
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures.kinds import architecture_of
 from ..beams.basis import FiniteElements
 from ..equations.build import build
+from ..equations.chains.chain import check_lengths
 from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
 from ..equations.model import Model
@@ -59,7 +60,7 @@ class LedModel(SmallMotion):
         if x.shape[1] != k:
             raise SuppleError(f"the path has {x.shape[1]} coordinates: the robot has {k} motors")
         x, v, a = architecture_of(self.robot).joint_motion(x, v, a)
-        self.model.chain.check_lengths(np.pad(x, ((0, 0), (0, self.size))))
+        check_lengths(self.model.chain, np.pad(x, ((0, 0), (0, self.size))))
         made: Evaluator = self.model.functions.derived("led", lambda: _made(self.model))
         found = made(x, v, a)
         M, C, K, r, tip = found[:5]

@@ -29,7 +29,8 @@ __all__ = [
     "Chain",
     "ChainLink",
     "chain_of",
-    "check_slide",
+    "check_lengths",
+    "check_link",
     "denoised",
     "distal_loads",
     "mimics",
@@ -53,7 +54,8 @@ class ChainLink:
         stiffness at the root.
         parent: place of the link that carries it, -1 for the base, None for the link before.
         carrier: 0 on that link's end, k on its station k - 1.  stations: (x, N (3, kz), Psi (3, k))
-        of sections along this link that carry others.  passive: no motor moves its joint.
+        of sections along this link that carry others; where it slides x alone counts.  passive: no
+        motor moves its joint.
         leading: axes of a universal or spherical joint that turn before `axis`.  order: which
         coordinate of the joint turns about each axis, leading ones first.  bearing: the springs
         before its joint.  mimic: the link whose motor its passive joint follows, multiplier and
@@ -236,25 +238,14 @@ class Chain:
             q[: len(self.motors)] = theta
         return q
 
-    def check_lengths(self, q: Array) -> None:
-        """Raise a SuppleError unless every free length in q lies on its beam."""
-        for i, at in self.lengths_at.items():
-            free, (least, most) = q[..., at], self.stroke(i)
-            low, high = float(free.min(initial=most)), float(free.max(initial=least))
-            if low < least or high > most:
-                span = f"between {least:g} m and" if math.isfinite(least) else "at most at"
-                raise SuppleError(
-                    f"the free length of {self.links[i].name} is {low if low < least else high:g} "
-                    f"m: it must lie {span} the beam's length {most:g} m; give its joint coordinate"
-                )
-
     def stroke(self, i: int) -> tuple[float, float]:
         """Return the least and largest free length of a link that slides.
 
-        A rigid carriage has no part that bends, so it may stand at zero and below.
+        A rigid carriage may stand at zero and below, unless something sits along it.
         """
-        whole, bends = self.links[i].inv.length, self.links[i].shapes is not None
-        return SHORTEST * whole if bends else -math.inf, whole * (1 + 1e-12)
+        link, whole = self.links[i], self.links[i].inv.length
+        least = -math.inf if link.shapes is None else SHORTEST * whole
+        return max([least, *(x * (1 - 1e-12) for x, *_ in link.stations)]), whole * (1 + 1e-12)
 
     @property
     def size(self) -> int:
@@ -296,6 +287,19 @@ def mimics(chain: Chain) -> tuple[tuple[int, int, float, float], ...]:
     return tuple((at[0], chain.theta[m[0]], m[1], m[2]) for at, m in each if m is not None)
 
 
+def check_lengths(chain: Chain, q: Array) -> None:
+    """Raise a SuppleError unless every free length in q lies on its beam."""
+    for i, at in chain.lengths_at.items():
+        free, (least, most) = q[..., at], chain.stroke(i)
+        low, high = float(free.min(initial=most)), float(free.max(initial=least))
+        if low < least or high > most:
+            span = f"between {least:g} m and" if math.isfinite(least) else "at most at"
+            raise SuppleError(
+                f"the free length of {chain.links[i].name} is {low if low < least else high:g} "
+                f"m: it must lie {span} the beam's length {most:g} m; give its joint coordinate"
+            )
+
+
 def _names(chain: Chain) -> tuple[str, ...]:
     """Names of the coordinates of q."""
     out = [f"theta.{name}" for name in chain.motors]
@@ -325,13 +329,7 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
     """Return a serial robot of revolute, prismatic and fixed joints, under a basis, as a Chain."""
     structure = serial_structure(robot, Serial(robot).outstretched, "locked")
     for link, segment in zip(robot.links, structure.segments, strict=True):
-        if link.joint.type == "prismatic":
-            check_slide(link, segment.beam)
-        if link.joint.stiffness is not None and link.joint.reflected_inertia <= 0:
-            raise SuppleError(
-                f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of "
-                "its motor (reflected to the joint), or remove stiffness"
-            )
+        check_link(link, segment.beam)
     beams = [segment.beam for segment in structure.segments]
     basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     given = [basis.end(i) for i in range(len(beams))]
@@ -348,10 +346,16 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
     return Chain(tuple(links), robot.gravity, robot.planar, foundation=foundation)
 
 
-def check_slide(link: JointedLink, beam: AnyBeam) -> None:
-    """Raise a SuppleError unless a link that slides is one that the equations know."""
-    where = f"links.{link.name}"
-    if not beam.rigid and any(beam.deforms.kGA):
+def check_link(link: JointedLink, beam: AnyBeam) -> None:
+    """Raise a SuppleError unless a link and its joint are ones that the equations know."""
+    where, joint = f"links.{link.name}", link.joint
+    spring = getattr(joint, "stiffness", None) if getattr(joint, "driven", True) else None
+    if spring is not None and joint.reflected_inertia <= 0:
+        raise SuppleError(
+            f"{where}.joint has a spring but no rotor_inertia: give the inertia of its motor "
+            "(reflected to the joint), or remove stiffness"
+        )
+    if joint.type == "prismatic" and not beam.rigid and any(beam.deforms.kGA):
         raise SuppleError(
             f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
             "inextensible or rigid; set its theory"

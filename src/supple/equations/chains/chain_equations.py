@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...beams.sliding.shapes import Velocity
+from ...beams.sliding.shapes import Spot, Velocity
 from ...kernels.scalars import (
     Scalar,
     Vector,
@@ -430,7 +430,8 @@ def laws_of(
         if link.slide is not None:
             own = tuple(ratios[i]) if ratios else ()
             shortens = bool(link.inv.pairs)
-            links.append(Slider(plain, link.slide, velocity, own, stiffening=shortens))
+            spots = tuple(Spot(x, held=True) for x, _, _ in link.stations)
+            links.append(Slider(plain, link.slide, velocity, own, None, shortens, spots))
         else:
             links.append(plain)
     K, rest = (0.0, ()) if springs is None else springs

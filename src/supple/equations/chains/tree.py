@@ -10,11 +10,11 @@ from ...beams.invariants import fields_at, invariants, rigid_invariants
 from ...beams.shapes import EndLoad
 from ...beams.sliding.shapes import SlidingShapes, StiffRod
 from ...errors import SuppleError
-from ...kernels.spatial import rpy_rotation, turn
+from ...kernels.spatial import body_mass, rpy_rotation, turn
 from ...robot import MechanismRobot
 from ...robot.joint import unit
 from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
-from .chain import Chain, ChainLink, check_slide, root_stiffness
+from .chain import Chain, ChainLink, check_link, root_stiffness
 from .supports import bearing_of, foundation_of
 
 __all__ = ["passive_values", "sections_of", "tree_chain"]
@@ -26,7 +26,8 @@ Sections = dict[tuple[int, float | None], int]
 def sections_of(robot: MechanismRobot) -> Sections:
     """Return the place among a link's sections of each (link, at) that carries or ties something.
 
-    The end is section 0, stations follow by their place.
+    The end is section 0, stations follow by their place. On a link that slides they are all
+    stations: places that stay where they are, m from its joint, while the beam slides through.
     """
     wanted = [(i, link.at) for i, link in zip(robot.parents, robot.links, strict=True)]
     wanted += [(robot.end_index(end), end.at) for closure in robot.closures for end in closure.ends]
@@ -34,11 +35,6 @@ def sections_of(robot: MechanismRobot) -> Sections:
     for i, link in enumerate(robot.links):
         inner = sorted({at for k, at in wanted if k == i and at is not None})
         places = [at for at in inner if at < (link.length or 0.0) or link.joint.type == "prismatic"]
-        if places and link.joint.type == "prismatic":
-            raise SuppleError(
-                f"something sits at {places[0]:g} m along {link.name}, which slides: build knows "
-                "links and closures on the ends of sliding links only"
-            )
         out |= {(i, at): 0 for at in inner}
         out |= {(i, at): 1 + k for k, at in enumerate(places)}
     return out
@@ -79,14 +75,17 @@ def _link(
     slide: SlidingShapes | None = None
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
-    if joint.driven and joint.stiffness is not None and joint.reflected_inertia <= 0:
-        raise SuppleError(
-            f"links.{link.name}.joint has a spring but no rotor_inertia: give the inertia of its "
-            "motor (reflected to the joint), or remove stiffness"
-        )
+    check_link(link, beam)
     if joint.type == "prismatic":
-        check_slide(link, beam)
-        beam, mass = beam.inextensible(), np.zeros((6, 6))
+        beam, mass, hub = beam.inextensible(), np.zeros((6, 6)), joint.hub
+        if hub is not None and sections[parent, link.at]:  # along its parent: it stands at the root
+            mass = turn(body_mass(hub.mass, hub.com, hub.tensor(tuple(joint.direction))), R_LS)
+            if joint.bearing is not None:
+                raise SuppleError(
+                    f"links.{link.name} slides through a hub along {robot.links[parent].name} and "
+                    "has a bearing: build knows such hubs before a bearing on the ends of links "
+                    "only; leave the hub, the bearing, or at out"
+                )
         if beam.rigid or basis is None:
             slide = StiffRod(beam, load)
         else:
@@ -141,12 +140,7 @@ def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:
     M: Array = sum(end_masses(robot.links[i], payload), np.zeros((6, 6)))
     for child, link in enumerate(robot.links):
         if robot.parents[child] == i and link.joint.type == "prismatic":
-            if link.joint.hub is not None and sections[i, link.at]:
-                raise SuppleError(
-                    f"links.{link.name} slides through a hub along {robot.links[i].name}: build "
-                    "knows such hubs on the ends of links only; leave the hub out, or at"
-                )
-            M = M + hub_before(link)
+            M = M + (0.0 if sections[i, link.at] else hub_before(link))
     return M
 
 

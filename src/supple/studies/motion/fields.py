@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...architectures.kinds import architecture_of
 from ...beams.invariants import strains
+from ...beams.sliding.shapes import Spot, spot_fields
 from ...beams.theory import AnyBeam
 from ...beams.varying import beam_of
 from ...equations.chains.chain import Chain, ChainLink
@@ -119,8 +120,13 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
         places = [(reach, bent[:, -1, 3:])]
         for at, N, Psi in link.stations:
             own = q[:, chain.own(i)]
-            moved = own @ N[:, : own.shape[1]].T + at * np.array([1.0, 0.0, 0.0])
-            places.append((moved, own @ Psi.T))
+            fields = np.broadcast_to(np.vstack([N[:, : Psi.shape[1]], Psi]), (T, 6, Psi.shape[1]))
+            if link.slide is not None:  # a place that it slides through
+                k, own = link.slide.count, own[:, 1:]
+                each = [spot_fields(link.slide, l, Spot(at, held=True))[1:] for l in L[:, i]]
+                fields = np.array([[row[:k] for row in (*N, *Psi)] for N, Psi in each])
+            moved = np.einsum("tak,tk->ta", fields, own)
+            places.append((moved[:, :3] + at * np.array([1.0, 0.0, 0.0]), moved[:, 3:]))
         sections.append(
             [(root + np.einsum("tij,tj->ti", axes, to), axes @ _turned(phi)) for to, phi in places]
         )

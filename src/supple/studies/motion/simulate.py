@@ -18,6 +18,7 @@ from ...control.controllers import Controller
 from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
+from ...equations.chains.chain import check_lengths
 from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
@@ -295,7 +296,7 @@ def _start(
             q = q.copy()
             q[: model.joints] = _vector("theta0", theta0, model.joints, model)
     qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
-    model.chain.check_lengths(q)
+    check_lengths(model.chain, q)
     return begin(model, q, qd)
 
 
