@@ -185,6 +185,12 @@ def resolve(
     reason[~np.isfinite(given).all(axis=1)] = (
         "theta holds a value that is not finite: give plain numbers in radians or metres"
     )
+    for b, k in np.argwhere(given[:, len(names) - len(m.rods) :] <= 0):
+        rod = m.rods[k]
+        length = given[b, len(names) - len(m.rods) + k]
+        reason[b] = (
+            f"the length of {rod.name} is {length:g} m: it must be above 0; try another theta"
+        )
     x = np.repeat(m.start[None], len(given), axis=0)
     x[:, m.driven] = given
     good = np.flatnonzero(reason == "")

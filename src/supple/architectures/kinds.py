@@ -269,7 +269,11 @@ class Mechanism(Architecture):
     def resolve(self, theta: ArrayLike | None, position: ArrayLike | None) -> Resolved:
         """Motors as given, passive coordinates from the loops; or the tip's place."""
         x, reason = assembling.resolve(self.robot, theta, position)
-        return Resolved(x, x[:, self.geometry.driven], None, reason, self.geometry.clearance(x))
+        clear, good, motors = np.zeros(len(x)), reason == "", x[:, self.geometry.driven]
+        clear[good] = self.geometry.clearance(x[good]) if good.any() else 0.0
+        if position is not None:
+            motors[~good] = np.nan
+        return Resolved(x, motors, None, reason, clear)
 
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Assembled, not singular, and within the limits of all joints, passive ones too."""

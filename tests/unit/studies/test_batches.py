@@ -151,3 +151,26 @@ def test_motor_angles_with_elbows_out_are_the_position():
     usual = supple.modes(robot, position=[0.05, 0.02, 0.6], count=5)
     again = supple.modes(robot, usual.theta, count=5)
     assert np.allclose(again.omega, usual.omega, rtol=1e-9)
+
+
+@pytest.mark.parametrize("ask", [supple.modes, supple.statics, supple.forward])
+def test_a_pose_of_a_mechanism_that_is_no_number(ask):
+    """It was an error of the linear algebra behind, for the whole batch."""
+    robot = supple.load("five-bar")
+    many = ask(robot, [[2.0, 1.0], [math.nan, 1.0], [2.0, math.inf]])
+    assert many.valid.tolist() == [True, False, False]
+    assert all("not finite" in reason for reason in many.reason[1:])
+    placed = supple.modes(robot, position=[[0.1, 0.35], [3.0, 3.0]], count=1)
+    assert np.isnan(placed.theta[1]).all()  # was where the search had given up
+
+
+def test_a_driven_rod_has_a_length():
+    """Of length zero it has no direction: it was answered."""
+    boom = {"name": "boom", "joint": {"passive": True, "start": 0.5}, "length": 2.0}
+    rod = {"name": "lift", "type": "distance", "motor": True, "length": 1.0}
+    rod["ends"] = [{"link": "base", "mount": {"xyz": [0, -1, 0]}}, {"link": "boom", "at": 1.0}]
+    boom |= {"mass_per_length": 1.0, "bending_stiffness": 100.0}
+    whole = {"name": "crane", "planar": True, "links": [boom], "closures": [rod]}
+    found = supple.modes(supple.MechanismRobot.model_validate(whole), [[1.2], [0.0], [-1.2]])
+    assert found.valid.tolist() == [True, False, False]
+    assert found.reason[1] == "the length of lift is 0 m: it must be above 0; try another theta"
