@@ -100,7 +100,7 @@ def linearize(
     where = asked(robot, at, position)
     theta = start_angles(model, where.get("position"), where.get("theta"))
     if theta is None:
-        theta = [0.0] * model.joints
+        theta = model.chain.pose()[: model.joints]
     if controller is None:
         refuse(context, ("gains",), "without --controller")
     if plot is None:

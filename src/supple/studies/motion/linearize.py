@@ -42,7 +42,7 @@ def linearize(
 ) -> StateSpace:
     """Return a model linearised at a state, alone or under a controller.
 
-    q None is zero; (joints,) is the static sag at these joint coordinates. tau None is the effort
+    q None is zero, of a mechanism its assembled pose, unbent; (joints,) is the static sag at these joint coordinates. tau None is the effort
     that holds the joints' accelerations at zero. Outputs: `joints`, `rates` (of the joints), `tip`
     (position), `state`, or any Output; the bandwidth of a Sensor is a state of its own. Inputs:
     `tau`, `tip force`, `tip moment` (base axes), and under a controller `reference`, the joint

@@ -61,7 +61,13 @@ def energy_shares(structure: Structure, count: int, guess: float) -> Array:
 
 
 def told_kind(share: Array, names: tuple[str, ...], planar: bool) -> str:
-    """Say what kind of mode it is: the largest share (n, 7) of strain energy and where it sits."""
+    """Say what kind of mode it is: the largest share (n, 7) of strain energy and where it sits.
+
+    The pieces of a link that carries others midway, boom, boom@0.9, .., count as one.
+    """
+    whole = [head if (head := name.rpartition("@")[0]) in names else name for name in names]
+    names = tuple(dict.fromkeys(whole))
+    share = np.array([share[[name == each for each in whole]].sum(axis=0) for name in names])
     merged = {
         "bending x-y": share[:, 1] + share[:, 3],
         "bending x-z": share[:, 2] + share[:, 4],
