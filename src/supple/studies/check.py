@@ -18,6 +18,7 @@ from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
+from ..kernels.spatial import transport
 from ..outputs.stress import has_fibre, von_mises
 from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
@@ -109,6 +110,7 @@ def check(
         carried = {segment.name: F for segment, F in zip(structure.segments, loads, strict=True)}
         drives = [drive for drive in architecture_of(robot).drives if drive.segment]
         held = {drive.name: drive.effort(carried) for drive in drives}
+        held |= _rods(robot, asked)
         stress = stresses(robot, structure, bent)
         notes += _overloads(robot, structure, held, stress)
     except SuppleError as problem:
@@ -184,6 +186,32 @@ def stresses(
         worst = max(worst, found.get(name, (0.0, None))[0])
         limit = None if material is None else material.yield_strength
         found[name] = (worst, None if limit is None else worst / limit)
+    return found
+
+
+def _rods(robot: Robot, asked: Where) -> dict[str, float]:
+    """Force of every driven rod that holds the robot, N, positive where it pushes.
+
+    Virtual work: the slope of the weight's potential over the rod's length, links straight.
+    """
+    family, found = architecture_of(robot), {}
+    for k, drive in enumerate(family.drives):
+        if drive.segment:
+            continue
+        h = 1e-6 * float(asked.theta[0, k])
+        step = h * np.eye(asked.theta.shape[1])[k]
+        both = family.resolve(asked.theta + np.outer((-1, 1), step), None)
+        if (both.reason != "").any():
+            continue  # at the end of its way
+        s, V = structure_of(robot, both.at), np.zeros(2)
+        for i, segment in enumerate(s.segments):
+            X, L = transport(s.L[:, i]), s.L[:, i].tolist()
+            rods = np.array([segment.beam.outside(each).mass_matrix() for each in L])
+            M = s.root_mass[:, i] + rods + X.swapaxes(1, 2) @ segment.tip_mass @ X
+            moment = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)  # m c, segment axes
+            at = M[:, :1, 0] * s.p[:, i] + np.einsum("bij,bj->bi", s.R[:, i], moment)
+            V -= at @ np.asarray(robot.gravity)
+        found[drive.name] = float((V[1] - V[0]) / (2 * h))
     return found
 
 

@@ -168,3 +168,26 @@ def test_a_link_may_have_an_at_in_its_name():
 def test_where_no_stress_can_be_had_a_note_says_why():
     notes = supple.check(supple.load("kuo-delta")).notes
     assert any(note.startswith("no stress in upper1") and "outline" in note for note in notes)
+
+
+def crane() -> supple.MechanismRobot:
+    """A boom on a hinge, held at 1.5 m of its 4 m by a cylinder from a place below."""
+    boom = {"name": "boom", "joint": {"passive": True, "start": 0.5}, "length": 4.0}
+    boom |= {"mass_per_length": 50.0, "bending_stiffness": 5e6, "tip": {"mass": 30.0}}
+    rod = {"name": "cylinder", "type": "distance", "motor": True, "length": 1.4}
+    rod["ends"] = [{"link": "base", "mount": {"xyz": [0.5, -1.0, 0]}}, {"link": "boom", "at": 1.5}]
+    whole = {"name": "crane", "planar": True, "gravity": [0, -9.81, 0], "links": [boom]}
+    return supple.MechanismRobot.model_validate(whole | {"closures": [rod]})
+
+
+def test_a_cylinder_holds_its_boom() -> None:
+    """Moments about the hinge: the cylinder's force was not told at all."""
+    s, foot = 1.7, np.array([0.5, -1.0])
+    b = np.hypot(*foot)
+    angle = np.arccos((b**2 + 1.5**2 - s**2) / (2 * b * 1.5)) + np.arctan2(-1.0, 0.5)
+    at = 1.5 * np.array([np.cos(angle), np.sin(angle)])
+    push = (at - foot) / s
+    lever = at[0] * push[1] - at[1] * push[0]
+    weight = 9.81 * (50 * 4 * 2 + 30 * 4) * np.cos(angle)
+    seen = supple.check(crane(), [s])
+    assert seen.holding == {"cylinder": pytest.approx(weight / lever, rel=1e-7)}

@@ -285,3 +285,29 @@ def test_a_robot_on_springs_is_drawn_with_its_foundation(name: str) -> None:
     assert stands == [0]
     pins = {solid.name: solid.link for solid in scene.solids if solid.role == "joint"}
     assert all(names[k] in pin for pin, k in pins.items() if " of " in pin)
+
+
+def test_a_cylinder_is_drawn_between_its_ends() -> None:
+    """From the base to a place along the boom, as long as theta says; it was not drawn."""
+    from supple.view.scene.posing import bend, rods
+
+    boom = {"name": "boom", "joint": {"passive": True, "start": 0.5}, "length": 4.0}
+    boom |= {"mass_per_length": 50.0, "bending_stiffness": 5e6}
+    rod = {"name": "lift", "type": "distance", "motor": True, "length": 1.4}
+    rod["ends"] = [{"link": "base", "mount": {"xyz": [0.5, -1.0, 0]}}, {"link": "boom", "at": 1.5}]
+    whole = {"name": "crane", "planar": True, "links": [boom], "closures": [rod]}
+    robot = supple.MechanismRobot.model_validate(whole)
+    found = supple.modes(robot, [1.7], count=2)
+    assert found.kind[0].endswith("%")  # one link, though it is computed in two pieces
+    scene = scene_of(found)
+    (drawn,) = [solid for solid in scene.solids if solid.kind == "rod"]
+    motion = scene.tracks[0].motion[0, 0]
+    for scale in (0.0, 1e-3):  # its length does not change to first order, as it is held
+        centre, _, length = rods([drawn], bend(scene.tracks[0], 0, motion, scale))
+        assert length == pytest.approx([1.7], abs=1e-5)
+    run = supple.simulate(supple.build(robot, supple.AssumedModes(1)), theta0=[1.7], duration=0.01)
+    still = scene_of(run).tracks[0]
+    (drawn,) = [solid for solid in scene_of(run).solids if solid.kind == "rod"]
+    centre, _, length = rods([drawn], bend(still, 0, still.motion[0, 0], 0.0))
+    assert length == pytest.approx([1.7], abs=1e-6)
+    assert centre[0, 1] > -1.0

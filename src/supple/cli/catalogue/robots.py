@@ -42,6 +42,7 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
     Without a fault: reach, mass, first frequency, sag, holding torques, stresses, and doubts.
     """
     from ... import files
+    from ...architectures.kinds import architecture_of
     from ...errors import RobotError
     from ...studies.check import check as ask
 
@@ -78,11 +79,9 @@ def check(file: File, at: At = None, position: Position = None, json: Json = Fal
         rows.append(("first frequency", f"{seen.frequency_hz:.4g} Hz, joints locked"))
     if seen.sag is not None:
         rows.append(("sag of the tip", f"{1e3 * seen.sag:.4g} mm"))
-    slides = {
-        link.name for link in getattr(seen.robot, "links", ()) if link.joint.type == "prismatic"
-    }
+    slides = dict(architecture_of(seen.robot).motors())
     for name, value in seen.holding.items():
-        unit = "N" if name in slides else "N m"
+        unit = "N" if slides[name] else "N m"
         rows.append((f"to hold {plain(name)}", f"{round(value, 9) + 0.0:.4g} {unit}"))
     for name, (value, ratio) in seen.stress.items():
         part = "no yield_strength given" if ratio is None else f"{100 * ratio:.3g} % of yield"

@@ -42,12 +42,12 @@ def linearize(
 ) -> StateSpace:
     """Return a model linearised at a state, alone or under a controller.
 
-    q None is zero, of a mechanism its assembled pose, unbent; (joints,) is the static sag at these joint coordinates. tau None is the effort
-    that holds the joints' accelerations at zero. Outputs: `joints`, `rates` (of the joints), `tip`
-    (position), `state`, or any Output; the bandwidth of a Sensor is a state of its own. Inputs:
-    `tau`, `tip force`, `tip moment` (base axes), and under a controller `reference`, the joint
-    coordinates wanted; by default tau, or the reference under a controller. Efforts then come on
-    top of the law's.
+    q None is zero, of a mechanism its assembled pose, unbent; (joints,) is the static sag at these
+    joint coordinates. tau None is the effort that holds the joints' accelerations at zero. Outputs:
+    `joints`, `rates` (of the joints), `tip` (position), `state`, or any Output; the bandwidth of a
+    Sensor is a state of its own. Inputs: `tau`, `tip force`, `tip moment` (base axes), and under a
+    controller `reference`, the joint coordinates wanted; by default tau, or the reference under a
+    controller. Efforts then come on top of the law's.
     """
     state = model.chain.pose() if q is None else np.asarray(q, float)
     if q is not None and state.shape == (model.joints,) and model.joints != model.size:

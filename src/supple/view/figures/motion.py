@@ -97,11 +97,13 @@ def _panels(found: Response, alike: list[list[int]]) -> list[tuple[str, list[Lin
         (name, found.tau[:, k], {"ls": ("-", "--", "-.", ":")[k % 4], "drawstyle": "steps-post"})
         for k, name in enumerate(chain.motors)
     ]
-    slides = " and m" if chain.sliding else "", " and N" if chain.sliding else ""
+    slides = [slide for _, slide in architecture_of(model.robot).motors()]
+    units = ("rad", "N m") if not any(slides) else ("rad and m", "N m and N")
+    units = ("m", "N") if all(slides) else units
     rest = [
-        (f"joints (rad{slides[0]})", joints),
+        (f"joints ({units[0]})", joints),
         ("tip moved by (m)", tip),
-        (f"effort (N m{slides[1]})", efforts),
+        (f"effort ({units[1]})", efforts),
         ("energy (J)", energy),
     ]
     return panels + (rest if model.joints else rest[1::2])

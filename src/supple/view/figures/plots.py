@@ -158,15 +158,18 @@ def _told_lengths(axes: Sequence[Any], box: Array) -> str:
 
 def _frame_spatial(ax: Any, box: Array, robot: Robot) -> None:
     """Limits, few ticks, and z the way the robot stands."""
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import FixedLocator, MaxNLocator
 
     for name, limits in zip("xyz", box, strict=True):
         getattr(ax, f"set_{name}lim")(*limits)
         getattr(ax, f"{name}axis").set_major_locator(MaxNLocator(2))
         ax.tick_params(axis=name, pad=-2, labelsize=7)
     unit = _told_lengths((ax.xaxis, ax.yaxis, ax.zaxis), box)
-    for name in "xyz":
+    for name, (low, high) in zip("xyz", box, strict=True):
         getattr(ax, f"set_{name}label")(f"{name} ({unit})", labelpad=-4, fontsize=8)
+        if high - low < 0.4 * np.ptp(box, axis=1).max():  # room for one number only
+            only = 0.0 if low <= 0 <= high else float(f"{(low + high) / 2:.1g}")
+            getattr(ax, f"{name}axis").set_major_locator(FixedLocator([only]))
     if architecture_of(robot).up[2] < 0:
         ax.invert_zaxis()
     ax.set_box_aspect(np.ptp(box, axis=1), zoom=0.86)

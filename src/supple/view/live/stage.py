@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scene.posing import Riders, bend, bend_in_place, exaggeration, strips
+from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, rods, strips
 from ..scene.scene import Cloud, Scene
 from .ground import Ground, add_light
 
@@ -92,6 +92,7 @@ class Stage:
         self._strips: list[tuple[int, Any]] = []
         self._solids: list[tuple[list[int], Any]] = []
         self._riders = Riders(())
+        self._rods: Any = None
         self._poses: tuple[Array, ...] = ()
         self._drawn = (0, 0, 0.0)
 
@@ -135,7 +136,11 @@ class Stage:
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
         cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
         meshes = {"ball": _ball(), "cylinder": cylinder}
-        for kind, link in sorted({(solid.kind, solid.link) for solid in scene.solids}):
+        long = [ROLES[solid.role] for solid in scene.solids if solid.kind == "rod"]
+        self._rods = self._batch("/base/rods", cylinder, len(long), True) if long else None
+        if long:
+            self._rods.batched_colors = _linear(np.array(long, float))
+        for kind, link in sorted({(s.kind, s.link) for s in scene.solids if s.kind != "rod"}):
             some = [k for k, s in enumerate(scene.solids) if (s.kind, s.link) == (kind, link)]
             place = "/base" if link < 0 else f"/link/{link}"
             batch = self._batch(f"{place}/{kind}s", meshes[kind], len(some), kind == "cylinder")
@@ -194,7 +199,6 @@ class Stage:
             centres, turns, lengths = strips(bent)
             scales = np.ones((*lengths.shape, 3), np.float32)
             scales[..., 0] = 1.02 * lengths
-            assert self.scene is not None
             middles = (np.arange(lengths.shape[1]) + 0.5) / lengths.shape[1]
             for i, handle in self._strips:
                 handle.batched_positions = centres[i].astype(np.float32)
@@ -210,6 +214,8 @@ class Stage:
             for some, handle in self._solids:
                 handle.batched_positions = centres[some].astype(np.float32)
                 handle.batched_wxyzs = turns[some].astype(np.float32)
+            if self._rods is not None:
+                _draw_rods(self._rods, self.scene, bend(track, v, motion, scale))
             if self.names:
                 for handle, centre in zip(self._labels, bent.centre, strict=True):
                     handle.position = centre[len(centre) // 2]
@@ -268,6 +274,16 @@ class Stage:
             else mapped(along)
             for link, along in zip(self.scene.links, middle, strict=True)
         ]
+
+
+def _draw_rods(handle: Any, scene: Scene, bent: Bent) -> None:
+    """Rods between two links, which are bent in base axes."""
+    long = [solid for solid in scene.solids if solid.kind == "rod"]
+    middle, turned, length = rods(long, bent)
+    sizes = [(L, rod.radius, rod.radius) for L, rod in zip(length, long, strict=True)]
+    handle.batched_positions = middle.astype(np.float32)
+    handle.batched_wxyzs = turned.astype(np.float32)
+    handle.batched_scales = np.array(sizes, np.float32)
 
 
 def _linear(colours: Array) -> NDArray[np.uint8]:

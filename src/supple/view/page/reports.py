@@ -242,7 +242,7 @@ def panels(run: Response) -> list[Plot]:
         _curves(
             run.t,
             "Efforts",
-            "N m and N" if any(slides) else "N m",
+            "N" if joints and all(slides) else "N m and N" if any(slides) else "N m",
             dict(zip(joints, run.tau.T, strict=True)),
         ),
         _curves(
@@ -274,7 +274,7 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
 
     scene = path_scene(run, samples)
     motors, slides = motors_of(run.robot)
-    push = "N m and N" if any(slides) else "N m"
+    push = "N" if motors and all(slides) else "N m and N" if any(slides) else "N m"
     efforts, more = (
         dict(zip(motors, torque.T, strict=True))
         for torque in (run.torque, run.torque - run.rigid_torque)

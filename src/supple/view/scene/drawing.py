@@ -14,9 +14,11 @@ from ...architectures.kinds import architecture_of
 from ...beams.varying import VaryingBeam, beam_of
 from ...robot import (
     Body,
+    ClosureEnd,
     DeltaRobot,
     Elastic,
     JointedLink,
+    MechanismLink,
     MechanismRobot,
     Robot,
     SerialRobot,
@@ -54,11 +56,12 @@ class Solid:
 
     Attributes:
         offset: (3,), from that point.  axis: (3,), of a cylinder.  Both in link axes.
-        role: what it stands for: mass, joint, plate or base.
+        role: what it stands for: mass, joint, plate or base.  far, far_end, far_offset: where a
+        rod ends that begins there.
     """
 
     name: str
-    kind: Literal["ball", "cylinder"]
+    kind: Literal["ball", "cylinder", "rod"]
     role: Literal["mass", "joint", "plate", "base"]
     link: int
     end: int
@@ -66,6 +69,9 @@ class Solid:
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     radius: float = 0.0
     height: float = 0.0
+    far: int = -1
+    far_end: int = 0
+    far_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 def draw_robot(
@@ -87,7 +93,10 @@ def draw_robot(
         nothing = Outline("foundation", np.zeros((0, 2)), True, True, False)
         outlines = (*outlines[:stands], nothing, *outlines[stands:])
         places = [stands if s.role == "base" else s.link + (s.link >= stands) for s in solids]
-        solids = tuple(replace(s, link=k) for s, k in zip(solids, places, strict=True))
+        solids = tuple(
+            replace(s, link=k, far=s.far + (s.far >= stands))
+            for s, k in zip(solids, places, strict=True)
+        )
     return outlines, solids
 
 
@@ -236,10 +245,8 @@ def _mechanism(
     links = {link.name: link for link in robot.links}
     m = mechanism_of(robot)
     moved = placed(m, resolve(robot, architecture_of(robot).usual()["theta"])[0])
-    ends = moved.frame(0, None, np.eye(3), np.zeros(3))[1]
-    for i in range(1, len(robot.links)):
-        ends = np.concatenate([ends, moved.frame(i, None, np.eye(3), np.zeros(3))[1]])
-    extent = float(np.ptp(np.concatenate([ends, moved.at.p[0]]), axis=0).max()) or 1.0
+    tips = [moved.frame(i, None, np.eye(3), np.zeros(3))[1] for i in range(len(robot.links))]
+    extent = float(np.ptp(np.concatenate([*tips, moved.at.p[0]]), axis=0).max()) or 1.0
     outlines, solids, last = [], [], {}
     for i, name in enumerate(names):
         link = links[name if name in links else name.rpartition("@")[0]]
@@ -265,21 +272,37 @@ def _mechanism(
         if link.tip is not None and link.tip.mass > 0:
             solids.append(_ball(f"body on {link.name}", link.tip, last[link.name], 1, extent))
     for k, closure in enumerate(robot.closures):
-        end = closure.ends[0] if closure.ends[0].link in last else closure.ends[1]
-        owner = links[end.link]
-        if end.at is None and closure.type != "distance":
-            size = 1.3 * float(np.abs(outlines[last[owner.name]].corners).max())
-            size = max(size, 0.012 * extent)
-            word = f"closure {robot.closure_name(k)}"
-            where, axis = end.mount.xyz, tuple(closure.direction.tolist())
-            kind: Literal["ball", "cylinder"] = "cylinder" if closure.type == "revolute" else "ball"
-            solids.append(
-                Solid(word, kind, "joint", last[owner.name], 1, where, axis, size, 2.4 * size)
-            )
+        ends = [_closure_end(end, links, names, last) for end in closure.ends]
+        word = f"closure {robot.closure_name(k)}"
+        if closure.type == "distance":
+            (owner, end, place), (far, far_end, far_place) = ends
+            rod = Solid(word, "rod", "joint", owner, end, place, radius=0.012 * extent)
+            solids.append(replace(rod, far=far, far_end=far_end, far_offset=far_place))
+            continue
+        owner, end, place = ends[0] if ends[0][0] >= 0 else ends[1]
+        size = 1.3 * float(np.abs(outlines[owner].corners).max(initial=0.0))
+        size, axis = max(size, 0.012 * extent), tuple(closure.direction.tolist())
+        kind: Literal["ball", "cylinder"] = "cylinder" if closure.type == "revolute" else "ball"
+        solids.append(Solid(word, kind, "joint", owner, end, place, axis, size, 2.4 * size))
     if robot.payload is not None and robot.payload.mass > 0:
         tip = last[robot.links[robot.tip_index].name]
         solids.append(_ball("payload", robot.payload, tip, 1, extent))
     return tuple(outlines), tuple(solids)
+
+
+def _closure_end(
+    end: ClosureEnd, links: dict[str, MechanismLink], names: tuple[str, ...], last: dict[str, int]
+) -> tuple[int, int, tuple[float, float, float]]:
+    """Which drawn part an end of a closure sits on, at its root (0) or end (1), and how far off."""
+    x, y, z = end.mount.xyz
+    if end.link not in links:
+        return -1, 0, (x, y, z)
+    piece = f"{end.link}@{end.at:g}" if end.at is not None else ""
+    if piece in names:
+        return names.index(piece), 0, (x, y, z)
+    if end.at is None or end.at >= (links[end.link].length or 0.0):
+        return last[end.link], 1, (x, y, z)
+    return names.index(end.link), 0, (end.at + x, y, z)
 
 
 _DRAWN: dict[type[Robot], object] = {

@@ -19,6 +19,7 @@ __all__ = [
     "bend_in_place",
     "ends",
     "exaggeration",
+    "rods",
     "strips",
     "towards",
 ]
@@ -122,6 +123,27 @@ class Riders:
         R = np.where(fixed[..., None], np.eye(3), bent.R[self._link, self._end])
         origin = np.where(fixed, 0.0, bent.centre[self._link, self._end])
         return origin + np.einsum("nij,nj->ni", R, self._offset), quaternions(R @ self._turn)
+
+
+def rods(solids: Sequence[Solid], bent: Bent) -> tuple[Array, Array, Array]:
+    """Return centres (N, 3), quaternions (N, 4) and lengths (N,) of rods, links bent in base axes.
+
+    A rod's x is along it.
+    """
+
+    def places(each: Sequence[tuple[int, int, tuple[float, float, float]]]) -> Array:
+        at = [
+            np.asarray(offset)
+            if link < 0
+            else bent.centre[link, -end] + bent.R[link, -end] @ np.asarray(offset)
+            for link, end, offset in each
+        ]
+        return np.reshape(at, (-1, 3))
+
+    a = places([(s.link, s.end, s.offset) for s in solids])
+    b = places([(s.far, s.far_end, s.far_offset) for s in solids])
+    turned = np.reshape([towards(along) for along in b - a], (-1, 3, 3))
+    return (a + b) / 2, quaternions(turned), np.linalg.norm(b - a, axis=1)
 
 
 def towards(axis: Array) -> Array:

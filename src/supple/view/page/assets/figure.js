@@ -95,11 +95,18 @@ class Figure {
   }
 
   solid(solid, links, bent, look) {
-    const place = solid.link < 0 ? null : bent[solid.link].at(solid.end ? -1 : 0);
-    const centre = place ? add(place.centre, place.turn(solid.offset)) : solid.offset;
+    const at = (link, end) => (link < 0 ? null : bent[link].at(end ? -1 : 0));
+    const beside = (place, offset) =>
+      place ? add(place.centre, place.turn(offset)) : offset;
+    const place = at(solid.link, solid.end);
+    const centre = beside(place, solid.offset);
     const colour = look.solid[solid.role];
     if (solid.kind === "ball") this.painter.ball(centre, solid.radius, colour);
-    else {
+    else if (solid.kind === "rod") {
+      const along = sub(beside(at(solid.far, solid.far_end), solid.far_offset), centre);
+      const middle = add(centre, times(along, 0.5));
+      this.painter.cylinder(middle, along, solid.radius, norm(along), colour);
+    } else {
       const axis = place ? place.turn(solid.axis) : solid.axis;
       this.painter.cylinder(centre, axis, solid.radius, solid.height, colour);
     }
