@@ -105,3 +105,19 @@ def test_crossbars_end_where_the_rods_of_a_parallelogram_begin_and_end() -> None
             half = bar.height / 2 * R @ np.array(bar.axis)
             np.testing.assert_allclose(middle - half, at[f"lower{leg}a"], atol=1e-12)
             np.testing.assert_allclose(middle + half, at[f"lower{leg}b"], atol=1e-12)
+
+
+def test_a_cylinder_is_drawn_as_long_as_theta_says() -> None:
+    boom = {"name": "boom", "joint": {"passive": True, "start": 0.5}, "length": 4.0}
+    boom |= {"mass_per_length": 50.0, "bending_stiffness": 5e6}
+    rod = {"name": "lift", "type": "distance", "motor": True, "length": 1.7}
+    rod["ends"] = [{"link": "base", "mount": {"xyz": [0.5, -1.0, 0]}}, {"link": "boom", "at": 1.5}]
+    whole = {"name": "crane", "planar": True, "links": [boom], "closures": [rod]}
+    live = serve(supple.MechanismRobot.model_validate(whole), port=0)
+    stage = live.shown.stage
+    live.shown.stop()
+    stage.draw(0.0)
+    assert stage._rods.batched_scales[0, 0] == pytest.approx(1.7, abs=1e-6)
+    middle = stage._rods.batched_positions[0]
+    assert np.linalg.norm(middle - [0.5, -1.0, 0.0]) == pytest.approx(0.85, abs=1e-6)
+    live.stop()
