@@ -1,8 +1,9 @@
 """Who asks which family a robot is: counted, so that a new family stays one file.
 
 Counted outside `architectures`, `papers` and the description itself: isinstance and match on a
-family's class, tables keyed by such classes, `architecture ==`, the names of a Delta's links,
-`functions.closed`, and whether a robot has `moving`.
+family's class, tables keyed by such classes,
+`architecture ==`, the names of a Delta's links, `functions.closed`, and whether a robot has what
+only some have: `links`, `closures`, `upper`, `platform`, `motor`, `moving`, ..
 """
 
 import ast
@@ -20,6 +21,8 @@ from supple.library import names
 
 PACKAGE = Path(__file__).parents[2] / "src" / "supple"
 FAMILIES = {"SerialRobot", "DeltaRobot", "MechanismRobot"}
+OWN = {"links", "closures", "moving", "planar", "upper", "lower", "platform", "motor", "motors"}
+OWN |= {"architecture"}
 LINKS = ("upper", "lower", "platform")
 FREE = ("architectures", "papers", "robot", "faults", "library")
 MOST = 4  # it may only fall; a few are wanted, one for each table of families
@@ -41,10 +44,7 @@ def asks(node: ast.AST) -> bool:
         if node.func.id == "isinstance":
             return bool(named(node.args[1]))
         if node.func.id in ("hasattr", "getattr"):
-            return any(
-                text in ("moving", "planar", "upper", "architecture")
-                for text in texts(node.args[1])
-            )
+            return bool(OWN & {*texts(node.args[1])}) and "robot" in ast.unparse(node.args[0])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr == "startswith" and any(
             t in LINKS for a in node.args for t in texts(a)

@@ -97,7 +97,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
             )
         damping = RobotDamping(modal_damping)
     read = Reading.of(reading, deflection=deflection, velocity=velocity, beta=beta)
-    basis = rigid_basis(robot) if basis is None else basis
+    basis = rigid_basis(architecture_of(robot).parts()) if basis is None else basis
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)

@@ -91,11 +91,11 @@ def import_(
 
 
 def _document(robot: Robot, out: str | None, text: str) -> dict[str, Any]:
-    links: Any = getattr(robot, "links", ())
+    links = architecture_of(robot).parts()
     return {
         "robot": robot.name,
         "joints": [drive.name for drive in architecture_of(robot).drives],
-        "flexible": [link.name for link in links if not link.rigid],
+        "flexible": [path.rpartition(".")[2] for path, link in links.items() if not link.rigid],
         "file": out,
         "text": text,
     }

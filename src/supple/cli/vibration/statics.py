@@ -50,12 +50,13 @@ def statics(
 ) -> None:
     """Print how the tip moves under gravity and a load, and its 6 x 6 compliance."""
     from ... import files
+    from ...architectures.kinds import architecture_of
     from ...studies.small_range import too_large
     from ...studies.statics import statics as ask
 
     check_places(plot, save)
     robot = pulled(files.load(file), gravity)
-    where = asked(robot, at, position)
+    where, by = asked(robot, at, position), architecture_of(robot).asked_by
     load = numbers(force, "--force", 3), numbers(moment, "--moment", 3)
     found = ask(robot, force=load[0], moment=load[1], outputs=measured(outputs), **where)
     if plot is not None:
@@ -67,7 +68,7 @@ def statics(
             {
                 "robot": found.robot.name,
                 "configuration": found.theta,
-                **({"position": found.position[-1, 0]} if hasattr(found.robot, "platform") else {}),
+                **({"position": found.position[-1, 0]} if by == "position" else {}),
                 "gravity": found.robot.gravity,
                 "tip_displacement": found.tip_displacement,
                 "tip_rotation": found.tip_rotation,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.answer import Answer
+from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, listed, number, one_of, optional, reals, shown
 from ...control.trajectories import Trajectory, a_trajectory
 from ...errors import SuppleError
@@ -435,19 +436,26 @@ class Ports:
 
     def _motor(self, system: FrequencySystem, name: str) -> tuple[int, float]:
         """Column of a motor's coordinate, and the compliance of a spring without a rotor."""
+        family = architecture_of(self._robot)
+        drives = {drive.name: drive for drive in family.drives}
+        if name in drives and not drives[name].segment:
+            raise SuppleError(
+                f"{name} is a driven rod, whose force is no input of response: build the robot and "
+                "linearize it, tau holds that force"
+            )
         part = f"upper{name[5:]}" if name.startswith("motor") and name[5:].isdigit() else name
         i = system.structure.pieces(part)[0]
         for owner, _, column in system.z.motors:
             if owner == i:
                 return column, 0.0
         loose = [k for k, r in enumerate(system.structure.segments[i].releases) if r.floating]
-        links = {link.name: link.joint for link in getattr(self._robot, "links", ())}
-        joint = links.get(part, getattr(self._robot, "motor", None))
-        if not loose or joint is None or getattr(joint, "type", "") == "fixed":
+        joint: Any = getattr(family.described(part), "joint", None)
+        made = drives[part].made if part in drives else joint
+        if not loose or made is None or getattr(joint, "type", "") == "fixed":
             raise SuppleError(f"{name} has no joint that moves: name one that does")
         if (other := getattr(joint, "mimic", None)) is not None:
             raise SuppleError(f"{name} has no motor: its joint follows that of {other.joint}")
-        stiffness = joint.stiffness
+        stiffness = made.stiffness
         return system.z.releases[i].start + loose[0], 1 / stiffness if stiffness else 0.0
 
 
