@@ -219,6 +219,13 @@ HOSTILE = {
         ),
         "'j2' mimics itself",
     ),
+    "mimic without a joint": (
+        urdf(
+            LINKS,
+            JOINTS.replace(joint("j2", "one", "two"), joint("j2", "one", "two", inside="<mimic/>")),
+        ),
+        "joint 'j2': <mimic> names no joint",
+    ),
     "mimic of nothing": (
         urdf(
             LINKS,
@@ -323,3 +330,8 @@ def test_hundreds_of_joints_are_checked_in_seconds(write):
     assert time.process_time() - began < 5.0  # 0.8 s; 6 s before, growing with the cube
     assert seen.mass == pytest.approx(n)
     assert seen.reach == pytest.approx(0.3 * (n - 1))
+
+
+def test_a_tip_on_the_first_joint_reaches_nowhere(write):
+    flat = urdf(LINKS, JOINTS).replace('xyz="0 0 0.3"', 'xyz="0 0 0"')
+    assert supple.check(quiet(write(flat))).reach == 0.0  # a metre was told, a length to measure by

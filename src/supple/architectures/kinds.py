@@ -67,7 +67,7 @@ class Serial(Architecture):
     @property
     def reach(self) -> float:
         """All links and mounts end to end."""
-        return serial_inverse.reach(self.robot)
+        return serial_inverse.reach(self.robot, 0.0)
 
     @property
     def drives(self) -> tuple[Drive, ...]:

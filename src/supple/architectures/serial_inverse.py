@@ -32,11 +32,14 @@ class Tries(NamedTuple):
     rotation_error: Array
 
 
-def reach(robot: SerialRobot) -> float:
-    """Return how far the tip can be from the first joint at most, m: all parts end to end."""
+def reach(robot: SerialRobot, least: float = 1.0) -> float:
+    """Return how far the tip can be from the first joint at most, m: all parts end to end.
+
+    `least` where that is nothing: by default a length to measure with.
+    """
     parts = [(link.length or 0.0) for link in robot.links]
     parts += [float(np.linalg.norm(link.joint.mount.xyz)) for link in robot.links[1:]]
-    return sum(parts) or 1.0
+    return sum(parts) or least
 
 
 def box(robot: SerialRobot) -> tuple[Array, Array]:

@@ -147,8 +147,9 @@ def _look(scan: _Scan, tag: str, attributes: dict[str, str], line: int) -> None:
     if not outer[1:] or not set(outer[1:]) <= _READ_IN:
         return
     owner = f"{outer[1]} {shown(scan.stack[1][1].get('name', ''))}"
-    if tag in ("parent", "child") and not attributes.get("link"):
-        scan.faults.append(f"{owner}: <{tag}> names no link (line {line})")
+    named = {"parent": "link", "child": "link", "mimic": "joint"}.get(tag)
+    if named is not None and not attributes.get(named):
+        scan.faults.append(f"{owner}: <{tag}> names no {named} (line {line})")
     for key, count, needed in _NUMBERS.get(tag, ()):
         if key not in attributes:
             if needed:
