@@ -21,6 +21,7 @@ from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from ..structure import as_mechanism
 from .accuracy import ModelWarning, accuracy
 from .chain_functions import MANY, AnyLaws, ChainFunctions
+from .chains.balls import Ball
 from .chains.chain import Chain, chain_of, denoised, mimics
 from .chains.chain_equations import Laws, laws_of
 from .chains.forces import held_together
@@ -215,7 +216,9 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     friction[list(tree.places)] = passive_values(robot, "friction")
     for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
         D[k, k] = value
-    for ball in tree.balls:  # one value for all directions acts on the turn, not on each angle
+    for ball in (
+        b for b in tree.balls if isinstance(b, Ball)
+    ):  # one value for all directions acts on the turn, not on each angle
         at = list(ball.places)
         D[at, at] = 0.0 if ball.damping else D[at, at]
         friction[at] = 0.0 if ball.friction else friction[at]

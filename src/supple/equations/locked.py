@@ -112,11 +112,12 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, NDArray[np.intp]]:
         own += list(chain.supports[k][1]) if k in chain.supports else []
         turns = 0
         if k >= 0 and chain.links[k].passive and chain.links[k].mimic is None:
-            turns = len(chain.links[k].order)
-        columns = range(z.releases[i].start + turns, z.releases[i].stop)
+            turns = chain.links[k].freedoms
         if own:
-            T[np.ix_(columns, own)] = _given_way(chain, pose.structure, i, k, turns)
-            kept[columns] = True
+            T[np.ix_(range(z.releases[i].start, z.releases[i].stop), own)] = _given_way(
+                chain, pose.structure, i, k, turns
+            )
+            kept[z.releases[i].start + turns : z.releases[i].stop] = True
         if k >= 0:
             T[range(z.inner[i].start, z.inner[i].stop), chain.eta[k]] = np.eye(
                 chain.links[k].inv.count
@@ -124,20 +125,21 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, NDArray[np.intp]]:
             kept[z.inner[i]] = True
     if not kept.all():
         rest = z.closure[:, ~kept]
-        T[~kept] = -np.linalg.pinv(rest) @ (z.closure[:, kept] @ T[kept])
+        T[~kept] -= np.linalg.pinv(rest) @ (z.closure @ T)
     places = np.flatnonzero(T.any(axis=0))
     T = T[:, places]
     return T.T @ M @ T, T.T @ K @ T, places
 
 
 def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -> Array:
-    """(r, m) releases of segment i, passive ones left out, per unit of spring and support in q.
+    """(r, m) releases of segment i, passive ones first, per unit of spring and support in q.
 
     Where springs are in series the releases share a motion so that their energy is least:
-    D z = E w with z = C D' (D C D')^+ E w, C their compliances.
+    D z = E w with z = C D' (D C D')^+ E w, C their compliances. Under a universal joint the bearing
+    turns on about the joint's own axes, B w of its motion seen, and the joint turns back.
     """
     if k not in chain.supports:
-        return np.eye(1)
+        return np.vstack([np.zeros((first, 1)), np.eye(1)])
     segment, support = structure.segments[i], chain.supports[k][0]
     D = np.array([r.toward(0) for r in segment.releases[first:]]).T
     compliance = np.array([1 / r.stiffness for r in segment.releases[first:]])
@@ -149,11 +151,19 @@ def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -
     if k in chain.eps:
         about = np.concatenate([np.zeros(3), np.asarray(chain.links[k].axis)])
         E = np.column_stack([about, E])
+    back = np.zeros((first, E.shape[1]))
+    if support.cross is not None:
+        own = np.array([r.toward(0) for r in segment.releases[:first]]).T
+        n = np.cross(own[3:, 0], own[3:, 1])
+        B = np.column_stack([E, np.concatenate([np.zeros(3), n / np.linalg.norm(n)])])
+        C = (D * compliance) @ D.T
+        E = C @ B @ np.linalg.inv(B.T @ C @ B)
+        back = np.linalg.lstsq(own, B - E, rcond=None)[0]
     size = np.sqrt(np.einsum("ij,j,ij->i", D, compliance, D))
     size = np.where(size > 0, size, 1.0)[:, None]
     soft = np.linalg.pinv((D * compliance) @ D.T / (size * size.T), rcond=1e-12)
     shared: Array = compliance[:, None] * ((D / size).T @ (soft @ (E / size)))
-    return shared
+    return np.vstack([back, shared])
 
 
 def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:

@@ -29,6 +29,7 @@ from ...kernels.scalars import (
     vadd,
 )
 from ..evaluate import casadi
+from .crosses import Cross
 
 __all__ = ["Ball", "held", "lost", "stored", "tangent"]
 
@@ -86,27 +87,38 @@ def _turned(ball: Ball, angles: Vector) -> Vector:
     return scale(0.5 * ca.if_else(u < NEAR, series, far), skew)
 
 
-def stored(balls: tuple[Ball, ...], q: Vector) -> list[Scalar]:
+def stored(balls: tuple[Ball | Cross, ...], q: Vector) -> list[Scalar]:
     """Return the energy of each spring."""
-    turns = [_turned(ball, [q[k] for k in ball.places]) for ball in balls]
-    return [mul(0.5 * b.stiffness, dot(t, t)) for b, t in zip(balls, turns, strict=True)]
+    out = []
+    for ball in balls:
+        if isinstance(ball, Cross):
+            out.append(ball.stored(q))
+            continue
+        t = _turned(ball, [q[k] for k in ball.places])
+        out.append(mul(0.5 * ball.stiffness, dot(t, t)))
+    return out
 
 
-def held(balls: tuple[Ball, ...], q: Vector) -> list[tuple[int, Scalar]]:
+def held(balls: tuple[Ball | Cross, ...], q: Vector) -> list[tuple[int, Scalar]]:
     """Return place and force of the springs on coordinates, dV/dq."""
     out = []
     for ball in balls:
+        if isinstance(ball, Cross):
+            out += ball.held(q)
+            continue
         angles = [q[k] for k in ball.places]
         t = scale(ball.stiffness, _turned(ball, angles)) if ball.stiffness else [0.0] * 3
         out += [(k, dot(axis, t)) for k, axis in zip(ball.places, _axes(angles), strict=True)]
     return out
 
 
-def lost(balls: tuple[Ball, ...], q: Vector, qd: Vector, creep: float) -> list[tuple[int, Scalar]]:
+def lost(
+    balls: tuple[Ball | Cross, ...], q: Vector, qd: Vector, creep: float
+) -> list[tuple[int, Scalar]]:
     """Return place and force of damping and friction on coordinates; creep: rad/s."""
     out = []
     for ball in balls:
-        if not ball.damping and not ball.friction:
+        if isinstance(ball, Cross) or not (ball.damping or ball.friction):
             continue
         axes = _axes([q[k] for k in ball.places])
         spin = vadd(*(scale(qd[k], axis) for k, axis in zip(ball.places, axes, strict=True)))
@@ -119,7 +131,9 @@ def lost(balls: tuple[Ball, ...], q: Vector, qd: Vector, creep: float) -> list[t
     return out
 
 
-def tangent(ball: Ball) -> list[Vector]:
-    """Return the (3, 3) stiffness over roll, pitch and yaw where the spring is unloaded."""
+def tangent(ball: Ball | Cross) -> list[Vector]:
+    """Return the stiffness over roll, pitch and yaw, or over its places, where it is unloaded."""
+    if isinstance(ball, Cross):
+        return ball.tangent()
     axes = _axes(list(ball.rest))
     return [[mul(ball.stiffness, dot(a, b)) for b in axes] for a in axes]

@@ -57,9 +57,9 @@ class ChainLink:
         of sections along this link that carry others; where it slides x alone counts.  passive: no
         motor moves its joint.
         leading: axes of a universal or spherical joint that turn before `axis`.  order: which
-        coordinate of the joint turns about each axis, leading ones first.  bearing: the springs
-        before its joint.  mimic: the link whose motor its passive joint follows, multiplier and
-        offset.
+        coordinate of the joint turns about each axis, leading ones first; -1: the cross of its
+        bearing.  bearing: the springs before its joint.  mimic: the link whose motor its passive
+        joint follows, multiplier and offset.
     """
 
     name: str
@@ -83,6 +83,11 @@ class ChainLink:
     order: tuple[int, ...] = (0,)
     bearing: Support | None = None
     mimic: tuple[int, float, float] | None = None
+
+    @property
+    def freedoms(self) -> int:
+        """Number of its joint's coordinates, if it has a joint."""
+        return sum(k >= 0 for k in self.order)
 
     @property
     def moves(self) -> bool:
@@ -156,7 +161,7 @@ class Chain:
         whole = start = len(self.motors) + len(self.sprung) + held
         parts: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
         counts = [
-            [len(link.order) * link.passive for link in self.links],
+            [link.freedoms * link.passive for link in self.links],
             [link.inv.count for link in self.links],
         ]
         for part, sizes in zip(parts, counts, strict=True):
@@ -205,14 +210,16 @@ class Chain:
         if turn < 0 or self.links[i].axis is None:
             return []
         if self.links[i].passive:
-            return [self.passive[i][self.links[i].order[turn]]]
+            k = self.links[i].order[turn]
+            return [self.passive[i][k] if k >= 0 else self.supports[i][1][-1]]
         return [table[i] for table in (self.theta, self.eps) if i in table]
 
     def within(self, n: int) -> list[int]:
         """Places in q of the elastic coordinates of body n: of a support, or a link's own."""
         i, turn = self.bodies[n]
         if turn < 0:
-            return list(self.supports[i][1])
+            support, places = self.supports[i]
+            return list(places[: support.columns.shape[1]])
         return self.own(i) if n == self.body[i] else []
 
     @cached_property
@@ -309,8 +316,8 @@ def _names(chain: Chain) -> tuple[str, ...]:
         out += [f"{word}.{name}" for name in support.names]
     for link in chain.links:
         if link.passive:
-            several = len(link.order) > 1
-            out += [f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(len(link.order))]
+            several, count = link.freedoms > 1, link.freedoms
+            out += [f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(count)]
     for link in chain.links:
         seen: dict[str, int] = {}
         for kind in link.shapes.kinds if link.shapes is not None else ():

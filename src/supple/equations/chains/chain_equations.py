@@ -33,6 +33,7 @@ from ...kernels.scalars import (
 )
 from .balls import Ball, held, lost
 from .chain import Chain, ChainLink
+from .crosses import Cross
 from .end_coordinates import end_coordinates
 from .forces import CREEP, HasForces, joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
@@ -418,7 +419,7 @@ def laws_of(
     ratios: Sequence[Sequence[float]] = (),
     velocity: Velocity = "material",
     springs: tuple[Array, tuple[float, ...]] | None = None,
-    balls: tuple[Ball, ...] = (),
+    balls: tuple[Ball | Cross, ...] = (),
 ) -> Laws:
     """Return the equations of a chain with its own numbers; ratios: of each slider's damping.
 

@@ -11,6 +11,7 @@ from typing import Any
 from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
 from .balls import Ball, held, lost, stored, tangent
 from .chain import Chain
+from .crosses import Cross
 from .sliders import Slider
 
 __all__ = [
@@ -50,7 +51,7 @@ class HasForces:
     D: list[Vector]
     friction: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
-    balls: tuple[Ball, ...] = ()
+    balls: tuple[Ball | Cross, ...] = ()
 
 
 def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:

@@ -9,6 +9,7 @@ compliance about the joint's axis, and the bearing keeps the motions that do not
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ...kernels.spatial import body_mass
 from ...robot import Foundation, JointedLink, Springs
+from ...robot.joint import unit
+from .crosses import Cross, crossed
 from .link_inertia import Numbers
 
 __all__ = ["Support", "bearing_of", "foundation_of", "support_numbers"]
@@ -30,6 +33,7 @@ class Support:
 
     Attributes:
         columns: (6, m), displacement and small rotation per unit of its coordinates, mounted axes.
+        cross: that of a universal joint, its turn the last coordinate, beyond the columns.
         K: (m, m).  names: (m,), x, .., rz, or 1, 2, .. where they mix.  R_MS: (3, 3), segment axes
         of what it carries, joint at zero, seen from mounted axes.  mass: (6, 6), its body.
     """
@@ -39,6 +43,7 @@ class Support:
     names: tuple[str, ...]
     R_MS: Array
     mass: Array
+    cross: Cross | None = None
 
     @property
     def count(self) -> int:
@@ -83,14 +88,11 @@ def bearing_of(
     if joint.type == "fixed":
         shared = np.zeros((6, 0))
     else:
-        if joint.type == "prismatic":
-            own = np.concatenate([joint.direction, np.zeros(3)])[:, None]
-        elif planar:
-            own = turns[:, 2:]
-        elif joint.type == "revolute":
-            own = np.concatenate([np.zeros(3), joint.direction])[:, None]
+        if joint.type in ("prismatic", "revolute"):
+            parts = [joint.direction, np.zeros(3)]
+            own = np.concatenate(parts if joint.type == "prismatic" else parts[::-1])[:, None]
         else:
-            own = turns
+            own = turns[:, 2:] if planar else turns
         inside = np.abs(columns @ (columns.T @ own) - own).max(axis=0) < 1e-12
         shared = np.asarray(own[:, inside])
     A = columns.T @ shared
@@ -108,11 +110,13 @@ def bearing_of(
         return _support(columns, K, R_MS), spring
     if spring is not None and A.shape[1] == 1:
         spring = 1 / (1 / spring + 1 / float(A[:, 0] @ K @ A[:, 0]))
-    elif spring is not None or joint.type == "universal":
+    elif spring is not None:
         raise SuppleError(
-            f"{where} turns about what the {joint.type} joint turns about itself: leave its "
-            "rotation null"
+            f"{where} turns about what the {joint.type} joint turns about itself, against springs "
+            "of its own: leave its rotation null, or the joint without stiffness"
         )
+    elif joint.type == "universal" and not planar:
+        return _under_universal(link, columns, K, R_MS), spring
     kept = np.ones(len(K), bool)
     kept[np.abs(A).argmax(axis=0)] = False
     rest = np.eye(len(K))[:, kept]
@@ -120,9 +124,28 @@ def bearing_of(
     return _support(columns @ rest, rest.T @ K @ rest, R_MS), spring
 
 
+def _under_universal(link: Any, columns: Array, K: Array, R_MS: Array) -> Support | None:
+    """A bearing that turns under a universal joint without springs, see `crosses`."""
+    first, second = (unit(turn.axis) for turn in link.joint.coordinates(False))
+    moves, held, cross = crossed(columns, K, (first, second))
+    S: Array = np.array(cross.S)
+    plane = np.array([cross.n, cross.across])
+    most = float(np.linalg.eigvalsh(plane @ S @ plane.T)[-1])
+    if most <= 1e-12 * np.trace(S):  # it gives way about the joint's own first axis only
+        return _support(moves, held[:-1, :-1], R_MS)
+    if cross.parts(link.joint.start[0])[2] < 1e-6 * most:
+        raise SuppleError(
+            f"links.{link.name}.joint.bearing gives way only about axes that the universal joint "
+            "turns about itself where it starts: give more of its rotation, or leave it null"
+        )
+    rows = np.abs(moves).argmax(axis=0)
+    names = (*(AXES[k] for k in rows), "cross")
+    return Support(moves, held, names, R_MS, np.zeros((6, 6)), cross)
+
+
 def support_numbers(support: Support, like: Numbers) -> Numbers:
     """Return a support as a link of the recursions, placed as `like` is, without its joint."""
-    m = support.count
+    m = support.columns.shape[1]
     empty = [[0.0] * m for _ in range(3)]
     square = np.zeros((m, m)).tolist()
     return replace(

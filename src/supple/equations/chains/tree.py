@@ -15,7 +15,7 @@ from ...robot import MechanismRobot
 from ...robot.joint import unit
 from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
 from .chain import Chain, ChainLink, check_link, root_stiffness
-from .supports import bearing_of, foundation_of
+from .supports import Support, bearing_of, foundation_of
 
 __all__ = ["passive_values", "sections_of", "tree_chain"]
 
@@ -98,7 +98,7 @@ def _link(
     ]
     stiffness = joint.stiffness[0] if joint.stiffness is not None else None
     bearing, spring = bearing_of(link, robot.planar, R_LS, stiffness)
-    axes, order = _axes(robot, i)
+    axes, order = _axes(robot, i, bearing)
     turned = [R_LS.T @ axis for axis in axes]
     return ChainLink(
         name=link.name,
@@ -124,13 +124,21 @@ def _link(
     )
 
 
-def _axes(robot: MechanismRobot, i: int) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """Axes of a link's joint in the order in which they turn, and the coordinate of each."""
+def _axes(
+    robot: MechanismRobot, i: int, bearing: Support | None
+) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """Axes of a link's joint in the order in which they turn, and the coordinate of each.
+
+    Between the two of a universal joint its bearing turns the cross.
+    """
     joint = robot.links[i].joint
     turns = joint.coordinates(robot.planar)
     if not turns or joint.type == "prismatic":
         return (), (0,)
     order = sorted(range(len(turns)), key=lambda k: turns[k].order)
+    if bearing is not None and bearing.cross is not None:
+        first, second = (unit(turn.axis) for turn in turns)
+        return (first, np.array(bearing.cross.n), second), (0, -1, 1)
     return tuple(unit(turns[k].axis) for k in order), tuple(order)
 
 

@@ -20,6 +20,7 @@ from ...structure.serial import link_beam
 from ..chains.balls import Ball
 from ..chains.chain import Chain
 from ..chains.chain_equations import Laws, laws_of, section_frame
+from ..chains.crosses import Cross
 from ..chains.forces import dissipation, elastic, stiffness, strain
 from ..chains.sliders import resolved
 from ..chains.tree import passive_values, tree_chain
@@ -233,7 +234,7 @@ class AssembledTree:
     places: tuple[int, ...]
     springs: Array
     rest: tuple[float, ...]
-    balls: tuple[Ball, ...] = ()
+    balls: tuple[Ball | Cross, ...] = ()
 
 
 def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
@@ -252,7 +253,12 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
     places = tuple(k for part in chain.passive for k in part)
     K, rest = np.zeros((chain.size,) * 2), z.copy()
-    balls: list[Ball] = []
+    balls: list[Ball | Cross] = []
+    for i, (support, at) in chain.supports.items():
+        if support.cross is not None:
+            first = chain.passive[i][0]
+            own = support.cross._replace(places=(first, *at), rest=float(z[first]))
+            balls.append(own)
     k = 0
     for link, part in zip(robot.links, chain.links, strict=True):
         joint, count = link.joint, robot.freedoms(link)

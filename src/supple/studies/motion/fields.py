@@ -140,7 +140,7 @@ def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
     if i not in chain.supports:
         return np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
     support, places = chain.supports[i]
-    x = q[:, list(places)] @ support.columns.T
+    x = q[:, list(places)[: support.columns.shape[1]]] @ support.columns.T
     return x[:, :3], _turned(x[:, 3:])
 
 

@@ -1,0 +1,136 @@
+"""A bearing that turns under a universal joint: the joint passes it one moment, about its cross."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+import supple
+from supple.equations.equilibrium import stiffness_at
+
+ALUMINIUM = {"young_modulus": 7e10, "poisson_ratio": 0.3, "density": 2700}
+MOUNT = {"rpy": [0.2, -0.3, 0.4], "xyz": [0.02, 0.01, -0.03]}
+TIP = {"mass": 0.7, "com": [0.02, 0.03, 0.05], "inertia": [0.01, 0.02, 0.015]}
+
+
+def coupled() -> list[list[float]]:
+    """A stiffness of six by six in which every motion pulls on every other."""
+    A = np.random.default_rng(1).normal(size=(6, 6))
+    size = np.array([3e3, 3e3, 3e3, 30, 30, 30])
+    K = (A @ A.T + 6 * np.eye(6)) * np.outer(size, size)
+    return ((K + K.T) / 2).tolist()
+
+
+def arm(theory: str, *joints: dict) -> supple.Robot:
+    """A driven arm, then a rod on a joint, or on several with nothing between them."""
+    tube = {"material": ALUMINIUM, "theory": theory}
+    first = {"name": "arm", "joint": {"type": "revolute", "rotor_inertia": 0.3}, "length": 0.8,
+             "section": {"shape": "tube", "diameter": 0.05, "wall": 0.003}, **tube}  # fmt: skip
+    between = [{"name": f"turn{k}", "joint": j, "length": 0.0, "theory": "rigid"}
+               for k, j in enumerate(joints[:-1])]  # fmt: skip
+    rod = {"name": "rod", "joint": joints[-1], "length": 0.6, "tip": TIP,
+           "section": {"shape": "tube", "diameter": 0.03, "wall": 0.002}, **tube}  # fmt: skip
+    return supple.loads(json.dumps({
+        "supple": 1, "name": "universal", "architecture": "mechanism", "gravity": [0, 0, -9.81],
+        "links": [first, *between, rod],
+    }))  # fmt: skip
+
+
+def universal(bearing: dict, **more) -> dict:
+    return {"type": "universal", "bearing": bearing, "mount": MOUNT, **more}
+
+
+BEARINGS = {
+    "one": ({"rotation": [2e2, None, None]}, {}),
+    "three": ({"rotation": [2e2, 4e2, 9e2]}, {"axes": [[0, 1, 0.3], [0.2, 0, 1]]}),
+    "matrix": ({"matrix": coupled()}, {}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BEARINGS)
+def test_frequencies_are_those_of_the_exact_beams(name):
+    """Where the joint is bent, so that its second axis is none of the bearing's."""
+    bearing, more = BEARINGS[name]
+    robot = arm("timoshenko", universal(bearing, start=[0.4, -0.3], **more))
+    exact = supple.modes(robot, [0.3], count=4).omega
+    model = supple.build(robot, supple.FiniteElements(2, "quintic"))
+    q = model.chain.pose([0.3])
+    K, M = (A[1:, 1:] for A in (stiffness_at(model, q), model.mass_matrix(q)))
+    found = np.sqrt(np.abs(eigh(K, M, eigvals_only=True)))
+    found = found[found > 0.01 * exact[0]][:4]
+    np.testing.assert_allclose(found, exact, rtol=1e-7)
+
+
+def test_alike_in_all_directions_it_is_a_sprung_turn_of_the_cross():
+    """Three joints in a row, y, x with the spring, z: any pose, any speed."""
+    k, basis = 250.0, supple.AssumedModes(1)
+    one = supple.build(arm("rigid", universal({"rotation": [k, k, k]})), basis)
+    turns = [
+        {"type": "revolute", "passive": True, "axis": axis}
+        for axis in np.eye(3)[[1, 0, 2]].tolist()
+    ]
+    turns[0]["mount"] = MOUNT
+    turns[1] |= {"stiffness": k, "rest": 0.0}
+    other = supple.build(arm("rigid", *turns), basis)
+    assert one.coordinates == ("theta.arm", "bearing.rod.cross", "passive.rod.1", "passive.rod.2")
+    order = [0, 2, 1, 3]  # theta, y, x, z
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        q, qd = rng.normal(size=4), rng.normal(size=4)
+        q[1] *= 0.2
+        found = one.forward_dynamics(q, qd, [2.0])
+        wanted = other.forward_dynamics(q[order], qd[order], [2.0])
+        np.testing.assert_allclose(found[order], wanted, rtol=1e-10)
+        assert one.energy(q, qd) == pytest.approx(other.energy(q[order], qd[order]), rel=1e-12)
+        np.testing.assert_allclose(one.tip(q)[0], other.tip(q[order])[0], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "duration"),
+    [("three", 1.0), pytest.param("matrix", 0.2, marks=pytest.mark.slow)],
+)
+def test_energy_is_kept_while_its_stiffness_turns_with_the_joint(name, duration):
+    bearing, more = BEARINGS[name]
+    robot = arm("rigid", universal(bearing, start=[0.4, -0.3], **more))
+    model = supple.build(robot, supple.AssumedModes(1))
+    q0 = model.chain.pose([0.3])
+    q0[1] = 0.01
+    run = supple.simulate(model, [3.0], q0, duration=duration, method="adams", tolerance=1e-12)
+    first = run.q[:, model.coordinates.index("passive.rod.1")]
+    assert np.ptp(first) > 0.4 * duration
+    assert run.openness < 1e-8
+
+
+def test_about_its_first_axis_alone_it_carries_nothing():
+    basis = supple.AssumedModes(1)
+    plain, soft = (
+        supple.build(arm("rigid", universal({"translation": [1e5, None, None], **turned})), basis)
+        for turned in ({}, {"rotation": [None, 3e2, None]})
+    )
+    assert plain.coordinates == soft.coordinates
+    q, qd = np.random.default_rng(2).normal(size=(2, plain.size))
+    q[1] *= 1e-3
+    np.testing.assert_allclose(
+        soft.forward_dynamics(q, qd, [1.0]), plain.forward_dynamics(q, qd, [1.0]), rtol=1e-12
+    )
+
+
+def test_what_cannot_be_built_is_a_sentence():
+    basis = supple.AssumedModes(1)
+    with pytest.raises(supple.SuppleError, match="where it starts"):
+        supple.build(arm("rigid", universal({"rotation": [None, None, 3e2]})), basis)
+    with pytest.raises(supple.SuppleError, match="against springs of its own"):
+        supple.build(arm("rigid", universal({"rotation": [1e2] * 3}, stiffness=5.0)), basis)
+
+
+def test_modal_damping_reaches_its_turn():
+    """The mode with motors and passive joints held gets the ratio that was asked for."""
+    robot = arm("rigid", universal(BEARINGS["three"][0], start=[0.4, -0.3]))
+    model = supple.build(robot, supple.AssumedModes(1), modal_damping=0.03)
+    q = model.chain.pose([0.0])
+    k, m, d = (A[1, 1] for A in (stiffness_at(model, q), model.mass_matrix(q), model.damping))
+    assert d / (2 * np.sqrt(k * m)) == pytest.approx(0.03, rel=1e-9)
