@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from .outputs.sensor import Sensor
     from .papers.reproduce import Reproduction, reproduce
     from .path_dynamics.damping import Proportional, Ratio, Rayleigh
-    from .path_dynamics.ked import Ked, Loads, ked
+    from .path_dynamics.kineto_elastodynamics import Ked, Loads, ked
     from .robot import (
         Bearing,
         Body,
@@ -340,7 +340,7 @@ _PATHS = {
     "control.lines": ("Line",),
     "control.platform": ("PlatformPath",),
     "control.trajectories": ("CirclePath", "Hold", "InvertedU", "PointToPoint", "WayPoints"),
-    "path_dynamics.ked": ("Ked", "Loads", "ked"),
+    "path_dynamics.kineto_elastodynamics": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
     "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),

@@ -12,7 +12,7 @@ import pytest
 import supple
 from supple.architectures.delta_motion import motion
 from supple.kernels.newmark import newmark
-from supple.path_dynamics.ked import ked
+from supple.path_dynamics.kineto_elastodynamics import ked
 from supple.path_dynamics.linearised_model import LedModel
 
 THETA, RATE, SECOND = (np.array(x) for x in ([0.4, -0.7, 0.5], [2.0, 3.0, -2.5], [5.0, -4.0, 3.0]))

@@ -19,8 +19,8 @@ from ..errors import SuppleError
 from ..kernels.spatial import vector_rotation
 from ..robot import JointedLink, Robot
 from ..sections import Shape
+from .at_rest import Rest
 from .output import Motion, Output
-from .rest import Rest
 from .sections import LINK, PLACE, carried, chain_with, cut, joint_force
 from .stress import has_fibre, stress_along, von_mises
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..answers.held import Held
 from ..equations.model import Model
-from .rest import Rest
+from .at_rest import Rest
 
 __all__ = ["Motion", "Output"]
 

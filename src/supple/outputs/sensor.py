@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..arguments import instance, number, optional, some, whole
 from ..equations.model import Model
 from ..errors import SuppleError
+from .at_rest import Rest
 from .output import Motion, Output
-from .rest import Rest
 
 __all__ = ["Sensor"]
 

@@ -15,7 +15,7 @@ from ..arguments import number, whole
 from ..beams.invariants import end_mass
 from ..equations.chains.chain import distal_loads
 from ..equations.damping import file_ratio, modal_matrix
-from .ked import Ked
+from .kineto_elastodynamics import Ked
 
 __all__ = ["Along", "Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
 

@@ -19,7 +19,7 @@ from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .cutting import cut_structure, short_pieces
 from .delta import delta_structure, moving_delta
 from .expanding import written_arm, written_delta
-from .loose import carrying_nothing, massless
+from .free_joints import carrying_nothing, massless
 from .mechanism import mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure

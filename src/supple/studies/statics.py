@@ -22,9 +22,9 @@ from ..budget import afford
 from ..errors import SuppleError
 from ..kernels.spatial import transport
 from ..kernels.threads import one_thread
+from ..outputs.at_rest import Rest
 from ..outputs.measuring import named_outputs
 from ..outputs.output import Output
-from ..outputs.rest import Rest
 from ..robot import Robot, a_robot
 from ..structure import Structure, structure_of
 from .configuration import where

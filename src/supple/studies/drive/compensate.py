@@ -22,7 +22,7 @@ from ...arguments import Check, checked, instance, number, optional, whole
 from ...control.shaping import Samples
 from ...control.trajectories import Trajectory
 from ...errors import SuppleError
-from ...path_dynamics.ked import ked
+from ...path_dynamics.kineto_elastodynamics import ked
 from ...path_dynamics.linearised_model import led_elements
 from ...path_dynamics.small_motion import SmallMotion
 from ...robot import Robot, a_robot

@@ -17,7 +17,7 @@ from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.closed.coupled_delta import DeltaTies
 from ...kernels.spatial import axis_rotation, transport
-from ...path_dynamics.ked import Ked
+from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
 from ...structure import moving_structure
 from ...structure.serial import link_beam

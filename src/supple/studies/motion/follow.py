@@ -25,9 +25,9 @@ from ...kernels.newmark import Scheme, periodic_start, solver, step_through
 from ...kernels.threads import one_thread
 from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
-from ...path_dynamics.along import Along
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
-from ...path_dynamics.ked import Loads, ked
+from ...path_dynamics.equations_in_time import Along
+from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion
 from ...robot import Robot

@@ -8,7 +8,7 @@ import pytest
 import supple
 from supple.kernels.spatial import transport
 from supple.structure import structure_of
-from supple.structure.loose import _carried
+from supple.structure.free_joints import _carried
 
 TUBE = {
     "material": {"young_modulus": 70e9, "poisson_ratio": 0.34, "density": 2700},

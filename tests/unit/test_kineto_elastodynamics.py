@@ -10,7 +10,7 @@ from supple.control.trajectories import CirclePath, InvertedU, Trajectory
 from supple.equations.closed.rigid_delta import RigidDelta
 from supple.kernels.spatial import transport
 from supple.papers.cells import right_number
-from supple.path_dynamics.ked import Ked, Loads, ked
+from supple.path_dynamics.kineto_elastodynamics import Ked, Loads, ked
 from supple.structure import moving_structure
 
 KUO = supple.load("kuo-delta")
