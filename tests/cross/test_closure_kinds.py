@@ -1,9 +1,10 @@
 """Every kind of closure against the joint that it is: two bars as a tree and as a loop.
 
 Two bars that bend meet in a joint. As a tree the second hangs on the first by that joint (or by
-massless links that make it: a slide and a ball for a slot, a rod for a distance). As a loop it
-hangs on the ground by three massless slides and a ball, which hold nothing, and the closure ties it
-to the first. Modes, statics, motion and the linearised model must be the same.
+massless links that make it: a slide and a ball for a slot, a rod for a distance; for shafts that
+turn alike, which no chain of turns is, a ball with the closure on it). As a loop it hangs on the
+ground by a free joint, which holds nothing, and the closure ties it to the first. Modes, statics,
+motion and the linearised model must be the same.
 """
 
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from supple import AssumedModes, MechanismRobot, build, linearize, modes, simulate, statics
+from supple.kernels.spatial import rpy_of
 
 KINDS = (
     "fixed",
@@ -19,12 +21,11 @@ KINDS = (
     "prismatic",
     "cylindrical",
     "universal",
+    "constant-velocity",
     "spherical",
     "slot",
     "distance",
 )
-ASIDE = {"rpy": [0.0, 0.0, np.pi / 2]}  # x to y
-UP = {"rpy": [0.0, -np.pi / 2, 0.0]}  # x to z
 BAR = {
     "material": {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700},
     "section": {"shape": "rectangle", "depth": 0.006, "width": 0.009},
@@ -43,23 +44,6 @@ def rigid(name: str, parent: str, joint: dict[str, Any], length: float = 0.0) ->
 def slide(name: str, parent: str, mount: dict[str, Any], start: float) -> dict[str, Any]:
     joint = {"type": "prismatic", "passive": True, "mount": mount, "start": start}
     return rigid(name, parent, joint, 4.0)
-
-
-def afloat(tree: MechanismRobot) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Slides and the joint of a ball that let the second bar go anywhere, begun where it is."""
-    planar = tree.planar
-    R2, p2 = _frames(tree)["second"]
-    shift = [2.0, 1.5, 0.0 if planar else 1.0]
-    floating = [slide("x", "base", {"xyz": [-shift[0], 0, 0]}, p2[0] + shift[0])]
-    sideways = {"xyz": [0, -shift[1], 0], **ASIDE}
-    floating.append(slide("y", "x", sideways, p2[1] + shift[1]))
-    if not planar:
-        upwards = {"xyz": [0.0, 0.0, -shift[2]], **_rpy(_turned(ASIDE).T @ _turned(UP))}
-        floating.append(slide("z", "y", upwards, p2[2] + shift[2]))
-    before = _turned(ASIDE) if planar else _turned(UP)
-    free: dict[str, Any] = {"type": "spherical", "mount": _rpy(before.T)}
-    free["start"] = _rpy(R2)["rpy"][2:] if planar else _rpy(R2)["rpy"]
-    return floating, free
 
 
 def twins(kind: str, planar: bool) -> tuple[MechanismRobot, MechanismRobot]:
@@ -93,10 +77,6 @@ def twins(kind: str, planar: bool) -> tuple[MechanismRobot, MechanismRobot]:
     whole["tip"] = "second"
     last = middle[-1]["name"] if middle else "first"
     tied = own if middle else {**own, "mount": mount}
-    tree = MechanismRobot.model_validate(
-        whole | {"links": [first, *middle, {**second, "parent": last, "joint": tied}]}
-    )
-    floating, free = afloat(tree)
     closure = {
         "type": kind,
         "ends": [{"link": "first", "mount": mount}, {"link": "second", "at": 0}],
@@ -106,7 +86,12 @@ def twins(kind: str, planar: bool) -> tuple[MechanismRobot, MechanismRobot]:
     )
     if kind in ("cylindrical", "slot"):
         closure["axis"] = [1, 0, 0]
-    links = [first, *floating, {**second, "parent": floating[-1]["name"], "joint": free}]
+    links = [first, *middle, {**second, "parent": last, "joint": tied}]
+    held = [closure] if kind == "constant-velocity" else []
+    tree = MechanismRobot.model_validate(whole | {"links": links, "closures": held})
+    R, p = _frames(tree)["second"]
+    start = [*p[:2], rpy_of(R)[2]] if planar else [*p, *rpy_of(R)]
+    links = [first, {**second, "parent": "base", "joint": {"type": "free", "start": start}}]
     named = {"name": f"loop-{kind}", "links": links, "closures": [closure]}
     return tree, MechanismRobot.model_validate(whole | named)
 
@@ -117,20 +102,6 @@ def _frames(robot: MechanismRobot) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     m = mechanism_of(robot)
     at = m.tree.place(m.start[None]).at
     return {link.name: (at.R[0, i], at.p[0, i]) for i, link in enumerate(robot.links)}
-
-
-def _turned(mount: dict[str, Any]) -> np.ndarray:
-    from supple.kernels.spatial import rpy_rotation
-
-    return np.asarray(rpy_rotation(mount["rpy"]))
-
-
-def _rpy(R: np.ndarray) -> dict[str, Any]:
-    pitch = float(np.arcsin(np.clip(-R[2, 0], -1, 1)))
-    if abs(np.cos(pitch)) < 1e-9:
-        return {"rpy": [float(np.arctan2(-R[1, 2], R[1, 1])), pitch, 0.0]}
-    roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
-    return {"rpy": [float(roll), pitch, float(yaw)]}
 
 
 @pytest.mark.parametrize("planar", [True, False], ids=["plane", "space"])

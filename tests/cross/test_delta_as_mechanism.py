@@ -5,7 +5,7 @@ import pytest
 
 from supple import AssumedModes, DeltaRobot, Model, as_mechanism, build, load, simulate
 from supple.architectures import delta
-from supple.equations.closed.delta_legs import delta_basis
+from supple.equations.closed.template import delta_basis
 
 HOME = np.array([0.0, 0.0, 0.8])
 
@@ -17,8 +17,7 @@ def both(rods: str) -> tuple[DeltaRobot, Model, Model]:
     if rods == "parallelogram":
         robot = robot.with_({"lower.rods": rods, "lower.spacing": 0.06})
     twin, basis = as_mechanism(robot, HOME), AssumedModes(1)
-    parts = [{"upper": 0, "lower": 1}.get(link.name[:5], -1) for link in twin.links]
-    return robot, build(robot, basis), build(twin, delta_basis(robot, basis, parts))
+    return robot, build(robot, basis), build(twin, delta_basis(robot, basis, twin))
 
 
 @pytest.mark.parametrize("rods", ["single", "parallelogram"])

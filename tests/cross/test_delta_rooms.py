@@ -21,18 +21,18 @@ STORED = json.loads((Path(__file__).parent / "data" / "delta-rooms.json").read_t
 PAIRS = {"lower.rods": "parallelogram", "lower.spacing": 0.08}
 MOTOR = {"motor.rotor_inertia": 0.02, "motor.damping": 0.3, "motor.friction": 0.1}
 LOADED = {"payload": {"mass": 0.3, "com": [0.01, 0.0, 0.02]}, "gravity": [3.0, -2.0, 9.0]}
-BEARING = {"translation": [2e6, None, 3e6], "rotation": [4e3, None, 5e3]}
+BEARING = {"translation": [2e6, None, 3e6], "rotation": [None, None, 5e3]}
 CASES: dict[str, tuple[dict[str, Any], supple.Basis]] = {
     "single": ({}, supple.AssumedModes(1)),
     "twist": ({"lower.rods": "twist"}, supple.AssumedModes(1)),
     "parallelogram": (PAIRS, supple.AssumedModes(1)),
     "single-sprung": (
         {**MOTOR, **LOADED, "motor.stiffness": 300.0, "lower.roll": 0.3},
-        supple.AssumedModes([2, 1], axial=1, torsion=1),
+        supple.AssumedModes([1, 2], axial=1),
     ),
     "twist-rolled": (
         {**MOTOR, **LOADED, "lower.rods": "twist", "upper.roll": 0.2, "lower.roll": 0.3},
-        supple.FiniteElements(1),
+        supple.AssumedModes(1),
     ),
     "parallelogram-borne": (
         {**PAIRS, **MOTOR, **LOADED, "motor.bearing": BEARING},
@@ -47,13 +47,22 @@ def made(case: str) -> supple.Model:
     return supple.build(supple.load("kuo-delta").with_(changes), basis)
 
 
+def states(model: supple.Model) -> list[np.ndarray]:
+    """Two bent states."""
+    rng, out = np.random.default_rng(5), []
+    for place in PLACES:
+        q = 1e-4 * rng.normal(size=model.size)
+        q[:3] = delta.inverse(model.robot, place)[0, :, 0]
+        out.append(q)
+    return out
+
+
 def answers(model: supple.Model) -> dict[str, Any]:
     """Every function of a Model at two bent states, and its linearised frequencies at one."""
     out: dict[str, Any] = {"coordinates": list(model.coordinates)}
     rng, n = np.random.default_rng(7), model.size
-    for k, place in enumerate(PLACES):
-        q, qd, qdd = 1e-4 * rng.normal(size=n), 0.1 * rng.normal(size=n), rng.normal(size=n)
-        q[:3] = delta.inverse(model.robot, place)[0, :, 0]
+    for k, q in enumerate(states(model)):
+        qd, qdd = 0.1 * rng.normal(size=n), rng.normal(size=n)
         qd[:3], tau, wrench = rng.normal(size=3), rng.normal(size=3), rng.normal(size=6)
         A, B, C = model.derivatives(q, qd, tau)
         out |= {
@@ -110,13 +119,20 @@ def measured(model: supple.Model) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_function_is_that_of_the_old_room(case: str) -> None:
-    found = answers(made(case))
+    """Accelerations by their forces; what else the mass matrix divides, to its condition."""
+    model = made(case)
+    found, mass = answers(model), [model.mass_matrix(q) for q in states(model)]
+    lost = max(1e-10, np.finfo(float).eps * np.linalg.cond(mass[1]))
     for name, value in STORED[case].items():
-        if name == "coordinates":
-            assert found[name] == value
-        else:
-            size = np.abs(value).max()
-            np.testing.assert_allclose(found[name], value, rtol=0, atol=1e-10 * size, err_msg=name)
+        word, k = (*name.split("."), "")[:2]
+        one, two = found[name], value
+        if word == "coordinates":
+            assert one == two
+            continue
+        if word in ("forward", "loaded"):
+            one, two = (mass[int(k)] @ np.array(x) for x in (one, two))
+        close = (lost if word in ("slopes", "frequencies") else 1e-10) * np.abs(two).max()
+        np.testing.assert_allclose(one, two, rtol=0, atol=close, err_msg=name)
 
 
 @pytest.mark.parametrize("case", ["single", "twist", "parallelogram"])

@@ -108,8 +108,8 @@ class Mechanism:
         Each passive joint's spin or slide and each row is measured by the most that it could do, so
         that short links count like long ones; ball joints spin about base axes, which never lock.
         """
-        own = [c.link for c in self.tree.coordinates]
-        every = [k for k, i in enumerate(own) if own.count(i) == 3]
+        own = [c.link if c.kind == "turn" else -1 for c in self.tree.coordinates]
+        every = [k for k, i in enumerate(own) if i >= 0 and own.count(i) == 3]
         moved = placed(self, x)
         moved.w[:, every] = np.tile(np.eye(3), (len(every) // 3, 1))
         J, most = (part[..., self.tree.passive] for part in self._opened(x, moved)[1:])
@@ -264,7 +264,7 @@ def _assembled(m: Mechanism, x: Array) -> tuple[Array, NDArray[np.object_]]:
 def _newton(m: Mechanism, x: Array, most: int = 40) -> tuple[Array, Bools]:
     """Newton's method on the passive coordinates, all configurations at once, each by itself."""
     x, z = x.copy(), m.tree.passive
-    slides = np.array([m.tree.coordinates[k].kind == "slide" for k in z])
+    slides = np.array([m.tree.coordinates[k].kind != "turn" for k in z])
     leap = np.where(slides, m.size, 1.0) * LEAP
     last, active, calm = np.full(len(x), np.inf), np.arange(len(x)), np.zeros(len(x), bool)
     for _ in range(most):

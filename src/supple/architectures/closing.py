@@ -3,7 +3,8 @@
 With the frames (R_a, p_a), (R_b, p_b) of its two ends, d = R_a' (p_b - p_a), Q = R_a' R_b:
     place   E' d = 0, E the directions that the closure holds (first frame's axes)
     turn    fixed, prismatic: the skew part of Q; revolute, cylindrical: T' Q a, T square to a;
-            universal: a . Q b
+            universal: a . Q b; constant-velocity: the skew part of Q along a, zero where Q turns
+            about an axis square to both shafts, so that these turn alike
     rod     |d| - length
 In a planar mechanism only rows with a part in x, y and the turn about z are left.
 """
@@ -143,12 +144,14 @@ def loops_of(robot: MechanismRobot) -> tuple[Loop, ...]:
             turn, T = "axis", across
         elif closure.type == "universal":
             turn = "square"
+        elif closure.type == "constant-velocity":
+            turn, T = "fixed", axis[:, None]
         if closure.type in ("prismatic", "cylindrical", "slot"):
             E = across
         if robot.planar:
             E = E[:, np.abs(E[2]) < 1e-9]
-            if turn == "fixed":
-                T = T[:, 2:]
+            if turn == "fixed":  # the turn about z is left
+                T = T[:, np.abs(T[2]) > 1e-9]
             elif turn == "axis":  # of an axis in the plane, the turn about z is left
                 T = T[:, np.abs(T[2]) < 1e-9] if abs(axis[2]) < 1e-9 else T[:, :0]
             elif turn == "square" and (abs(a[2]) > 1e-9 or abs(b[2]) > 1e-9):

@@ -181,7 +181,7 @@ class Delta(Architecture):
     def hangs(self, names: tuple[str, ...]) -> Hanging:
         """Rods hang on the upper arm before them; the platform comes last."""
         uppers = [i for i, name in enumerate(names) if name.startswith("upper")]
-        ground = 0 if self.robot.foundation is not None else -1
+        ground = names.index("foundation") if "foundation" in names else -1
         parents = tuple(
             max(k for k in uppers if k < i) if name.startswith("lower") else min(ground, i - 1)
             for i, name in enumerate(names)

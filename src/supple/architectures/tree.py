@@ -20,7 +20,7 @@ from .serial import Placement
 __all__ = ["Tree", "TreeCoordinate", "TreeMotion", "tree_of"]
 
 Array = NDArray[np.float64]
-X, Y, Z = (tuple(row) for row in np.eye(3))
+Kind = Literal["turn", "slide", "shift"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class TreeCoordinate:
 
     Attributes:
         name: the link's, with .1, .2 or .roll, .pitch, .yaw where its joint has several.  link: its
-        index.  kind: turn or slide.  axis: (3,), the frame's own axes before this turn.
+        index.  kind: turn, slide (of its beam through its joint), or shift (of all of it, of a free
+        joint).  axis: (3,), the frame's own axes before this turn.
         order: which of the joint's turns it is; yaw, pitch and roll are turned in this order and
         listed in the other.  driven: whether a motor moves it.  start: where it is assembled.
         stiffness, damping, friction: of this coordinate.  rest: where its spring is unloaded.
@@ -37,7 +38,7 @@ class TreeCoordinate:
 
     name: str
     link: int
-    kind: Literal["turn", "slide"]
+    kind: Kind
     axis: Array
     order: int
     driven: bool
@@ -100,6 +101,9 @@ class Tree:
                 c = self.coordinates[k]
                 if c.kind == "slide":
                     v[:, k], L[:, i] = R[:, i] @ c.axis, q[:, k]
+                elif c.kind == "shift":
+                    v[:, k] = R[:, i] @ c.axis
+                    p[:, i] += q[:, k, None] * v[:, k]
                 else:
                     w[:, k] = R[:, i] @ c.axis
                     R[:, i] = R[:, i] @ axis_rotation(c.axis, q[:, k])
@@ -152,8 +156,8 @@ def tree_of(robot: MechanismRobot) -> Tree:
     for i, link in enumerate(robot.links):
         joint = link.joint
         axes = joint.coordinates(robot.planar)
-        kind: Literal["turn", "slide"] = "slide" if joint.type == "prismatic" else "turn"
-        for k, (word, axis, order) in enumerate(axes):
+        for k, (word, axis, order, shifts) in enumerate(axes):
+            kind: Kind = "slide" if joint.type == "prismatic" else "shift" if shifts else "turn"
             # one value for all of the joint's coordinates, or one for each
             start, damping, friction = (
                 values[k] if len(values) == len(axes) else values[0]
@@ -185,7 +189,7 @@ def tree_of(robot: MechanismRobot) -> Tree:
             moves[i] = moves[j, int(robot.links[i].at is None)]
         for k, c in enumerate(coordinates):
             if c.link == i:
-                moves[i, :, k] = c.kind == "turn"
+                moves[i, :, k] = c.kind != "slide"
                 moves[i, 1, k] = True
     return Tree(
         tuple(coordinates),

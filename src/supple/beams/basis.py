@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -35,7 +35,7 @@ class Basis(Held, ABC):
     2. `ends` says what each link carries at its end, and with it its damped modes: `distal` (the
        rest of the arm at the configuration `at`), `free`, or one EndLoad a link.
     3. `shapes(i, beam, end)` returns the Shapes of link i, zero at its root, polynomial between
-       breaks, in the order x-y, x-z, axial, torsion.
+       breaks, in the order x-y, x-z, axial, torsion; links differ by entries of lists alone.
     4. `sliding(i, beam, end)` returns the shapes of a link i that slides.
     5. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
     """
@@ -64,6 +64,11 @@ class Basis(Held, ABC):
         if isinstance(self.ends, str):
             return None if self.ends == "distal" else EndLoad()
         return self.ends[i]
+
+    def of_link(self, i: int) -> tuple[Any, ...]:
+        """Return what it says of link i: links with the same beam and load then have its shapes."""
+        given = [getattr(self, part.name) for part in fields(self) if part.name != "at"]  # type: ignore[arg-type]
+        return tuple(x[i] if isinstance(x, list | tuple) else x for x in given)
 
     @abstractmethod
     def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:

@@ -29,9 +29,9 @@ from .chains.link_inertia import Numbers
 from .chains.sliders import beta_count
 from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
-from .closed.coupled_delta import DeltaTies
-from .closed.delta_legs import delta_basis, delta_legs
 from .closed.loops import AssembledTree, assembled_tree, loops_of
+from .closed.template import delta_basis, delta_book
+from .closed.unbent import unbent_delta
 from .damping import Damping, RobotDamping, damping_of, file_ratio, slide_ratios
 from .functions import Functions
 from .locked import locked_pose
@@ -179,22 +179,29 @@ def _geared(robot: SerialRobot, asked: _Asked, chain: Chain, D: Array) -> Model:
 
 
 def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
-    """The Model of a Delta: legs cut at D, closed by what follows from q.
+    """The Model of a Delta: that of the mechanism it is, in the coordinates of its legs.
 
-    On a foundation all legs move with the base: then it is that of the mechanism it is.
+    What it knows beyond that is where it stands unbent, in closed form.
     """
     _only_right(robot, asked.reading)
-    if robot.foundation is not None:
-        written = as_mechanism(robot)
-        names = [link.name for link in written.links]
-        parts = [{"upper": 0, "lower": 1}.get(name[:5], -1) for name in names]
-        return _mechanism(written, replace(asked, basis=delta_basis(robot, asked.basis, parts)))
-    stiffening = asked.stiffening is not False
-    legs = delta_legs(robot, asked.basis, stiffening)
-    K, D = legs.book.stiffness(), _damping_matrix(robot, legs.book, asked)
+    if robot.motor.stiffness is not None and not robot.motor.reflected_inertia:
+        raise SuppleError(
+            "motor has a spring but no rotor_inertia: give the inertia of the motors, or remove "
+            "motor.stiffness"
+        )
+    stiffening, written = asked.stiffening is not False, as_mechanism(robot)
+    tree = assembled_tree(written, delta_basis(robot, asked.basis, written), stiffening)
+    kept = [k for k in range(tree.chain.size) if k not in tree.places]
+    still = () if robot.foundation is None else tuple(tree.z[kept].tolist())
+    book = delta_book(written, tree.chain, still)
+    K, D = book.stiffness(), _damping_matrix(robot, book, asked)
     arrays = _frozen(K, D, np.full(3, robot.motor.friction))
-    functions = ClosedFunctions(DeltaTies(legs, *arrays), asked.compiled)
-    return Model(robot, asked.basis, legs.book, asked.reading, stiffening, *arrays, functions)
+    whole = np.zeros((tree.chain.size,) * 2)
+    whole[np.ix_(kept, kept)] = D
+    laws = laws_of(tree.chain, whole, tuple(arrays[2].tolist()) * bool(robot.motor.friction))
+    loops = loops_of(written, laws, tree.z, unbent_delta(robot, written))
+    functions = ClosedFunctions(loops, asked.compiled)
+    return Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
 
 
 def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
@@ -250,7 +257,8 @@ def _tied(
         rubs = friction
     arrays = _frozen(K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
     model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
-    check_inertia(book.names, model.mass_matrix(book.pose()))
+    M = model.mass_matrix(book.pose()) if loops is None else loops.mass_where_assembled()
+    check_inertia(book.names, M)
     return model
 
 

@@ -149,9 +149,13 @@ class Model(Held):
         """
         frame = one_of("root", "chord")("frame", frame)
         fraction = A_PLACE("fraction", fraction)
-        tree, x = self.functions.spread(self._array("q", q))
-        chain = tree or self.chain
+        chain, x = self.chain, self._array("q", q)
         i = chain.index(instance(str, "the name of a link")("link", link))
+        slides = i in chain.sliding and i not in chain.lengths_at
+        if slides or chain.eta[i].stop - chain.eta[i].start < chain.links[i].inv.count:
+            # loops determine some of its coordinates
+            tree, x = self.functions.spread(x)
+            chain = tree or chain
         own = x[..., chain.own(i)]
         here = link_deflection(chain.links[i], own, fraction, self.stiffening)
         if frame == "root":

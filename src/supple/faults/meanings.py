@@ -62,7 +62,7 @@ MEANINGS: dict[str, str] = {
     "rotary_inertia_per_length": "kg m, about y and z",
     "polar_inertia_per_length": "kg m, about x",
     # joint
-    "type": "of a joint: revolute, prismatic, fixed; in a mechanism universal, spherical as well",
+    "type": "of a joint: revolute, prismatic, fixed; in mechanisms universal, spherical, free too",
     "ends": "the two links that a closure ties: names, base, or {link, at, mount}",
     "link": "the name of a link, or base",
     "axis": "direction [x, y, z] in mounted axes, [0, 0, 1] by default",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import RobotError, RobotWarning
 from ..faults import nearest, shown, validated
-from ..kernels.spatial import axis_rotation, cross_matrix
+from ..kernels.spatial import axis_rotation, cross_matrix, rpy_of
 from ..robot import Body, Elastic, Robot, SerialRobot
 from .sidecar import FlexibleLink, Sidecar
 from .urdf_text import UrdfJoint, UrdfLink, read_urdf
@@ -342,15 +342,9 @@ def _joint(joint: UrdfJoint, T: Array, R: Array) -> dict[str, Any]:
 
 
 def _mount(T: Array) -> dict[str, Any]:
-    """A transform as xyz and rpy: yaw first, then what it leaves, which is well-conditioned."""
-    R = T[:3, :3]
-    yaw = np.arctan2(R[1, 0], R[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
-    pitch, roll = np.arctan2(-left[2, 0], left[0, 0]), np.arctan2(-left[1, 2], left[1, 1])
-    rpy = [0.0 if abs(angle) < 1e-15 else float(angle) for angle in (roll, pitch, yaw)]
+    """A transform as xyz and rpy."""
     xyz = [0.0 if abs(x) < 1e-15 else float(x) for x in T[:3, 3]]
-    return {"xyz": tuple(xyz), "rpy": tuple(rpy)}
+    return {"xyz": tuple(xyz), "rpy": tuple(rpy_of(T[:3, :3]))}
 
 
 def _axes(x: Array, y: Any) -> Array:

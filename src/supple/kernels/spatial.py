@@ -71,6 +71,14 @@ def rpy_rotation(rpy: ArrayLike) -> Array:
     return rotation
 
 
+def rpy_of(R: Array) -> list[float]:
+    """Return roll, pitch and yaw of a rotation: yaw first, then what it leaves, which is exact."""
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    left = axis_rotation((0, 0, 1), -yaw) @ R
+    pitch, roll = np.arctan2(-left[2, 0], left[0, 0]), np.arctan2(-left[1, 2], left[1, 1])
+    return [0.0 if abs(angle) < 1e-15 else float(angle) for angle in (roll, pitch, yaw)]
+
+
 def rotation_vector(R: Array) -> Array:
     """Return phi (..., 3) with R = exp([phi]), |phi| <= pi, for rotations (..., 3, 3).
 

@@ -20,12 +20,10 @@ from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias,
 from ..equations.chains.recursions import Balance, moved
 from ..equations.chains.sliders import Slider
 from ..equations.closed.coupled import ClosedFunctions
-from ..equations.closed.coupled_delta import DeltaTies
 from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.scalars import (
-    Matrix,
     Scalar,
     Vector,
     axis_rotation,
@@ -40,7 +38,7 @@ from ..kernels.scalars import (
     zeros,
 )
 from ..structure.serial import link_beam
-from .loops import Leg, Tree, pull_beyond, within
+from .loops import Tree, pull_beyond, within
 from .output import Motion
 
 __all__ = [
@@ -66,7 +64,7 @@ class Cut:
         balance, links: of the whole robot.  n: place of its link among the bodies, i: among the
         links.  fraction, x: of the link's length, or free length, and m from its root.  section:
         the section itself.  acceleration: (6,), -gravity in it, link axes.
-        w: angular velocity, link axes.  lead: (3, 3), axes of the bodies' base, None: the robot's.
+        w: angular velocity, link axes.
     """
 
     balance: Balance
@@ -80,7 +78,6 @@ class Cut:
     w: Vector
     s: Vector
     etadd: Vector
-    lead: Matrix | None = None
 
     def axes(self, v: Vector) -> Vector:
         """Return a vector of link axes in those of the section."""
@@ -93,15 +90,15 @@ class Cut:
             v = matvec(self.balance.poses[n].R, v)
             given = self.links[n].parent
             n = n - 1 if given is None else given
-        return v if self.lead is None else matvec(self.lead, v)
+        return v
 
 
-Moved = Model | Tree | Leg
+Moved = Model | Tree
 
 
 def open_laws(model: Moved, what: str) -> Laws:
     """Return the equations of a chain or tree, or a sentence that says what has none."""
-    if isinstance(model, Tree | Leg):
+    if isinstance(model, Tree):
         return model.laws
     functions = model.functions
     if isinstance(functions, ClosedFunctions) and isinstance(functions.loops, Loops):
@@ -116,9 +113,6 @@ def open_laws(model: Moved, what: str) -> Laws:
 
 def chain_with(model: Moved, what: str) -> Chain:
     """Return the links that can be asked, or a sentence that says why there are none."""
-    if isinstance(model, Model) and isinstance(model.functions, ClosedFunctions):
-        loops = model.functions.loops
-        return loops.legs.book if isinstance(loops, DeltaTies) else open_laws(model, what).chain
     return open_laws(model, what).chain
 
 
@@ -147,8 +141,7 @@ def cut(model: Moved, what: str, link: str, fraction: float, motion: Motion, gra
         x = fraction * bodies[n].length
     section, acceleration = found.poses[n].sections[k], found.sections[n][k]
     w = found.rates[n].sections[k].w
-    lead = model.axes if isinstance(model, Leg) else None
-    return Cut(found, bodies, n, i, fraction, x, section, acceleration, w, s, etadd[n], lead)
+    return Cut(found, bodies, n, i, fraction, x, section, acceleration, w, s, etadd[n])
 
 
 def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
@@ -180,10 +173,6 @@ def carried(model: Moved, at: Cut, motion: Motion) -> tuple[Vector, Vector]:
         elif k and not isinstance(described, Slider) and x < at.x * (1 - 1e-12):
             continue
         own = vadd(own, moved(force, section.arm))
-    if isinstance(model, Leg) and model.beside is not None:  # the other rod on the arm's end
-        leg, other = model.beside
-        there = balance_of(leg.laws, other.lists(), True, other.load())[0]
-        own = vadd(own, moved(there.on_sections[n][0], there.poses[n].sections[0].arm))
     moment = vadd(own[3:], negate(cross(at.section.arm, own[:3])))
     force, moment = at.axes(negate(own[:3])), at.axes(negate(moment))
     if not isinstance(model, Tree):
@@ -210,11 +199,8 @@ def joint_force(model: Moved, i: int, motion: Motion) -> tuple[Vector, Vector]:
         axis = links[k].axis
         turn = turn if axis is None else matmul(axis_rotation(axis, s[k]), turn)
     turn = matmul(back, turn)
-    if part.bearing is not None:
+    if part.bearing or part.floats:
         turn = matmul(found.poses[first - 1].sections[0].turn, turn)
-    if isinstance(model, Leg) and model.beside is not None:
-        leg, other = model.beside
-        G = vadd(G, balance_of(leg.laws, other.lists(), True, other.load())[0].on_roots[n])
     force, moment = G[:3], G[3:]
     if isinstance(model, Tree):
         p, R, _ = model.laws.frames(motion.lists()[0])[i]

@@ -14,8 +14,9 @@ from .joint import Axes, unit
 __all__ = ["CLOSURES", "Closure", "ClosureEnd"]
 
 CLOSURES = {"fixed": 6, "revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4}
-CLOSURES |= {"spherical": 3, "slot": 2, "distance": 1}
-WITH_AXIS = ("revolute", "prismatic", "cylindrical", "slot")
+CLOSURES |= {"constant-velocity": 4, "spherical": 3, "slot": 2, "distance": 1}
+WITH_AXIS = ("revolute", "prismatic", "cylindrical", "constant-velocity", "slot")
+ALONG_X = ("prismatic", "constant-velocity")
 
 
 def _named(value: Any) -> Any:
@@ -39,7 +40,8 @@ class Closure(Description):
 
     fixed 6, revolute and prismatic 5, cylindrical 4 (`axis`, the same components in both frames,
     default z; prismatic x), universal 4 (`axes: [a, b]`, a in the first frame and b in the second
-    stay square; default y, z), spherical 3, slot 2 (the second point stays on the first frame's
+    stay square; default y, z), constant-velocity 4 (shafts along `axis`, default x, meet and turn
+    alike however they are bent), spherical 3, slot 2 (the second point stays on the first frame's
     `axis`), distance 1 (`length`, a massless rod; with `motor` an entry of theta).
     """
 
@@ -50,6 +52,7 @@ class Closure(Description):
         "prismatic",
         "cylindrical",
         "universal",
+        "constant-velocity",
         "spherical",
         "slot",
         "distance",
@@ -79,8 +82,8 @@ class Closure(Description):
 
     @property
     def direction(self) -> np.ndarray:
-        """Unit vector of `axis`, (3,): z unless given, x for a prismatic closure."""
-        default = (1.0, 0.0, 0.0) if self.type == "prismatic" else (0.0, 0.0, 1.0)
+        """Unit vector of `axis`, (3,): z unless given, x for a slide and for shafts."""
+        default = (1.0, 0.0, 0.0) if self.type in ALONG_X else (0.0, 0.0, 1.0)
         return unit(self.axis or default)
 
     @property

@@ -147,12 +147,14 @@ class Turn(NamedTuple):
 
     Attributes:
         word: what follows the link's name in that of the coordinate.  axis: (3,), the frame's own
-        axes before this turn.  order: which of the joint's turns it is.
+        axes before this turn.  order: which of the joint's turns it is.  shifts: whether the link
+        moves along the axis, as a whole, and does not turn.
     """
 
     word: str
     axis: tuple[float, float, float]
     order: int = 0
+    shifts: bool = False
 
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -160,7 +162,17 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 TURNS: dict[str, tuple[Turn, ...]] = {
     "universal": (Turn(".1", Y, 0), Turn(".2", Z, 1)),
     "spherical": (Turn(".roll", X, 2), Turn(".pitch", Y, 1), Turn(".yaw", Z, 0)),
+    "free": (
+        *(
+            Turn(word, axis, k, True)
+            for k, (word, axis) in enumerate(((".x", X), (".y", Y), (".z", Z)))
+        ),
+        *(Turn(".roll", X, 5), Turn(".pitch", Y, 4), Turn(".yaw", Z, 3)),
+    ),
 }
+
+
+HELD = ("stiffness", "damping", "friction")
 
 
 class MechanismJoint(BaseJoint):
@@ -168,10 +180,11 @@ class MechanismJoint(BaseJoint):
 
     `stiffness`, `damping`, `friction`, `start` and `rest` hold one value, or one per coordinate.
     A universal joint turns about `axes` (mounted axes, default y then z, the second carried by the
-    first turn), a spherical one by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
+    first turn), a spherical one by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A free one
+    holds nothing: x, y and z along mounted axes, then roll, pitch and yaw; in the plane x, y, yaw.
     """
 
-    type: Literal["revolute", "prismatic", "fixed", "universal", "spherical"] = "revolute"
+    type: Literal["revolute", "prismatic", "fixed", "universal", "spherical", "free"] = "revolute"
     axes: Axes | None = None
     passive: Annotated[bool, Field(strict=True)] | None = None
     start: Starts = (0.0,)
@@ -186,9 +199,12 @@ class MechanismJoint(BaseJoint):
         return self.type in ("revolute", "prismatic") and not self.passive
 
     def coordinates(self, planar: bool) -> tuple[Turn, ...]:
-        """Return the coordinates of the joint; in the plane at most one, about z."""
+        """Return the coordinates of the joint; in the plane one, about z, of a free one x and y."""
         if self.type == "fixed":
             return ()
+        if self.type == "free":
+            x, y, *_, yaw = TURNS["free"]
+            return (x, y, yaw) if planar else TURNS["free"]
         if self.type not in TURNS or planar:
             return (Turn("", Z if self.type in TURNS else tuple(self.direction.tolist())),)
         turns = TURNS[self.type]
@@ -217,8 +233,11 @@ class MechanismJoint(BaseJoint):
             return "axes hold [0, 0, 0]: give two directions, such as [[0, 1, 0], [0, 0, 1]]"
         if self.axes is not None and abs(unit(self.axes[0]) @ unit(self.axes[1])) > 1 - 1e-12:
             return f"axes {[list(a) for a in self.axes]} are parallel: a universal joint needs two"
-        if self.type == "fixed" and (self.stiffness is not None or self.rest is not None):
-            return "stiffness and rest are for joints that move, not for a fixed one"
+        still = {"fixed": ("stiffness", "rest"), "free": (*HELD, "bearing")}.get(self.type, ())
+        if held := [word for word in still if getattr(self, word) not in (None, (0.0,))]:
+            free = f"{held[0]} is not for a free joint, which holds nothing: leave it out"
+            fixed = "stiffness and rest are for joints that move, not for a fixed one"
+            return free if self.type == "free" else fixed
         if self.driven:
             if self.rest is not None:
                 return "rest is for the spring of a passive joint: this one has a motor"

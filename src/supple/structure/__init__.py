@@ -80,9 +80,10 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
     """Return a robot as links, joints and closures: the same modes, statics and motion.
 
     Args:
-        robot: an arm, a tree without branches; a Delta of single rods or parallelograms, whose
-        platform hangs on its first rod, while its other wrists are closures; or a mechanism.
-        position: where a Delta is assembled; a usual one on its axis unless given.
+        robot: an arm, a tree without branches; a Delta, whose legs are closed at the wrists of a
+        free platform; or a mechanism.
+        position: where a Delta is assembled; a usual one on its axis unless given. There alone
+        constant-velocity joints (rods: twist), straight there, are the Delta's own.
     """
     written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
     return written

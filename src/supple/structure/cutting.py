@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..beams.dynamic_stiffness import cuts
-from ..beams.theory import AnyBeam
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from .parts import Segment, Structure
@@ -52,11 +51,15 @@ def cut_structure(
                 f"{segment.name} has stations and slides: ask for one length of it at a time"
             )
         for k, (a, b) in enumerate(pairwise(at)):
+            beam = segment.beam  # of a uniform link the whole one's numbers
+            if count > 1 and isinstance(beam, VaryingBeam):
+                whole = float(length[0])
+                beam = beam.outside(whole).part(a * whole, b * whole)
             segments.append(
                 replace(
                     segment,
                     parent=parent if k == 0 else first + k - 1,
-                    beam=_between(segment, float(length[0]), a, b) if count > 1 else segment.beam,
+                    beam=beam,
                     releases=segment.releases if k == 0 else (),
                     tip_mass=segment.tip_mass if k == count - 1 else np.zeros((6, 6)),
                 )
@@ -91,10 +94,3 @@ def cut_structure(
         tip=owners[structure.tip][-1],
     )
     return fine, owners
-
-
-def _between(segment: Segment, length: float, a: float, b: float) -> AnyBeam:
-    """The beam of a piece; of a uniform link the whole one's numbers."""
-    if not isinstance(segment.beam, VaryingBeam):
-        return segment.beam
-    return segment.beam.outside(length).part(a * length, b * length)

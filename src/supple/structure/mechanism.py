@@ -165,6 +165,9 @@ def _releases(
     into = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
     bearing = sprung(joint.bearing, m.robot.planar, into)
     own = [(k, c) for k, c in enumerate(m.tree.coordinates) if c.link == i]
+    if joint.type == "free":
+        rows = np.eye(6)[[0, 1, 5] if m.robot.planar else range(6)]
+        return tuple(Release(row) for row in rows)
     if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
         spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
         return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing

@@ -14,7 +14,6 @@ from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.closed.coupled import ClosedFunctions, freed
 from ..equations.closed.loops import Loops
 from ..equations.evaluate import Evaluator
-from ..equations.functions import need_open
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
 from ..equations.readings.de_luca import PlanarLaws
@@ -80,9 +79,6 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     """
     functions = model.functions
     loops = functions.loops if isinstance(functions, ClosedFunctions) else None
-    if not isinstance(loops, Loops):
-        told = "a regressor is for arms and mechanisms; build supple.as_mechanism(robot)"
-        need_open(functions, model.robot.name, told)
     chain = loops.laws.chain if isinstance(loops, Loops) else model.chain
     if chain.sliding:
         raise SuppleError(

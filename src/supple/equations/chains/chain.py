@@ -59,7 +59,8 @@ class ChainLink:
         leading: axes of a universal or spherical joint that turn before `axis`.  order: which
         coordinate of the joint turns about each axis, leading ones first; -1: the cross of its
         bearing.  bearing: the springs before its joint.  mimic: the link whose motor its passive
-        joint follows, multiplier and offset.
+        joint follows, multiplier and offset.  floats: what a free joint is, a support without
+        springs whose coordinates are passive.
     """
 
     name: str
@@ -83,6 +84,7 @@ class ChainLink:
     order: tuple[int, ...] = (0,)
     bearing: Support | None = None
     mimic: tuple[int, float, float] | None = None
+    floats: Support | None = None
 
     @property
     def freedoms(self) -> int:
@@ -192,10 +194,10 @@ class Chain:
     def bodies(self) -> tuple[tuple[int, int], ...]:
         """(link, turn) of all that the recursions run over: a link, after its leading turns.
 
-        A bearing comes before these as turn -1 of its link, the foundation first, as (-1, -1).
+        Bearings and free joints come before these as turn -1 of a link, a foundation as (-1, -1).
         """
         first = ((-1, -1),) if self.foundation is not None else ()
-        starts = [-1 if link.bearing is not None else 0 for link in self.links]
+        starts = [-1 if link.bearing or link.floats else 0 for link in self.links]
         ends = [1 + len(link.leading) for link in self.links]
         return first + tuple((i, k) for i, a in enumerate(starts) for k in range(a, ends[i]))
 
@@ -218,8 +220,8 @@ class Chain:
         """Places in q of the elastic coordinates of body n: of a support, or a link's own."""
         i, turn = self.bodies[n]
         if turn < 0:
-            support, places = self.supports[i]
-            return list(places[: support.columns.shape[1]])
+            support, places = self.supports.get(i, (self.links[i].floats, self.passive[i]))
+            return list(places[: support.columns.shape[1]]) if support is not None else []
         return self.own(i) if n == self.body[i] else []
 
     @cached_property

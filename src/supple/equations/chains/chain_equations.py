@@ -126,8 +126,9 @@ def _bodies(
         up = i - 1 if link.parent is None else link.parent
         carrying = (chain.body[up], link.carrier) if up >= 0 else (ground, 0)
         R_PM, p_PM = link.R_PM, link.p_PM
-        if part.bearing is not None:
-            R_MS = part.bearing.R_MS
+        support = part.bearing or part.floats
+        if support is not None:
+            R_MS = support.R_MS
             mounted = replace(
                 _TURN,
                 R_PM=_clean(np.array(R_PM) @ R_MS.T),
@@ -135,7 +136,7 @@ def _bodies(
                 parent=carrying[0],
                 carrier=carrying[1],
             )
-            out.append(support_numbers(part.bearing, mounted))
+            out.append(support_numbers(support, mounted))
             R_PM, p_PM, carrying = _clean(R_MS), [0.0] * 3, (len(out) - 1, 0)
         for axis in part.leading:
             out.append(

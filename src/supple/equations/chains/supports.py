@@ -21,7 +21,7 @@ from ...robot.joint import unit
 from .crosses import Cross, crossed
 from .link_inertia import Numbers
 
-__all__ = ["Support", "bearing_of", "foundation_of", "support_numbers"]
+__all__ = ["Support", "bearing_of", "foundation_of", "free_of", "support_numbers"]
 
 Array = NDArray[np.float64]
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -67,6 +67,12 @@ def foundation_of(given: Foundation | None, planar: bool) -> Support | None:
     body = given.body
     mass = body_mass(body.mass, body.com, body.tensor())
     return _support(*given.soft(planar), np.eye(3), mass)
+
+
+def free_of(planar: bool, R_MS: Array) -> Support | None:
+    """Return a free joint as a support that has no springs."""
+    columns = np.eye(6)[:, [0, 1, 5] if planar else range(6)]
+    return _support(columns, np.zeros((columns.shape[1],) * 2), R_MS)
 
 
 def bearing_of(

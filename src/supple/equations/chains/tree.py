@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...beams.basis import Basis
-from ...beams.invariants import fields_at, invariants, rigid_invariants
+from ...beams.invariants import Invariants, fields_at, invariants, rigid_invariants
 from ...beams.shapes import EndLoad
 from ...beams.sliding.shapes import SlidingShapes, StiffRod
+from ...beams.theory import Beam
 from ...errors import SuppleError
 from ...kernels.spatial import body_mass, rpy_rotation, turn
 from ...robot import MechanismRobot
 from ...robot.joint import unit
 from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
 from .chain import Chain, ChainLink, check_link, root_stiffness
-from .supports import Support, bearing_of, foundation_of
+from .supports import bearing_of, foundation_of, free_of
 
 __all__ = ["passive_values", "sections_of", "tree_chain"]
 
 Array = NDArray[np.float64]
 Sections = dict[tuple[int, float | None], int]
+Shaped = tuple[Any, Invariants]
 
 
 def sections_of(robot: MechanismRobot) -> Sections:
@@ -51,10 +55,29 @@ def tree_chain(
         beams = [link_beam(robot, link) for link in robot.links]
         basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     sections = sections_of(robot)
-    links = [
-        _link(robot, i, sections, basis, loads[i] if loads else EndLoad(), stiffening)
-        for i in range(len(robot.links))
-    ]
+    # Shapes and integrals of every beam, once of those that are alike
+    made: list[tuple[tuple[Any, ...], Shaped]] = []
+    links = []
+    for i, link in enumerate(robot.links):
+        beam, load = link_beam(robot, link), loads[i] if loads else EndLoad()
+        slide: SlidingShapes | None = None
+        check_link(link, beam)
+        if link.joint.type == "prismatic":
+            beam = beam.inextensible()
+            slide = StiffRod(beam, load)
+            if not beam.rigid and basis is not None:
+                slide = basis.sliding(i, beam, load)
+        if beam.rigid or basis is None:
+            shaped: Shaped = (None, rigid_invariants(beam))
+        else:
+            key = (beam, load, basis.of_link(i)) if isinstance(beam, Beam) else (i,)
+            known = next((shaped for other, shaped in made if other == key), None)
+            if known is None:
+                shapes = basis.shapes(i, beam, load)
+                known = shapes, invariants(beam, shapes, load, stiffening)
+                made.append((key, known))
+            shaped = known
+        links.append(_link(robot, i, sections, shaped, slide, stiffening))
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
     foundation = foundation_of(robot.foundation, robot.planar)
     return Chain(
@@ -66,17 +89,16 @@ def _link(
     robot: MechanismRobot,
     i: int,
     sections: Sections,
-    basis: Basis | None,
-    load: EndLoad,
+    shaped: Shaped,
+    slide: SlidingShapes | None,
     stiffening: bool,
 ) -> ChainLink:
     link, joint, parent = robot.links[i], robot.links[i].joint, robot.parents[i]
     R_LS, beam = section_axes(robot, link), link_beam(robot, link)
-    slide: SlidingShapes | None = None
+    shapes, inv = shaped
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
-    check_link(link, beam)
-    if joint.type == "prismatic":
+    if slide is not None:
         beam, mass, hub = beam.inextensible(), np.zeros((6, 6)), joint.hub
         if hub is not None and sections[parent, link.at]:  # along its parent: it stands at the root
             mass = turn(body_mass(hub.mass, hub.com, hub.tensor(tuple(joint.direction))), R_LS)
@@ -86,19 +108,19 @@ def _link(
                     "has a bearing: build knows such hubs before a bearing on the ends of links "
                     "only; leave the hub, the bearing, or at out"
                 )
-        if beam.rigid or basis is None:
-            slide = StiffRod(beam, load)
-        else:
-            slide = basis.sliding(i, beam, load)
-    shapes = None if beam.rigid or basis is None else basis.shapes(i, beam, load)
-    inv = rigid_invariants(beam) if shapes is None else invariants(beam, shapes, load, stiffening)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
     stations = [
         (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
     ]
     stiffness = joint.stiffness[0] if joint.stiffness is not None else None
     bearing, spring = bearing_of(link, robot.planar, R_LS, stiffness)
-    axes, order = _axes(robot, i, bearing)
+    # Axes of its joint in the order in which they turn, and the coordinate of each
+    turns = () if joint.type == "prismatic" else joint.coordinates(robot.planar)
+    order = sorted(range(len(turns)), key=lambda k: turns[k].order)
+    axes = [unit(turns[k].axis) for k in order if joint.type != "free"]
+    if bearing is not None and bearing.cross is not None:
+        # between the two of a universal joint its bearing turns the cross
+        axes, order = [axes[0], np.array(bearing.cross.n), axes[1]], [0, -1, 1]
     turned = [R_LS.T @ axis for axis in axes]
     return ChainLink(
         name=link.name,
@@ -119,27 +141,10 @@ def _link(
         stations=tuple(stations),
         passive=not joint.driven and joint.type != "fixed",
         leading=tuple(turned[:-1]),
-        order=order,
+        order=tuple(order) or (0,),
         bearing=bearing,
+        floats=free_of(robot.planar, R_LS) if joint.type == "free" else None,
     )
-
-
-def _axes(
-    robot: MechanismRobot, i: int, bearing: Support | None
-) -> tuple[tuple[Array, ...], tuple[int, ...]]:
-    """Axes of a link's joint in the order in which they turn, and the coordinate of each.
-
-    Between the two of a universal joint its bearing turns the cross.
-    """
-    joint = robot.links[i].joint
-    turns = joint.coordinates(robot.planar)
-    if not turns or joint.type == "prismatic":
-        return (), (0,)
-    order = sorted(range(len(turns)), key=lambda k: turns[k].order)
-    if bearing is not None and bearing.cross is not None:
-        first, second = (unit(turn.axis) for turn in turns)
-        return (first, np.array(bearing.cross.n), second), (0, -1, 1)
-    return tuple(unit(turns[k].axis) for k in order), tuple(order)
 
 
 def _tip_mass(robot: MechanismRobot, i: int, sections: Sections) -> Array:

@@ -6,6 +6,8 @@ the scalars of the equations, where links bend.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,9 @@ from ...kernels.scalars import (
     Matrix,
     Scalar,
     Vector,
-    add,
     dot,
     matmul,
     matvec,
-    mul,
     negate,
     scale,
     sub,
@@ -28,54 +28,68 @@ from ...kernels.scalars import (
     vadd,
 )
 from ...robot import MechanismRobot
-from ..chains.chain import mimics
-from ..chains.chain_equations import Laws, base_frame, section_frame
+from ..chains.chain import Chain, mimics
+from ..chains.chain_equations import base_frame
 from ..chains.tree import sections_of
 from ..evaluate import casadi
+from .unbent import Unbent
 
-__all__ = ["closure_ends", "closure_rows", "rows_between"]
+__all__ = ["Tied", "closure_ends", "rows_between"]
 
 Array = NDArray[np.float64]
 Frame = tuple[Vector, Matrix]
 
 
-def closure_rows(robot: MechanismRobot, laws: Laws, z: Vector) -> list[list[Scalar]]:
-    """Return the rows of every closure at tree coordinates z; rows out of the plane left out.
+@dataclass(frozen=True)
+class Tied:
+    """A closure with the two frames that it ties, base axes, and the length of a rod."""
 
-    Those of an arm are of joints that follow others.
-    """
-    if mimics(laws.chain):
-        return [[sub(z[k], add(mul(a, z[j]), b))] for k, j, a, b in mimics(laws.chain)]
-    return [
-        rows_between(loop, a, b, length) for loop, (a, b), length in closure_ends(robot, laws, z)
-    ]
+    loop: Loop
+    ends: tuple[Frame, Frame]
+    length: Scalar
 
 
 def closure_ends(
-    robot: MechanismRobot, laws: Laws, z: Vector
-) -> list[tuple[Loop, tuple[Frame, Frame], Scalar]]:
-    """Return each closure with the two frames that it ties, base axes, and its length."""
-    if mimics(laws.chain):  # these tie no frames: their efforts act between links, in the joints
+    robot: MechanismRobot,
+    chain: Chain,
+    z: Vector,
+    at: Callable[[int, int], Frame],
+    unbent: Unbent | None = None,
+) -> list[Tied]:
+    """Return the closures at tree coordinates z; `at` gives section k of link i.
+
+    Constant-velocity ones are read from the `unbent` robot, where there is a closed form of it:
+    their first frame is turned with its link as the second one stands there.
+    """
+    if mimics(chain):  # these tie no frames: their efforts act between links, in the joints
         return []
-    frames, sections, base = laws.frames(z), sections_of(robot), base_frame(laws.chain, z)
+    sections, base = sections_of(robot), base_frame(chain, z)
+    there = unbent.coordinates(casadi().vertcat(*z[: len(chain.motors)])) if unbent else []
     out = []
-    for loop in loops_of(robot):
+    for loop, closure in zip(loops_of(robot), robot.closures, strict=True):
         ends = []
         for k, i in enumerate(loop.ends):
-            p, R = base if i < 0 else section_frame(laws.chain, frames, i, sections[i, loop.at[k]])
+            p, R = base if i < 0 else at(i, sections[i, loop.at[k]])
             place = vadd(p, matvec(R, _listed(loop.p[k])))
-            ends.append((place, matmul(R, _listed(loop.R[k]))))
-        length = z[laws.chain.motors.index(loop.name)] if loop.motor else loop.length
-        out.append((loop, (ends[0], ends[1]), length))
+            turned = _listed(loop.R[k])
+            if unbent and closure.type == "constant-velocity" and k == 0:
+                turned = unbent.seen(loop, there)
+            ends.append((place, matmul(R, turned)))
+        length = z[chain.motors.index(loop.name)] if loop.motor else loop.length
+        out.append(Tied(loop, (ends[0], ends[1]), length))
     return out
 
 
-def rows_between(loop: Loop, a: Frame, b: Frame, length: Scalar) -> list[Scalar]:
-    """Return the rows of one closure between two frames, as `Loop.opening` has them."""
-    back = transpose(a[1])
-    place = matvec(back, vadd(b[0], negate(a[0])))
+def rows_between(tied: Tied) -> list[Scalar]:
+    """Return the rows of one closure, as `Loop.opening` has them; rows out of the plane left out.
+
+    Where it holds the place in all directions they are the base's.
+    """
+    loop, (a, b) = tied.loop, tied.ends
+    back, gap = transpose(a[1]), vadd(b[0], negate(a[0]))
     if loop.rod:
-        return [sub(casadi().sqrt(dot(place, place)), length)]
+        return [sub(casadi().sqrt(dot(gap, gap)), tied.length)]
+    place = gap if loop.E.shape[1] == 3 else matvec(back, gap)
     rows = [dot(e, place) for e in _listed(loop.E.T)]
     if loop.turn == "none":
         return rows

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...architectures.assembling import mechanism_of
 from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
+from ...kernels.scalars import Matrix, Vector
 from ...kernels.spatial import motion_transform, turn
 from ...robot import MechanismRobot
 from ...robot.joint import MechanismJoint
 from ...structure.serial import link_beam
 from ..chains.balls import Ball
-from ..chains.chain import Chain
+from ..chains.chain import Chain, mimics
 from ..chains.chain_equations import Laws, laws_of, section_frame
 from ..chains.crosses import Cross
 from ..chains.forces import dissipation, elastic, stiffness, strain
-from ..chains.sliders import resolved
+from ..chains.limbs import Limb, limbs_of, sparse
 from ..chains.tree import passive_values, tree_chain
 from ..evaluate import casadi
-from .closures import closure_rows
+from .closures import closure_ends, rows_between
 from .followers import Followers
 from .ties import Symbols, Ties, Tree
+from .unbent import Unbent
 
 __all__ = ["AssembledTree", "Loops", "assembled_tree", "closed_at", "loops_of"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
+ROUNDS = 3  # of Newton's method from an unbent robot to a bent one
 STEPS = (3, 24)  # from the assembled pose to one nearby, and to any other
 NEARBY = 0.25  # rad or m
 SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing new
@@ -46,6 +50,8 @@ class Loops(Ties):
         of w, which the loops determine: passive coordinates, and elastic ones where a loop in space
         is held more often than its joints need.  rows: (w,) the closure rows that determine them.
         z: coordinates of the assembled pose, unbent, from which others are reached.
+        unbent: closed form of such poses, where there is one: they are then reached from there, and
+        constant-velocity closures count as shut as they stand there.
     """
 
     def __init__(
@@ -55,9 +61,10 @@ class Loops(Ties):
         followers: tuple[int, ...],
         rows: tuple[int, ...],
         z: Array,
+        unbent: Unbent | None = None,
     ) -> None:
         chain = laws.chain
-        self.robot, self.laws, self.rows = robot, laws, rows
+        self.robot, self.laws, self.rows, self.unbent = robot, laws, rows, unbent
         self.name, self.motors = robot.name, len(chain.motors)
         self.gravity = np.asarray(chain.gravity, float)
         self.followers, self.assembled = followers, z
@@ -71,7 +78,7 @@ class Loops(Ties):
     @cached_property
     def written(self) -> Symbolic:
         """The tree in symbols."""
-        return symbolic(self.robot, self.laws)
+        return symbolic(self.robot, self.laws, self.unbent)
 
     @cached_property
     def symbols(self) -> Symbols:
@@ -86,41 +93,74 @@ class Loops(Ties):
     def tree(self, name: Tree) -> Any:
         """Return forces, mass, energies or the tip of the tree as an SX function."""
         ca = casadi()
-        given, laws, z = self.laws, self.written.laws, self.written.z
+        laws, z, limbs = self.laws, self.written.z, self.written.limbs
         n = laws.chain.size
         zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
-        x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
+        x, v = ca.vertsplit(z), ca.vertsplit(zd)
         inputs = {
             "inverse": [z, zd, zdd, g],
             "loaded": [z, zd, zdd, g, wrench],
             "lost": [z, zd],
             "energies": [z, zd],
         }.get(name, [z])
+        tip = laws.chain.tip % len(laws.chain.links)
+
+        def forces(zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
+            out = ca.SX.zeros(n)
+            for limb in limbs:
+                pushed = wrench is not None and tip in limb.links
+                load = ("loaded", z, zd, zdd, g, wrench) if pushed else ("inverse", z, zd, zdd, g)
+                out[list(limb.places)] = limb.forces(*load)
+            return out
+
         if name in ("inverse", "loaded"):
-            load = ca.vertsplit(wrench) if name == "loaded" else None
-            found = [_column(laws.inverse(x, v, a, weight, load))]
+            found = [forces(zd, zdd, g, wrench if name == "loaded" else None)]
         elif name == "mass":
-            found = [ca.vertcat(*(ca.horzcat(*map(_sparse, row)) for row in laws.mass(x)))]
+            M = ca.SX(n, n)
+            for limb in limbs:
+                M[list(limb.places), list(limb.places)] = limb.inertia(z)
+            found = [M]
         elif name == "stiffness":
-            K = stiffness(given, x)
-            found = [ca.vertcat(*(ca.horzcat(*map(_sparse, row)) for row in K))]
+            found = [ca.vertcat(*(ca.horzcat(*map(sparse, row)) for row in stiffness(laws, x)))]
         elif name == "elastic":
-            found = [_column(elastic(given, x))]
+            found = [_column(elastic(laws, x))]
         elif name == "lost":
-            found = [_column(dissipation(given, x, v))]
+            found = [_column(dissipation(laws, x, v))]
         elif name == "energies":
-            momentum = _column(laws.inverse(x, [0.0] * n, v, [0.0] * 3))
-            found = [_column([ca.dot(momentum, zd) / 2, strain(given, x), laws.height(x)])]
+            kinetic = ca.dot(forces(ca.SX.zeros(n), zd, ca.SX.zeros(3)), zd) / 2
+            height = sum(limb.height(z, self.gravity) for limb in limbs)
+            found = [_column([kinetic, strain(laws, x), height])]
         else:
-            p, R = laws.tip(x)
+            p, R = self.written.section(tip, 0)
             found = [_column(p), ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in R)))]
         return ca.Function(name, inputs, ca.cse(found))
 
+    def mass_where_assembled(self) -> Array:
+        """M (N, N) at the assembled pose, in numbers: N' M N with N = [1; -c_w^-1 c_q]."""
+        M = np.array(self.laws.mass(self.assembled.tolist()), float)
+        J = np.array(self.written.residual(self.assembled)[1])[list(self.rows)]
+        N = np.zeros((len(M), len(self.kept)))
+        N[list(self.kept), range(len(self.kept))] = 1.0
+        N[list(self.followers)] = -np.linalg.solve(J[:, self.followers], J[:, self.kept])
+        free: Array = N.T @ M @ N
+        return free
+
     def start(self) -> Any:
-        """Return w(q) in steps from the assembled pose, q's motors taken to their nearest turn."""
+        """Return w(q) from the unbent pose there, where it has a closed form.
+
+        Else in steps from the assembled pose, q's motors taken to their nearest turn.
+        """
         ca, n, m = casadi(), len(self.kept), len(self.followers)
-        q, dq, w = (self.symbol(s, k) for s, k in (("q", n), ("dq", n), ("w", m)))
         part = Followers(self).closures
+        if self.unbent is not None:
+            q = ca.MX.sym("q", n)
+            w = self.unbent.passive(q[: self.motors])
+            for _ in range(ROUNDS):
+                there = part["factors"](q, w)
+                for _ in range(2):
+                    w = w - part["solve"](there, part["c"](q, w))
+            return ca.Function("start", [q], [w])
+        q, dq, w = (self.symbol(s, k) for s, k in (("q", n), ("dq", n), ("w", m)))
         moved = w - part["solve"](part["factors"](q, w), part["push"](q, w, dq))
         at = q + dq
         there = part["factors"](at, moved)
@@ -153,19 +193,36 @@ def _column(values: list[Any]) -> Any:
     return ca.densify(ca.vertcat(*[ca.SX(value) for value in values]))
 
 
-def _sparse(value: Any) -> Any:
-    """A scalar, empty where it is a structural zero."""
-    ca = casadi()
-    return ca.SX(1, 1) if isinstance(value, float) and value == 0.0 else ca.SX(value)
-
-
 @dataclass(frozen=True)
 class Symbolic:
-    """A tree in symbols: coordinates z, laws with every link's numbers there, closure rows c."""
+    """A tree in symbols: coordinates z, its limbs, and its closures there."""
 
+    robot: MechanismRobot
+    chain: Chain
     z: Any
-    laws: Laws
-    c: Any
+    limbs: tuple[Limb, ...]
+    unbent: Unbent | None = None
+
+    def section(self, i: int, k: int) -> tuple[Vector, Matrix]:
+        """Return place and link axes of section k of link i."""
+        limb = next(limb for limb in self.limbs if i in limb.links)
+        return limb.section(i, k, self.z)
+
+    @cached_property
+    def rows(self) -> list[list[Any]]:
+        """Rows of every closure; those of an arm are of joints that follow others."""
+        z = casadi().vertsplit(self.z)
+        if mimics(self.chain):
+            return [[z[k] - (a * z[j] + b)] for k, j, a, b in mimics(self.chain)]
+        ends = closure_ends(self.robot, self.chain, z, self.section, self.unbent)
+        return [rows_between(tied) for tied in ends]
+
+    @cached_property
+    def c(self) -> Any:
+        """All rows, one below the other."""
+        ca = casadi()
+        rows = [ca.SX(row) for rows in self.rows for row in rows]
+        return ca.vertcat(*rows) if rows else ca.SX(0, 1)
 
     @cached_property
     def residual(self) -> Any:
@@ -175,15 +232,10 @@ class Symbolic:
         return ca.Function("c", [self.z], ca.cse(parts))
 
 
-def symbolic(robot: MechanismRobot, laws: Laws) -> Symbolic:
-    """Return a tree in symbols; numbers of links that slide are worked out once for all uses."""
-    ca = casadi()
-    chain, z = laws.chain, ca.SX.sym("z", laws.chain.size)
-    x = ca.vertsplit(z)
-    own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
-    there = replace(laws, links=list(resolved(laws.links, own)))
-    rows = [ca.SX(row) for rows in closure_rows(robot, there, x) for row in rows]
-    return Symbolic(z, there, ca.vertcat(*rows) if rows else ca.SX(0, 1))
+def symbolic(robot: MechanismRobot, laws: Laws, unbent: Unbent | None = None) -> Symbolic:
+    """Return a tree in symbols."""
+    z = casadi().SX.sym("z", laws.chain.size)
+    return Symbolic(robot, laws.chain, z, limbs_of(laws), unbent)
 
 
 def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
@@ -191,7 +243,8 @@ def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
 
     Gauss and Newton's method, the shortest step where several will do, halved while it opens them.
     """
-    chain, residual = laws.chain, symbolic(robot, laws).residual
+    chain, written = laws.chain, symbolic(robot, laws)
+    residual = written.residual
     free = [k for places in chain.passive for k in places]
     z = np.array(z, float)
     c, J = (np.array(x) for x in residual(z))
@@ -211,7 +264,7 @@ def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
         z, c, J = trial, c_new, J_new
     if np.abs(c).max(initial=0.0) < 1e-11:
         return z
-    counts = [len(rows) for rows in closure_rows(robot, laws, z.tolist())]
+    counts = [len(rows) for rows in written.rows]
     worst = int(np.repeat(np.arange(len(counts)), counts)[np.abs(c[:, 0]).argmax()])
     raise SuppleError(
         f"{robot.name} cannot be assembled at this theta: {robot.closure_name(worst)} stays open "
@@ -247,7 +300,9 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     z = np.zeros(stiff.size)
     z[: len(starts)] = starts
     z[[k for part in stiff.passive for k in part]] = passive_values(robot, "start")
-    z = closed_at(robot, laws, z)
+    m = mechanism_of(robot)
+    if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
+        z = closed_at(robot, laws, z)
     loads = _end_loads(robot, laws, basis, z)
     chain = tree_chain(robot, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
@@ -308,6 +363,8 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     rigid = [link_beam(robot, link).rigid for link in robot.links]
     basis.check([link.name for link in robot.links], rigid)
     given = [basis.end(i) for i in range(len(chain.links))]
+    if (known := tuple(end for end in given if end is not None)) and len(known) == len(given):
+        return known
     frames = laws.frames(z.tolist())
     ends = [section_frame(chain, frames, i)[0] for i in range(len(chain.links))]
     heavy = [np.zeros((6, 6)) for _ in chain.links]  # about the root, base axes
@@ -348,7 +405,7 @@ def _shifted(M: Array, p: Array) -> Array:
     return moved
 
 
-def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
+def loops_of(robot: MechanismRobot, laws: Laws, z: Array, unbent: Unbent | None = None) -> Loops:
     """Return the loops of a tree closed at z, with followers chosen there.
 
     Passive coordinates follow first; rows that they cannot satisfy tie elastic ones; rows that then
@@ -357,9 +414,14 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
     from scipy.linalg import qr
 
     chain = laws.chain
-    symbols = symbolic(robot, laws)
-    J = np.array(symbols.residual(z)[1])
+    symbols = symbolic(robot, laws, unbent)
     passive = [k for places in chain.passive for k in places]
+    if unbent is None:
+        J = np.array(symbols.residual(z)[1])
+    else:  # the passive coordinates of a template do: their numbers tell
+        m = mechanism_of(robot)
+        J = np.zeros((sum(loop.rows for loop in m.loops), chain.size))
+        J[:, passive] = m.openings(m.start[None])[1][0][:, m.tree.passive]
     bent = list(range(chain.stiff, chain.size))
     rows: list[int] = []
     followers: list[int] = []
@@ -401,4 +463,6 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array) -> Loops:
             f"{robot.name}: its loops hold all its joints and its links are rigid, so that nothing "
             "can move; leave out a closure, or let links bend"
         )
-    return Loops(robot, laws, tuple(followers), tuple(rows), z)
+    found = Loops(robot, laws, tuple(sorted(followers)), tuple(sorted(rows)), z, unbent)
+    vars(found)["written"] = symbols
+    return found

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.kinds import architecture_of
 from ...beams.invariants import strains
 from ...beams.sliding.shapes import Spot, spot_fields
 from ...beams.theory import AnyBeam
-from ...beams.varying import beam_of
 from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
-from ...equations.closed.coupled_delta import DeltaTies
+from ...equations.closed.loops import Loops
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
@@ -62,31 +60,19 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     model, count = run.model, len(run.t)
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     q, names = run.q[keep], tuple(link.name for link in model.chain.links)
-    ties = model.functions.loops if isinstance(model.functions, ClosedFunctions) else None
-    if isinstance(ties, DeltaTies):
-        assert isinstance(model.functions, ClosedFunctions)
-        chains = ties.open_chains(q, model.functions.followers(q))
-        # Arms and rods in the order of the model's links, and the platform, base axes
-        upper, lower = (
-            beam_of(model.robot, part) for part in architecture_of(model.robot).parts().values()
-        )
-        beams = [upper, lower, lower]  # the joint between them has no beam
-        sides, out = len(chains) // 3, []
-        for k, (axes, chain, x) in enumerate(chains):
-            p, R, L, motion, energy = _chained(chain, beams, x, points)
-            part = [0, -1] if k % sides == 0 else [-1]  # an arm once, with its first rod
-            kept = L[:, part], motion[:, part], energy[:, part]
-            out.append((p[:, part] @ axes.T, axes @ R[:, part], *kept))
-        T = len(q)
-        still = np.zeros((T, 1)), np.zeros((T, 1, points, 6)), np.zeros((T, 1, points))
-        out.append((run.tip[keep, None], run.tip_rotation[keep, None], *still))
-        p, R, L, motion, energy = (np.concatenate(each, axis=1) for each in zip(*out, strict=True))
-        found = p, R, L, motion, energy
-        names = (*names, "platform")
-    else:
-        tree, x = model.functions.spread(q)
+    functions = model.functions
+    loops = functions.loops if isinstance(functions, ClosedFunctions) else None
+    tree, x = functions.spread(q)
+    if not isinstance(loops, Loops):
         found = _chained(tree or model.chain, _beams(model.robot), x, points)
-    return Fields(names, run.t[keep], *found)
+        return Fields(names, run.t[keep], *found)
+    # the links of the robot, and its tip: a template has more in its tree
+    every = [link.name for link in loops.laws.chain.links]
+    wanted = {*names, every[loops.laws.chain.tip]}
+    shown = [i for i, name in enumerate(every) if name in wanted]
+    found = _chained(loops.laws.chain, _beams(loops.robot), x, points)
+    each = [part[:, shown] for part in found]
+    return Fields(tuple(every[i] for i in shown), run.t[keep], *each)
 
 
 def _beams(robot: Any) -> list[AnyBeam]:
@@ -105,11 +91,11 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
         up = i - 1 if link.parent is None else link.parent
         end, turn = sections[up][link.carrier] if up >= 0 else ground
         root, axes = end + turn @ link.p_PM, turn @ link.R_PM
-        if link.bearing is not None:
+        if (support := link.bearing or link.floats) is not None:
             moved, tilted = _supported(chain, i, q)
-            mounted = axes @ link.bearing.R_MS.T
+            mounted = axes @ support.R_MS.T
             root = root + np.einsum("tij,tj->ti", mounted, moved)
-            axes = mounted @ tilted @ link.bearing.R_MS
+            axes = mounted @ tilted @ support.R_MS
         joint = np.broadcast_to(np.eye(3), (T, 3, 3))  # its motor and spring, or all passive turns
         for k, about in enumerate([] if link.axis is None else [*link.leading, link.axis]):
             joint = joint @ axis_rotation(about, q[:, chain.felt(i, k)].sum(axis=1))
@@ -136,10 +122,13 @@ def _chained(chain: Chain, beams: list[AnyBeam], q: Array, points: int) -> Found
 
 
 def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
-    """(T, 3) and (T, 3, 3): how the bearing of link i, or the foundation (-1), gives way."""
-    if i not in chain.supports:
+    """(T, 3) and (T, 3, 3): how a bearing or free joint i, or the foundation (-1), moves."""
+    if i in chain.supports:
+        support, places = chain.supports[i][0], tuple(chain.supports[i][1])
+    elif i >= 0 and (free := chain.links[i].floats) is not None:
+        support, places = free, chain.passive[i]
+    else:
         return np.zeros((len(q), 3)), np.broadcast_to(np.eye(3), (len(q), 3, 3))
-    support, places = chain.supports[i]
     x = q[:, list(places)[: support.columns.shape[1]]] @ support.columns.T
     return x[:, :3], _turned(x[:, 3:])
 

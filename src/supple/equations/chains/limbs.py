@@ -1,0 +1,188 @@
+"""Limbs: the parts of a tree that hang on the base side by side, written out once where alike.
+
+What one limb does depends on no other, seen from its own root: place, mass and forces of a tree
+are those of its limbs. Legs that differ in nothing but where they stand share one set of functions.
+On a foundation, which moves with all that it carries, the whole tree is one limb.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pickle import dumps
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.scalars import Matrix, Vector, total
+from ..evaluate import casadi
+from .chain import Chain
+from .chain_equations import Frames, Laws, laws_of, section_frame
+from .link_inertia import Numbers
+from .sliders import resolved
+
+__all__ = ["Limb", "limbs_of", "sparse"]
+
+Array = NDArray[np.float64]
+Frame = tuple[Vector, Matrix]
+
+
+class Part:
+    """The functions of a limb, or of several alike, in the axes of their roots."""
+
+    def __init__(self, laws: Laws) -> None:
+        self.laws = laws
+        self._made: dict[Any, Any] = {}
+
+    @cached_property
+    def written(self) -> tuple[Any, Laws, Frames]:
+        """Symbols of its coordinates, the laws with numbers of sliding links there, and frames."""
+        ca, chain = casadi(), self.laws.chain
+        z = ca.SX.sym("z", chain.size)
+        x = ca.vertsplit(z)
+        own = [[x[place] for place in chain.own(i)] for i in range(len(chain.links))]
+        laws = replace(self.laws, links=list(resolved(self.laws.links, own)))
+        return z, laws, laws.frames(x)
+
+    def function(self, name: str) -> Any:
+        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z) or height (z, g, p)."""
+        if name in self._made:
+            return self._made[name]
+        ca, (z, laws, _) = casadi(), self.written
+        n = laws.chain.size
+        zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
+        x, v, a, weight = (ca.vertsplit(part) for part in (z, zd, zdd, g))
+        if name == "mass":
+            rows = (ca.horzcat(*map(sparse, row)) for row in laws.mass(x))
+            given, found = [z], ca.sparsify(ca.vertcat(*rows))
+        elif name == "height":
+            links = [link for link in laws.links if isinstance(link, Numbers)]  # as all are here
+            parts = [[link.mass, link.root_mass[0][0], link.tip_mass[0][0]] for link in links]
+            mass, p = total([x for part in parts for x in part]), ca.SX.sym("p", 3)
+            given, found = [z, g, p], ca.SX(laws.height(x, weight) - mass * ca.dot(g, p))
+        else:
+            given, load = [z, zd, zdd, g], None
+            if name == "loaded":
+                given, load = [*given, wrench], ca.vertsplit(wrench)
+            force = laws.inverse(x, v, a, weight, load)
+            found = ca.densify(ca.vertcat(*map(ca.SX, force)))
+        self._made[name] = ca.Function(name, given, ca.cse([found]))
+        return self._made[name]
+
+    def section(self, i: int, k: int) -> Any:
+        """Return z to place (3,) and link axes (3, 3) of section k of its link i."""
+        if (i, k) not in self._made:
+            ca, (z, laws, frames) = casadi(), self.written
+            p, R = section_frame(laws.chain, frames, i, k)
+            axes = ca.vertcat(*(ca.horzcat(*map(sparse, row)) for row in R))
+            found = [ca.vertcat(*map(ca.SX, p)), axes]
+            self._made[i, k] = ca.Function("section", [z], ca.cse(found))
+        return self._made[i, k]
+
+
+@dataclass(frozen=True)
+class Limb:
+    """One limb of a tree.
+
+    Attributes:
+        part: what it does.  links: its links in the tree.  places: of its coordinates in z.
+        R, p: (3, 3), (3,), axes and place of its root in base axes.
+    """
+
+    part: Part
+    links: tuple[int, ...]
+    places: tuple[int, ...]
+    R: Array
+    p: Array
+
+    @cached_property
+    def turn(self) -> Any:
+        """R as a sparse matrix, its rounding noise dropped."""
+        ca = casadi()
+        return ca.sparsify(ca.DM(_clean(self.R)))
+
+    def forces(self, name: str, z: Any, zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
+        """Return inverse, or loaded with a wrench (6,) on its tip, on its own coordinates."""
+        ca, at, back = casadi(), list(self.places), self.turn.T
+        given = [z[at], zd[at], zdd[at], ca.mtimes(back, g)]
+        if wrench is not None:
+            given.append(ca.vertcat(ca.mtimes(back, wrench[:3]), ca.mtimes(back, wrench[3:])))
+        return self.part.function(name)(*given)
+
+    def inertia(self, z: Any) -> Any:
+        """Return the mass matrix of its own coordinates."""
+        return self.part.function("mass")(z[list(self.places)])
+
+    def height(self, z: Any, g: Array) -> Any:
+        """Return the potential of gravity, the base's origin at zero."""
+        ca = casadi()
+        turned = (ca.DM(_clean(self.R.T @ x)) for x in (g, self.p))
+        return self.part.function("height")(z[list(self.places)], *turned)
+
+    def section(self, i: int, k: int, z: Any) -> Frame:
+        """Return place and link axes of section k of the tree's link i, base axes, as lists."""
+        ca = casadi()
+        p, R = self.part.section(self.links.index(i), k)(z[list(self.places)])
+        place = ca.DM(_clean(self.p)) + ca.mtimes(self.turn, p)
+        each = [ca.horzsplit(row) for row in ca.vertsplit(ca.mtimes(self.turn, R))]
+        axes = [[(float(x) if x.is_constant() else x) if x.nnz() else 0.0 for x in r] for r in each]
+        return ca.vertsplit(place), axes
+
+
+def limbs_of(laws: Laws) -> tuple[Limb, ...]:
+    """Return the limbs of a tree."""
+    chain = laws.chain
+    if chain.foundation is not None:
+        whole = tuple(range(len(chain.links))), tuple(range(chain.size))
+        return (Limb(Part(laws), *whole, np.eye(3), np.zeros(3)),)
+    members: dict[int, list[int]] = {}
+    roots: list[int] = []
+    for i, link in enumerate(chain.links):
+        up = i - 1 if link.parent is None else link.parent
+        roots.append(i if up < 0 else roots[up])
+        members.setdefault(roots[i], []).append(i)
+    parts: list[tuple[Any, Part]] = []
+    out = []
+    for root, inside in members.items():
+        # A chain of its own, in the axes of its root
+        first, tip = chain.links[root], chain.tip % len(chain.links)
+        links = [replace(first, parent=-1, carrier=0, R_PM=np.eye(3), p_PM=np.zeros(3))]
+        for i in inside[1:]:
+            before = chain.links[i].parent
+            up = i - 1 if before is None else before
+            links.append(replace(chain.links[i], parent=inside.index(up)))
+        end = inside.index(tip) if tip in inside else 0
+        own = Chain(tuple(links), chain.gravity, chain.planar, end)
+        made = laws_of(own, np.zeros((own.size,) * 2))
+        content: list[Any] = [end]  # all that its functions depend on
+        for link, numbers in zip(links, made.links, strict=True):
+            content += [numbers if isinstance(numbers, Numbers) else dumps(numbers)]
+            content += [link.spring is None, float(link.rotor), link.order, link.passive]
+            content += [axis.tolist() for axis in (*link.leading, link.R_SL)]
+            for support in (link.bearing, link.floats):
+                if support is not None:
+                    content += [support.columns.tolist(), support.R_MS.tolist(), support.cross]
+        part = next((part for key, part in parts if key == content), None) or Part(made)
+        parts.append((content, part))
+        places = np.zeros(own.size, int)
+        for j, i in enumerate(inside):
+            for mine, its in ((own.theta, chain.theta), (own.eps, chain.eps)):
+                places[[mine[j]] if j in mine else []] = its.get(i, 0)
+            held = list(own.supports[j][1]) if j in own.supports else []
+            places[held] = list(chain.supports[i][1]) if held else []
+            places[list(own.passive[j])] = chain.passive[i]
+            places[own.eta[j]] = range(chain.eta[i].start, chain.eta[i].stop)
+        out.append(Limb(part, tuple(inside), tuple(places.tolist()), first.R_PM, first.p_PM))
+    return tuple(out)
+
+
+def sparse(value: Any) -> Any:
+    """Return a scalar as a symbol, empty where it is a structural zero."""
+    ca = casadi()
+    return ca.SX(1, 1) if isinstance(value, float) and value == 0.0 else ca.SX(value)
+
+
+def _clean(a: Array) -> Array:
+    """The same with rounding noise against the largest entry dropped."""
+    return np.where(np.abs(a) <= 1e-14 * np.abs(a).max(initial=0.0), 0.0, a)
