@@ -231,6 +231,16 @@ class Symbolic:
         parts = [ca.densify(self.c), ca.densify(ca.jacobian(self.c, self.z))]
         return ca.Function("c", [self.z], ca.cse(parts))
 
+    def slopes(self, z: Array) -> Array:
+        """Return dc/dz (r, Z) at z; of a template over its passive coordinates, which follow."""
+        if self.unbent is None:
+            return np.array(self.residual(z)[1])
+        m = mechanism_of(self.robot)
+        J = np.zeros((sum(loop.rows for loop in m.loops), self.chain.size))
+        passive = [k for places in self.chain.passive for k in places]
+        J[:, passive] = m.openings(m.start[None])[1][0][:, m.tree.passive]
+        return J
+
 
 def symbolic(robot: MechanismRobot, laws: Laws, unbent: Unbent | None = None) -> Symbolic:
     """Return a tree in symbols."""
@@ -416,12 +426,7 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array, unbent: Unbent | None 
     chain = laws.chain
     symbols = symbolic(robot, laws, unbent)
     passive = [k for places in chain.passive for k in places]
-    if unbent is None:
-        J = np.array(symbols.residual(z)[1])
-    else:  # the passive coordinates of a template do: their numbers tell
-        m = mechanism_of(robot)
-        J = np.zeros((sum(loop.rows for loop in m.loops), chain.size))
-        J[:, passive] = m.openings(m.start[None])[1][0][:, m.tree.passive]
+    J = symbols.slopes(z)
     bent = list(range(chain.stiff, chain.size))
     rows: list[int] = []
     followers: list[int] = []
