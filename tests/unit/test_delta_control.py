@@ -162,7 +162,6 @@ def test_what_does_not_fit_is_a_sentence(model: supple.Model, asked: dict, sente
     "ask",
     [
         lambda: supple.stability(SOFT, supple.ParabolicBlends(HELD, HELD + 0.1)),
-        lambda: supple.regressor(SOFT),
         lambda: supple.closed_form(SOFT),
     ],
 )

@@ -53,8 +53,7 @@ def cut_structure(
         for k, (a, b) in enumerate(pairwise(at)):
             beam = segment.beam  # of a uniform link the whole one's numbers
             if count > 1 and isinstance(beam, VaryingBeam):
-                whole = float(length[0])
-                beam = beam.outside(whole).part(a * whole, b * whole)
+                beam = beam.outside(float(length[0])).part(a * length[0], b * length[0])
             segments.append(
                 replace(
                     segment,
