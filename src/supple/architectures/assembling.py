@@ -17,6 +17,7 @@ from ..errors import SuppleError
 from ..robot import MechanismRobot
 from .base import SINGULAR, clearance
 from .closing import Loop, loops_of
+from .serial import rows_of
 from .tree import Tree, TreeMotion, tree_of
 
 __all__ = ["Mechanism", "inverse", "mechanism_of", "placed", "posed", "resolve"]
@@ -174,12 +175,7 @@ def resolve(
                 raise SuppleError(f"theta is missing: give {wanted}")
         given = m.start[None, m.driven]
     else:
-        try:
-            given = np.atleast_2d(np.asarray(theta, float))
-        except (TypeError, ValueError):
-            raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
-        if given.ndim != 2 or given.shape[1] != len(names):
-            raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
+        given = rows_of(theta, len(names), lambda: wanted)
     # Why a theta (B, motors) is none before anything is assembled, empty where it may be one
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
 from ..robot import SerialRobot, remembered
 
-__all__ = ["Placement", "configuration", "place", "resolve"]
+__all__ = ["Placement", "configuration", "place", "resolve", "rows_of"]
 
 Array = NDArray[np.float64]
 
@@ -47,6 +48,17 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     return given
 
 
+def rows_of(theta: ArrayLike, width: int, wanted: Callable[[], str]) -> Array:
+    """Return theta as (B, width); a sentence says what is `wanted` where it is none."""
+    try:
+        given = np.atleast_2d(np.asarray(theta, float))
+    except (TypeError, ValueError):
+        raise SuppleError(f"theta is not an array of numbers: give {wanted()}") from None
+    if given.ndim != 2 or given.shape[1] != width:
+        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted()}")
+    return given
+
+
 def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
     moving = remembered(robot, "moving", lambda: robot.moving)
@@ -54,12 +66,7 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
         if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
             raise SuppleError(f"theta is missing: give {_wanted(robot)}")
         theta = np.zeros(len(moving))
-    try:
-        given = np.atleast_2d(np.asarray(theta, float))
-    except (TypeError, ValueError):
-        raise SuppleError(f"theta is not an array of numbers: give {_wanted(robot)}") from None
-    if given.ndim != 2 or given.shape[1] != len(moving):
-        raise SuppleError(f"theta has {given.shape[-1]} entries: give {_wanted(robot)}")
+    given = rows_of(theta, len(moving), lambda: _wanted(robot))
     reason = np.full(len(given), "", object)
     if not np.isfinite(given).all():
         reason[~np.isfinite(given).all(axis=1)] = (

@@ -22,7 +22,7 @@ from ..sections import Shape
 from .at_rest import Rest
 from .output import Motion, Output
 from .sections import LINK, PLACE, carried, chain_with, cut, joint_force
-from .stress import has_fibre, stress_along, von_mises
+from .stress import has_fibre, on_edge, stress_along, von_mises
 
 __all__ = [
     "OUTPUTS",
@@ -113,7 +113,7 @@ class Strain(Output):
     def check(self, model: Model) -> None:
         functions = model.functions
         loops = functions.loops if isinstance(functions, ClosedFunctions) else None
-        self._slope(loops.laws.chain if isinstance(loops, Loops) else model.chain)
+        self._slope(model.robot, loops.laws.chain if isinstance(loops, Loops) else model.chain)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         chain = model.chain
@@ -123,7 +123,7 @@ class Strain(Output):
 
             return ca.mtimes(ca.DM(self.row(model)), motion.q)
         l, *eta = (motion.q[place] for place in chain.own(i))
-        return sum(a * x for a, x in zip(self._slope(chain, l), eta, strict=True))
+        return sum(a * x for a, x in zip(self._slope(model.robot, chain, l), eta, strict=True))
 
     def row(self, model: Model) -> Array:
         """Return what it is per unit q, (1, N): slopes of the section's fields, by its place."""
@@ -134,7 +134,7 @@ class Strain(Output):
                 f"link {self.link} slides: its strain is no fixed sum of q; give another link, or "
                 "ask it as an output of a run"
             )
-        slope, places = self._slope(chain), chain.eta[i]
+        slope, places = self._slope(model.robot, chain), chain.eta[i]
         if places.stop - places.start != len(slope):
             raise SuppleError(
                 f"some bending of {self.link} follows from a loop: its strain is no fixed sum of "
@@ -144,7 +144,7 @@ class Strain(Output):
         row[0, places] = slope
         return row
 
-    def _slope(self, chain: Chain, l: Any = None) -> list[Any]:
+    def _slope(self, robot: Robot, chain: Chain, l: Any = None) -> list[Any]:
         """What it is per unit of the link's own coordinates, at a free length of one that slides.
 
         A link that slides does not stretch.
@@ -164,7 +164,7 @@ class Strain(Output):
                 sum(a * x for a, x in zip(into, each, strict=True))
                 for each in zip(*turns, strict=True)
             ]
-        y, z = self._gauge(self.offset)
+        y, z = self.gauge(robot)
         about_y, about_z = turns[1:]
         return [u - y * b + z * a for u, a, b in zip(stretch, about_y, about_z, strict=True)]
 
@@ -174,17 +174,21 @@ class Strain(Output):
         if isinstance(self.offset, int | float):
             turned = rest.structure.segments[i].R_LS @ rates[3:]
             return np.array([self.offset * turned[2]])
-        y, z = self._gauge(self.offset)
+        y, z = self.gauge(rest.robot)
         return np.array([rates[0] - y * rates[5] + z * rates[4]])
 
-    @staticmethod
-    def _gauge(offset: tuple[float, ...]) -> tuple[float, float]:
-        """Where a gauge sits in the section."""
+    def gauge(self, robot: Robot) -> tuple[float, float]:
+        """Return where (y, z) sits, along the equations' axes; a planar arm's do not roll."""
+        offset: Any = self.offset
         if len(offset) != 2:
             raise SuppleError(
                 f"offset of a Strain is {offset!r}: give a distance, or (y, z) in the section"
             )
-        return offset[0], offset[1]
+        y, z = offset
+        link: Any = architecture_of(robot).described(self.link)
+        roll = link.roll if link is not None and getattr(robot, "planar", False) else 0.0
+        c, s = np.cos(roll), np.sin(roll)
+        return float(y * c - z * s), float(y * s + z * c)
 
 
 @dataclass(frozen=True)
@@ -279,14 +283,18 @@ class Stress(OfSection):
         loads = _column([*force, *moment])
         slide = model.chain.links[at.i].slide
         if slide is None or not isinstance(slide.beam, VaryingBeam):
-            return von_mises(self.section(model.robot), loads)
+            return von_mises(self.section(model.robot), loads, edge=self._edge(model.robot))
         out = at.links[at.n].length
-        return stress_along(slide.beam, slide.beam.L - out + self.fraction * out, loads)
+        x = slide.beam.L - out + self.fraction * out
+        return stress_along(slide.beam, x, loads, self._edge(model.robot))
+
+    def _edge(self, robot: Robot) -> bool:
+        return on_edge(robot, architecture_of(robot).described(self.link))
 
     def at_rest(self, rest: Rest) -> Array:
         at = rest.place(self.link, self.fraction)
         shape = self.section(rest.robot, at.length)
-        return np.array([von_mises(shape, at.carried)])
+        return np.array([von_mises(shape, at.carried, edge=self._edge(rest.robot))])
 
 
 @dataclass(frozen=True)

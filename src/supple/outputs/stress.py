@@ -11,7 +11,7 @@ from ..beams.varying import VaryingBeam, panel_nodes
 from ..kernels.torsion import edge_shear
 from ..sections import Box, Circle, Rectangle, Shape, Tube
 
-__all__ = ["has_fibre", "stress_along", "von_mises"]
+__all__ = ["has_fibre", "on_edge", "stress_along", "von_mises"]
 
 EDGE = 17  # places from the middle of an edge to its corner
 
@@ -21,17 +21,23 @@ def has_fibre(section: Shape) -> bool:
     return isinstance(section, Rectangle | Box | Circle | Tube)
 
 
-def von_mises(section: Shape, carried: Any, constants: Any = None) -> Any:
+def on_edge(robot: Any, link: Any) -> bool:
+    """Return whether a planar robot's section stands a quarter turned: its z about the link's y."""
+    return bool(getattr(robot, "planar", False) and round(link.roll / (np.pi / 2)) % 2)
+
+
+def von_mises(section: Shape, carried: Any, constants: Any = None, edge: bool = False) -> Any:
     """Return the highest von Mises stress, Pa, of (force, moment) in section axes.
 
     sqrt(sigma^2 + 3 tau^2) of axial force, bending and torsion, where it is largest: on the rim of
     a tube, at the corner of a box (tau by Bredt), along the edges of a rectangle (tau by
     Saint-Venant). Shear forces are left out. `carried` holds six numbers or expressions;
-    `constants` are those of another section of this shape.
+    `constants` are those of another section of this shape. `edge`: the section stands on edge.
     """
     a, b, c, *tau = _constants(section) if constants is None else constants
     each = [carried[k] for k in (0, 3, 4, 5)]  # sizes of numbers or expressions
     N, T, M_y, M_z = (x.fabs() if hasattr(x, "fabs") else abs(x) for x in each)
+    M_y, M_z = (M_z, M_y) if edge else (M_y, M_z)
     if isinstance(section, Circle | Tube):
         return _both(a * N + b * (M_y**2 + M_z**2) ** 0.5, tau[0] * T)
     if isinstance(section, Box):
@@ -62,7 +68,7 @@ def _constants(section: Shape) -> list[float]:
     return [*out, *(side / J_t).tolist(), *(top / J_t).tolist()]
 
 
-def stress_along(beam: VaryingBeam, x: Any, carried: Any) -> Any:
+def stress_along(beam: VaryingBeam, x: Any, carried: Any, edge: bool) -> Any:
     """Return the same at an expression x along a beam whose section varies.
 
     The constants are series of Legendre's on pieces so short that these end at rounding.
@@ -84,7 +90,7 @@ def stress_along(beam: VaryingBeam, x: Any, carried: Any) -> Any:
             edges.append(b)
             held.append(c)
         constants = piecewise(place, np.array(edges), np.array(held))
-        found = von_mises(span.section(span.start), carried, constants)
+        found = von_mises(span.section(span.start), carried, constants, edge)
         out = found if out is None else ca.if_else(place < span.stop, found, out)
     return out
 

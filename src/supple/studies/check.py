@@ -19,7 +19,7 @@ from ..arguments import checked, optional, reals
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
 from ..kernels.spatial import transport
-from ..outputs.stress import has_fibre, von_mises
+from ..outputs.stress import has_fibre, on_edge, von_mises
 from ..robot import Robot, a_robot
 from ..sections import Box, Profile, Tube
 from ..structure import Structure, carrying_nothing, structure_of
@@ -181,7 +181,8 @@ def stresses(
         known = [section for section in sections if section is not None and has_fibre(section)]
         if len(known) < len(sections):
             continue
-        worst = max(float(von_mises(section, carried[k])) for k, section in enumerate(known))
+        each = zip(known, carried, strict=True)
+        worst = max(float(von_mises(a, b, edge=on_edge(robot, link))) for a, b in each)
         name = structure.links[i]  # the pieces of a cut link are one
         worst = max(worst, found.get(name, (0.0, None))[0])
         limit = None if material is None else material.yield_strength

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import casadi as ca
@@ -663,3 +664,41 @@ def test_reaction_of_a_universal_joint_is_in_its_mounted_axes():
     found = value(model, supple.Reaction("a"), q, qd, qdd)
     pulled = value(model, supple.Acceleration("a", 0.5), q, qd, qdd) - np.array(robot.gravity)
     np.testing.assert_allclose(found[:3], 3.0 * pulled, rtol=1e-9)
+
+
+def rolled(planar: bool, roll: str) -> supple.Robot:
+    """An arm under its weight whose flat bar stands on edge, in the plane or in space."""
+    bar = {"shape": "rectangle", "depth": 0.02, "width": 0.05}
+    metal = {"young_modulus": 7e10, "poisson_ratio": 0.3, "density": 2700, "yield_strength": 2e8}
+    link = {"name": "bar", "joint": {"type": "revolute", "rotor_inertia": 1}, "length": 1.0,
+            "roll": roll, "material": metal, "section": bar}  # fmt: skip
+    return supple.loads(json.dumps({
+        "supple": 1, "name": "rolled", "architecture": "serial", "planar": planar,
+        "gravity": [0, -9.81, 0], "links": [link], "payload": {"mass": 1.0},
+    }))  # fmt: skip
+
+
+@pytest.mark.parametrize("roll", ["90deg", "-90deg", "180deg"])
+def test_a_rolled_section_of_a_planar_arm_is_that_of_the_same_arm_in_space(roll):
+    outputs = {"s": supple.Stress("bar"), "y": supple.Strain("bar", 0.0, (0.01, 0.0)),
+               "z": supple.Strain("bar", 0.0, (0.0, 0.02))}  # fmt: skip
+    found = []
+    for planar in (True, False):
+        robot = rolled(planar, roll)
+        rest = supple.statics(robot, [0.0], outputs=outputs).outputs
+        model = supple.build(robot, supple.AssumedModes(1))
+        q = model.chain.pose([0.0])
+        q[model.chain.eta[0]] = (
+            [1e-3] if planar else [0.0, 1e-3, 0.0] if "9" in roll else [1e-3, 0.0, 0.0]
+        )
+        moved = [value(model, outputs[name], q, 0 * q, 0 * q)[0] for name in outputs]
+        check = supple.check(robot, [0.0]).stress["bar"][0]
+        still = supple.response(
+            robot, [0.0], [0.0], inputs=["force.y"], outputs=list(outputs.values())[1:]
+        )
+        moved += still.values[0, :, 0].real.tolist()
+        found.append([*rest.values(), *np.abs(moved), check])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-6, atol=1e-12)
+    # by hand: M c / I of the bar, 0.05 m high where it stands on edge
+    M, h, b = 9.81 * (1.0 + 2.7 / 2), *((0.02, 0.05) if roll == "180deg" else (0.05, 0.02))
+    assert found[0][0] == pytest.approx(M * (h / 2) / (b * h**3 / 12), rel=1e-9)

@@ -431,7 +431,7 @@ class Ports:
             return np.asarray(
                 output.offset * (z_LS[0] * twist + z_LS[1] * turn_y + z_LS[2] * turn_z)
             )
-        y, z = np.asarray(output.offset, float)
+        y, z = output.gauge(self._robot)
         return np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
 
     def _motor(self, system: FrequencySystem, name: str) -> tuple[int, float]:
