@@ -137,12 +137,18 @@ def statics_report(sag: Statics) -> Report:
         np.linalg.norm(sag.root_moment, axis=1),
         sag.strain_energy,
     )
+    # the part of a link beyond a place where something hangs on it: boom@0.9
+    cut = [name.rpartition("@") for name in sag.names]
+    told = [
+        f"{head}, from {at} m" if head in sag.names else name
+        for name, (head, _, at) in zip(sag.names, cut, strict=True)
+    ]
     tables = [
         Table("How the tip moves", ("axis", "moves>", "unit"), rows, "Base axes."),
         Table(
             "What each link carries",
             ("link", "force (N)>", "moment (N m)>", "strain energy (J)>"),
-            list(zip(sag.names, *(tidy(column, 4) for column in each), strict=True)),
+            list(zip(told, *(tidy(column, 4) for column in each), strict=True)),
             "Force and moment at the link's root; a sprung joint stores energy of its own.",
         ),
         Table(
