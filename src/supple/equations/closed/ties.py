@@ -17,7 +17,7 @@ from ..evaluate import casadi
 __all__ = ["Symbols", "Ties", "Tree"]
 
 Array = NDArray[np.float64]
-SMALL = 8  # followers up to which functions are written out
+SMALL = 8, 16  # followers and coordinates up to which functions are written out
 Tree = Literal["inverse", "loaded", "mass", "elastic", "lost", "energies", "tip", "stiffness"]
 
 
@@ -79,7 +79,7 @@ class Ties(ABC):
     @property
     def small(self) -> bool:
         """Whether its functions are single expressions of scalars, not calls of parts."""
-        return len(self.followers) <= SMALL
+        return len(self.followers) <= SMALL[0] and len(self.kept) <= SMALL[1]
 
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol of the kind that its functions are written in."""
