@@ -222,7 +222,7 @@ class Symbolic:
         """All rows, one below the other."""
         ca = casadi()
         rows = [ca.SX(row) for rows in self.rows for row in rows]
-        return ca.vertcat(*rows) if rows else ca.SX(0, 1)
+        return ca.cse(ca.vertcat(*rows)) if rows else ca.SX(0, 1)
 
     @cached_property
     def residual(self) -> Any:
