@@ -11,7 +11,8 @@ import pytest
 import supple
 from supple import AssumedModes, SimulationWarning, build, load, simulate
 from supple.equations.equilibrium import stiffness_at
-from supple.integration.time_functions import written_times
+from supple.integration.inputs import Feedback
+from supple.integration.time_functions import as_time_function, written_times
 
 KINDS = ("levels", "pulse", "pulse on a level", "there and back", "slopes", "stairs", "ends")
 
@@ -82,6 +83,18 @@ def test_jumps_are_found_or_told(arm, seed):
 def test_three_hundred_functions_that_jump(arm, T):
     for seed in range(7, 157):
         check(arm, seed, T)
+
+
+def test_a_jump_at_the_very_end_changes_nothing(arm):
+    """The last stage saw it, and the balance of a motion of nothing stayed open by all of it."""
+    for law in (lambda t: [0.1 * (t >= 0.1), 0], lambda t, q, qd: [0.1 * (t >= 0.1), 0]):
+        assert not simulate(arm, law, duration=0.1).q.any()
+
+
+def test_a_sine_is_no_faster_than_it_is():
+    """Looks at irregular times made it ten times as fast, and steps as short."""
+    given = Feedback(lambda t: [np.sin(2 * np.pi * 2001 * t)], 1, of_state=False)
+    assert 2001 < as_time_function(given, 0.1, 1e-3).rate(0.1) / (2 * np.pi) < 2 * 2001
 
 
 @pytest.mark.parametrize("form", ["time", "state"])

@@ -31,6 +31,7 @@ __all__ = [
     "Table",
     "as_input",
     "as_wrench",
+    "highest_rate",
 ]
 
 Array = NDArray[np.float64]
@@ -77,6 +78,15 @@ def _wide(amplitude: float | Sequence[float], width: int) -> Array:
             f"amplitude is {amplitude!r}: give one number, or one for each of {width}"
         )
     return np.broadcast_to(given, (width,)).astype(float)
+
+
+def highest_rate(y: Array, duration: float) -> float:
+    """Return the highest frequency in samples (n, m) that holds a thousandth of the strongest."""
+    ramp = np.linspace(0.0, 1.0, len(y))[:, None]
+    size = np.abs(np.fft.rfft(y - y[0] - ramp * (y[-1] - y[0]), axis=0)).max(axis=1)
+    if size.max() <= 1e-9 * np.abs(y).sum(axis=0).max():  # a straight line
+        return 0.0
+    return 2 * math.pi * float(np.flatnonzero(size >= 1e-3 * size.max())[-1]) / duration
 
 
 @dataclass(frozen=True)
@@ -205,14 +215,8 @@ class Table(Input):
         if self.hold or len(times) < 3:
             return 0.0
         t = np.linspace(times[0], times[-1], min(4096, 4 * len(times)))
-        y = self.value(t, values.shape[1])
-        ramp = (t - t[0])[:, None] / (t[-1] - t[0])
-        size = np.abs(np.fft.rfft(y - y[0] - ramp * (y[-1] - y[0]), axis=0)).max(axis=1)
-        if size.max() <= 1e-9 * np.abs(y).sum(axis=0).max():  # a straight line
-            return 0.0
-        last = int(np.flatnonzero(size >= 1e-3 * size.max())[-1])
-        most = 0.5 / float(np.diff(times).min())
-        return 2 * math.pi * min(last / float(t[-1] - t[0]), most)
+        most = math.pi / float(np.diff(times).min())
+        return min(highest_rate(self.value(t, values.shape[1]), float(t[-1] - t[0])), most)
 
     @classmethod
     def from_csv(cls, path: str | Path, hold: bool = False) -> Table:

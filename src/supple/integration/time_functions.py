@@ -17,7 +17,7 @@ from ..answers.answer import Shown
 from ..answers.held import Held
 from ..control.trajectories import Trajectory
 from ..errors import SuppleError
-from .inputs import Feedback, Input, MemoryWarning, Table
+from .inputs import Feedback, Input, MemoryWarning, highest_rate
 
 __all__ = ["TimeFunction", "as_time_function", "located_jumps", "written_times"]
 
@@ -59,6 +59,7 @@ MADE_OF: tuple[tuple[type, Callable[[Any], list[Any]]], ...] = (
     (MethodType, lambda method: [method.__self__, method.__func__]),
     (partial, lambda p: [p.func, p.args, p.keywords]),
     (Trajectory, lambda path: [*path.breaks, path.duration]),
+    (Input, lambda given: given.switches(np.inf)),
     (Held, lambda model: []),
     (Shown, lambda robot: []),
     (object, lambda o: [vars(type(o)).get("__call__"), getattr(o, "__dict__", None)]),
@@ -138,8 +139,8 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
     for at in np.searchsorted(t, jumps):
         smooth[at:] -= smooth[at] - smooth[at - 1]
     smooth *= np.ptp(smooth, axis=0) > 1e-3 * np.ptp(values, axis=0)  # else jumps too small to find
-    t, places = np.unique(t, return_index=True)
-    return TimeFunction(given, tuple(jumps), Table(t, smooth[places]).rate(duration))
+    even = np.searchsorted(t, np.linspace(0.0, duration, looks + 1))
+    return TimeFunction(given, tuple(jumps), highest_rate(smooth[even], duration))
 
 
 def _remembers(f: Callable[[Array], Array], t: Array, values: Array) -> bool:
@@ -195,7 +196,7 @@ def located_jumps(f: Callable[[Array], Array], t: Array, values: Array) -> list[
 
 
 def written_times(function: Any, duration: float, most: int = 4000) -> Array:
-    """Return times in (0, duration) that are written in a function or known to it.
+    """Return times in (0, duration] that are written in a function or known to it.
 
     A pulse may be too short for any number of looks to meet, but its edges mostly stand in the code
     of a function, in what it closes over, its defaults, globals or its object, as numbers t, their
@@ -208,7 +209,7 @@ def written_times(function: Any, duration: float, most: int = 4000) -> Array:
         item = todo.pop(0)
         if isinstance(item, int | float | np.integer | np.floating):
             size: Any = abs(item)
-            if 0 < size < duration:
+            if 0 < size <= duration:
                 numbers[float(size)] = None
         elif id(item) not in met and not isinstance(item, str | bytes | ModuleType | type | None):
             met[id(item)] = item
@@ -219,4 +220,4 @@ def written_times(function: Any, duration: float, most: int = 4000) -> Array:
         every += [np.add.outer(own, own).ravel(), np.subtract.outer(own, own).ravel()]
         every += [c * np.arange(2, duration / c) for c in own if duration / c <= most / 10]
     found = np.concatenate(every)[:most]
-    return np.unique(found[(found > 0) & (found < duration)])
+    return np.unique(found[(found > 0) & (found <= duration)])

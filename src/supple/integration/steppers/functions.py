@@ -54,6 +54,8 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             runner.latest = end - 1e-9 * (end - t) * near
             x, first, last = runner.step(t, end, x)
             applied.append(first)
+        if near:  # what it gives at the time itself
+            last = law(b, *np.split(x[: 2 * plan.model.size], 2))
         yield Chunk(k + 1, x[None], applied[0][None], last)
     if runner.lost:
         warnings.warn(
