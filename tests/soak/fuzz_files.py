@@ -1,4 +1,4 @@
-"""A robot file or URDF from any bytes, guided by coverage; run as a program with libFuzzer's words."""
+"""A robot file or URDF from any bytes, guided by coverage; a program with libFuzzer words."""
 
 import sys
 import warnings
