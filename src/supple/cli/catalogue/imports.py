@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...architectures.kinds import architecture_of
 from ...errors import SuppleError
 from ..arguments import Json, numbers
 from ..output import plain, print_json, print_table, say
@@ -91,6 +90,8 @@ def import_(
 
 
 def _document(robot: Robot, out: str | None, text: str) -> dict[str, Any]:
+    from ...architectures.kinds import architecture_of
+
     links = architecture_of(robot).parts()
     return {
         "robot": robot.name,
