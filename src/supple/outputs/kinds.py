@@ -185,8 +185,9 @@ class Strain(Output):
                 f"offset of a Strain is {offset!r}: give a distance, or (y, z) in the section"
             )
         y, z = offset
-        link: Any = architecture_of(robot).described(self.link)
-        roll = link.roll if link is not None and getattr(robot, "planar", False) else 0.0
+        family = architecture_of(robot)
+        link: Any = family.described(self.link)
+        roll = link.roll if link is not None and family.planar else 0.0
         c, s = np.cos(roll), np.sin(roll)
         return float(y * c - z * s), float(y * s + z * c)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..architectures.kinds import architecture_of
 from ..beams.sliding.weighted import piecewise
 from ..beams.varying import VaryingBeam, panel_nodes
 from ..kernels.torsion import edge_shear
@@ -23,7 +24,7 @@ def has_fibre(section: Shape) -> bool:
 
 def on_edge(robot: Any, link: Any) -> bool:
     """Return whether a planar robot's section stands a quarter turned: its z about the link's y."""
-    return bool(getattr(robot, "planar", False) and round(link.roll / (np.pi / 2)) % 2)
+    return bool(architecture_of(robot).planar and round(link.roll / (np.pi / 2)) % 2)
 
 
 def von_mises(section: Shape, carried: Any, constants: Any = None, edge: bool = False) -> Any:
