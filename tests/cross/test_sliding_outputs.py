@@ -194,7 +194,7 @@ def outer(made: supple.Model, at: tuple, fraction: float) -> tuple[np.ndarray, n
 CASES = [
     ("uniform", "modes", False, True),
     ("stations", "elements", False, True),
-    pytest.param("uniform", "modes", True, False, marks=pytest.mark.slow),
+    pytest.param("uniform", "modes", True, False, marks=pytest.mark.soak),
     pytest.param("stations", "modes", False, False, marks=pytest.mark.slow),
     pytest.param("uniform", "elements", True, True, marks=pytest.mark.slow),
     pytest.param("stations", "elements", True, False, marks=pytest.mark.soak),
