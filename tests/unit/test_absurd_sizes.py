@@ -74,3 +74,26 @@ def test_a_piece_of_any_length_is_carried_as_by_the_exponential(L: float) -> Non
     for x, row in zip((0.3 * L, L), found, strict=True):
         wanted = expm(state_matrix(beam, 0.5) * x) @ state
         np.testing.assert_allclose(row / state, wanted / state, rtol=1e-9)
+
+
+def test_moves_runs_and_bands_beyond_all_numbers_are_refused_in_a_sentence() -> None:
+    """Each was a ZeroDivisionError, numpy's RuntimeWarning, or Ruckig's own words."""
+    model = supple.build(ARM, supple.AssumedModes(1))
+    with pytest.raises(SuppleError, match=r"duration is 1e-300 s: give at least 1e-12 s"):
+        supple.simulate(model, duration=1e-300)
+    with pytest.raises(SuppleError, match=r"1e-300 apart: too short for these limits"):
+        supple.jerk_limited([0.0], [1e-300], 1.0, 4.0, 40.0)
+    with pytest.raises(SuppleError, match=r"band .* below 1e\+12 Hz"):
+        supple.stopband(ARM, (0.1, 1e308), {"theta.link2": (0.0, 0.1)})
+
+
+def test_a_box_of_many_turns_is_one_turn() -> None:
+    """It ran for ever: a joint that has turned once stands where it stood."""
+    once = supple.stopband(ARM, (0.1, 0.2), {"theta.link2": (0.0, 2 * np.pi)})
+    many = supple.stopband(ARM, (0.1, 0.2), {"theta.link2": (0.0, 1e12)})
+    assert many.free is True
+    assert many.cells == once.cells
+    with pytest.raises(
+        SuppleError, match=r"theta\.link2 .* no pose: give angles within 1e\+06 rad"
+    ):
+        supple.stopband(ARM, (0.1, 0.2), {"theta.link2": (1e18, 2e18)})

@@ -136,7 +136,12 @@ class Held:
             return self is other
         return same(self, other)
 
-    __hash__ = object.__hash__  # of a dataclass: of its fields, so that arrays have none
+    def __hash__(self) -> int:
+        """Return a number that equal ones share; of a dataclass with `eq` that of its fields."""
+        if not is_dataclass(self):
+            return object.__hash__(self)
+        shapes = (getattr(getattr(self, f.name), "shape", None) for f in compared(self))
+        return hash((type(self), *shapes))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled, or say which part of it cannot be."""

@@ -46,6 +46,8 @@ Array = NDArray[np.float64]
 BATCH = 256
 EDGE = 1e-10  # relative: how far beyond its ends a band is looked at; frequencies are told to 1e-11
 SAFE = 1 - 1e-6  # the rounding of eigenvalues and norms, far below it, stays inside
+HIGHEST = 1e12  # Hz that a band may reach
+FARTHEST = 1e6  # rad from zero that a box may begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +124,16 @@ def stopband(
         progress: whether to tell it on the error stream; where somebody looks unless given.
     """
     low, high = _interval("band", band)
-    if low <= 0:
-        raise SuppleError(f"band is {band!r}: it begins above 0 Hz")
+    if low <= 0 or high > HIGHEST:
+        raise SuppleError(f"band is {band!r}: it begins above 0 Hz and ends below {HIGHEST:.0e} Hz")
     asked = _asked(robot, over, theta)
     box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
     mass = box.pop("payload.mass", None)
+    for key, (first, last) in box.items():
+        if not -FARTHEST <= first <= FARTHEST:
+            told = f"{key} begins at {first:g}, which is no pose"
+            raise SuppleError(f"{told}: give angles within {FARTHEST:.0e} rad")
+        box[key] = first, min(last, first + 2 * np.pi)  # more turns are the same poses again
     robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
     ends = 2 * np.pi * np.array([low * (1 - EDGE), high * (1 + EDGE)])
     edges = [_Edge(one, asked, float(end)) for one, end in zip(robots, ends, strict=True)]

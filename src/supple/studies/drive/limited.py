@@ -117,7 +117,12 @@ def jerk_limited(
     asked = ruckig.InputParameter(1)
     asked.current_position, asked.target_position = [0.0], [1.0]
     for name, limit in limits.items():
-        setattr(asked, name, [float((limit[moving] / np.abs(b - a)[moving]).min())])
+        with np.errstate(over="ignore"):
+            least = float((limit[moving] / np.abs(b - a)[moving]).min())
+        if not least < 1e100:
+            apart = float(np.abs(b - a).max())
+            raise SuppleError(f"start and end are {apart:g} apart: too short for these limits")
+        setattr(asked, name, [least])
     asked.minimum_duration = duration
     found = ruckig.Trajectory(1)
     try:

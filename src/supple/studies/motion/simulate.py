@@ -43,6 +43,7 @@ __all__ = ["SimulationWarning", "simulate", "static_state"]
 
 Array = NDArray[np.float64]
 EVERY = 1e-3  # s between the samples of a run that asks for none
+SHORTEST = 1e-12  # s of a run
 HUGE = 1e9  # a coordinate beyond this has left every meaning
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 TRIES = 5
@@ -241,6 +242,8 @@ def _timing(
             continue
         if not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
             raise SuppleError(f"{word} is {value}: give a positive number")
+    if duration < SHORTEST:
+        raise SuppleError(f"duration is {duration:g} s: give at least {SHORTEST:g} s")
     if duration / dt > 1e8:
         raise SuppleError(f"{duration:g} s every {dt:g} s are more than 1e8 samples: use fewer")
     told = f"a run of {duration:g} s every {dt:g} s"
