@@ -1,6 +1,7 @@
 """Linearisation at bent states, slow pairs, strain of rolled links, deflection under stiffening."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,3 +176,13 @@ def _holding(model: supple.Model) -> np.ndarray:
     from supple.equations.equilibrium import static_state
 
     return np.asarray(model.inverse_dynamics(static_state(model), zero, zero)[: model.joints])
+
+
+def test_a_pole_is_no_place_to_ask_for_the_transfer(tmp_path: Path) -> None:
+    """numpy's LinAlgError until now, also from the picture of an arm without losses."""
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    lin = supple.linearize(model, np.zeros(model.size))
+    with pytest.raises(supple.SuppleError, match=r"s = 0\+0j is a pole .* ask beside it"):
+        lin.transfer(0)
+    assert np.isfinite(lin.transfer(1e-3j)).all()
+    lin.plot(tmp_path / "bode.png")

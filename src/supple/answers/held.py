@@ -138,9 +138,8 @@ class Held:
 
     def __hash__(self) -> int:
         """Return a number that equal ones share; of a dataclass with `eq` that of its fields."""
-        if not is_dataclass(self):
-            return object.__hash__(self)
-        shapes = (getattr(getattr(self, f.name), "shape", None) for f in compared(self))
+        own = compared(self) if is_dataclass(type(self)) else []
+        shapes = (getattr(getattr(self, f.name), "shape", None) for f in own)
         return hash((type(self), *shapes))
 
     def __getstate__(self) -> dict[str, Any]:

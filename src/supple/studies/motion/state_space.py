@@ -122,13 +122,20 @@ class StateSpace(Answer):
     def transfer(self, s: complex | ArrayLike) -> Complex:
         """Return G(s) = C (s I - A)^-1 B + D, (outputs, inputs), or one for each s.
 
-        Of a sampled system s stands for z = exp(s period).
+        Of a sampled system s stands for z = exp(s period). At a pole it is refused.
         """
         points = np.atleast_1d(np.asarray(s, complex))
         if self.period is not None:
             points = np.exp(points * self.period)
         eye = np.eye(len(self.A))
-        G = np.array([self.C @ np.linalg.solve(z * eye - self.A, self.B) + self.D for z in points])
+        G = np.zeros((len(points), *self.D.shape), complex)
+        for k, z in enumerate(points):
+            try:
+                G[k] = self.C @ np.linalg.solve(z * eye - self.A, self.B) + self.D
+            except np.linalg.LinAlgError:
+                at = np.ravel(np.asarray(s, complex))[k]
+                told = f"s = {at:g} is a pole of this system, where G is not finite"
+                raise SuppleError(f"{told}: ask beside it, or give the robot damping") from None
         return G if np.ndim(s) else G[0]
 
     def transfer_function(self, output: int = 0, effort: int = 0) -> tuple[Array, Array]:

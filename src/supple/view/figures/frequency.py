@@ -71,9 +71,9 @@ def plot_state_space(
         if found.period is not None:
             high = 0.5 / found.period
         f = np.geomspace(max(low, high / 1e5), high, 1200)
-        near = np.geomspace(1e-4, 0.3, 60)
+        near = np.append(1e-9, np.geomspace(1e-4, 0.3, 60))  # a hair beside a pole
         peaks = np.abs(poles.imag[poles.imag > 0]) / (2 * np.pi)
-        f = np.concatenate([f, *(p * np.concatenate([[1.0], 1 + near, 1 - near]) for p in peaks)])
+        f = np.concatenate([f, *(p * np.concatenate([1 + near, 1 - near]) for p in peaks)])
         f = np.unique(f[(f >= low) & (f <= high)])
     else:
         f = np.atleast_1d(np.asarray(frequency_hz, float))
