@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from types import FrameType
 
 __all__ = ["main"]
 
@@ -10,11 +11,21 @@ STOPPED = 130  # what shells report of a program that was ended by Ctrl-C
 
 def main() -> None:
     """Run the command line; Ctrl-C ends it with one line, even while it still imports."""
+    pressed = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, hear)
     try:
         from .cli import main as run
 
         code = run()
-    except KeyboardInterrupt:
+    except BaseException as problem:  # compiled code may turn Ctrl-C into an error of its own
+        if isinstance(problem, SystemExit) or not (pressed or type(problem) is KeyboardInterrupt):
+            raise
         code = STOPPED
         sys.stderr.write("stopped\n")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left that would need to be told

@@ -280,3 +280,41 @@ def test_ctrl_c_of_a_terminal_reaches_workers_too_and_they_are_silent(tmp_path: 
     said = process.communicate(timeout=60)[1]
     assert "Traceback" not in said
     assert "stopped" in said
+
+
+def test_ctrl_c_that_compiled_code_calls_something_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bindings of a drawing library tell of it as a TypeError: a traceback until now."""
+    from supple.__main__ import main
+
+    def swallow() -> int:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise TypeError("incompatible function arguments")
+
+    monkeypatch.setattr(supple.cli, "main", swallow)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "stopped\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_sweep_on_a_full_disk_is_a_sentence(console: Console, tmp_path: Path) -> None:
+    """netCDF tells of it as a RuntimeError."""
+    import xarray
+
+    def full(*given: object, **words: object) -> None:
+        raise RuntimeError("NetCDF: HDF error")
+
+    words = ["sweep", "industrial-3", "--over", "theta.link2=0:1:2", "--save"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(xarray.Dataset, "to_netcdf", full)
+        ran = console(*words, str(tmp_path / "a.nc"))
+    assert ran.code == 2
+    assert ran.err.startswith("cannot write")

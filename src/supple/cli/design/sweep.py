@@ -125,10 +125,9 @@ def _write(found: xarray.Dataset, save: str | None, plot: str | None) -> None:
 
         save_atlas(found, save, _name(found))
     elif save is not None:
-        from ...files.disk import writing
+        from ...files.data import write_dataset
 
-        with writing(save) as aside:
-            found.to_netcdf(aside)
+        write_dataset(found, save)
     if plot is not None:
         from ...view.figures.sweeps import plot_sweep
 

@@ -129,11 +129,6 @@ def stopband(
     asked = _asked(robot, over, theta)
     box = {key: _interval(key, edges, single=True) for key, edges in over.items()}
     mass = box.pop("payload.mass", None)
-    for key, (first, last) in box.items():
-        if not -FARTHEST <= first <= FARTHEST:
-            told = f"{key} begins at {first:g}, which is no pose"
-            raise SuppleError(f"{told}: give angles within {FARTHEST:.0e} rad")
-        box[key] = first, min(last, first + 2 * np.pi)  # more turns are the same poses again
     robots = [asked.changed({"payload.mass": m} if mass else {}) for m in mass or (0.0, 0.0)]
     ends = 2 * np.pi * np.array([low * (1 - EDGE), high * (1 + EDGE)])
     edges = [_Edge(one, asked, float(end)) for one, end in zip(robots, ends, strict=True)]
@@ -174,6 +169,11 @@ def _interval(key: str, edges: Any, single: bool = False) -> tuple[float, float]
         raise SuppleError(f"{key} is {edges!r:.60}: give (low, high)") from None
     if not np.isfinite([low, high]).all() or low > high or (low == high and not single):
         raise SuppleError(f"{key} is {edges!r:.60}: give (low, high), the lower one first")
+    if key.startswith("theta."):
+        if abs(low) > FARTHEST:
+            told = f"{key} begins at {low:g}, which is no pose"
+            raise SuppleError(f"{told}: give angles within {FARTHEST:.0e} rad")
+        high = min(high, low + 2 * np.pi)  # more turns are the same poses again
     return low, high
 
 

@@ -106,23 +106,18 @@ def jerk_limited(
     a, b = np.asarray(start, float), np.asarray(end, float)
     if a.shape != b.shape:
         raise SuppleError(f"start has {a.size} coordinates and end {b.size}: give equally many")
-    if np.array_equal(a, b):
-        raise SuppleError("start and end are the same: there is no move")
+    if (apart := float(np.abs(b - a).max(initial=0.0))) < 1e-100:
+        raise SuppleError(f"start and end are {apart:g} apart: there is no move")
     limits = {
         "max_velocity": _each("speed_limit", speed_limit, a.size),
         "max_acceleration": _each("acceleration_limit", acceleration_limit, a.size),
         "max_jerk": _each("jerk_limit", jerk_limit, a.size),
     }
-    moving = a != b  # a straight line: every limit as a limit of s, from 0 to 1
+    moving = np.abs(b - a) > 1e-150  # a straight line: every limit as a limit of s, from 0 to 1
     asked = ruckig.InputParameter(1)
     asked.current_position, asked.target_position = [0.0], [1.0]
     for name, limit in limits.items():
-        with np.errstate(over="ignore"):
-            least = float((limit[moving] / np.abs(b - a)[moving]).min())
-        if not least < 1e100:
-            apart = float(np.abs(b - a).max())
-            raise SuppleError(f"start and end are {apart:g} apart: too short for these limits")
-        setattr(asked, name, [least])
+        setattr(asked, name, [float((limit[moving] / np.abs(b - a)[moving]).min())])
     asked.minimum_duration = duration
     found = ruckig.Trajectory(1)
     try:
