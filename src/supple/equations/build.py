@@ -257,7 +257,14 @@ def _tied(
         rubs = friction
     arrays = _frozen(K[np.ix_(kept, kept)], D[np.ix_(kept, kept)], rubs)
     model = Model(robot, asked.basis, book, asked.reading, stiffening, *arrays, functions)
-    M = model.mass_matrix(book.pose()) if loops is None else loops.mass_where_assembled()
+    if loops is not None:
+        M = loops.mass_where_assembled()
+    else:  # a slide whose start lies off its beam is looked at where it can stand
+        at = np.array(book.pose())
+        for i, place in book.lengths_at.items():
+            least, most = book.stroke(i)
+            at[place] = at[place] if least <= at[place] <= most else 0.7 * most
+        M = model.mass_matrix(at)
     check_inertia(book.names, M)
     return model
 

@@ -21,8 +21,8 @@ from ..kernels.spatial import cross_matrix, rpy_rotation, turn
 from ..robot import MechanismRobot
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import independent
-from .serial import end_masses, hub_before, link_beam, root_mass, section_axes
-from .supports import sprung
+from .serial import end_masses, link_beam, root_mass, section_axes
+from .supports import hub_before, sprung
 
 __all__ = ["mechanism_structure"]
 

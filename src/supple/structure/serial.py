@@ -25,11 +25,10 @@ from ..kernels.spatial import (
 from ..robot import Body, JointedLink, Link, MechanismRobot, SerialRobot, remembered
 from .moving import MovingStructure
 from .parts import PLANAR, Joints, Release, Segment, SegmentNumbers, Structure
-from .supports import sprung
+from .supports import hub_before, sprung
 
 __all__ = [
     "end_masses",
-    "hub_before",
     "link_beam",
     "moving_serial",
     "root_mass",
@@ -288,16 +287,6 @@ def end_masses(link: JointedLink, payload: Body | None) -> list[Array]:
         com = (x - (link.length or 0.0), y, z)
         masses.append(body_mass(link.body.mass, com, link.body.tensor()))
     return masses
-
-
-def hub_before(link: JointedLink) -> Array:
-    """(6, 6) mass of the hub a prismatic link slides through, about the previous end."""
-    hub, mount = link.joint.hub, link.joint.mount
-    if hub is None:
-        return np.zeros((6, 6))
-    T = motion_transform(rpy_rotation(mount.rpy).T, np.asarray(mount.xyz))
-    mass: Array = T.T @ body_mass(hub.mass, hub.com, hub.tensor(tuple(link.joint.direction))) @ T
-    return mass
 
 
 def root_mass(link: JointedLink, beam: AnyBeam, L: Array, R_LS: Array) -> Array:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.frames import Frames
+from ..architectures.kinds import architecture_of
 from ..beams.theory import Beam
-from ..kernels.spatial import body_mass
-from ..robot import Robot, Springs
+from ..kernels.spatial import body_mass, motion_transform, rpy_rotation
+from ..robot import BASE, JointedLink, MechanismLink, Robot, Springs
 from .moving import MovingStructure
 from .parts import Release, Segment, Structure
 
-__all__ = ["FOUNDATION", "founded", "founded_in_motion", "sprung"]
+__all__ = ["FOUNDATION", "base_mass", "founded", "founded_in_motion", "hub_before", "sprung"]
 
 Array = NDArray[np.float64]
 FOUNDATION = "foundation"
@@ -45,15 +46,37 @@ def sprung(springs: Springs | None, planar: bool, R: Array) -> tuple[Release, ..
     return tuple(Release(turned[..., j], float(stiffness)) for j, stiffness in enumerate(k))
 
 
+def hub_before(link: JointedLink) -> Array:
+    """(6, 6) mass of the hub a prismatic link slides through, about the previous end."""
+    hub, mount = link.joint.hub, link.joint.mount
+    if hub is None:
+        return np.zeros((6, 6))
+    T = motion_transform(rpy_rotation(mount.rpy).T, np.asarray(mount.xyz))
+    mass: Array = T.T @ body_mass(hub.mass, hub.com, hub.tensor(tuple(link.joint.direction))) @ T
+    return mass
+
+
+def base_mass(robot: Robot) -> Array:
+    """(6, 6) what moves with the base: the foundation's body, hubs that slide on nothing else."""
+    mass = np.zeros((6, 6))
+    if robot.foundation is not None:
+        body = robot.foundation.body
+        mass = body_mass(body.mass, body.com, body.tensor())
+    for i, link in enumerate(architecture_of(robot).parts().values()):
+        if isinstance(link, JointedLink) and link.joint.type == "prismatic":
+            parent = link.parent if isinstance(link, MechanismLink) else None
+            if parent == BASE or (parent is None and i == 0):
+                mass = mass + hub_before(link)
+    return mass
+
+
 def founded(robot: Robot, structure: Structure) -> Structure:
     """Return a structure that stands on its robot's foundation instead of on the ground."""
     if robot.foundation is None:
         return structure
-    foundation, B = robot.foundation, structure.size
-    body, zero = foundation.body, np.zeros((6, 6))
-    mass = body_mass(body.mass, body.com, body.tensor())
-    releases = sprung(foundation, structure.planar, np.eye(3))
-    base = Segment(FOUNDATION, -1, Beam(0.0, 0.0), releases, np.eye(3), mass)
+    B, zero = structure.size, np.zeros((6, 6))
+    releases = sprung(robot.foundation, structure.planar, np.eye(3))
+    base = Segment(FOUNDATION, -1, Beam(0.0, 0.0), releases, np.eye(3), base_mass(robot))
     above = tuple(replace(segment, parent=segment.parent + 1) for segment in structure.segments)
     root = structure.root_mass
     return replace(

@@ -351,7 +351,7 @@ def chain_of(robot: SerialRobot, basis: Basis, stiffening: bool = False) -> Chai
         end = given[i]
         load = distal[i] if end is None else end
         links.append(_link(robot, structure, i, basis, load, stiffening))
-    foundation = foundation_of(robot.foundation, robot.planar)
+    foundation = foundation_of(robot, robot.planar)
     return Chain(tuple(links), robot.gravity, robot.planar, foundation=foundation)
 
 

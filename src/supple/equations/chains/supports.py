@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ...kernels.spatial import body_mass
-from ...robot import Foundation, JointedLink, Springs
+from ...robot import JointedLink, Robot, Springs
 from ...robot.joint import unit
+from ...structure.supports import base_mass
 from .crosses import Cross, crossed
 from .link_inertia import Numbers
 
@@ -60,13 +60,11 @@ def _support(columns: Array, K: Array, R_MS: Array, mass: Array | None = None) -
     return Support(columns, K, tuple(names), R_MS, np.zeros((6, 6)) if mass is None else mass)
 
 
-def foundation_of(given: Foundation | None, planar: bool) -> Support | None:
-    """Return a robot's foundation with its body, None where it is rigid."""
-    if given is None:
+def foundation_of(robot: Robot, planar: bool) -> Support | None:
+    """Return a robot's foundation with all that stands on it, None where it is rigid."""
+    if robot.foundation is None:
         return None
-    body = given.body
-    mass = body_mass(body.mass, body.com, body.tensor())
-    return _support(*given.soft(planar), np.eye(3), mass)
+    return _support(*robot.foundation.soft(planar), np.eye(3), base_mass(robot))
 
 
 def free_of(planar: bool, R_MS: Array) -> Support | None:

@@ -16,7 +16,8 @@ from ...errors import SuppleError
 from ...kernels.spatial import body_mass, rpy_rotation, turn
 from ...robot import MechanismRobot
 from ...robot.joint import unit
-from ...structure.serial import end_masses, hub_before, link_beam, root_mass, section_axes
+from ...structure.serial import end_masses, link_beam, root_mass, section_axes
+from ...structure.supports import hub_before
 from .chain import Chain, ChainLink, check_link, root_stiffness
 from .supports import bearing_of, foundation_of, free_of
 
@@ -79,7 +80,7 @@ def tree_chain(
             shaped = known
         links.append(_link(robot, i, sections, shaped, slide, stiffening))
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
-    foundation = foundation_of(robot.foundation, robot.planar)
+    foundation = foundation_of(robot, robot.planar)
     return Chain(
         tuple(links), robot.gravity, robot.planar, robot.tip_index, rods, foundation=foundation
     )
