@@ -294,7 +294,7 @@ def test_ctrl_c_that_compiled_code_calls_something_else(
         raise TypeError("incompatible function arguments")
 
     monkeypatch.setattr(supple.cli, "main", swallow)
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(SystemExit) as ended:
             main()

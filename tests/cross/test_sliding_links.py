@@ -196,8 +196,6 @@ def test_what_needs_constants_says_so():
     for ask in (supple.regressor, supple.closed_form):
         with pytest.raises(SuppleError, match="needs constants"):
             ask(model)
-    with pytest.raises(SuppleError, match="slides"):
-        supple.linearize(model, [0, 0, 0.5], outputs=[supple.Strain("link3")])
 
 
 @pytest.mark.parametrize(
