@@ -71,6 +71,7 @@ def compared(value: Any) -> list[Field[Any]]:
 
 def short(value: Any) -> str:
     """Return a value in at most one short line: arrays by their shape and range."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, np.ndarray):
         if value.size <= 6 and value.ndim == 1 and value.dtype.kind in "fiub":
             return "[" + ", ".join(f"{x:.6g}" for x in value) + "]"

@@ -185,5 +185,6 @@ def test_equality_of_arrays_and_short_words() -> None:
     assert same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])})
     assert not same((np.zeros(2),), (np.zeros(3),))
     assert short(np.array([1.0, 2.5])) == "[1, 2.5]"
+    assert (short(np.True_), short(np.int64(3)), short(np.float64(0.1))) == ("True", "3", "0.1")
     assert short("x" * 200).endswith("...")
     assert len(short(list(range(1000)))) < 80
