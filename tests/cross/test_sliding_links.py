@@ -198,17 +198,6 @@ def test_what_needs_constants_says_so():
             ask(model)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"links.link3.theory": "timoshenko", "links.link3.shear_stiffness": 1e6}, "timoshenko"),
-    ],
-)
-def test_what_build_does_not_offer_is_one_sentence(change, words):
-    with pytest.raises(SuppleError, match=words):
-        build(RRP.with_(change), AssumedModes(1))
-
-
 def test_lengths_off_the_beam_are_one_sentence():
     model = build(RRP, AssumedModes(1))
     for l in (1.4, 0.0, -0.2):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import supple
-from supple.beams.sliding.shapes import integrals
+from supple.beams.sliding.integrals import integrals
 from supple.integration.held_joints import flexible
 from supple.papers.cells import half_digit, right_number
 from supple.papers.theodore import SCALINGS, arm_model, frozen

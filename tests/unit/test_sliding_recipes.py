@@ -9,9 +9,9 @@ import pytest
 
 import supple
 from supple.beams.basis import AssumedModes, FiniteElements
-from supple.beams.sliding import shapes as room
+from supple.beams.sliding import integrals as room
+from supple.beams.sliding.integrals import integrals
 from supple.beams.sliding.rates import Rate
-from supple.beams.sliding.shapes import integrals
 from supple.equations.build import build
 
 ROBOT = supple.load("theodore-rrp")

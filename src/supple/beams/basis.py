@@ -143,9 +143,10 @@ class AssumedModes(Basis):
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return clamped-mass shapes that follow the free length.
 
-        Of a beam with stations they are those of its whole length, stretched to the free one.
+        Of a beam that shears or has stations they are those of its whole length, stretched to the
+        free one.
         """
-        if not isinstance(beam, Beam):
+        if not isinstance(beam, Beam) or any(beam.deforms.kGA):
             shapes = self.shapes(i, beam, end)
             # series end where all that follows is below 1e-11
             size = np.abs(shapes.coefficients).max(axis=(0, 1, 3))  # (k,)

@@ -29,7 +29,6 @@ from .small_motion import Matrices, SmallMotion, State
 __all__ = ["LedModel", "led_elements"]
 
 Array = NDArray[np.float64]
-STEP = 1e-4  # of the length, over which slopes of links that slide are taken
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,7 @@ class LedModel(SmallMotion):
         return found.torque(*state), -found.drive[3]
 
     def section(self, link: str, fraction: float, x: Array) -> Array:
-        """Return how a section moves per unit y, (1 or B, 6, N), link axes.
-
-        Slopes of a link that slides by differences along it, good to 1e-7 of the largest.
-        """
+        """Return how a section moves per unit y, (1 or B, 6, N), link axes."""
         model, k = self.model, self.model.joints
         q = np.pad(self._joints(x), ((0, 0), (0, self.size)))
         tree, z = model.functions.spread(q)
@@ -100,14 +96,7 @@ class LedModel(SmallMotion):
         if part.slide is not None:
             # (B, 6, k) displacement and rotation of a link that slides at its lengths, segment axes
             lengths = z[:, chain.lengths_at[i]]
-            middle = min(max(fraction, STEP), 1 - STEP)
-            places = np.array([middle - STEP, middle, middle + STEP, fraction])
-            each = np.asarray(part.slide.fields(lengths[:, None], places))
-            low, mid, high, here = (each[:, j] for j in range(4))
-            rise = (high - low) / 2 + (fraction - middle) / STEP * (high - 2 * mid + low)
-            tilt = rise / (STEP * lengths[:, None, None])
-            turn = np.stack([-tilt[:, 2], tilt[:, 1]], axis=1)
-            field = np.concatenate([here, turn], axis=1)
+            field = np.asarray(part.slide.fields(lengths, fraction))
         elif part.shapes is not None:
             field = part.shapes.at(fraction * part.inv.length)
         else:

@@ -1,27 +1,32 @@
 """Finite elements on a link that slides: a mesh that stretches with the free length.
 
 Shapes are fixed functions of eta = x/l, so a material point moves through the mesh at
-d eta/dl = (1 - eta)/l and every integral is a constant times a power of l:
+d eta/dl = (1 - eta)/l and every integral is a constant times a power of l. Along l, at a material
+point, a function l^-p f(eta) goes as
 
-    N_l = (1 - eta) N' / l,    N_ll = [(1 - eta)^2 N'' - 2 (1 - eta) N'] / l^2.
+    l^-(p+1) [(1 - eta) f' - p f],
+    l^-(p+2) [(1 - eta)^2 f'' - 2 (p + 1) (1 - eta) f' + p (p + 1) f].
+
+A deflection is F + (L/l)^2 G, the parts of bending and of shear at the whole length L: curvature
+F''/l^2 and shear strain (L/l)^2 G'/l then keep, at every length, the ratio that equilibrium gives
+them at L, psi = F'/l.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import legendre
+from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
 from ..invariants import foreshortening, gauss_points, invariants
 from ..shapes import EndLoad, Shapes
-from ..theory import AnyBeam
-from ..varying import VaryingBeam
+from ..theory import AnyBeam, Beam
+from .clamped_mass import Stroke, chebyshev_at
 from .rates import Rate, variable
 from .shapes import (
     ROWS,
@@ -34,7 +39,8 @@ from .shapes import (
     SlidingShapes,
     Velocity,
 )
-from .weighted import Moments, MovingWeights, piecewise
+from .stretched import layered_shortening, moments_of, short_tables, tables
+from .weighted import Moments, piecewise
 
 __all__ = ["SlidingElements"]
 
@@ -71,6 +77,24 @@ class SlidingElements(SlidingShapes):
         return tuple(out)
 
     @cached_property
+    def layers(self) -> tuple[Shapes, ...]:
+        """The shapes without shear, F, and where the beam shears what shear adds, G."""
+        own = self.shapes
+        if not any(self.beam.deforms.kGA):
+            return (own,)
+        width = np.diff(own.breaks)[:, None]
+        bent = np.pad(own.coefficients, [(0, 0)] * 3 + [(0, 1)])
+        sheared = np.zeros_like(bent)
+        for j, kind in enumerate(own.kinds):
+            row, turn, sign = ROWS[kind]
+            if kind != "torsion":
+                psi = sign * own.coefficients[:, turn, j]
+                F = width / 2 * legendre.legint(psi, lbnd=-1, axis=1)
+                F[1:, 0] += np.cumsum(F.sum(axis=1))[:-1]
+                sheared[:, row, j], bent[:, row, j] = bent[:, row, j] - F, F
+        return tuple(Shapes(own.breaks, part, own.kinds) for part in (bent, sheared))
+
+    @cached_property
     def _kept(self) -> dict[Any, Any]:
         """Tables by the fraction they begin at, made when first asked for."""
         return {}
@@ -81,7 +105,7 @@ class SlidingElements(SlidingShapes):
         velocity: Velocity = "material",
         held: Scalar = None,
         beta: Beta = None,
-        start: float = 0.0,
+        start: float | None = None,
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":
@@ -89,54 +113,27 @@ class SlidingElements(SlidingShapes):
                 "velocity 'paper' is for AssumedModes of a uniform link: elements, and the shapes "
                 "of a link with stations, follow the material"
             )
-        bending, torsion = _tables(self, start)
-        twist = self._family(torsion, l, 9, 1) if len(torsion["tip"]) else None
-        return self._family(bending, l, 0, 3), twist
-
-    def _family(self, table: dict[str, Any], l: Scalar, column: int, power: int) -> Family:
-        """A family's integrals at a free length: of constants or moments, times powers of l."""
-        length, inside, three = variable(l), _moments(l, table, column), range(3)
-        told: Any = np.ndarray.tolist if inside is None else inside.values
-        by = [1.0, 1.0 / l, 1.0 / (l * l)]
-        square = [1.0, by[1], by[2], by[1] * by[2], by[2] * by[2]]
-        gram = [[_times(told(table["gram"][d][e]), square[d + e]) for e in three] for d in three]
-        mean, centre = (
-            [_times([told(table[name][d])], by[d])[0] for d in three] for name in ("mean", "centre")
-        )
-        tip = [Rate(value) for value in table["tip"].tolist()]
-        slope = [(1.0 / length) * value for value in table["slope"].tolist()]
-        stiff = 1.0 / (length * length * length) if power == 3 else 1.0 / length
-        own = np.moveaxis(np.diagonal(table["gram"][0][0]), -1, 0)
-        if inside is None:
-            K = [[Rate(value) for value in row] for row in table["K"].tolist()]
-            modal = [Rate(value * (self.unit.rIp if power == 1 else self.unit.m)) for value in own]
-        else:
-            planes = table["planes"].tolist()
-            by_plane: Any = {k: _moments(l, table, _STIFF[k]) for k in set(planes)}
-            K = [by_plane[k].rates(row) for row, k in zip(table["K"], planes, strict=True)]
-            modal = inside.rates(own)
-        K = [[stiff * value for value in row] for row in K]
-        return Family(gram, mean, centre, tip, slope, K, [length * each for each in modal])
+        if ("plain", start) not in self._kept:
+            self._kept["plain", start] = tables(self.beam, self.layers, start)
+        bending, torsion = self._kept["plain", start]
+        twist = _family(self, torsion, l, 9, 1) if len(torsion["slope"]) else None
+        return _family(self, bending, l, 0, 3), twist
 
     def shortening(
-        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float = 0.0
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float | None = None
     ) -> Shortening:
         """Return F = phi(eta)/l of pairs, with the rates of a material point."""
         if ("short", start) not in self._kept:
-            self._kept["short", start] = _short_tables(self, start)
+            self._kept["short", start] = short_tables(self.beam, self.layers, start)
         table, three = self._kept["short", start], range(3)
-        place, inside = [table["pairs"].index(pair) for pair in pairs], _moments(l, table, 0)
+        place, inside = [table["pairs"].index(pair) for pair in pairs], moments_of(l, table, 0)
         told: Any = np.ndarray.tolist if inside is None else inside.values
-        by = [1.0 / l]
-        for _ in range(5):
-            by.append(by[-1] / l)
-        length = variable(l)
-
-        whole: list[tuple[str, int, Any]] = [("gram", 1, place), ("against", 0, slice(None))]
+        by = [[_power(l, self.beam.L, d, s) for s in range(5)] for d in range(7)]
+        whole: list[tuple[str, int, Any]] = [("gram", 2, place), ("against", 1, slice(None))]
         gram, against = (
             [
                 [
-                    _times(told(table[name][d][e][place][:, columns]), by[d + e + power])
+                    _valued(told, table[name][d][e][:, place][:, :, columns], by[d + e + power])
                     for e in three
                 ]
                 for d in three
@@ -144,188 +141,204 @@ class SlidingElements(SlidingShapes):
             for name, power, columns in whole
         )
         mean, centre = (
-            [_times([told(table[name][d][place])], by[d])[0] for d in three]
+            [_valued(told, table[name][d][:, None, place], by[d + 1])[0] for d in three]
             for name in ("mean", "centre")
         )
-        tips = [(1.0 / length) * v for v in table["tip"][place].tolist()]
+        shares = [_power(variable(l), self.beam.L, 1, s) for s in three]
+        tips = [Rate(0.0) + _combined(each, shares) for each in table["tip"][:, place].T.tolist()]
         return Shortening(pairs, gram, against, mean, centre, tips)
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
-        at = np.broadcast_arrays(l, eta)[1]
-        found = self.shapes.at(self.beam.L * at.ravel())[:, :4]
-        return found.reshape(*at.shape, 4, self.count)
+        """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
+        length, at = (np.asarray(x, float) for x in np.broadcast_arrays(l, eta))
+        ratio = (self.beam.L / length.ravel())[:, None, None]
+        parts = [layer.at(self.beam.L * at.ravel()) for layer in self.layers]
+        parts[0][:, 4:] *= ratio
+        found = sum(part * ratio ** (2 * s) for s, part in enumerate(parts))
+        return np.asarray(found).reshape(*at.shape, 6, self.count)
 
     def spot(
         self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
     ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
-        length, shapes = variable(l), self.shapes
-        unit = shapes.breaks / self.beam.L
+        length, unit = variable(l), self.shapes.breaks / self.beam.L
         rows = [ROWS[kind][0] for kind in self.kinds]
-        series = np.moveaxis(shapes.coefficients[:, rows, range(len(rows))], -1, 1)
-        f = [piecewise(eta.value, unit, series, d) for d in range(4)]
-        each = [(eta.of(*one[:3]), eta.of(*one[1:]) / length) for one in zip(*f, strict=True)]
+        shares = [_power(length, self.beam.L, 0, s) for s in range(3)]
+        moved, slopes = [], []
+        for layer in self.layers:
+            series = np.moveaxis(layer.coefficients[:, rows, range(len(rows))], -1, 1)
+            f = [piecewise(eta.value, unit, series, d) for d in range(4)]
+            moved.append([eta.of(*one[:3]) for one in zip(*f, strict=True)])
+            slopes.append([eta.of(*one[1:]) / length for one in zip(*f, strict=True)])
+        each = [
+            (_combined(list(parts), shares), slope)
+            for *parts, slope in zip(*moved, slopes[0], strict=True)
+        ]
         if not pairs:
             return each, []
         # phi = l F on every piece, a polynomial
-        terms = 2 * shapes.degree
+        terms = 2 * self.layers[0].degree
         t, w = legendre.leggauss(terms)
-        x, _ = gauss_points(shapes.breaks, terms)
-        own, moved = foreshortening(shapes, x)
-        phi = (self.beam.L * moved[:, 0]).reshape(len(unit) - 1, terms, -1)
+        x, _ = gauss_points(self.shapes.breaks, terms)
         to = (np.arange(terms) + 0.5)[:, None] * legendre.legvander(t, terms - 1).T
-        series = np.einsum("ng,pgm->pnm", to * w, phi)
-        f = [piecewise(eta.value, unit, series, d) for d in range(3)]
+        own, parts = layered_shortening(self.layers, lambda one: foreshortening(one, x))
         named = [(self.member[a], self.member[b]) for a, b in own]
-        at = [named.index(pair) for pair in pairs]
-        return each, [eta.of(*(part[k] for part in f)) / length for k in at]
+        at, short = [named.index(pair) for pair in pairs], []
+        for moves in parts:
+            phi = (self.beam.L * moves[:, 0]).reshape(len(unit) - 1, terms, -1)
+            series = np.einsum("ng,pgm->pnm", to * w, phi)
+            f = [piecewise(eta.value, unit, series, d) for d in range(3)]
+            short.append([eta.of(*(part[k] for part in f)) / length for k in at])
+        return each, [_combined(list(one), shares) for one in zip(*short, strict=True)]
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
         """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
         L, out = self.beam.L, [[0.0] * self.count for _ in range(3)]
-        first, second = (self.shapes.at(eta * L, d)[0] * L**d for d in (1, 2))
+        slope = self.shapes.at(eta * L, 1)[0]
         for j, kind in enumerate(self.kinds):
-            row, turn, sign = ROWS[kind]
+            turn = ROWS[kind][1]
             twists = kind == "torsion"
-            value = float(first[3, j] if twists else sign * second[row, j])
+            value = float(slope[turn, j]) * (L if twists else L * L)
             out[turn - 3][j] = value / l if twists else value / (l * l)
         return out
+
+    def shaped(self, l: float) -> Shapes:
+        """Return the shapes at a free length."""
+        ratio, own = self.beam.L / l, self.layers[0].coefficients.copy()
+        own[:, 4:] *= ratio
+        for layer in self.layers[1:]:
+            own[:, :3] += ratio**2 * layer.coefficients[:, :3]
+        return Shapes(self.shapes.breaks / ratio, own, self.kinds)
 
     def damping(
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
     ) -> list[Scalar]:
         """Return modal damping of the free part: as at the whole length, times L/l."""
         # (k, k) at the whole length; frequencies go as 1/l^2 and masses as l
+        zeta, factor = ratios[0] if ratios else 0.0, self.beam.L / l
+        if len(self.layers) > 1 and isinstance(self.beam, Beam):
+            stroke = Stroke(self.beam.L)
+            C = [[chebyshev_at(c, stroke.at(l)) for c in row] for row in self._damped]
+        else:
+            C = self._at_one(self.beam.L).tolist()
+        return [
+            2 * zeta * factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C
+        ]
+
+    def _at_one(self, l: float) -> Array:
+        """l/L times M (M^-1 K)^(1/2) of the free part at one length, (k, k)."""
         from scipy.linalg import eigh
 
-        inv = invariants(self.beam, self.shapes, EndLoad())
+        inv = invariants(self.beam.outside(l), self.shaped(l), EndLoad())
         omega2, Phi = eigh(inv.K, inv.modal_mass)
         side = inv.modal_mass @ Phi
-        C: list[list[float]] = (
-            (side * (2 * (ratios[0] if ratios else 0.0) * np.sqrt(omega2))) @ side.T
-        ).tolist()
-        factor = self.beam.L / l
-        return [factor * sum(c * v for c, v in zip(row, speed, strict=True)) for row in C]
+        return np.asarray((side * np.sqrt(omega2)) @ side.T) * l / self.beam.L
+
+    @cached_property
+    def _damped(self) -> list[list[Array]]:
+        """The same along the stroke, as Chebyshev series."""
+        t = chebyshev.chebpts1(49)
+        rows = [self._at_one(l).ravel() for l in Stroke(self.beam.L).lengths(t).tolist()]
+        series = chebyshev.chebfit(t, np.array(rows), 48)
+        small = 1e-14 * np.abs(series).max()
+        cut = [c[: 1 + int(np.nonzero(np.abs(c) > small)[0].max(initial=0))] for c in series.T]
+        return [cut[i : i + self.count] for i in range(0, len(cut), self.count)]
 
 
-def _integration(
-    own: SlidingElements, points: int, degree: int, start: float
-) -> tuple[Array, Callable[[Array], Array], MovingWeights | None]:
-    """Places (n,) along the whole length, and integrals over eta (..) of values (n, ..) there.
-
-    They begin at the fraction `start`. Where the section varies, series (.., p n) of the
-    values, and what stands inside the integrals, which follow with l.
-    """
-    L, beam = own.beam.L, own.beam
-    breaks = own.shapes.breaks
-    breaks = np.append(start * L, breaks[breaks > start * L])
-    varies = isinstance(beam, VaryingBeam)
-    x, w = gauss_points(breaks, degree + 1 if varies else points)
-    if not isinstance(beam, VaryingBeam):
-        return x, lambda values: np.asarray(np.tensordot(w / L, values, 1)), None
-    weights = MovingWeights(beam, breaks / L)
-    pieces, project = len(breaks) - 1, weights.projected
-    return (
-        x,
-        lambda values: project(values.reshape(pieces, degree + 1, *values.shape[1:])),
-        weights,
+def _family(
+    own: SlidingElements, table: dict[str, Any], l: Scalar, column: int, power: int
+) -> Family:
+    """A family's integrals at a free length: of constants or moments, times powers of l."""
+    length, inside, three = variable(l), moments_of(l, table, column), range(3)
+    told: Any = np.ndarray.tolist if inside is None else inside.values
+    by = [[_power(l, own.beam.L, d, s) for s in three] for d in range(5)]
+    gram = [[_valued(told, table["gram"][d][e], by[d + e]) for e in three] for d in three]
+    mean, centre = (
+        [_valued(told, table[name][d][:, None], by[d])[0] for d in three]
+        for name in ("mean", "centre")
     )
+    shares = [_power(length, own.beam.L, 0, s) for s in three]
+    tip = [Rate(0.0) + _combined(each, shares) for each in table["tip"].T.tolist()]
+    slope = [(1.0 / length) * value for value in table["slope"].tolist()]
+    diagonal = np.moveaxis(np.diagonal(table["gram"][0][0], axis1=1, axis2=2), -1, 1)
+    density = own.unit.rIp if power == 1 else own.unit.m
+    each = [[x * density for x in _rates(inside, part)] for part in diagonal]
+    modal = [length * _combined(list(x), shares) for x in zip(*each, strict=True)]
+    K, turning = _stiffness(own, table, l, power), None
+    if "turned" in table:
+        rows: Any = [moments_of(l, table, 6 + plane) for plane in table["planes"]]
+        turned: Any = [np.ndarray.tolist if row is None else row.values for row in rows]
+        inner, outer = table["turned"]
+        down = _power(l, own.beam.L, 1, 0)
+        grams = [
+            [
+                [
+                    _valued(of, part[None, None], [by[d + e][0] * down * down])[0]
+                    for of, part in zip(turned, inner[d][e][0], strict=True)
+                ]
+                for e in three
+            ]
+            for d in three
+        ]
+        means = [
+            [
+                _valued(of, part[None, None, None], [by[d][0] * down])[0][0]
+                for of, part in zip(turned, outer[d][0], strict=True)
+            ]
+            for d in three
+        ]
+        turning = grams, means
+    return Family(gram, mean, centre, tip, slope, K, modal, turning)
 
 
-def _moments(l: Scalar, table: dict[str, Any], column: int) -> Moments | None:
-    """What a table's series are summed with at a free length, a property inside."""
-    weights: MovingWeights | None = table["weights"]
-    if weights is None:
-        return None
-    count = table["mean"][0].shape[-1] // (len(weights.pieces) - 1)
-    return weights.moments(column, count, l)
+def _stiffness(
+    own: SlidingElements, table: dict[str, Any], l: Scalar, power: int
+) -> list[list[Rate]]:
+    """Integrals of EI F''^2/l^3, with kGA (L/l)^4 G'^2/l, or of GJ F'^2/l; over EI or GJ."""
+    length, out = variable(l), []
+    bent = 1.0 / (length * length * length) if power == 3 else 1.0 / length
+    sheared = _power(length, own.beam.L, 1, 2)
+    for i, k in enumerate(table["planes"].tolist()):
+        row = [bent * x for x in _rates(moments_of(l, table, _STIFF[k]), table["K"][i])]
+        if "sheared" in table and own.beam.deforms.kGA[k - 1]:
+            unit = own.beam if isinstance(own.beam, Beam) else None
+            factor = sheared * (unit.kGA[k - 1] / unit.EI[k - 1] if unit else 1.0)
+            more = _rates(moments_of(l, table, 3 + k), table["sheared"][i])
+            row = [a + factor * b for a, b in zip(row, more, strict=True)]
+        out.append(row)
+    return out
 
 
-def _tables(own: SlidingElements, start: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Integrals over eta of bending and of twist, unit length, and end values."""
-    if ("plain", start) in own._kept:
-        kept: tuple[dict[str, Any], dict[str, Any]] = own._kept["plain", start]
-        return kept
-    L, shapes = own.beam.L, own.shapes
-    x, over, weights = _integration(own, shapes.degree + 3, 2 * shapes.degree + 1, start)
-    eta = (x / L)[:, None]
-    end = [shapes.at(L, d)[0] * L**d for d in range(2)]
-    out = []
-    for twists in (False, True):
-        columns = [j for j, kind in enumerate(own.kinds) if (kind == "torsion") is twists]
-        rows, order = [ROWS[own.kinds[j]][0] for j in columns], 1 if twists else 2
-        N, bent = _material(own, x, columns), shapes.at(x, order)[:, rows, columns] * L**order
-        same = np.equal.outer(rows, rows)
-        out.append(
-            {
-                "gram": [[over(a[:, :, None] * b[:, None]) for b in N] for a in N],
-                "mean": [over(a) for a in N],
-                "centre": [over(eta * a) for a in N],
-                "tip": end[0][rows, columns],
-                "slope": end[1][rows, columns],
-                "K": over(bent[:, :, None] * bent[:, None] * same),
-                "planes": np.array(rows),
-                "weights": weights,
-            }
-        )
-    own._kept["plain", start] = out[0], out[1]
-    return out[0], out[1]
+def _power(l: Any, L: float, p: int, s: int) -> Any:
+    """l^-p (L/l)^(2 s), of a number, an expression or a Rate."""
+    out: Any = L ** (2 * s)
+    for _ in range(p + 2 * s):
+        out = out / l
+    return out
 
 
-def _short_tables(own: SlidingElements, start: float) -> dict[str, Any]:
-    """Integrals over eta of phi and its material rates, phi = l F, for pairs of functions."""
-    L, shapes = own.beam.L, own.shapes
-    x, over, weights = _integration(own, 2 * shapes.degree + 2, 4 * shapes.degree, start)
-    pairs, F, tip = _shortened(shapes, x)
-    N = _material(own, x, [j for j, kind in enumerate(own.kinds) if kind != "torsion"])
-    eta = (x / L)[:, None]
-    return {
-        "pairs": [(own.member[a], own.member[b]) for a, b in pairs],
-        "gram": [[over(a[:, :, None] * b[:, None]) for b in F] for a in F],
-        "against": [[over(a[:, :, None] * b[:, None]) for b in N] for a in F],
-        "mean": [over(a) for a in F],
-        "centre": [over(eta * a) for a in F],
-        "tip": tip,
-        "weights": weights,
-    }
+def _combined(values: list[Any], shares: list[Any]) -> Any:
+    """A sum of values, as many as there are, times their shares; a float zero adds nothing."""
+    out: Any = 0.0
+    for value, share in zip(values, shares, strict=False):
+        if not (isinstance(value, float) and value == 0.0):
+            term = value if isinstance(share, float) and share == 1.0 else value * share
+            out = term if isinstance(out, float) and out == 0.0 else out + term
+    return out
 
 
-def _material(own: SlidingElements, x: Array, columns: list[int]) -> list[Array]:
-    """N, l N_l and l^2 N_ll (n, columns) of some shapes at places x of the whole length."""
-    L, left = own.beam.L, (1 - x / own.beam.L)[:, None]
-    rows = [ROWS[own.kinds[j]][0] for j in columns]
-    f = [own.shapes.at(x, d)[:, rows, columns] * L**d for d in range(3)]
-    return [f[0], left * f[1], left**2 * f[2] - 2 * left * f[1]]
-
-
-def _times(rows: list[list[Scalar]], factor: Scalar) -> list[list[Scalar]]:
-    """Rows times a factor; a float zero stays one."""
-    if isinstance(factor, float) and factor == 1.0:
-        return rows
+def _valued(told: Any, parts: Array, by: list[Scalar]) -> list[list[Scalar]]:
+    """Rows of integrals from their parts (s, r, c, ..), times the factors of these."""
+    rows = [told(part) for part in parts]
     return [
-        [0.0 if isinstance(value, float) and value == 0.0 else value * factor for value in row]
-        for row in rows
+        [_combined(list(entry), by) for entry in zip(*each, strict=True)]
+        for each in zip(*rows, strict=True)
     ]
 
 
-def _shortened(shapes: Shapes, x: Array) -> tuple[tuple[tuple[int, int], ...], list[Array], Array]:
-    """Pairs of shapes; phi = l F, l^2 F_l and l^3 F_ll (n, pairs) at places x; phi at the end.
-
-    F_l = [(1 - eta) phi' - phi]/l^2, F_ll = [(1 - eta)^2 phi'' - 4 (1 - eta) phi' + 2 phi]/l^3.
-    """
-    L = float(shapes.breaks[-1])
-    at = np.concatenate([x, [L]])
-    pairs, moved = foreshortening(shapes, at)
-    j, n = (np.array([pair[k] for pair in pairs], int) for k in range(2))
-    half = np.where(j == n, 0.5, 1.0)
-    v1, v2 = (shapes.at(at, d)[:, 1:3] for d in (1, 2))
-    products = [
-        (v1[..., j] * v1[..., n]).sum(axis=1),
-        (v2[..., j] * v1[..., n] + v1[..., j] * v2[..., n]).sum(axis=1),
-    ]
-    phi = [L * moved[:, 0], *(-half * L ** (2 + d) * f for d, f in enumerate(products))]
-    left = (1 - x / L)[:, None]
-    p = [f[:-1] for f in phi]
-    F = [p[0], left * p[1] - p[0], left**2 * p[2] - 4 * left * p[1] + 2 * p[0]]
-    return pairs, F, phi[0][-1]
+def _rates(inside: Moments | None, series: Array) -> list[Rate]:
+    """Integrals (n,) as Rates: constants, or moments."""
+    if inside is None:
+        return [Rate(value) for value in series.tolist()]
+    found: list[Rate] = inside.rates(series)
+    return found

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -172,7 +173,7 @@ class SlidingModes(SlidingShapes):
         velocity: Velocity = "material",
         held: Scalar = None,
         beta: Beta = None,
-        start: float = 0.0,
+        start: float | None = None,
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length.
 
@@ -231,7 +232,7 @@ class SlidingModes(SlidingShapes):
         return twists
 
     def shortening(
-        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float = 0.0
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float | None = None
     ) -> Shortening:
         """Return the foreshortening of pairs of bending functions at a free length."""
         if beta is None and not start and self.table is not None:
@@ -244,7 +245,7 @@ class SlidingModes(SlidingShapes):
             table = self._short[pairs]
             if table is not None:
                 return table.at(l, self.laws[0].stroke.at(l))
-        return shortened(self.bends(l, beta), pairs, l, self._running, start)
+        return shortened(self.bends(l, beta), pairs, l, self._running, start or 0.0)
 
     @cached_property
     def _short(self) -> dict[Pairs, ShortTable | None]:
@@ -262,13 +263,16 @@ class SlidingModes(SlidingShapes):
         return table_of(self) if plain else None
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
+        """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
         l, eta = np.asarray(l, float), np.asarray(eta, float)
-        out = np.zeros((*np.broadcast_shapes(l.shape, eta.shape), 4, self.count))
+        out = np.zeros((*np.broadcast_shapes(l.shape, eta.shape), 6, self.count))
         modes, twists = self.bends(l), self._twists(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
+            row, turn, sign = ROWS[kind]
             one = twists[i] if kind == "torsion" else modes[i]
-            out[..., ROWS[kind][0], j] = one.at(Rate(eta)).value
+            out[..., row, j] = one.at(Rate(eta)).value
+            if isinstance(one, Bent):
+                out[..., turn, j] = sign * one.slopes(Rate(eta))[0].value / l
         return out
 
     def spot(
@@ -305,9 +309,12 @@ def summed_family(
     l: Scalar,
     velocity: Velocity,
     density: float,
-    start: float = 0.0,
+    start: float | None = None,
 ) -> Family:
-    """Return a family's integrals by quadrature, from the fraction `start` on."""
+    """Return a family's integrals by quadrature, from the fraction `start` on.
+
+    Twist begins with a slope, so that its rate jumps at the hub, see `shapes`; bending does not.
+    """
     points, weights = shapes.quadrature
     points = [start + (1 - start) * x for x in points] if start else points
     weights = [(1 - start) * w for w in weights] if start else weights
@@ -334,6 +341,12 @@ def summed_family(
                         value = sum(a * p[e] for a, p in zip(weighted[i][d], parts[j], strict=True))
                         gram[d][e][i][j] = gram[e][d][j][i] = value
     mean = [[sum(weighted[i][d]) for i in n] for d in three]
+    if start is None and velocity == "material" and any(isinstance(x, _Twist) for x in modes):
+        jumps = [mode.at(place(0.0, l)).first for mode in modes]
+        mean[2] = [x + g / l for x, g in zip(mean[2], jumps, strict=True)]
+        for (i, g), (j, h) in product(enumerate(jumps), enumerate(jumps)):
+            gram[1][2][i][j] = gram[1][2][i][j] + g * h / (2 * l)
+            gram[2][1][i][j] = gram[2][1][i][j] + g * h / (2 * l)
     centre = [
         [sum(x * a for x, a in zip(points, weighted[i][d], strict=True)) for i in n] for d in three
     ]

@@ -8,6 +8,11 @@ the whole beam, the part inside the hub included, are linear:
 
     r_t = N eta_t + (N_l eta + e_x) l_t,    r_tt = .. + 2 N_l eta_t l_t + N_ll eta l_t^2.
 
+Where a section that leaves the hub shears or twists, N_l jumps there from 0 to g. N_ll then has a
+peak g delta(x), at which N_l counts as g/2: the hub feels the flux of momentum m g eta l_t^2 and
+the slide half of m (g eta)^2 l_t^2, so that by Hamilton's principle a hub without friction does no
+work. The same holds where slopes jump inside, from element to element.
+
 With geometric stiffening a bent beam keeps its length: N then has a column more for each product
 eta_i eta_j of one plane, its foreshortening -1/2 int v'^2 along x, and eta those products.
 """
@@ -27,8 +32,8 @@ from ..invariants import beam_points
 from ..shapes import PLANES, EndLoad
 from ..theory import AnyBeam, Beam
 from ..varying import VaryingBeam
-from .rates import Rate, call, place, variable
-from .recipes import Recipe, recipe, symbolic
+from .rates import Rate, call
+from .recipes import Recipe
 from .weighted import MovingWeights
 
 __all__ = [
@@ -41,8 +46,6 @@ __all__ = [
     "Spot",
     "StiffRod",
     "Velocity",
-    "integrals",
-    "spot_fields",
 ]
 
 Array = NDArray[np.float64]
@@ -64,7 +67,9 @@ class Family:
         gram[d][e][i][j]: integrals over eta in 0..1 of the d-th derivative along l of function i
         times the e-th of function j, d and e from 0 to 2.  mean[d][i], centre[d][i]: integrals of
         the same, and of eta times it.  tip, slope: Rates of each function and of its slope in x at
-        the end.  stiffness: Rates (n, n).  modal: Rates (n,), modal mass with the end load.
+        the end, without shear.  stiffness: Rates (n, n).  modal: Rates (n,), modal mass with the
+        end load.  turning: gram and mean of the slopes without shear, where sections have rotary
+        inertia.
     """
 
     gram: list[list[Matrix]]
@@ -74,6 +79,7 @@ class Family:
     slope: list[Rate]
     stiffness: list[list[Rate]]
     modal: list[Rate]
+    turning: tuple[list[list[Matrix]], Matrix] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,13 +145,13 @@ class SlidingShapes(ABC):
        x-y, x-z, torsion.
     2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
        float or expression, (None where there are none); shape j is number `member[j]` of its own.
-       Integrals over eta begin at the fraction `start`.
+       Integrals over eta begin at the fraction `start`; None: at the hub, with what jumps there.
     3. `shortening(l, pairs, beta, start)` returns the foreshortening of pairs of bending functions.
-    4. `fields(l, eta)` returns displacements and twist (.., 4, k) at fractions of free lengths,
-       arrays that broadcast, numbers only.
-    5. `spot(l, eta, pairs, beta)` returns Rates of every shape and of its slope in x at one place
-       eta, and of the foreshortening of pairs there; `curvature(l, eta)` returns (3, k), the rates
-       of twist, psi_y and psi_z along x.
+    4. `fields(l, eta)` returns displacements and rotations (.., 6, k) at fractions of free
+       lengths, arrays that broadcast, numbers only.
+    5. `spot(l, eta, pairs, beta)` returns Rates of every shape and of its slope in x, without
+       shear, at one place eta, and of the foreshortening of pairs there; `curvature(l, eta)`
+       returns (3, k), the rates of twist, psi_y and psi_z along x.
     6. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
 
     Families hold integrals for the properties of `unit`: those of a uniform beam, or ones where the
@@ -164,19 +170,19 @@ class SlidingShapes(ABC):
         velocity: Velocity = "material",
         held: Scalar = None,
         beta: Beta = None,
-        start: float = 0.0,
+        start: float | None = None,
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
 
     @abstractmethod
     def shortening(
-        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float = 0.0
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float | None = None
     ) -> Shortening:
         """Return the foreshortening of pairs of bending functions at a free length."""
 
     @abstractmethod
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        """Return displacements and twist (.., 4, k) at fractions of free lengths."""
+        """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
 
     @abstractmethod
     def spot(
@@ -203,7 +209,7 @@ class SlidingShapes(ABC):
         """What the families' integrals are multiplied by."""
         if isinstance(self.beam, Beam):
             return self.beam
-        return Beam(self.beam.L, 1.0, EI=(1.0, 1.0), GJ=1.0, rIp=1.0)
+        return Beam(self.beam.L, 1.0, EI=(1.0, 1.0), GJ=1.0, rI=(1.0, 1.0), rIp=1.0)
 
     def rod(
         self, l: Scalar, start: float | None = None
@@ -271,221 +277,10 @@ class StiffRod(SlidingShapes):
         return Shortening((), [[]], [[]], [], [], [])
 
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
-        return np.zeros((*np.broadcast(l, eta).shape, 3, 0))
+        return np.zeros((*np.broadcast(l, eta).shape, 6, 0))
 
     def spot(self, *_: Any, **__: Any) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         return [], []
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
         return [[], [], []]
-
-
-def integrals(
-    shapes: SlidingShapes,
-    l: Scalar,
-    velocity: Velocity = "material",
-    held: Scalar = None,
-    beta: Beta = None,
-    stiffening: bool = False,
-    start: float | None = None,
-) -> SlideIntegrals:
-    """Return the integrals of a sliding link at a free length, float or expression.
-
-    Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes. `beta`
-    are the roots of the frequency equation where they come from elsewhere than Newton's method.
-    `stiffening` adds the columns of foreshortening. With `start` integrals are those
-    of what lies beyond that fraction of l.
-
-    Expressions are written once for each kind of question and then evaluated at what is given.
-
-    Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
-    """
-    if not symbolic(l):
-        return _integrals(shapes, l, velocity, held, beta, stiffening, start)
-    other, roots = [] if held is None else [held], [] if beta is None else list(beta)
-    key = (velocity, len(other), None if beta is None else len(roots), stiffening, start)
-
-    def write(at: list[Scalar], other: list[Scalar], roots: list[Scalar]) -> SlideIntegrals:
-        own, given = other[0] if other else None, None if beta is None else roots
-        return _integrals(shapes, at[0], velocity, own, given, stiffening, start)
-
-    if key not in shapes.recipes:
-        shapes.recipes[key] = recipe(write, 1, len(other), len(roots))
-    found: SlideIntegrals = shapes.recipes[key].at([l], other, roots)
-    return found
-
-
-def _integrals(
-    shapes: SlidingShapes,
-    l: Scalar,
-    velocity: Velocity,
-    held: Scalar,
-    beta: Beta,
-    stiffening: bool,
-    start: float | None,
-) -> SlideIntegrals:
-    """The integrals, written out."""
-    beam, found = shapes.unit, shapes.families(l, velocity, held, beta, start or 0.0)
-    mass, first, second, about = shapes.rod(l, start)
-    pairs = shapes.pairs if stiffening else ()
-    functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
-    short = shapes.shortening(l, tuple(functions), beta, start or 0.0) if pairs else None
-    wide = _Wide(shapes, *found, l, pairs, short)
-    polar = beam.rIp
-    each = zip(shapes.kinds, shapes.member, strict=True)
-    tips = [(wide.family(kind).tip[i], wide.family(kind).slope[i]) for kind, i in each]
-    N_end, Psi_end = _section(shapes, pairs, functions, tips, short.tip if short else [])
-    out = SlideIntegrals(
-        length=l,
-        mass=mass,
-        first=first,
-        second=second,
-        P=[wide.moment(a, beam.m, 0) for a in range(3)],
-        X=[wide.moment(a, beam.m, 1) for a in range(3)],
-        G=[[wide.products(a, b, beam.m) for b in range(3)] for a in range(3)],
-        J=about,
-        JPsi=[wide.moment(3 + a, polar, 0)[:-1] for a in range(3)],
-        PsiJPsi=[row[:-1] for row in wide.products(3, 3, polar)[:-1]],
-        N_end=N_end,
-        Psi_end=Psi_end,
-        K=wide.stiffness(),
-        modal=[
-            wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
-        ],
-    )
-    # Fill the column e_x: integrals of 1 times the others, over the whole beam
-    out.P[0][-1], out.X[0][-1] = out.mass, out.first
-    for b in range(3):
-        for j in range(len(out.P[0]) - 1):
-            out.G[0][b][-1][j] = out.G[b][0][j][-1] = out.P[b][j]
-    out.G[0][0][-1][-1] = out.mass
-    out.N_end[0][-1] = 1.0
-    return out
-
-
-def spot_fields(
-    shapes: SlidingShapes, l: Scalar, spot: Spot, beta: Beta = None, stiffening: bool = False
-) -> tuple[Scalar, Matrix, Matrix]:
-    """Return x, N (3, 3 kz + 1) and Psi (3, 3 kz) of a section; arguments as of `integrals`."""
-    roots, pairs = [] if beta is None else list(beta), shapes.pairs if stiffening else ()
-    functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
-
-    def write(at: list[Scalar], roots: list[Scalar]) -> tuple[Matrix, Matrix]:
-        length, given = at[0], None if beta is None else roots
-        eta = spot.at / variable(length) if spot.held else place(spot.at, length)
-        found = shapes.spot(length, eta, tuple(functions), given)
-        N, Psi = _section(shapes, pairs, functions, *found)
-        N[0][-1] = 0.0 if spot.held else 1.0
-        return N, Psi
-
-    x = spot.at if spot.held else spot.at * l
-    if not symbolic(l):
-        return x, *write([l], roots)
-    key = (spot, None if beta is None else len(roots), stiffening)
-    if key not in shapes.recipes:
-        shapes.recipes[key] = recipe(write, 1, len(roots))
-    return x, *shapes.recipes[key].at([l], roots)
-
-
-def _section(
-    shapes: SlidingShapes,
-    pairs: Pairs,
-    functions: list[tuple[int, int]],
-    values: list[tuple[Rate, Rate]],
-    short: list[Rate],
-) -> tuple[Matrix, Matrix]:
-    """N and Psi of a section, what it moves and turns by per unit of the wide set.
-
-    `values`: each shape and its slope in x; `short`: the foreshortening of `functions`.
-    """
-    width, member = shapes.count + len(pairs), shapes.member
-    six: Matrix = [[0.0] * (3 * width + 1) for _ in range(6)]
-    moved: list[tuple[int, int, Rate]] = []
-    for j, (kind, (value, slope)) in enumerate(zip(shapes.kinds, values, strict=True)):
-        row, turn, sign = ROWS[kind]
-        moved.append((row, j, value))
-        if kind != "torsion":
-            moved.append((turn, j, slope * sign))
-    for p, (j, n) in enumerate(pairs):
-        moved.append((0, shapes.count + p, short[functions.index((member[j], member[n]))]))
-    for row, j, value in moved:
-        for d, part in enumerate((value.value, value.first, value.second)):
-            six[row][d * width + j] = part
-    return six[:3], [row[:-1] for row in six[3:]]
-
-
-@dataclass(frozen=True)
-class _Wide:
-    """Tables on the wide set from the families' integrals over eta."""
-
-    shapes: SlidingShapes
-    bending: Family
-    torsion: Family | None
-    l: Scalar
-    pairs: tuple[tuple[int, int], ...] = ()
-    short: Shortening | None = None
-
-    def family(self, kind: str) -> Family:
-        """The functions a kind of shape is made of."""
-        chosen = self.torsion if kind == "torsion" else self.bending
-        assert chosen is not None
-        return chosen
-
-    @property
-    def width(self) -> int:
-        """Columns of N: shapes, and products of two."""
-        return self.shapes.count + len(self.pairs)
-
-    def _moving(self, component: int) -> list[tuple[int, int]]:
-        """(column, function) of what moves a component by its own field."""
-        pairs = zip(self.shapes.kinds, self.shapes.member, strict=True)
-        if component or self.short is None:
-            return [(j, i) for j, (kind, i) in enumerate(pairs) if ROWS[kind][0] == component]
-        place, member, k = self.short.pairs.index, self.shapes.member, self.shapes.count
-        return [(k + p, place((member[j], member[n]))) for p, (j, n) in enumerate(self.pairs)]
-
-    def _of(self, component: int) -> Family | Shortening:
-        if not component and self.short is not None:
-            return self.short
-        return self.family("torsion" if component == 3 else "xy")
-
-    def moment(self, component: int, density: float, power: int) -> list[Scalar]:
-        """Integrals of density x^power times a component, (3 kz + 1,)."""
-        out: list[Scalar] = [0.0] * (3 * self.width + 1)
-        scale = density * self.l * (self.l if power else 1.0)
-        for j, i in self._moving(component):
-            table = self._of(component)
-            for d in range(3):
-                out[d * self.width + j] = scale * (table.centre if power else table.mean)[d][i]
-        return out
-
-    def products(self, a: int, b: int, density: float) -> Matrix:
-        """Integrals of density times products of two components, (3 kz + 1, 3 kz + 1)."""
-        width, scale = self.width, density * self.l
-        out: Matrix = [[0.0] * (3 * width + 1) for _ in range(3 * width + 1)]
-        for j, i in self._moving(a):
-            for n, m in self._moving(b):
-                for d in range(3):
-                    for e in range(3):
-                        if self.short is None or (a and b):
-                            value = self._of(a).gram[d][e][i][m]
-                        elif a == b:
-                            value = self.short.gram[d][e][i][m]
-                        else:
-                            against = self.short.against
-                            value = against[e][d][m][i] if a else against[d][e][i][m]
-                        out[d * width + j][e * width + n] = scale * value
-        return out
-
-    def stiffness(self) -> list[list[Rate]]:
-        """(k, k) Rates; shapes of different kinds do not work on one another."""
-        kinds, member = self.shapes.kinds, self.shapes.member
-        zero, beam = Rate(0.0), self.shapes.unit
-        modulus = {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}
-        return [
-            [
-                self.family(a).stiffness[i][m] * modulus[a] if a == b else zero
-                for b, m in zip(kinds, member, strict=True)
-            ]
-            for a, i in zip(kinds, member, strict=True)
-        ]

@@ -63,6 +63,14 @@ class MovingWeights:
             out.append((a, b, c[: 1 + int(np.nonzero(c.any(axis=1))[0][-1])]))
         return out
 
+    @property
+    def series(self) -> tuple[Array, Array]:
+        """Edges (p + 1,) of the panels, and the series (p, n, 10) of the properties on them."""
+        edges = [start for start, *_ in self._panels] + [self._panels[-1][1]]
+        terms = max(len(c) for *_, c in self._panels)
+        padded = [np.pad(c, ((0, terms - len(c)), (0, 0))) for *_, c in self._panels]
+        return np.array(edges), np.array(padded)
+
     def projected(self, values: Array) -> Array:
         """Return series (.., p n) of values (p, g, ..) at Gauss points of the pieces, g of each."""
         g = values.shape[1]

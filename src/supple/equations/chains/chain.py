@@ -364,11 +364,6 @@ def check_link(link: JointedLink, beam: AnyBeam) -> None:
             f"{where}.joint has a spring but no rotor_inertia: give the inertia of its motor "
             "(reflected to the joint), or remove stiffness"
         )
-    if joint.type == "prismatic" and not beam.rigid and any(beam.deforms.kGA):
-        raise SuppleError(
-            f"{where} slides with theory timoshenko: build knows sliding links as euler-bernoulli, "
-            "inextensible or rigid; set its theory"
-        )
 
 
 def distal_loads(structure: Structure) -> tuple[EndLoad, ...]:

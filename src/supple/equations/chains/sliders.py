@@ -19,17 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...beams.sliding.clamped_mass import SHORTEST, ClampedMass
+from ...beams.sliding.integrals import integrals, spot_fields
 from ...beams.sliding.modes import SlidingModes
 from ...beams.sliding.rates import Rate
-from ...beams.sliding.shapes import (
-    Beta,
-    SlideIntegrals,
-    SlidingShapes,
-    Spot,
-    Velocity,
-    integrals,
-    spot_fields,
-)
+from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Spot, Velocity
 from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd, zeros
 from .chain import Chain
 from .link_inertia import Numbers, Station

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...beams.invariants import strains
-from ...beams.sliding.shapes import Spot, spot_fields
+from ...beams.sliding.integrals import spot_fields
+from ...beams.sliding.shapes import Spot
 from ...beams.theory import AnyBeam
 from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
@@ -28,7 +29,7 @@ __all__ = ["Fields", "about", "fields", "path_fields"]
 
 Array = NDArray[np.float64]
 Found = tuple[Array, Array, Array, Array, Array]
-NEAR = 1e-3  # of a sliding link's free length: the step of its slopes and curvatures
+NEAR = 1e-5  # of a sliding link's free length: the step of its strains
 
 
 @dataclass(frozen=True)
@@ -136,19 +137,19 @@ def _supported(chain: Chain, i: int, q: Array) -> tuple[Array, Array]:
 def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Array, Array]:
     """(T, P, 6) displacement and rotation along a link and (T, P) energy, segment axes."""
     if link.slide is not None:
-        # own = [l, eta]: slopes and curvatures by differences
+        # own = [l, eta]: strains by differences
         l, s = own[:, :1], np.linspace(0, 1, points)
         before, here, after = (
             np.einsum("tpak,tk->tpa", link.slide.fields(l, s + step), own[:, 1:])
             for step in (-NEAR, 0.0, NEAR)
         )
         h = NEAR * l[..., None]
-        slope, curved = (after - before) / (2 * h), (after - 2 * here + before) / h**2
-        turned = np.stack([-slope[..., 2], slope[..., 1]], axis=-1)
+        slope = (after - before) / (2 * h)
         stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
-        EI, GJ = (np.where(np.isfinite(k), k, 0.0) for k in (stiff[..., 2:4], stiff[..., 6]))
-        energy = ((curved[..., 1:3] ** 2 * EI).sum(axis=-1) + GJ * slope[..., 3] ** 2) / 2
-        return np.concatenate([here, turned], axis=-1), energy
+        modulus = np.where(np.isfinite(stiff), stiff, 0.0)[..., 2:7]
+        sheared = slope[..., 1:3] - here[..., [5, 4]] * np.array([1.0, -1.0])
+        strain = np.concatenate([slope[..., [5, 4]], sheared, slope[..., 3:4]], axis=-1)
+        return here, (modulus * strain**2).sum(axis=-1) / 2
     if link.shapes is None:
         return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
     x = np.linspace(0, link.inv.length, points)

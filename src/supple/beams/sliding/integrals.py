@@ -1,0 +1,267 @@
+"""Integrals of a link that slides on the wide set [N, N_l, N_ll, e_x], see `shapes`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from .rates import Rate, place, variable
+from .recipes import recipe, symbolic
+from .shapes import (
+    ROWS,
+    Beta,
+    Family,
+    Matrix,
+    Pairs,
+    Shortening,
+    SlideIntegrals,
+    SlidingShapes,
+    Spot,
+    Velocity,
+)
+
+__all__ = ["integrals", "spot_fields"]
+
+Scalar = Any
+
+
+def integrals(
+    shapes: SlidingShapes,
+    l: Scalar,
+    velocity: Velocity = "material",
+    held: Scalar = None,
+    beta: Beta = None,
+    stiffening: bool = False,
+    start: float | None = None,
+) -> SlideIntegrals:
+    """Return the integrals of a sliding link at a free length, float or expression.
+
+    Under velocity `paper` shapes are those of a length `held`, if given, see SlidingModes. `beta`
+    are the roots of the frequency equation where they come from elsewhere than Newton's method.
+    `stiffening` adds the columns of foreshortening. With `start` integrals are those
+    of what lies beyond that fraction of l.
+
+    Expressions are written once for each kind of question and then evaluated at what is given.
+
+    Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
+    """
+    if not symbolic(l):
+        return _integrals(shapes, l, velocity, held, beta, stiffening, start)
+    other, roots = [] if held is None else [held], [] if beta is None else list(beta)
+    key = (velocity, len(other), None if beta is None else len(roots), stiffening, start)
+
+    def write(at: list[Scalar], other: list[Scalar], roots: list[Scalar]) -> SlideIntegrals:
+        own, given = other[0] if other else None, None if beta is None else roots
+        return _integrals(shapes, at[0], velocity, own, given, stiffening, start)
+
+    if key not in shapes.recipes:
+        shapes.recipes[key] = recipe(write, 1, len(other), len(roots))
+    found: SlideIntegrals = shapes.recipes[key].at([l], other, roots)
+    return found
+
+
+def _integrals(
+    shapes: SlidingShapes,
+    l: Scalar,
+    velocity: Velocity,
+    held: Scalar,
+    beta: Beta,
+    stiffening: bool,
+    start: float | None,
+) -> SlideIntegrals:
+    """The integrals, written out."""
+    beam, found = shapes.unit, shapes.families(l, velocity, held, beta, start)
+    mass, first, second, about = shapes.rod(l, start)
+    pairs = shapes.pairs if stiffening else ()
+    functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
+    short = shapes.shortening(l, tuple(functions), beta, start) if pairs else None
+    wide = _Wide(shapes, *found, l, pairs, short)
+    each = zip(shapes.kinds, shapes.member, strict=True)
+    tips = [(wide.family(kind).tip[i], wide.family(kind).slope[i]) for kind, i in each]
+    N_end, Psi_end = _section(shapes, pairs, functions, tips, short.tip if short else [])
+    out = SlideIntegrals(
+        length=l,
+        mass=mass,
+        first=first,
+        second=second,
+        P=[wide.moment(a, beam.m, 0) for a in range(3)],
+        X=[wide.moment(a, beam.m, 1) for a in range(3)],
+        G=[[wide.products(a, b, beam.m) for b in range(3)] for a in range(3)],
+        J=about,
+        JPsi=[wide.moment(3, beam.rIp, 0)[:-1], *wide.turned_moments()],
+        PsiJPsi=wide.turned_products([row[:-1] for row in wide.products(3, 3, beam.rIp)[:-1]]),
+        N_end=N_end,
+        Psi_end=Psi_end,
+        K=wide.stiffness(),
+        modal=[
+            wide.family(kind).modal[i] for kind, i in zip(shapes.kinds, shapes.member, strict=True)
+        ],
+    )
+    # Fill the column e_x: integrals of 1 times the others, over the whole beam
+    out.P[0][-1], out.X[0][-1] = out.mass, out.first
+    for b in range(3):
+        for j in range(len(out.P[0]) - 1):
+            out.G[0][b][-1][j] = out.G[b][0][j][-1] = out.P[b][j]
+    out.G[0][0][-1][-1] = out.mass
+    out.N_end[0][-1] = 1.0
+    return out
+
+
+def spot_fields(
+    shapes: SlidingShapes, l: Scalar, spot: Spot, beta: Beta = None, stiffening: bool = False
+) -> tuple[Scalar, Matrix, Matrix]:
+    """Return x, N (3, 3 kz + 1) and Psi (3, 3 kz) of a section; arguments as of `integrals`."""
+    roots, pairs = [] if beta is None else list(beta), shapes.pairs if stiffening else ()
+    functions = sorted({(shapes.member[j], shapes.member[n]) for j, n in pairs})
+
+    def write(at: list[Scalar], roots: list[Scalar]) -> tuple[Matrix, Matrix]:
+        length, given = at[0], None if beta is None else roots
+        eta = spot.at / variable(length) if spot.held else place(spot.at, length)
+        found = shapes.spot(length, eta, tuple(functions), given)
+        N, Psi = _section(shapes, pairs, functions, *found)
+        N[0][-1] = 0.0 if spot.held else 1.0
+        return N, Psi
+
+    x = spot.at if spot.held else spot.at * l
+    if not symbolic(l):
+        return x, *write([l], roots)
+    key = (spot, None if beta is None else len(roots), stiffening)
+    if key not in shapes.recipes:
+        shapes.recipes[key] = recipe(write, 1, len(roots))
+    return x, *shapes.recipes[key].at([l], roots)
+
+
+def _section(
+    shapes: SlidingShapes,
+    pairs: Pairs,
+    functions: list[tuple[int, int]],
+    values: list[tuple[Rate, Rate]],
+    short: list[Rate],
+) -> tuple[Matrix, Matrix]:
+    """N and Psi of a section, what it moves and turns by per unit of the wide set.
+
+    `values`: each shape and its slope in x; `short`: the foreshortening of `functions`.
+    """
+    width, member = shapes.count + len(pairs), shapes.member
+    six: Matrix = [[0.0] * (3 * width + 1) for _ in range(6)]
+    moved: list[tuple[int, int, Rate]] = []
+    for j, (kind, (value, slope)) in enumerate(zip(shapes.kinds, values, strict=True)):
+        row, turn, sign = ROWS[kind]
+        moved.append((row, j, value))
+        if kind != "torsion":
+            moved.append((turn, j, slope * sign))
+    for p, (j, n) in enumerate(pairs):
+        moved.append((0, shapes.count + p, short[functions.index((member[j], member[n]))]))
+    for row, j, value in moved:
+        for d, part in enumerate((value.value, value.first, value.second)):
+            six[row][d * width + j] = part
+    return six[:3], [row[:-1] for row in six[3:]]
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """Tables on the wide set from the families' integrals over eta."""
+
+    shapes: SlidingShapes
+    bending: Family
+    torsion: Family | None
+    l: Scalar
+    pairs: tuple[tuple[int, int], ...] = ()
+    short: Shortening | None = None
+
+    def family(self, kind: str) -> Family:
+        """The functions a kind of shape is made of."""
+        chosen = self.torsion if kind == "torsion" else self.bending
+        assert chosen is not None
+        return chosen
+
+    @property
+    def width(self) -> int:
+        """Columns of N: shapes, and products of two."""
+        return self.shapes.count + len(self.pairs)
+
+    def _moving(self, component: int) -> list[tuple[int, int]]:
+        """(column, function) of what moves a component by its own field."""
+        pairs = zip(self.shapes.kinds, self.shapes.member, strict=True)
+        if component or self.short is None:
+            return [(j, i) for j, (kind, i) in enumerate(pairs) if ROWS[kind][0] == component]
+        place, member, k = self.short.pairs.index, self.shapes.member, self.shapes.count
+        return [(k + p, place((member[j], member[n]))) for p, (j, n) in enumerate(self.pairs)]
+
+    def _of(self, component: int) -> Family | Shortening:
+        if not component and self.short is not None:
+            return self.short
+        return self.family("torsion" if component == 3 else "xy")
+
+    def moment(self, component: int, density: float, power: int) -> list[Scalar]:
+        """Integrals of density x^power times a component, (3 kz + 1,)."""
+        out: list[Scalar] = [0.0] * (3 * self.width + 1)
+        scale = density * self.l * (self.l if power else 1.0)
+        for j, i in self._moving(component):
+            table = self._of(component)
+            for d in range(3):
+                out[d * self.width + j] = scale * (table.centre if power else table.mean)[d][i]
+        return out
+
+    def products(self, a: int, b: int, density: float) -> Matrix:
+        """Integrals of density times products of two components, (3 kz + 1, 3 kz + 1)."""
+        width, scale = self.width, density * self.l
+        out: Matrix = [[0.0] * (3 * width + 1) for _ in range(3 * width + 1)]
+        for j, i in self._moving(a):
+            for n, m in self._moving(b):
+                for d in range(3):
+                    for e in range(3):
+                        if self.short is None or (a and b):
+                            value = self._of(a).gram[d][e][i][m]
+                        elif a == b:
+                            value = self.short.gram[d][e][i][m]
+                        else:
+                            against = self.short.against
+                            value = against[e][d][m][i] if a else against[d][e][i][m]
+                        out[d * width + j][e * width + n] = scale * value
+        return out
+
+    def _turning(self, component: int) -> list[tuple[int, int, float]]:
+        """(column, function, sign) of what turns sections about y (4) or z (5)."""
+        each = [(ROWS[kind], kind) for kind in self.shapes.kinds]
+        return [
+            (j, self.shapes.member[j], sign)
+            for j, ((_, turn, sign), kind) in enumerate(each)
+            if kind != "torsion" and turn == component
+        ]
+
+    def turned_moments(self) -> Matrix:
+        """Integrals of the rotary inertia times the rotations about y and z, (2, 3 kz)."""
+        out: Matrix = [[0.0] * (3 * self.width) for _ in range(2)]
+        found: Any = self.bending.turning
+        for a in range(2) if found is not None else ():
+            scale = self.shapes.unit.rI[1 - a] * self.l
+            for j, i, sign in self._turning(4 + a):
+                for d in range(3):
+                    out[a][d * self.width + j] = sign * scale * found[1][d][i]
+        return out
+
+    def turned_products(self, out: Matrix) -> Matrix:
+        """Add integrals of the rotary inertia times products of rotations to those of twist."""
+        found: Any = self.bending.turning
+        for a in range(2) if found is not None else ():
+            scale, own = self.shapes.unit.rI[1 - a] * self.l, self._turning(4 + a)
+            for (j, i, _), (n, m, _) in product(own, own):
+                for d, e in product(range(3), range(3)):
+                    value = found[0][d][e][i][m]
+                    out[d * self.width + j][e * self.width + n] = scale * value
+        return out
+
+    def stiffness(self) -> list[list[Rate]]:
+        """(k, k) Rates; shapes of different kinds do not work on one another."""
+        kinds, member = self.shapes.kinds, self.shapes.member
+        zero, beam = Rate(0.0), self.shapes.unit
+        modulus = {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}
+        return [
+            [
+                self.family(a).stiffness[i][m] * modulus[a] if a == b else zero
+                for b, m in zip(kinds, member, strict=True)
+            ]
+            for a, i in zip(kinds, member, strict=True)
+        ]
