@@ -97,11 +97,30 @@ def test_answers_of_another_size_are_refused():
         (3, 0, np.nan, 1e-9),
         (3, -1, 1.0, 1e-9),
         (3, 0, 1.0, 0.0),
+        (3, 0, 1.0, 1e-300),  # narrower than doubles are: it was looked for without end
     ):
         with pytest.raises(ValueError, match="must"):
             _exact.solve(packed, count, ints + skip, guess, tolerance, one, one, ints, 0)
     with pytest.raises(ValueError, match="ten numbers"):
         _exact.beam(np.zeros(9), 1.0, 1.0, np.zeros(144))
+
+
+def test_arrays_of_objects_are_refused():
+    """Numbers written over their pointers ended the process; so did what was read there."""
+    R, n, B, c, root, let, arrays = tree().packed()
+    packed, ints, one = (R, n, B, c, root, let, arrays), np.zeros(2, np.int64), np.zeros((2, 3))
+    for wrong in range(4):
+        out = [ints, one, one.copy(), ints.copy()]
+        out[wrong] = out[wrong].astype(object)
+        with pytest.raises(ValueError, match="doubles or integers"):
+            _exact.solve(packed, 3, out[0], 1.0, 1e-9, *out[1:], 0)
+    for which in range(13):
+        changed = arrays[which].astype(object)
+        tables = (*arrays[:which], changed, *arrays[which + 1 :])
+        with pytest.raises(ValueError, match="doubles or integers"):
+            _exact.count((R, n, B, c, root, let, tables), *np.zeros((4, B)), 0.0)
+    with pytest.raises(ValueError, match="doubles or integers"):
+        _exact.beam(np.zeros(10), 1.0, 1.0, np.zeros(144, object))
 
 
 @pytest.mark.parametrize("poison", [np.nan, np.inf, 1e300])

@@ -133,8 +133,8 @@ static PyObject *collocate(PyObject *self, PyObject *args)
     Py_buffer x, out, start, tableau, inverse;
     long long held, width, follow, most;
     double h, close;
-    if (!PyArg_ParseTuple(args, "Ow*w*y*y*w*LLLddL", &how, &x, &out, &start, &tableau, &inverse, &held, &width,
-                          &follow, &h, &close, &most))
+    if (!PyArg_ParseTuple(args, "OO&O&O&O&O&LLLddL", &how, writable, &x, writable, &out, readable, &start,
+                          readable, &tableau, writable, &inverse, &held, &width, &follow, &h, &close, &most))
         return NULL;
     const int64_t n = start.len / 16;
     int64_t s = 1;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_buffers.h"
+
 #define PI 3.14159265358979323846
 #define MAX_CLOSURE 64
 #define MAX_SEGMENTS 1000000
@@ -324,7 +326,7 @@ static int refuse(const char *words)
     return 0;
 }
 
-/* Whether a buffer holds so many items of one kind ('d' or 'i') and size, in one piece. */
+/* Whether a buffer holds so many items of one size. */
 static int holds(const Py_buffer *x, int64_t items, size_t size)
 {
     return items >= 0 && (int64_t)x->len == items * (int64_t)size &&
@@ -375,7 +377,7 @@ static int take(PyObject *tuple, Input *x)
     if (PyTuple_Size(arrays) != INPUTS)
         return refuse("malformed structure: it has thirteen arrays");
     for (; x->held < INPUTS; ++x->held)
-        if (PyObject_GetBuffer(PyTuple_GetItem(arrays, x->held), &x->in[x->held], PyBUF_SIMPLE) < 0)
+        if (!readable(PyTuple_GetItem(arrays, x->held), &x->in[x->held]))
             return 0;
     P->parents = x->in[PARENTS].buf, P->start = x->in[START].buf;
     P->end_a = x->in[END_A].buf, P->end_b = x->in[END_B].buf;
@@ -454,14 +456,14 @@ static PyObject *solve(PyObject *self, PyObject *args)
     long long count;
     double guess, tolerance;
     int lanes;
-    if (!PyArg_ParseTuple(args, "O!Ly*ddw*w*w*i", &PyTuple_Type, &structure, &count, &skip, &guess,
-                          &tolerance, &omega, &width, &evals, &lanes))
+    if (!PyArg_ParseTuple(args, "O!LO&ddO&O&O&i", &PyTuple_Type, &structure, &count, readable, &skip, &guess,
+                          &tolerance, writable, &omega, writable, &width, writable, &evals, &lanes))
         return NULL;
     int ok = take(structure, &x);
     const int64_t B = x.P.B;
     if (ok && (count < 1 || count > MAX_COUNT || !(guess > 0) || isinf(guess) ||
-               !(tolerance > 0 && tolerance < 1e-2)))
-        ok = refuse("count must be 1 to 1000000, guess positive, tolerance positive and below 0.01");
+               !(tolerance >= 1e-15 && tolerance < 1e-2)))
+        ok = refuse("count must be 1 to 1000000, guess positive, tolerance 1e-15 to 0.01");
     if (ok && (lanes < 0 || lanes > usual_width() || lanes & (lanes - 1)))
         ok = refuse("lanes must be 0, or 1, 2, 4 or 8 and no more than this processor has");
     if (ok && (!holds(&skip, B, 8) || !holds(&omega, B * count, 8) ||
@@ -493,7 +495,8 @@ static PyObject *count(PyObject *self, PyObject *args)
     PyObject *structure;
     Py_buffer omega, J, m, e;
     double sigma;
-    if (!PyArg_ParseTuple(args, "O!y*w*w*w*d", &PyTuple_Type, &structure, &omega, &J, &m, &e, &sigma))
+    if (!PyArg_ParseTuple(args, "O!O&O&O&O&d", &PyTuple_Type, &structure, readable, &omega, writable, &J, writable,
+                          &m, writable, &e, &sigma))
         return NULL;
     int ok = take(structure, &x);
     const int64_t B = x.P.B;
@@ -517,7 +520,7 @@ static PyObject *beam(PyObject *self, PyObject *args)
 {
     Py_buffer numbers, out;
     double L, omega;
-    if (!PyArg_ParseTuple(args, "y*ddw*", &numbers, &L, &omega, &out))
+    if (!PyArg_ParseTuple(args, "O&ddO&", readable, &numbers, &L, &omega, writable, &out))
         return NULL;
     if (!holds(&numbers, 10, 8) || !holds(&out, 144, 8)) {
         PyBuffer_Release(&numbers), PyBuffer_Release(&out);

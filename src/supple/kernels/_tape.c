@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "_buffers.h"
+
 #define LANES 8 /* sets of inputs that are worked out side by side */
 #define FEW 4   /* the same for the stages of a step, which then stay in the cache */
 #define NAME "supple.tape"
@@ -157,7 +159,8 @@ static PyObject *program(PyObject *self, PyObject *args)
 {
     long long inputs;
     Py_buffer given[4];
-    if (!PyArg_ParseTuple(args, "Ly*y*y*y*", &inputs, &given[0], &given[1], &given[2], &given[3]))
+    if (!PyArg_ParseTuple(args, "LO&O&O&O&", &inputs, readable, &given[0], readable, &given[1], readable, &given[2],
+                          readable, &given[3]))
         return NULL;
     PyObject *out = NULL;
     Tape *t = calloc(1, sizeof(Tape));
@@ -207,7 +210,7 @@ static PyObject *evaluate(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *answer = NULL;
     Py_buffer x, out;
-    if (!PyArg_ParseTuple(args, "Oy*w*", &capsule, &x, &out))
+    if (!PyArg_ParseTuple(args, "OO&O&", &capsule, readable, &x, writable, &out))
         return NULL;
     const Tape *t = tape_of(capsule);
     const int64_t batch = t && t->outputs ? out.len / 8 / t->outputs : 0;
@@ -265,7 +268,7 @@ static PyObject *rk4(PyObject *self, PyObject *args)
 {
     PyObject *capsule, *answer = NULL;
     Py_buffer x, p, out;
-    if (!PyArg_ParseTuple(args, "Oy*y*w*", &capsule, &x, &p, &out))
+    if (!PyArg_ParseTuple(args, "OO&O&O&", &capsule, readable, &x, readable, &p, writable, &out))
         return NULL;
     const Tape *t = tape_of(capsule);
     const int64_t n = t ? t->outputs : 0, width = t ? t->inputs - n : 0;
