@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from .errors import SuppleError
+from .answers.held import FrozenTable
 
 __all__ = [
     "MEASURED",
     "Angle",
     "Coordinate",
-    "FrozenTable",
     "NonNegative",
     "Number",
     "Pair",
@@ -282,32 +281,6 @@ Point = Annotated[tuple[Coordinate, Coordinate, Coordinate], BeforeValidator(as_
 Vector = Annotated[tuple[Number, ...], BeforeValidator(as_tuple)]
 
 Part = TypeVar("Part")
-
-
-class FrozenTable(dict[str, Part]):
-    """Parts by name that cannot be changed: a dict that reads, compares, pickles and hashes."""
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse any change: a robot is what it was made."""
-        raise SuppleError(
-            "the tables of a robot cannot be changed: make a changed copy, such as "
-            "robot.with_('materials.steel.density', 7850)"
-        )
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.items()))
-
-    def __reduce__(self) -> Any:
-        return type(self), (dict(self),)
-
-    def __copy__(self) -> FrozenTable[Part]:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> FrozenTable[Part]:
-        return self  # parts are frozen too
 
 
 Table = Annotated[dict[str, Part], AfterValidator(FrozenTable)]

@@ -6,15 +6,16 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
 from ..arguments import Check
 from ..errors import SuppleError
 
-__all__ = ["Held", "as_html", "kept", "same", "sealed", "short"]
+__all__ = ["FrozenTable", "Held", "as_html", "kept", "same", "sealed", "short", "still"]
 
+T = TypeVar("T")
 WIDTH = 72  # characters of one value
 LINES = 20  # of one object
 
@@ -31,8 +32,48 @@ def sealed(value: Any) -> Any:
         return value
     if type(value) is tuple:
         return tuple(sealed(part) for part in value)
-    if type(value) is dict:
-        return {key: sealed(part) for key, part in value.items()}
+    if isinstance(value, dict):
+        return FrozenTable({key: sealed(part) for key, part in value.items()})
+    return value
+
+
+class FrozenTable(dict[str, T]):
+    """Parts by name that cannot be changed: a dict that reads, compares, pickles and hashes."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse any change: what holds it is what it was made."""
+        raise SuppleError(
+            "the tables of robots and answers cannot be changed: make a changed copy, such as "
+            "robot.with_('materials.steel.density', 7850), or dict(table)"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
+
+    def __copy__(self) -> FrozenTable[T]:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> FrozenTable[T]:
+        return self  # parts are frozen too
+
+
+def still(value: T) -> T:
+    """Return the value itself, its arrays and those of its parts made read-only where they are."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, Mapping):
+        still(tuple(value.values()))
+    elif isinstance(value, tuple | list):
+        for part in value:
+            still(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        still(tuple(getattr(value, "__dict__", {}).values()))
     return value
 
 
@@ -157,7 +198,7 @@ class Held:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled; arrays come back writable, and are made read-only again."""
         for name, value in state.items():
-            object.__setattr__(self, name, sealed(value))
+            object.__setattr__(self, name, still(sealed(value)))
 
     @property
     def _title(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import Held, short
+from ..answers.held import Held, short, still
 from ..architectures.kinds import architecture_of
 from ..arguments import instance, number, one_of, reals, shown
 from ..beams.basis import Basis
@@ -59,6 +59,11 @@ class Model(Held):
     damping: Array
     friction: Array
     functions: Functions = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Hold still, the numbers of its chain too."""
+        still(self.chain)
+        super().__post_init__()
 
     def _told(self) -> list[tuple[str, str]]:
         return [("coordinates", short(self.coordinates)), *super()._told()]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
+from ..answers.held import FrozenTable
 from ..robot import Body, Elastic, Material
 from ..robot.body import Description
 from ..sections import Section
-from ..values import FrozenTable, Table, Triple
+from ..values import Table, Triple
 
 __all__ = ["FlexibleLink", "Sidecar"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 from weakref import ref
 
+from ..answers.held import still
 from .robot import Robot
 
 __all__ = ["remembered"]
@@ -25,11 +26,11 @@ class _Memory:
 
 
 def remembered(robot: Robot, key: Hashable, make: Callable[[], T]) -> T:
-    """Return make(), asked once for a robot and a key; arrays in it must not be changed."""
+    """Return make(), asked once for a robot and a key; its arrays are read-only."""
     memory = robot.__dict__.get("_memory")
     if memory is None or memory.owner is None or memory.owner() is not robot:
         memory = robot.__dict__["_memory"] = _Memory(robot)
     if key not in memory.values:
-        memory.values[key] = make()
+        memory.values[key] = still(make())
     found: T = memory.values[key]
     return found

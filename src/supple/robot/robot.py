@@ -10,11 +10,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from ..answers.answer import Shown
+from ..answers.held import FrozenTable
 from ..arguments import shown
 from ..editing import edited
 from ..errors import SuppleError
 from ..sections import Box, General, Profile, Section, Shape, Tube
-from ..values import FrozenTable, Table, Triple
+from ..values import Table, Triple
 from .body import Body, Description, Material
 from .link import STIFFNESSES, Elastic
 from .springs import Foundation

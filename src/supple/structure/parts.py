@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import still
 from ..beams.dynamic_stiffness import numbers, with_curves
 from ..beams.theory import AnyBeam
 from ..beams.varying import VaryingBeam
@@ -149,7 +150,7 @@ class SegmentNumbers:
                 column = np.zeros(len(each))
                 column[k], column[names.index(release.follows[0])] = -1.0, release.follows[1]
                 columns.append(column)
-        return np.reshape(columns, (len(columns), len(each))).T
+        return still(np.reshape(columns, (len(columns), len(each))).T)
 
     @classmethod
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
@@ -293,7 +294,7 @@ class Structure:
         parents = [segment.parent + 1 for segment in self.segments]
         R_A = axes[:, parents]
         offset = np.einsum("bnji,bnj->bni", R_A, self.p - ends[:, parents])
-        return motion_transform(self.R.swapaxes(2, 3) @ R_A, offset)
+        return still(motion_transform(self.R.swapaxes(2, 3) @ R_A, offset))
 
     @cached_property
     def known_numbers(self) -> SegmentNumbers:
