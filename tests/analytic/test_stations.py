@@ -277,6 +277,24 @@ def test_a_sliding_link_is_measured_from_its_inner_end():
         assert ask(a, [0.6]) == pytest.approx(ask(b, [0.0]), rel=1e-11, abs=1e-18)
 
 
+def test_a_stubby_slide_beside_a_slow_link_is_what_stands_outside():
+    """It needs no cut at the slow link's frequencies; what slid in is still not there."""
+    slow = {"name": "slow", "length": 2.0, "material": ALUMINIUM, "joint": {"type": "fixed"}}
+    slow |= {"section": bar(0, 0.02)["section"], "theory": "euler-bernoulli"}
+    slide = slow | {"name": "stub", "parent": "base", "length": 0.4, "section": None}
+    fixed = slide | {"length": 0.1, "stations": [bar(0, 0.01), bar(0.1, 0.012)]}
+    slide |= {"stations": [bar(0, 0.012), bar(0.2, 0.008), bar(0.4, 0.012)]}
+    slide |= {"joint": {"type": "prismatic", "start": 0.1}}
+    a, b = (
+        supple.MechanismRobot(name="m", planar=True, links=[slow, link]) for link in (slide, fixed)
+    )
+    found, wanted = supple.modes(a, count=3), supple.modes(b, count=3)
+    assert found.certified
+    assert found.omega == pytest.approx(wanted.omega, rel=1e-10)
+    many = supple.modes(a, [[0.1], [0.2], [0.1]], count=3).omega
+    assert many[[0, 2]] == pytest.approx(np.array([wanted.omega] * 2), rel=1e-10)
+
+
 @pytest.mark.parametrize(
     ("across", "table"),
     [(4, [23.289, 73.9, 165.23, 299.7, 478.1]), (5, [24.308, 75.56, 167.21, 301.9, 480.4])],

@@ -52,7 +52,7 @@ def cut_structure(
             )
         for k, (a, b) in enumerate(pairwise(at)):
             beam = segment.beam  # of a uniform link the whole one's numbers
-            if count > 1 and isinstance(beam, VaryingBeam):
+            if isinstance(beam, VaryingBeam):  # even in one piece: what slid in is not there
                 beam = beam.outside(float(length[0])).part(a * length[0], b * length[0])
             segments.append(
                 replace(
