@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import Held
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
@@ -32,7 +33,7 @@ class ModelWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(Held):
     """A Model beside the exact beams at one pose, joints held.
 
     Attributes:

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import kept
+from ..answers.held import Held, kept
 from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ked(SmallMotion):
+class Ked(Held, SmallMotion):
     """A robot with finite elements on its links, its motors led along a motion.
 
     y = [springs, elastic coordinates of every segment].

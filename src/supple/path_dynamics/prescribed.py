@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import Held
 from ..errors import SuppleError
 from ..kernels.jets import Jet, jet_of, solve, transposed
 from ..structure import MovingStructure
@@ -30,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Loads:
+class Loads(Held):
     """What acts on the elastic motion, each by choice.
 
     Attributes:

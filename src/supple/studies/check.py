@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.answer import Answer
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
 from ..beams.varying import VaryingBeam
@@ -54,7 +55,7 @@ PLAUSIBLE: tuple[tuple[str, float, float, str, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Answer):
     """What a robot is at one pose, in numbers to compare with what was meant.
 
     Attributes:
@@ -75,6 +76,24 @@ class Check:
     holding: Mapping[str, float]
     stress: Mapping[str, tuple[float, float | None]]
     notes: tuple[str, ...]
+
+    dims: ClassVar = {"theta": ("joint",), "highest_stress": ("link",), "over_yield": ("link",)}
+    units: ClassVar = {"theta": "rad or m", "highest_stress": "Pa"}
+
+    @property
+    def highest_stress(self) -> Array:
+        """(links,) of `stress`, Pa."""
+        return np.array([stress for stress, _ in self.stress.values()])
+
+    @property
+    def over_yield(self) -> Array:
+        """(links,) of `stress`: stress over yield strength, NaN where none is given."""
+        return np.array([np.nan if ratio is None else ratio for _, ratio in self.stress.values()])
+
+    def labels(self) -> dict[str, Any]:
+        """Return the joints that move and the links."""
+        motors = [name for name, _ in architecture_of(self.robot).motors()]
+        return {"joint": motors, "link": list(self.stress)}
 
 
 @checked(robot=a_robot, theta=optional(reals), position=optional(reals))

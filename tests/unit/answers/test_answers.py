@@ -120,6 +120,14 @@ def test_a_notebook_shows_what_is_no_answer_too(shown: Any) -> None:
     assert len(table) < 4000
 
 
+def test_every_public_class_is_shown_in_notebooks() -> None:
+    public = (getattr(supple, name) for name in supple.__all__)
+    classes = [found for found in public if isinstance(found, type)]
+    assert len(classes) > 100
+    for each in classes:
+        assert issubclass(each, Exception | tuple) or hasattr(each, "_repr_html_"), each
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_answer(name: str, tmp_path: Path) -> None:
     """In one test each, so that an answer is computed once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ...answers.held import Held
 from ...arguments import one_of, shown
 from ...beams.sliding.shapes import Velocity
 from ...errors import SuppleError
@@ -19,7 +20,7 @@ BETAS: tuple[Beta, ...] = ("newton", "integrated")
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Held):
     """How the equations are written; what stands here unless given is right.
 
     Attributes:
@@ -40,6 +41,10 @@ class Reading:
         one_of(*DEFLECTIONS)("deflection", self.deflection)
         one_of(*VELOCITIES)("velocity", self.velocity)
         one_of(*BETAS)("beta", self.beta)
+
+    @property
+    def _title(self) -> str:
+        return f"Reading({', '.join(vars(self).values())})"
 
     @property
     def right(self) -> bool:
