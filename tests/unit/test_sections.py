@@ -87,6 +87,13 @@ def test_square_thin_box_shears_alike_in_both_planes() -> None:
     assert Box(depth=1, width=1, wall=1e-9).shear(0.3) == pytest.approx((expected, expected))
 
 
+def test_shear_of_a_box_knows_proportions_and_planes_alone() -> None:
+    flat = Box(depth=0.15, width=0.20, wall=0.01).shear(0.3)
+    assert Box(depth=1.5, width=2.0, wall=0.1).shear(0.3) == pytest.approx(flat, rel=1e-12)
+    assert Box(depth=0.20, width=0.15, wall=0.01).shear(0.3) == pytest.approx(flat[::-1], rel=1e-12)
+    assert flat[0] < flat[1]  # the wider the flanges, the more of the section shears nothing
+
+
 def test_box_is_outer_minus_inner_and_bredt() -> None:
     A, I_z, I_y, J_t, I_p = Box(depth=0.15, width=0.20, wall=0.01).constants()
     assert pytest.approx(0.15 * 0.20 - 0.13 * 0.18) == A
@@ -160,3 +167,8 @@ def test_check_tells_thick_walls() -> None:
     mended = robot.with_("links.one.section.torsion_constant", right)
     assert "Bredt" not in " ".join(supple.check(mended).notes)
     assert "Bredt" not in " ".join(supple.check(robot.with_("planar", True)).notes)
+    thin = {**link["section"], "wall": 0.001}
+    tapered = {key: value for key, value in link.items() if key != "section"}
+    tapered["stations"] = [{"at": 0, "section": thin}, {"at": 1, "section": link["section"]}]
+    (note,) = (n for n in supple.check(robot.with_("links", [tapered])).notes if "Bredt" in n)
+    assert note.startswith("links.one.stations.1: Bredt's torsion constant is 13% too low")

@@ -17,7 +17,7 @@ from ..errors import SuppleError
 from ..sections import Box, General, Profile, Section, Shape, Tube
 from ..values import Table, Triple
 from .body import Body, Description, Material
-from .link import STIFFNESSES, Elastic
+from .link import STIFFNESSES, Elastic, Station
 from .springs import Foundation
 
 __all__ = ["Robot", "a_robot", "need_robot"]
@@ -39,8 +39,8 @@ class Robot(Description, Shown, ABC):
         """Return the link's material, looked up when it is a name."""
         return self.materials[link.material] if isinstance(link.material, str) else link.material
 
-    def section(self, link: Elastic) -> Shape | None:
-        """Return the link's section, looked up when it is a name."""
+    def section(self, link: Elastic | Station) -> Shape | None:
+        """Return the section of a link or station, looked up when it is a name."""
         return self.sections[link.section] if isinstance(link.section, str) else link.section
 
     def with_(self, path: str | Mapping[str, Any], value: Any = None) -> Self:

@@ -278,8 +278,14 @@ def _walls(robot: Robot) -> list[str]:
     """
     notes: list[str] = []
     asked = architecture_of(robot)
-    for path, link in asked.parts().items():
-        section, material = None if link.rigid else robot.section(link), robot.material(link)
+    places = [(path, link, robot.section(link)) for path, link in asked.parts().items()]
+    places += [
+        (f"{path}.stations.{k}", link, robot.section(station))
+        for path, link in asked.parts().items()
+        for k, station in enumerate(link.stations or ())
+    ]
+    for path, link, given in places:
+        section, material = None if link.rigid else given, robot.material(link)
         thick = None if material is None else material.thickness
         if thick and isinstance(section, Box | Tube) and abs(section.wall / thick - 1) > 1e-3:
             notes.append(
