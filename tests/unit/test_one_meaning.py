@@ -20,6 +20,33 @@ def arm(**more: object) -> supple.SerialRobot:
     return supple.SerialRobot.model_validate({"name": "arm", "planar": True, "links": links})
 
 
+def test_friction_of_a_ball_joint_is_that_law_about_the_axis_it_turns_about() -> None:
+    """f tanh(|w| / 0.01) against w at any attitude, and damping d w."""
+    body = {"mass": 1.0, "com": [0.2, 0.0, 0.0], "inertia": [0.1, 0.2, 0.3]}
+    link = {"name": "one", "length": 0.5, "theory": "rigid", "body": body}
+
+    def model(friction: float, damping: float) -> supple.Model:
+        joint = {"type": "spherical", "friction": friction, "damping": damping}
+        return supple.build(supple.MechanismRobot(name="ball", links=[{**link, "joint": joint}]))
+
+    rough, smooth = model(0.3, 0.0), model(0.0, 0.0)
+    for q, qd in (([0.0] * 3, [0, 0.004, 0]), ([0.4, -0.7, 1.1], [0.003, -0.005, 0.002])):
+        c, s = np.cos(q), np.sin(q)
+        rates = [
+            [c[2] * c[1], -s[2], 0],
+            [s[2] * c[1], c[2], 0],
+            [-s[1], 0, 1],
+        ]  # of yaw-pitch-roll
+        w = np.array(rates) @ qd
+        speed = float(np.linalg.norm(w))
+        a = [m.forward_dynamics(q, qd, []) for m in (smooth, rough, model(0.0, 0.2))]
+        felt = smooth.mass_matrix(q) @ (a[0] - a[1])
+        wanted = 0.3 * np.tanh(speed / 0.01) * np.array(rates).T @ w / speed
+        assert felt == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+        felt = smooth.mass_matrix(q) @ (a[0] - a[2])
+        assert felt == pytest.approx(0.2 * np.array(rates).T @ w, rel=1e-9, abs=1e-12)
+
+
 def test_friction_is_one_law_of_model_path_and_rigid_delta() -> None:
     """Joints that creep: f tanh(v / 0.01) in the Model, along a path and of the rigid Delta."""
     rubbing = arm(joint={"friction": 0.3})

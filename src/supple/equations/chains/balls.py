@@ -2,12 +2,13 @@
 
 The joint turns by Q = R R0' from where it is unloaded, R = Rz(yaw) Ry(pitch) Rx(roll), about the
 vector t = phi n. The spring's energy is k |t|^2 / 2, its moment k t, damping's d w, and friction's
-f tanh(|w| / creep) w / |w|, all of them whatever the attitude.
+f(|w|) w / |w| by the law of all joints, all of them whatever the attitude.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ...kernels.scalars import (
@@ -23,7 +24,6 @@ from ...kernels.scalars import (
     scale,
     sin,
     sub,
-    tanh,
     total,
     transpose,
     vadd,
@@ -113,9 +113,9 @@ def held(balls: tuple[Ball | Cross, ...], q: Vector) -> list[tuple[int, Scalar]]
 
 
 def lost(
-    balls: tuple[Ball | Cross, ...], q: Vector, qd: Vector, creep: float
+    balls: tuple[Ball | Cross, ...], q: Vector, qd: Vector, rub: Callable[[float, Scalar], Scalar]
 ) -> list[tuple[int, Scalar]]:
-    """Return place and force of damping and friction on coordinates; creep: rad/s."""
+    """Return place and force of damping and friction on coordinates; rub: friction's law."""
     out = []
     for ball in balls:
         if isinstance(ball, Cross) or not (ball.damping or ball.friction):
@@ -126,7 +126,7 @@ def lost(
         if ball.friction:
             square = add(dot(spin, spin), 1e-30)
             speed = math.sqrt(square) if isinstance(square, float) else casadi().sqrt(square)
-            factor = add(factor, mul(ball.friction, tanh(mul(1 / creep, speed)) / speed))
+            factor = add(factor, rub(ball.friction, speed) / speed)
         out += [(k, mul(factor, dot(a, spin))) for k, a in zip(ball.places, axes, strict=True)]
     return out
 

@@ -35,7 +35,7 @@ from .balls import Ball, held, lost
 from .chain import Chain, ChainLink
 from .crosses import Cross
 from .end_coordinates import end_coordinates
-from .forces import CREEP, HasForces, joint_side, rubbing, slider_forces, strain, strained
+from .forces import HasForces, coulomb, joint_side, rubbing, slider_forces, strain, strained
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
@@ -254,7 +254,7 @@ class Laws(HasForces):
         for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
-        for place, force in held(self.balls, q) + lost(self.balls, q, qd, CREEP):
+        for place, force in held(self.balls, q) + lost(self.balls, q, qd, coulomb):
             out[place] = sub(out[place], force)
         for i, own in slider_forces(self, q, qd):
             for place, value in zip(self.chain.own(i), own, strict=True):

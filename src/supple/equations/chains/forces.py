@@ -15,8 +15,6 @@ from .crosses import Cross
 from .sliders import Slider
 
 __all__ = [
-    "CREEP",
-    "CREEP_SLIDE",
     "HasForces",
     "coulomb",
     "dissipation",
@@ -129,7 +127,7 @@ def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
     rates = [pd for _, _, pd in sliders(laws, qd)]
     for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True):
         _added(out, laws.chain.own(i), slider.damping(p, pd))
-    for place, force in lost(laws.balls, q, qd, CREEP):
+    for place, force in lost(laws.balls, q, qd, coulomb):
         out[place] = add(out[place], force)
     return out
 
