@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
 from ..robot import Robot
+from ..structure.serial import link_beam
 from .chains.chain import Chain, distal_loads
 from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
 
@@ -96,7 +98,7 @@ def accuracy(
     if right is None or ours is None:
         return None
     static, modal = _errors(ours, right)
-    remedy = _remedy(pose, basis, chain, right) if max(static, modal) > LIMIT else ""
+    remedy = _remedy(robot, pose, basis, chain, right) if max(static, modal) > LIMIT else ""
     few = min(FEW, len(ours.omega), len(right.omega))
     hertz = [tuple((x.omega[:few] / (2 * np.pi)).tolist()) for x in (ours, right)]
     ratios: tuple[float, ...] = ()
@@ -149,7 +151,7 @@ def _errors(ours: _Linear, right: _Linear) -> tuple[float, float]:
     return static, abs(float(ours.omega[0] / right.omega[0]) - 1)
 
 
-def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
+def _remedy(robot: Any, pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
     """The first basis that brings the errors down, in words; else the best of those tried."""
     tried: list[tuple[float, str]] = []
     names = [link.name for link in chain.links]
@@ -170,12 +172,15 @@ def _remedy(pose: Pose, basis: Basis, chain: Chain, right: _Linear) -> str:
         candidates.append((FiniteElements(2), "FiniteElements(2)"))
     for other, words in candidates:
         parts = []
-        for (segment, L), load in zip(pose.each, loads, strict=True):
-            shapes = None
-            if segment.name in names and not segment.beam.rigid:
-                i = names.index(segment.name)
-                shapes = other.shapes(i, segment.beam.outside(L), other.end(i) or load)
-            parts.append(on_link(segment, L, shapes))
+        for k, (segment, L) in enumerate(pose.each):
+            shapes, name = None, pose.structure.links[k]
+            if name in names and not segment.beam.rigid:
+                i, last = names.index(name), pose.structure.pieces(name)[-1]
+                beam = segment.beam.outside(L)
+                if pose.structure.links.count(name) > 1:  # cut where something hangs on it
+                    beam = link_beam(robot, robot.links[i])
+                shapes = other.shapes(i, beam, other.end(i) or loads[last])
+            parts.append(on_link(segment, L, shapes, pose.starts[k]))
         found = _solved(pose, parts)
         if found is None:
             continue

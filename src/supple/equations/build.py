@@ -221,14 +221,15 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     friction = np.zeros(chain.stiff)
     friction[: len(motors)] = motors
     friction[list(tree.places)] = passive_values(robot, "friction")
-    for k, value in zip(tree.places, passive_values(robot, "damping"), strict=True):
-        D[k, k] = value
+    damped = dict(zip(tree.places, passive_values(robot, "damping"), strict=True))
     for ball in (
         b for b in tree.balls if isinstance(b, Ball)
     ):  # one value for all directions acts on the turn, not on each angle
         at = list(ball.places)
-        D[at, at] = 0.0 if ball.damping else D[at, at]
+        damped |= dict.fromkeys(at, 0.0) if ball.damping else {}
         friction[at] = 0.0 if ball.friction else friction[at]
+    for k, value in damped.items():
+        D[k, k] += value
     return _tied(robot, asked, tree, D, friction, stiffening)
 
 

@@ -137,13 +137,25 @@ def modal_matrix(M: Array, K: Array, zeta: Array) -> Array:
     """Return 2 M Phi diag(zeta omega) Phi' M = 2 K Psi diag(zeta / omega) Psi' K, zeta ascending.
 
     Phi are the modes of M and K with modal mass one, Psi = Phi / omega those with modal stiffness
-    one. A motion without mass has 1 / omega = 0 and no damping.
+    one. A motion without mass has 1 / omega = 0 and no damping, nor has one without stiffness:
+    where there are such, K + sigma M, sigma about the lowest omega^2, stands for K.
     """
     from scipy.linalg import eigh
 
-    periods2, Psi = eigh(M, K)  # falling frequencies
-    side = K @ Psi
-    D: Array = 2 * (side * (zeta[::-1] * np.sqrt(np.maximum(periods2, 0.0)))) @ side.T
+    d, sigma = np.sqrt(np.diag(K)), 0.0
+    sizes = np.where(d > 0, d, 1.0)
+    if not d.all() or np.linalg.eigvalsh(K / np.outer(sizes, sizes))[0] < 1e-12:
+        held = (d > 0) & (np.diag(M) > 0)
+        sigma = float((d[held] ** 2 / np.diag(M)[held]).min(initial=np.inf))
+        if not np.isfinite(sigma):
+            return np.zeros_like(K)
+    shifted = K + sigma * M
+    periods2, Psi = eigh(M, shifted)  # falling frequencies; 1 / (omega^2 + sigma)
+    side, lost = shifted @ Psi, np.sqrt(np.maximum(periods2, 0.0))
+    if sigma:
+        slow = 1 - sigma * periods2
+        lost = np.where(slow > 1e-9, lost * np.sqrt(np.maximum(slow, 0.0)), 0.0)
+    D: Array = 2 * (side * (zeta[::-1] * lost)) @ side.T
     return D
 
 

@@ -7,14 +7,15 @@ linear statics, modes and damping need no equation of motion. Passive joints fol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..architectures.assembling import mechanism_of, placed
 from ..architectures.kinds import architecture_of
-from ..assembly import Coordinates, assemble, coordinates
+from ..assembly import Coordinates, assemble, coordinates, kept_shut
 from ..beams.basis import Basis
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam, ShapesOnBeam
@@ -30,11 +31,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pose:
-    """Where a robot stands: joint coordinates, its Structure, and which segment is the tip."""
+    """Where a robot stands: joint coordinates, its Structure, and which segment is the tip.
+
+    Attributes:
+        turns: of every link whose joint has several passive coordinates, (6, freedoms), how these
+        move it, segment axes.
+    """
 
     theta: Array
     structure: Structure
     tip: int
+    turns: dict[str, Array]
 
     @property
     def each(self) -> list[tuple[Segment, float]]:
@@ -42,14 +49,22 @@ class Pose:
         pairs = zip(self.structure.segments, self.structure.L[0], strict=True)
         return [(segment, float(L)) for segment, L in pairs]
 
+    @property
+    def starts(self) -> list[float]:
+        """Where on its link every segment begins, m."""
+        names, L = self.structure.links, self.structure.L[0]
+        return [
+            float(L[[j for j in range(i) if names[j] == names[i]]].sum()) for i in range(len(L))
+        ]
+
 
 def locked_pose(
     robot: Robot, basis: Basis, chain: Chain, theta: ArrayLike | None = None
 ) -> Pose | None:
     """Return a robot at theta, by default where its basis was made or where it usually stands.
 
-    None where it cannot stand, where a link that slides is not all the way out (a Model keeps the
-    shapes of its whole length), and where a link carries others along its length.
+    None where it cannot stand, and where a link that slides is not all the way out (a Model keeps
+    the shapes of its whole length).
     """
     found = architecture_of(robot)
     whole = found.outstretched
@@ -67,27 +82,50 @@ def locked_pose(
         return None
     structure = structure_of(robot, where.at[:1])
     names = tuple(segment.name for segment in structure.segments)
-    if len(set(structure.links)) < len(names):  # a link is cut where something hangs on it
-        return None
-    return Pose(where.theta[0], structure, found.hangs(names).tip)
+    turns: dict[str, Array] = {}
+    for i, link in enumerate(chain.links):
+        if link.passive and link.freedoms > 1:
+            m = mechanism_of(robot)  # type: ignore[arg-type]
+            moved = placed(m, where.at[:1])
+            own = [k for k, c in enumerate(m.tree.coordinates) if c.link == i]
+            R = structure.R[0, names.index(link.name)]
+            turns[link.name] = np.concatenate([moved.v[0, own] @ R, moved.w[0, own] @ R], axis=1).T
+    hung = found.hangs(tuple(dict.fromkeys(structure.links))).tip
+    tip = structure.pieces(list(dict.fromkeys(structure.links))[hung])[-1]
+    return Pose(where.theta[0], structure, tip, turns)
 
 
 def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
     """Return the functions of a Model on the segments."""
     shapes = {link.name: link.shapes for link in chain.links}
-    return [on_link(segment, L, shapes.get(segment.name)) for segment, L in pose.each]
+    every = zip(pose.each, pose.structure.links, pose.starts, strict=True)
+    return [on_link(segment, L, shapes.get(name), at) for (segment, L), name, at in every]
 
 
-def on_link(segment: Segment, L: float, shapes: Any) -> OnBeam:
-    """Return shapes on a segment; one that does not bend has none."""
-    if shapes is None:
+def on_link(segment: Segment, L: float, shapes: Any, start: float = 0.0) -> OnBeam:
+    """Return a link's shapes on a segment that begins at `start`; a rigid one has none."""
+    if shapes is None or not L:
         return mesh(segment.beam.stiff(), 1, L=L)
-    return ShapesOnBeam(segment.beam.outside(L), L, shapes)
+    return ShapesOnBeam(segment.beam.outside(L), L, shapes, start)
 
 
 def forms(structure: Structure, parts: Sequence[OnBeam]) -> tuple[Coordinates, Array, Array]:
-    """Return the coordinates z of a structure and M, K over them, closures still open."""
+    """Return the coordinates z of a structure and M, K over them, closures still open.
+
+    Segments of one link under its shapes have their coordinates in common: such rows follow those
+    of the closures.
+    """
     z = coordinates(structure, [part.end for part in parts])
+    rows = [z.closure]
+    first: dict[str, int] = {}
+    for i, part in enumerate(parts):
+        if isinstance(part, ShapesOnBeam) and structure.links.count(structure.links[i]) > 1:
+            k = first.setdefault(structure.links[i], i)
+            tied = np.zeros((part.size, z.size))
+            tied[:, z.inner[i]] += np.eye(part.size)
+            tied[:, z.inner[k]] -= np.eye(part.size)
+            rows.append(tied[: part.size * (k < i)])
+    z = replace(z, closure=np.concatenate(rows))
     springs = [[r.stiffness for r in s.releases] for s in structure.segments]
     still = [[0.0] * len(s.releases) for s in structure.segments]
     stiff = [np.pad(part.stiffness, ((6, 0), (6, 0))) for part in parts]
@@ -96,39 +134,66 @@ def forms(structure: Structure, parts: Sequence[OnBeam]) -> tuple[Coordinates, A
     return z, M, K
 
 
-def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, NDArray[np.intp]]:
-    """M and K over the elastic coordinates [eps, eta] in turn, and their places in q."""
+def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
+    """M and K over y, the elastic coordinates [eps, eta] in turn and then what is loose.
+
+    That is what no loop holds of the passive joints. Last, y per unit q and q per unit y.
+    """
     parts = own_parts(pose, chain)
     z, M, K = forms(pose.structure, parts)
-    names = [link.name for link in chain.links]
-    names += [""] if chain.foundation is None else [FOUNDATION]  # as link -1
-    T, kept = np.zeros((z.size, chain.size)), np.zeros(z.size, bool)
-    for i, segment in enumerate(pose.structure.segments):
-        if segment.name not in names:
-            continue
-        k = names.index(segment.name)
-        k = -1 if k == len(chain.links) else k
-        own = [chain.eps[k]] if k in chain.eps else []
-        own += list(chain.supports[k][1]) if k in chain.supports else []
-        turns = 0
-        if k >= 0 and chain.links[k].passive and chain.links[k].mimic is None:
-            turns = chain.links[k].freedoms
-        if own:
-            T[np.ix_(range(z.releases[i].start, z.releases[i].stop), own)] = _given_way(
-                chain, pose.structure, i, k, turns
-            )
-            kept[z.releases[i].start + turns : z.releases[i].stop] = True
-        if k >= 0:
-            T[range(z.inner[i].start, z.inner[i].stop), chain.eta[k]] = np.eye(
-                chain.links[k].inv.count
-            )
-            kept[z.inner[i]] = True
+    T, passive, kept = _moved(pose, chain, parts, z)
+    places = np.flatnonzero(T.any(axis=0))
+    T, loose = T[:, places], np.zeros((z.size, 0))
     if not kept.all():
         rest = z.closure[:, ~kept]
         T[~kept] -= np.linalg.pinv(rest) @ (z.closure @ T)
-    places = np.flatnonzero(T.any(axis=0))
-    T = T[:, places]
-    return T.T @ M @ T, T.T @ K @ T, places
+        free = kept_shut(rest, rest.shape[1])
+        loose = np.zeros((z.size, free.shape[1]))
+        loose[~kept] = free
+    T, n = np.hstack([T, loose]), len(places)
+    Q, Y = np.zeros((chain.size, T.shape[1])), np.zeros((T.shape[1], chain.size))
+    Q[places, range(n)] = Y[range(n), places] = 1.0
+    Q += np.linalg.pinv(passive) @ T
+    Y[n:] = loose.T @ (passive - T[:, :n] @ Y[:n])
+    return T.T @ M @ T, T.T @ K @ T, Y, Q
+
+
+def _moved(
+    pose: Pose, chain: Chain, parts: Sequence[OnBeam], z: Coordinates
+) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """(z, N) what z is per unit of the elastic coordinates of q, and of the passive ones.
+
+    Last, (z,), which of z the elastic ones are or bring along.
+    """
+    names = [link.name for link in chain.links]
+    names += [""] if chain.foundation is None else [FOUNDATION]  # as link -1
+    T, kept = np.zeros((z.size, chain.size)), np.zeros(z.size, bool)
+    passive = np.zeros((z.size, chain.size))
+    for i, name in enumerate(pose.structure.links):
+        if name not in names:
+            continue
+        segment, k = pose.structure.segments[i], names.index(name)
+        k = -1 if k == len(chain.links) else k
+        if k >= 0 and parts[i].size:
+            T[range(z.inner[i].start, z.inner[i].stop), chain.eta[k]] = np.eye(parts[i].size)
+        kept[z.inner[i]] = True
+        if segment.name != name:  # a further piece of it
+            continue
+        own = [chain.eps[k]] if k in chain.eps else []
+        own += list(chain.supports[k][1]) if k in chain.supports else []
+        turns, first = 0, z.releases[i].start
+        if k >= 0 and chain.links[k].passive and chain.links[k].mimic is None:
+            turns = chain.links[k].freedoms
+        if own:
+            T[np.ix_(range(first, z.releases[i].stop), own)] = _given_way(
+                chain, pose.structure, i, k, turns
+            )
+            kept[first + turns : z.releases[i].stop] = True
+        if turns:
+            toward = np.array([r.toward(0) for r in segment.releases[:turns]]).T
+            moved = np.linalg.lstsq(toward, pose.turns.get(name, toward), rcond=None)[0]
+            passive[np.ix_(range(first, first + turns), chain.passive[k])] = moved
+    return T, passive, kept
 
 
 def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -> Array:
@@ -169,11 +234,11 @@ def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -
 def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:
     """Return D (N, N) over q: one ratio for every mode of the whole robot, motors locked.
 
-    D = 2 zeta sum omega_j (M phi_j)(M phi_j)' at this pose, kept along.
+    D = 2 zeta sum omega_j (M phi_j)(M phi_j)' at this pose, kept along; what is loose has omega = 0
+    and no damping.
     """
-    M, K, places = _elastic(pose, chain)
-    D = np.zeros((chain.size, chain.size))
-    D[np.ix_(places, places)] = modal_matrix(M, K, np.full(len(K), ratio))
+    M, K, Y, _ = _elastic(pose, chain)
+    D: Array = Y.T @ modal_matrix(M, K, np.full(len(K), ratio)) @ Y
     return D
 
 
@@ -181,8 +246,8 @@ def mode_ratios(pose: Pose, chain: Chain, D: Array) -> Array:
     """Return phi' D phi / 2 omega of the whole robot's modes, rising, motors locked."""
     from scipy.linalg import eigh
 
-    M, K, places = _elastic(pose, chain)
+    M, K, _, Q = _elastic(pose, chain)
     periods2, Psi = eigh(M, K)
     used = periods2 > 1e-14 * periods2.max(initial=0.0)
-    lost = np.einsum("ij,ik,kj->j", Psi, D[np.ix_(places, places)], Psi)
+    lost = np.einsum("ij,ik,kj->j", Psi, Q.T @ D @ Q, Psi)
     return np.asarray((lost[used] / (2 * np.sqrt(periods2[used])))[::-1])

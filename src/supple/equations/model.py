@@ -31,8 +31,8 @@ def _check(model: Model, theta: ArrayLike | None = None) -> Accuracy:
     found = accuracy(model.robot, model.basis, model.chain, model.damping, theta)
     if found is None:
         raise SuppleError(
-            f"{model.robot.name} cannot be checked there: nothing bends, something is loose, or a "
-            "link carries others along its length; compare modes and statics by hand"
+            f"{model.robot.name} cannot be checked there: nothing bends, something is loose, "
+            "or a link that slides is not all the way out; compare modes and statics by hand"
         )
     return found
 

@@ -98,11 +98,15 @@ class OnBeam(ABC):
 
 @dataclass(frozen=True)
 class ShapesOnBeam(OnBeam):
-    """Given shapes on a beam; a deformation that the beam excludes has no resultant."""
+    """Given shapes on a beam; a deformation that the beam excludes has no resultant.
+
+    The beam may be a part of theirs that begins at `start`, and moves with it there.
+    """
 
     beam: AnyBeam
     L: float
     shapes: Shapes
+    start: float = 0.0
 
     @property
     def size(self) -> int:
@@ -111,15 +115,19 @@ class ShapesOnBeam(OnBeam):
 
     def quadrature(self) -> tuple[Array, Array]:
         """Return Gauss points x and weights, (P,) each, exact for masses and energies."""
-        return beam_points(self.beam.outside(self.L), self.shapes.degree + 2, self.shapes.breaks)
+        breaks = np.clip(self.shapes.breaks - self.start, 0.0, self.L)
+        return beam_points(self.beam.outside(self.L), self.shapes.degree + 2, np.unique(breaks))
 
     def field(self, x: ArrayLike) -> Array:
         """Return N(x), (P, 6, m)."""
-        return self.shapes.at(x)
+        x = np.atleast_1d(np.asarray(x, float))
+        carried = transport(x) @ self.shapes.at(self.start)[0]
+        return np.asarray(self.shapes.at(self.start + x) - carried)
 
     def resultants(self, x: ArrayLike) -> Array:
         """Return the forces and moments at x per unit w, (P, 6, m)."""
-        value, strain = self.shapes.at(x), self.shapes.at(x, 1)
+        at = self.start + np.atleast_1d(np.asarray(x, float))
+        value, strain = self.shapes.at(at), self.shapes.at(at, 1)
         strain[:, 1] -= value[:, 5]
         strain[:, 2] += value[:, 4]
         yields = self.compliances(x)

@@ -195,15 +195,15 @@ class Laws(HasForces):
         return links, [B.tolist() for _, B, _ in found], [_clean(A) for _, _, A in found]
 
     @cached_property
-    def turned_forces(self) -> list[tuple[Any, Any]]:
-        """Stiffness and damping of every link in end coordinates."""
-        out = []
+    def turned_forces(self) -> tuple[list[Any], Any]:
+        """Stiffness of every link, and damping of them all (N, N), in end coordinates."""
+        whole, K = np.eye(self.chain.size), []
         for i, A in enumerate(self.turned[2]):
             own = np.ix_(self.chain.own(i), self.chain.own(i))
             T = np.reshape(A, (len(A), len(A)))
-            pair = [_clean(T.T @ np.asarray(X, float)[own] @ T) for X in (self.K, self.D)]
-            out.append((pair[0], pair[1]))
-        return out
+            whole[own] = T
+            K.append(_clean(T.T @ np.asarray(self.K, float)[own] @ T))
+        return K, _clean(whole.T @ np.asarray(self.D, float) @ whole)
 
     def mass(self, q: Vector, held: Vector | None = None) -> list[Vector]:
         """M(q), nested list (N, N); a sprung joint's rotor stands on theta alone.
@@ -242,15 +242,17 @@ class Laws(HasForces):
             out[place] = add(out[place], mul(float(chain.links[i].rotor), qdd[place]))
         return out
 
-    def forces(self, q: Vector, qd: Vector) -> Vector:
+    def forces(self, q: Vector, qd: Vector, D: list[Vector] | None = None) -> Vector:
         """-K q - D qd on theta, eps and passive; those on eta depend on the coordinates.
 
-        For a link that slides both its length and eta are its own, and stand here.
+        For a link that slides both its length and eta are its own, and stand here. `D`: damping
+        of the coordinates given, where they are others.
         """
         rows = slice(0, self.chain.stiff)
         rest = [0.0] * (self.chain.size - rows.stop)
         bent = strained(self, q)
-        felt = vadd(negate(matvec(self.K[rows], bent)), negate(matvec(self.D[rows], qd)))
+        lossy = (self.D if D is None else D)[rows]
+        felt = vadd(negate(matvec(self.K[rows], bent)), negate(matvec(lossy, qd)))
         for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
@@ -287,7 +289,8 @@ class Laws(HasForces):
         """
         chain = self.chain
         (s, zeta), (sd, zetad) = (joint_side(chain, value) for value in (x, xd))
-        applied = vadd(self.forces(x, xd), list(tau) + [0.0] * (chain.size - len(tau)))
+        stiff, D = self.turned_forces
+        applied = vadd(self.forces(x, xd, D), list(tau) + [0.0] * (chain.size - len(tau)))
         torque: Vector = [
             applied[places[-1]] if places else 0.0
             for places in (chain.felt(i, turn) for i, turn in chain.bodies)
@@ -296,13 +299,12 @@ class Laws(HasForces):
             [applied[place] for place in chain.within(n)] if turn < 0 else []
             for n, (_, turn) in enumerate(chain.bodies)
         ]
-        for i, (n, link, (K, D)) in enumerate(
-            zip(chain.body, self.links, self.turned_forces, strict=True)
-        ):
+        for i, (n, link, K) in enumerate(zip(chain.body, self.links, stiff, strict=True)):
             if isinstance(link, Slider):
                 elastic[n] = [applied[place] for place in chain.own(i)]
             else:
-                elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(matvec(D, zetad[n])))
+                lost = matvec(D[chain.eta[i]], xd)
+                elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(lost))
         g = list(map(float, chain.gravity))
         links, tip = _bodies(chain, self.turned[0], zeta), chain.body[chain.tip]
         found = forward(links, (s, sd), (zeta, zetad), (torque, elastic), g, wrench, tip)
