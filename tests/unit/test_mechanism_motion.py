@@ -317,3 +317,38 @@ def test_regressor_of_a_robot_with_loops(name: str) -> None:
     np.testing.assert_allclose(found, want, rtol=0, atol=1e-11 * np.abs(want).max())
     if name != "kuo-delta":  # whose loops cannot be closed as far away as that looks
         assert 0 < Y.identifiable(samples=40) < len(Y.pi)  # a loop hides some from its motors
+
+
+def rigid_four_bar() -> MechanismRobot:
+    stiff = {f"links.{name}.theory": "rigid" for name in ("crank", "coupler", "rocker")}
+    return load("four-bar").with_(stiff)
+
+
+def test_what_cannot_move_beside_a_loop_changes_nothing() -> None:
+    """A post on the base; and two posts that a closure ties, beside a pendulum."""
+    robot = rigid_four_bar()
+    data = robot.model_dump(exclude_unset=True)
+    post = {"name": "post", "parent": "base", "joint": {"type": "fixed"}, "length": 0.3}
+    post |= {"theory": "rigid", "mass_per_length": 2.0}
+    twin = MechanismRobot.model_validate(data | {"links": [*data["links"], post]})
+    q, qd, tau = state(build(robot))
+    found = [build(each).forward_dynamics(q, qd, tau) for each in (robot, twin)]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+    arm = post | {"name": "arm", "joint": {}}
+    gravity = {"name": "posts", "planar": True, "gravity": [0, -9.81, 0]}
+    tied = {
+        "links": [arm, post, post | {"name": "other"}],
+        "closures": [{"ends": ["post", "other"]}],
+    }
+    alone, beside = (
+        build(MechanismRobot.model_validate(gravity | each)) for each in ({"links": [arm]}, tied)
+    )
+    given = [0.3], [0.2], [0.1]
+    assert beside.forward_dynamics(*given) == pytest.approx(alone.forward_dynamics(*given))
+
+
+def test_loops_are_closed_to_rounding_near_their_dead_points() -> None:
+    robot = rigid_four_bar().with_({"links.coupler.length": 0.13, "links.crank.joint.start": 1.5})
+    model = build(robot)
+    at = model.chain.pose() + 0.2
+    assert np.abs(model.functions.evaluator("closure")(at)[0]).max() < 1e-15

@@ -243,6 +243,7 @@ def _tied(
     laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
     loops = loops_of(robot, laws, tree.z) if mimics(chain) or robot.closures else None
     followers = loops.followers if loops is not None else ()
+    loops = loops if followers else None  # closures between what cannot move hold nothing
     kept = [k for k in range(chain.size) if k not in followers]
     book = replace(chain, followers=followers, start=tuple(tree.z[kept].tolist()))
     K = np.array(held_together(laws), float)

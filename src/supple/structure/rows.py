@@ -63,9 +63,8 @@ def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
             if i >= 0:
                 row += tied[b] @ ends[i]
                 size += np.abs(tied[b]) @ np.abs(ends[i])
-                floor += (
-                    1e-6 * np.linalg.norm(tied[b], axis=1, keepdims=True) * np.abs(ends[i]).max()
-                )
+                far = np.abs(ends[i]).max(initial=0.0)
+                floor += 1e-6 * np.linalg.norm(tied[b], axis=1, keepdims=True) * far
         whole = np.maximum(np.linalg.norm(size, axis=1, keepdims=True), floor)
         stacked.append(row / np.maximum(whole, 1e-300))
     rows = np.concatenate(stacked)

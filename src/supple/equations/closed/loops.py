@@ -37,7 +37,8 @@ __all__ = ["AssembledTree", "Loops", "assembled_tree", "closed_at", "loops_of"]
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
 ROUNDS = 3  # of Newton's method from an unbent robot to a bent one
-STEPS = (3, 24)  # from the assembled pose to one nearby, and to any other
+STEPS = (3, 24, 150)  # from the assembled pose to one nearby, to any other, and where that fails
+CLOSE = 1e-7  # closure error from which one round of Newton's method leaves rounding only
 NEARBY = 0.25  # rad or m
 SINGULAR = 1e-9  # singular value beside the largest at which a row says nothing new
 
@@ -94,6 +95,7 @@ class Loops(Ties):
         """Return forces, mass, energies or the tip of the tree as an SX function."""
         ca = casadi()
         laws, z, limbs = self.laws, self.written.z, self.written.limbs
+        moving = [limb for limb in limbs if limb.places]
         n = laws.chain.size
         zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
         x, v = ca.vertsplit(z), ca.vertsplit(zd)
@@ -107,7 +109,7 @@ class Loops(Ties):
 
         def forces(zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
             out = ca.SX.zeros(n)
-            for limb in limbs:
+            for limb in moving:
                 pushed = wrench is not None and tip in limb.links
                 load = ("loaded", z, zd, zdd, g, wrench) if pushed else ("inverse", z, zd, zdd, g)
                 out[list(limb.places)] = limb.forces(*load)
@@ -117,7 +119,7 @@ class Loops(Ties):
             found = [forces(zd, zdd, g, wrench if name == "loaded" else None)]
         elif name == "mass":
             M = ca.SX(n, n)
-            for limb in limbs:
+            for limb in moving:
                 M[list(limb.places), list(limb.places)] = limb.inertia(z)
             found = [M]
         elif name == "stiffness":
@@ -174,7 +176,13 @@ class Loops(Ties):
             walk = step.mapaccum("walk", count)
             found = walk(np.concatenate([first, follow]), ca.repmat(gap / count, 1, count))
             walks.append(ca.Function("walk", [gap], [found[n:, -1]]))
-        short_or_long = ca.Function.if_else("short_or_long", *walks)
+        short_or_long = ca.Function.if_else("short_or_long", *walks[:2])
+        there = ca.MX.sym("w", m)
+        again = ca.Function.if_else(
+            "again",
+            ca.Function("kept", [there, gap], [there]),
+            ca.Function("walk", [there, gap], [walks[2](gap)]),
+        )
         given = ca.MX.sym("q", n)
         off = given - first
         chain, turns = self.laws.chain, np.zeros(self.laws.chain.size)
@@ -185,7 +193,9 @@ class Loops(Ties):
         for k in np.flatnonzero(turns):
             whole = turns[k] * ca.floor(off[int(k)] / turns[k] + 0.5)
             off = off - ca.DM(np.eye(n)[k]) * whole
-        return ca.Function("start", [given], [short_or_long(ca.norm_inf(off) < NEARBY, off)])
+        found = short_or_long(ca.norm_inf(off) < NEARBY, off)
+        closed = ca.norm_inf(part["c"](first + off, found)) < CLOSE
+        return ca.Function("start", [given], [again(closed, found, off)])
 
 
 def _column(values: list[Any]) -> Any:
