@@ -7,7 +7,7 @@ def test_response_prints_poles_and_zeros(console, tmp_path):
     words = ("response", "industrial-3", "--joints", "locked", "--frequency", "0:60:31")
     ran = console(*words, "--plot", tmp_path / "bode.png")
     assert ran.code == 0
-    assert "natural frequencies in the band" in ran.out
+    assert "natural frequencies in the x-y plane in the band" in ran.out
     assert (tmp_path / "bode.png").exists()
     told = json.loads(console(*words, "--json").out)
     assert len(told["values"]) == 31

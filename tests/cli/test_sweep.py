@@ -97,3 +97,37 @@ def test_stability_along_a_trajectory(console: Console) -> None:
     robot = supple.load("theodore-rrp")
     with pytest.raises(supple.SuppleError, match="needs a trajectory"):
         supple.sweep(robot, "stability", {"payload.mass": [0.1]})
+
+
+OVER = ("--over", "theta.link2=-0.05:0.05")
+EVERYWHERE = {
+    "stopband": ("--band", "5.9,6.3", *OVER),
+    "track": ("--over", "theta.link2=0:0.1:3", "--count", 1),
+    "sweep": ("--over", "theta.link2=0:0.1:3", "--count", 1),
+    "workspace": ("--points", 2),
+    "tolerances": ("--within", "links.link1.section.wall=1e-4", "--count", 1),
+    "optimise": ("--vary", "links.link1.section.wall=0.01:0.011", "--at", "0,0,0"),
+}
+
+
+@pytest.mark.parametrize("command", EVERYWHERE)
+def test_frequencies_of_planar_arms_say_their_plane(console: Console, command: str) -> None:
+    """`stopband` proved 5.9 to 6.3 Hz free of an arm that rings at 6.114 Hz out of its plane."""
+    assert "in the x-y plane" in console(command, "industrial-3", *EVERYWHERE[command]).out
+    told = json.loads(console(command, "industrial-3", *EVERYWHERE[command], "--json").out)
+    assert told["plane"] == "x-y"
+
+
+def test_a_sweep_with_wide_brackets_is_not_certified(console: Console, tmp_path: Path) -> None:
+    """A heavy body far off its link: brackets of 1e-6, not certified by `modes` either."""
+    beam = {"mass_per_length": 1.0, "bending_stiffness": 100.0, "theory": "inextensible"}
+    tip = {"mass": 1e9, "com": [0.1, 0, 0], "inertia": 1e-3}
+    links = [{"name": "one", "length": 1.8, **beam, "tip": tip}]
+    robot = supple.SerialRobot(name="heavy", planar=True, links=links)
+    supple.dump(robot, tmp_path / "heavy.yaml")
+    assert not supple.modes(robot, [0.0], 3).certified
+    words = ("sweep", tmp_path / "heavy.yaml", "--over", "theta.one=0:1:2", "--count", 3)
+    for more in ((), ("--reduce", "minimum,maximum")):
+        ran = console(*words, *more)
+        assert ran.code == 0, ran.err
+        assert "Not certified" in ran.out

@@ -188,6 +188,11 @@ class Architecture(ABC):
         """Whether it moves in x-y only: as the file says; a Delta never does."""
         return bool(getattr(self.robot, "planar", False))
 
+    @property
+    def inside(self) -> str:
+        """What frequencies of a planar robot are about, in words; of one in space nothing."""
+        return " in the x-y plane" if self.planar else ""
+
     @abstractmethod
     def coordinates(self) -> tuple[Coordinate, ...]:
         """Return the coordinates of a pose and the ranges worth showing."""

@@ -27,6 +27,7 @@ __all__ = [
     "draw_answer",
     "not_over_whole",
     "plain",
+    "plane_of",
     "print_json",
     "print_table",
     "save_answer",
@@ -198,6 +199,14 @@ def plain(text: str) -> str:
 def digits(value: float) -> str:
     """A number with six digits, trailing zeros kept."""
     return f"{value:#.6g}".rstrip(".")
+
+
+def plane_of(robot: Any) -> tuple[str, dict[str, str]]:
+    """Return the plane that a planar robot's frequencies are about, in words and for JSON."""
+    from ..architectures.kinds import architecture_of
+
+    inside = architecture_of(robot).inside
+    return inside, {"plane": "x-y"} if inside else {}
 
 
 def told_configuration(found: Any, where: Mapping[str, Any]) -> str:

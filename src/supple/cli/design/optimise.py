@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import File, Json, angles, numbers
-from ..output import plain, print_json, print_table, say
+from ..output import plain, plane_of, print_json, print_table, say
 from .sweep import parse_over
 
 __all__ = ["optimise"]
@@ -78,14 +78,16 @@ def optimise(
     found = ask(files.load(file), ranges["--vary"], **goal)
     if out is not None:
         files.dump(found.robot, out)
+    inside, plane = plane_of(found.robot)
     if json:
         keys = ("values", "lowest_hz", "start_hz", "gain", "mass", "sag", "stress", "active", "kkt")
-        document = {"robot": found.robot.name, "elements_hz": found.elements_hz}
+        document = {"robot": found.robot.name, **plane, "elements_hz": found.elements_hz}
         print_json(document | {key: getattr(found, key) for key in keys})
         return
     say(
-        f"{plain(found.robot.name)}: {found.start_hz:.5g} Hz become {found.lowest_hz:.5g} Hz "
-        f"({100 * found.gain:+.3g} %), {found.mass:.4g} kg without payload"
+        f"{plain(found.robot.name)}: {found.start_hz:.5g} Hz become "
+        f"{found.lowest_hz:.5g} Hz{inside} ({100 * found.gain:+.3g} %), "
+        f"{found.mass:.4g} kg without payload"
     )
     print_table(("dimension", "value>"), [(k, f"{v:.6g}") for k, v in found.values.items()])
     say("Held back by: " + (", ".join(found.active) or "nothing") + ".")

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, angles, values
-from ..output import plain, print_json, say
+from ..output import plain, plane_of, print_json, say
 from .sweep import Over, parse_over
 
 __all__ = ["stopband"]
@@ -44,9 +44,10 @@ def stopband(
     robot = files.load(file)
     pair = (edges[0], edges[1])
     found = ask(robot, pair, box, theta=theta, resolution=resolution, cells=cells)
+    inside, plane = plane_of(robot)
     if json:
         keys = ("free", "at", "frequency_hz", "cells", "undecided", "margin_hz", "rests_on")
-        document = {"robot": robot.name, "band_hz": list(pair), "over": box}
+        document = {"robot": robot.name, **plane, "band_hz": list(pair), "over": box}
         print_json(document | {key: getattr(found, key) for key in keys})
         return
     told = f"{edges[0]:g} to {edges[1]:g} Hz"
@@ -54,7 +55,8 @@ def stopband(
         say(f"Not decided: {found.undecided} of {found.cells} cells stay open at {told}.")
         say("Try a narrower band, a smaller --resolution or more --cells.")
     elif found.free:
-        say(f"Proven: {plain(robot.name)} has no natural frequency from {told} in this box.")
+        name = plain(robot.name)
+        say(f"Proven: {name} has no natural frequency{inside} from {told} in this box.")
         say(f"{found.cells} cells; the nearest frequency seen is {found.margin_hz:.3g} Hz away.")
         say(f"It rests on {found.rests_on}.")
     else:

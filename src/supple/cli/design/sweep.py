@@ -174,6 +174,7 @@ def _document(found: xarray.Dataset) -> dict[str, Any]:
 
     return {
         "robot": _name(found),
+        **({"plane": "x-y"} if _inside(found) else {}),
         "study": found.attrs["study"],
         "dims": {str(k): int(v) for k, v in found.sizes.items()},
         "over": {str(k): plain(found[k]) for k in found.coords if k != "mode"},
@@ -185,6 +186,21 @@ def _name(found: xarray.Dataset) -> str:
     import json
 
     return str(json.loads(found.attrs["robot"])["name"])
+
+
+def _inside(found: xarray.Dataset) -> str:
+    """What the frequencies are about: of a planar robot its plane."""
+    import json
+
+    return " in the x-y plane" * bool(json.loads(found.attrs["robot"]).get("planar"))
+
+
+def _say_width(found: xarray.Dataset, width: float) -> None:
+    """Say how well the roots are known, and what was counted."""
+    from ...studies.vibration.modes import WIDTH
+
+    word = f"Certified{_inside(found)}" if width <= WIDTH else "Not certified"
+    say(f"{word}: every root lies in a counted bracket, the widest {width:.1e} of it.")
 
 
 def _print_reduced(found: xarray.Dataset) -> None:
@@ -204,8 +220,7 @@ def _print_reduced(found: xarray.Dataset) -> None:
             rows.append((str(name), str(k + 1), f"{told:.6g}", where))
     print_table(("value", "entry>", "Hz (omega) or SI>", "at"), rows)
     if "width_maximum" in found:
-        width = float(found["width_maximum"].max())
-        say(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")
+        _say_width(found, float(found["width_maximum"].max()))
 
 
 def _print(found: xarray.Dataset) -> None:
@@ -234,5 +249,4 @@ def _print(found: xarray.Dataset) -> None:
     bad = int((~found["valid"]).sum())
     if bad:
         say(f"{bad} configurations have no answer: out of reach, or singular")
-    width = float(found["width"].max())
-    say(f"Certified: every root lies in a counted bracket, the widest {width:.1e} of it.")
+    _say_width(found, float(found["width"].max()))

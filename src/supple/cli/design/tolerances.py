@@ -9,7 +9,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Position, angles, numbers
-from ..output import plain, print_json, print_table, say
+from ..output import plain, plane_of, print_json, print_table, say
 
 __all__ = ["tolerances"]
 
@@ -50,12 +50,13 @@ def tolerances(
     )
     hertz = {key: getattr(found, key) / (2 * math.pi) for key in ("omega", "low", "high")}
     spread = {key: value / (2 * math.pi) for key, value in found.spread.items()}
+    inside, plane = plane_of(found.robot)
     if json:
-        document = {"robot": found.robot.name, "within": off, "monotonic": found.monotonic}
+        document = {"robot": found.robot.name, **plane, "within": off, "monotonic": found.monotonic}
         named = {"frequency_hz": hertz["omega"], "low_hz": hertz["low"], "high_hz": hertz["high"]}
         print_json(document | named | {"spread_hz": spread})
         return
-    say(f"{plain(found.robot.name)}: natural frequencies within tolerances, Hz")
+    say(f"{plain(found.robot.name)}: natural frequencies{inside} within tolerances, Hz")
     heads = ("mode>", "as described>", "lowest>", "highest>", *(f"{key} +->" for key in spread))
     rows = [
         (

@@ -8,7 +8,7 @@ import typer
 
 from ...errors import SuppleError
 from ..arguments import At, File, Json, Plot, Position, angles, numbers
-from ..output import check_places, plain, print_json, print_table, say
+from ..output import check_places, plain, plane_of, print_json, print_table, say
 from .sweep import Over, parse_over
 
 __all__ = ["track"]
@@ -39,9 +39,10 @@ def track(
     )
     if plot is not None:
         found.plot(plot)
+    inside, plane = plane_of(found.robot)
     if json:
         keys = ("x", "omega", "frequency_hz", "number", "kinds", "asked", "certified")
-        document: dict[str, Any] = {"robot": found.robot.name, "over": found.key}
+        document: dict[str, Any] = {"robot": found.robot.name, **plane, "over": found.key}
         document |= {key: getattr(found, key) for key in keys}
         document["veerings"] = [v._asdict() for v in found.veerings]
         print_json(document, rows=found.to_pandas().reset_index().to_dict("records"))
@@ -71,6 +72,6 @@ def track(
         say(f"Drawn: {plot}")
     if found.certified:
         say(
-            "Certified: every frequency is counted, at each of the "
+            f"Certified{inside}: every frequency is counted, at each of the "
             f"{found.asked} configurations computed."
         )

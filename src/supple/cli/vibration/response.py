@@ -13,6 +13,7 @@ from ..output import (
     digits,
     draw_answer,
     plain,
+    plane_of,
     print_json,
     print_table,
     say,
@@ -133,9 +134,14 @@ def _tell(found: FrequencyResponse, where: dict[str, Any], json: bool) -> None:
     import numpy as np
 
     paths = [(output, name) for output in found.outputs for name in found.inputs]
+    inside, plane = plane_of(found.robot)
     if json:
         keys = ("joints", "inputs", "outputs", "frequency_hz")
-        document: dict[str, Any] = {"robot": found.robot.name, "configuration": found.theta}
+        document: dict[str, Any] = {
+            "robot": found.robot.name,
+            **plane,
+            "configuration": found.theta,
+        }
         document |= {key: getattr(found, key) for key in keys}
         document |= {"values": _pairs(found.values), "poles": _pairs(found.poles)}
         document |= {"rigid_modes": found.rigid_modes}
@@ -144,7 +150,7 @@ def _tell(found: FrequencyResponse, where: dict[str, Any], json: bool) -> None:
         return
     say(f"{plain(found.robot.name)} at {told_configuration(found, where)}, joints {found.joints}")
     poles = ", ".join(digits(p / (2 * np.pi)) for p in found.poles.imag) or "none"
-    say(f"natural frequencies in the band, Hz: {poles}")
+    say(f"natural frequencies{inside} in the band, Hz: {poles}")
     if found.rigid_modes:
         say(f"and {found.rigid_modes} at zero: nothing holds the motors")
     say()

@@ -14,6 +14,7 @@ from ..output import (
     digits,
     draw_answer,
     plain,
+    plane_of,
     print_json,
     print_table,
     save_answer,
@@ -103,6 +104,7 @@ def workspace(
         (low, omega), (_, top) = found.lowest, found.highest
         out: dict[str, Any] = {
             "robot": found.robot.name,
+            **plane_of(robot)[1],
             "axes": found.axes,
             "omega": lowest,
             "reachable": int(found.reachable.sum()),
@@ -165,7 +167,8 @@ def _print(robot: Robot, found: WorkspaceMap | JointMap, bound: float | None) ->
     (low, least), (high, most) = found.lowest, found.highest
     inside, total = int(found.reachable.sum()), found.reachable.size
     grid = " x ".join(str(len(axis)) for axis in found.axes.values())
-    say(f"{plain(robot.name)}: lowest natural frequency on a grid of {grid} poses,")
+    plane, _ = plane_of(robot)
+    say(f"{plain(robot.name)}: lowest natural frequency{plane} on a grid of {grid} poses,")
     say(f"{inside} of {total} can be reached\n")
     rows = [("lowest", least, low), ("highest", most, high)]
     print_table(

@@ -84,7 +84,8 @@ class Band(Answer):
     def __repr__(self) -> str:
         word = {True: "free, proven", False: "not free", None: "not decided"}[self.free]
         return (
-            f"<Band {self.low_hz:g} to {self.high_hz:g} Hz of {self.robot.name}: {word}, "
+            f"<Band {self.low_hz:g} to {self.high_hz:g} Hz of {self.robot.name}: {word}"
+            f"{architecture_of(self.robot).inside}, "
             f"{self.cells} cells>"
         )
 

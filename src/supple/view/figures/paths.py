@@ -139,6 +139,7 @@ def plot_workspace(
         shown = list(axes.flat)[: len(heights)]
         plain_ticks(figure.colorbar(filled, ax=shown, label="lowest natural frequency (Hz)"))
         told = "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        told = architecture_of(found.robot).inside + told
         told = f"{found.robot.name}: lowest natural frequency{told}"
         figure.suptitle(wrapped(told, 4.4 * columns), fontsize=10)
         return finish(figure, path)
@@ -194,6 +195,7 @@ def _plot_joints(found: JointMap, path: str | Path | None, bound: float | None) 
         left = [name for k, name in enumerate(found.axes) if k in rest and values.shape[k] > 1]
         told = f"\n{', '.join(left)} where it is lowest" if left else ""
         told += "" if bound is None else f"; hatched below {bound / (2 * np.pi):.3g} Hz"
+        told = architecture_of(found.robot).inside + told
         told = f"{found.robot.name}: lowest natural frequency{told}"
         figure.suptitle(wrapped(told, 5.4), fontsize=10)
         return finish(figure, path)

@@ -392,7 +392,8 @@ def workspace_report(found: FrequencyMap) -> Report:
         plots=[part for part in pairs if isinstance(part, Plot)],
         maps=[part for part in pairs if isinstance(part, Heat)],
     )
-    return Report(f"{found.robot.name}: frequencies over its workspace", [chapter], [lead])
+    inside = architecture_of(found.robot).inside
+    return Report(f"{found.robot.name}: frequencies{inside} over its workspace", [chapter], [lead])
 
 
 def _told(c: Coordinate, values: Array) -> tuple[str, str, Array]:
