@@ -21,11 +21,11 @@
 
 enum {
     ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH,
-    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER,
+    ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP,
     DOT2, DOT3, DOT4, DOT5, DOT6, KINDS
 };
 static const int OPERANDS[KINDS] = {2, 2, 2, 2, 3, 3, 3, 1, 1, 1, 1, 1, 1,
-                                    2, 1, 2, 2, 2, 1, 2, 2, 4, 6, 8, 10, 12};
+                                    2, 1, 2, 2, 2, 1, 2, 2, 1, 4, 6, 8, 10, 12};
 
 typedef struct {
     int64_t inputs, constants, results, outputs, runs, operands;
@@ -100,6 +100,7 @@ static void forget(PyObject *capsule)
             case ASIN: EACH(1, asin(a[l]));                                     \
             case LARGER: EACH(2, fmax(a[l], b[l]));                             \
             case SMALLER: EACH(2, fmin(a[l], b[l]));                            \
+            case EXP: EACH(1, exp(a[l]));                                       \
             case DOT2: DOT(2);                                                  \
             case DOT3: DOT(3);                                                  \
             case DOT4: DOT(4);                                                  \

@@ -22,7 +22,7 @@ __all__ = ["Node", "Recorder", "Tape", "played", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
-ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, DOT2 = range(11, 22)
+ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, DOT2 = range(11, 23)
 LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
 COMMUTE = frozenset({ADD, MUL})
 
@@ -196,6 +196,7 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
         ca.OP_ASIN: ASIN,
         ca.OP_FMAX: LARGER,
         ca.OP_FMIN: SMALLER,
+        ca.OP_EXP: EXP,
     }
     tape = next(node.on for node in x if isinstance(node, Node))
     begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]])
@@ -214,6 +215,8 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
         elif kind in (ca.OP_SQ, ca.OP_TWICE):
             twice = held[given[0]]
             held[made[0]] = tape.write(MUL if kind == ca.OP_SQ else ADD, twice, twice)
+        elif kind == ca.OP_INV:
+            held[made[0]] = tape.write(DIV, 1.0, held[given[0]])
         elif kind in kinds:
             held[made[0]] = tape.write(kinds[kind], *[held[i] for i in given])
         else:

@@ -12,6 +12,7 @@ cancels in every quotient that is formed.
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SuppleError
+from ...kernels.scalars import paired
 from ..fixed.assumed import assumed_shapes
 from ..invariants import invariants
 from ..shapes import EndLoad
@@ -207,10 +209,10 @@ def chebyshev_at(c: Array, t: Scalar) -> Scalar:
     """
     out: Scalar = float(c[0])
     before: Scalar = 1.0
-    now = t
+    now, twice = t, paired(operator.mul, 2.0, t)
     for value in c[1:]:
-        out = out + float(value) * now
-        before, now = now, 2.0 * t * now - before
+        out = paired(operator.add, out, paired(operator.mul, float(value), now))
+        before, now = now, paired(operator.sub, paired(operator.mul, twice, now), before)
     return out
 
 

@@ -8,10 +8,13 @@ zero is a fact about structure and is never multiplied.
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ...kernels.scalars import paired
 
 __all__ = ["Rate", "place", "variable"]
 
@@ -25,11 +28,11 @@ def _zero(a: Scalar) -> bool:
 def _add(a: Scalar, b: Scalar) -> Scalar:
     if _zero(a):
         return b
-    return a if _zero(b) else a + b
+    return a if _zero(b) else paired(operator.add, a, b)
 
 
 def _mul(a: Scalar, b: Scalar) -> Scalar:
-    return 0.0 if _zero(a) or _zero(b) else a * b
+    return 0.0 if _zero(a) or _zero(b) else paired(operator.mul, a, b)
 
 
 def call(name: str, a: Scalar) -> Scalar:

@@ -46,7 +46,7 @@ class Part:
         return z, laws, laws.frames(x)
 
     def function(self, name: str) -> Any:
-        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z) or height (z, g, p)."""
+        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z), kinetic, height (z, g, p)."""
         if name in self._made:
             return self._made[name]
         ca, (z, laws, _) = casadi(), self.written
@@ -56,6 +56,9 @@ class Part:
         if name == "mass":
             rows = (ca.horzcat(*map(sparse, row)) for row in laws.mass(x))
             given, found = [z], ca.sparsify(ca.vertcat(*rows))
+        elif name == "kinetic":
+            force = laws.inverse(x, [0.0] * n, v, [0.0] * 3, None)
+            given, found = [z, zd], ca.dot(ca.vertcat(*map(ca.SX, force)), zd) / 2
         elif name == "height":
             links = [link for link in laws.links if isinstance(link, Numbers)]  # as all are here
             parts = [[link.mass, link.root_mass[0][0], link.tip_mass[0][0]] for link in links]
@@ -113,6 +116,11 @@ class Limb:
     def inertia(self, z: Any) -> Any:
         """Return the mass matrix of its own coordinates."""
         return self.part.function("mass")(z[list(self.places)])
+
+    def kinetic(self, z: Any, zd: Any) -> Any:
+        """Return the kinetic energy."""
+        at = list(self.places)
+        return self.part.function("kinetic")(z[at], zd[at])
 
     def height(self, z: Any, g: Array) -> Any:
         """Return the potential of gravity, the base's origin at zero."""

@@ -88,7 +88,10 @@ class ClosedFunctions(LoopFunctions):
 
     def core(self, name: str) -> Any:
         """Return one function of its inputs and of a place near the followers."""
-        return self.derived(("core", name), lambda: self._core(name))
+        key = ("core", name, self.solved.rounds)
+        if key not in self.loops.made:
+            self.loops.made[key] = self._core(name)
+        return self.loops.made[key]
 
     def _core(self, name: str) -> Any:
         ca = casadi()
@@ -102,7 +105,7 @@ class ClosedFunctions(LoopFunctions):
         return ca.Function(
             name,
             [*x.values(), near],
-            ca.cse(dense),
+            ca.cse(dense) if self.loops.small else dense,  # else no call is made twice
             [*words, "w"],
             [f"out{i}" for i in range(len(dense))],
         )
@@ -125,15 +128,17 @@ class ClosedFunctions(LoopFunctions):
         No effort acts on followers: c_w' lambda = f_w, f all other forces.
         """
         q, qd, qdd = motion
-        at, force = _all_forces(self, {"q": q, "qd": qd, "wrench": wrench}, qdd, near)
+        at, force, _ = _all_forces(self, {"q": q, "qd": qd, "wrench": wrench}, qdd, near)
         pulled = force[list(self.loops.followers)]
         return at, self.solved.closures["turned"](at.factors, pulled)
 
     # ------------------------------------------------------------------ motion and forces
 
     def tree(self, name: Tree) -> Any:
-        """Forces, mass or energies of the tree over z as an SX function."""
-        return self.derived(("tree", name), lambda: self.loops.tree(name))
+        """Forces, mass or energies of the tree over z as a CasADi function."""
+        if name not in self.loops.made:
+            self.loops.made[name] = self.loops.tree(name)
+        return self.loops.made[name]
 
     def _motion(self, q: Any, qd: Any, qdd: Any, near: Any) -> Moving:
         """The motion of the tree under one of q; qd or qdd None: zero."""
@@ -194,12 +199,13 @@ def _solved(M: Any, b: Any) -> Any:
 Given = dict[str, Any]
 
 
-def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Moving, Any]:
-    """The motion, and all forces but the efforts on z."""
+def _all_forces(f: ClosedFunctions, x: Given, qdd: Any, near: Any) -> tuple[Moving, Any, Any]:
+    """The motion, all forces but the efforts on z, and those among them that take energy."""
     at = f._motion(x["q"], x["qd"], qdd, near)
     moved = (at.z, at.zd, at.zdd, f.loops.gravity)
     force = f.tree("loaded")(*moved, x["wrench"]) if "wrench" in x else f.tree("inverse")(*moved)
-    return at, force + f.tree("elastic")(at.z) + f.tree("lost")(at.z, at.zd)
+    lost = f.tree("lost")(at.z, at.zd)
+    return at, force + f.tree("elastic")(at.z) + lost, lost
 
 
 def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
@@ -237,7 +243,7 @@ def _forced(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     is lost, and the followers, or their rates.
     """
     ca = casadi()
-    at, force = _all_forces(f, x, x.get("qdd"), near)
+    at, force, lost = _all_forces(f, x, x.get("qdd"), near)
     if "tau" in x:
         lead = np.zeros((force.numel(), f.loops.motors))  # efforts on z
         lead[list(f.loops.kept[: f.loops.motors]), range(f.loops.motors)] = 1.0
@@ -247,7 +253,7 @@ def _forced(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         found = f._down(at, force)
     if not name.startswith(("residual", "rates")):
         return [found]
-    power = ca.dot(at.zd, f.tree("lost")(at.z, at.zd))
+    power = ca.dot(at.zd, lost)
     return [found, power, at.w if name == "residual" else at.zd[list(f.loops.followers)]]
 
 

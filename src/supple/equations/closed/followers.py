@@ -7,7 +7,6 @@ zeros of its structure left out, so that legs which meet in one platform cost wh
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,13 +32,16 @@ class Followers:
     def __init__(self, ties: Ties, rounds: int = 1) -> None:
         self.ties, self.rounds = ties, rounds
 
-    @cached_property
+    @property
     def closures(self) -> dict[str, Any]:
         """c, c_q, c_w, c_q v, c_q' y, c'' at q'' = w'' = 0, and all rows, as SX functions.
 
         And `factors` of c_w, one vector, with which `solve` and `turned` give c_w^-1 b, c_w'^-1 b.
         """
         ca, ties = casadi(), self.ties
+        if "closures" in ties.made:
+            found: dict[str, Any] = ties.made["closures"]
+            return found
         n, m = len(ties.kept), len(ties.followers)
         q, w, v, u, y = (ca.SX.sym(s, k) for s, k in zip("qwvuy", (n, m, n, m, m), strict=True))
         z = ca.vertcat(q, w)[ties.order]
@@ -49,15 +51,15 @@ class Followers:
         both, rate = ca.vertcat(q, w), ca.vertcat(v, u)
         second = ca.jtimes(ca.jtimes(c, both, rate), both, rate)
         W = ca.jacobian(c, w)
-        found: list[Any] = []
+        entries: list[Any] = []
         there = factored(
             [[entry(W, i, j) for j in range(m)] for i in range(m)],
             ca.if_else,
             lambda a, b: ca.fabs(a) > ca.fabs(b),
         )
-        there.mapped(found.append)
-        kept = ca.SX.sym("f", len(found))
-        place = iter(range(len(found)))
+        there.mapped(entries.append)
+        kept = ca.SX.sym("f", len(entries))
+        place = iter(range(len(entries)))
         again = there.mapped(lambda _: kept[next(place)])
         made = {
             "c": ([q, w], c),
@@ -67,11 +69,12 @@ class Followers:
             "pull": ([q, w, y], ca.jtimes(c, q, y, True)),
             "cdd": ([q, w, v, u], second),
             "all": ([q, w], every),
-            "factors": ([q, w], ca.vertcat(*found)),
+            "factors": ([q, w], ca.vertcat(*entries)),
             "solve": ([kept, y], ca.vertcat(*again.solve(ca.vertsplit(y)))),
             "turned": ([kept, y], ca.vertcat(*again.solve_transposed(ca.vertsplit(y)))),
         }
-        return {name: ca.Function(name, x, ca.cse([out])) for name, (x, out) in made.items()}
+        found = {name: ca.Function(name, x, ca.cse([out])) for name, (x, out) in made.items()}
+        return ties.made.setdefault("closures", found)
 
     def followed(self, q: Any, near: Any) -> tuple[Any, Any]:
         """w and the factors of c_w there; NaN where the loops stay open after all rounds."""

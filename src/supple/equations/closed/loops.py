@@ -92,13 +92,19 @@ class Loops(Ties):
         return self.laws.chain, np.concatenate([q, found(q)], axis=-1)[..., self.order]
 
     def tree(self, name: Tree) -> Any:
-        """Return forces, mass, energies or the tip of the tree as an SX function."""
+        """Return forces, mass, energies or the tip of the tree as a CasADi function.
+
+        What is not small calls the functions of its limbs, where those sum them up.
+        """
         ca = casadi()
         laws, z, limbs = self.laws, self.written.z, self.written.limbs
         moving = [limb for limb in limbs if limb.places]
         n = laws.chain.size
-        zd, zdd, g, wrench = (ca.SX.sym(s, k) for s, k in (("v", n), ("a", n), ("g", 3), ("F", 6)))
-        x, v = ca.vertsplit(z), ca.vertsplit(zd)
+        summed = name in ("inverse", "loaded", "mass", "energies")
+        kind = ca.MX if summed and not self.small else ca.SX
+        z = z if kind is ca.SX else ca.MX.sym("z", n)
+        sizes = (("v", n), ("a", n), ("g", 3), ("F", 6))
+        zd, zdd, g, wrench = (kind.sym(s, k) for s, k in sizes)
         inputs = {
             "inverse": [z, zd, zdd, g],
             "loaded": [z, zd, zdd, g, wrench],
@@ -106,36 +112,38 @@ class Loops(Ties):
             "energies": [z, zd],
         }.get(name, [z])
         tip = laws.chain.tip % len(laws.chain.links)
+        order = np.argsort([k for limb in limbs for k in limb.places]).tolist()
 
         def forces(zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
-            out = ca.SX.zeros(n)
+            out = []
             for limb in moving:
                 pushed = wrench is not None and tip in limb.links
                 load = ("loaded", z, zd, zdd, g, wrench) if pushed else ("inverse", z, zd, zdd, g)
-                out[list(limb.places)] = limb.forces(*load)
-            return out
+                out.append(limb.forces(*load))
+            return ca.vertcat(*out)[order]
 
         if name in ("inverse", "loaded"):
             found = [forces(zd, zdd, g, wrench if name == "loaded" else None)]
         elif name == "mass":
-            M = ca.SX(n, n)
-            for limb in moving:
-                M[list(limb.places), list(limb.places)] = limb.inertia(z)
-            found = [M]
-        elif name == "stiffness":
-            found = [ca.vertcat(*(ca.horzcat(*map(sparse, row)) for row in stiffness(laws, x)))]
-        elif name == "elastic":
-            found = [_column(elastic(laws, x))]
-        elif name == "lost":
-            found = [_column(dissipation(laws, x, v))]
+            found = [ca.diagcat(*(limb.inertia(z) for limb in moving))[order, order]]
         elif name == "energies":
-            kinetic = ca.dot(forces(ca.SX.zeros(n), zd, ca.SX.zeros(3)), zd) / 2
+            kinetic = sum(limb.kinetic(z, zd) for limb in moving)
             height = sum(limb.height(z, self.gravity) for limb in limbs)
-            found = [_column([kinetic, strain(laws, x), height])]
-        else:
+            own = self.written.z
+            bent = ca.Function("strain", [own], [ca.SX(strain(laws, ca.vertsplit(own)))])
+            found = [ca.densify(ca.vertcat(kinetic, bent(z), height))]
+        elif name == "tip":
             p, R = self.written.section(tip, 0)
             found = [_column(p), ca.densify(ca.vertcat(*(ca.horzcat(*row) for row in R)))]
-        return ca.Function(name, inputs, ca.cse(found))
+        else:
+            x = ca.vertsplit(z)
+            if name == "stiffness":
+                found = [ca.vertcat(*(ca.horzcat(*map(sparse, row)) for row in stiffness(laws, x)))]
+            elif name == "elastic":
+                found = [_column(elastic(laws, x))]
+            else:
+                found = [_column(dissipation(laws, x, ca.vertsplit(zd)))]
+        return ca.Function(name, inputs, found if summed else ca.cse(found))
 
     def mass_where_assembled(self) -> Array:
         """M (N, N) at the assembled pose, in numbers: N' M N with N = [1; -c_w^-1 c_q]."""

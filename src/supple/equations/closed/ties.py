@@ -56,8 +56,13 @@ class Ties(ABC):
     assembled: Array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the symbols, which are made again."""
-        return {k: v for k, v in vars(self).items() if k != "symbols"}
+        """Return what is pickled: all but symbols and functions, which are made again."""
+        return {k: v for k, v in vars(self).items() if k not in ("symbols", "made")}
+
+    @cached_property
+    def made(self) -> dict[Any, Any]:
+        """Functions made from it once, by what they are."""
+        return {}
 
     @cached_property
     @abstractmethod

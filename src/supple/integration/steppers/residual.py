@@ -148,7 +148,7 @@ class _Equations:
         power += ca.dot(tau, qd[:k, 0]) - lost
         inputs = [q, qd, qdd, x, near]
         self._rows = ca.Function("rows", inputs, [rows])
-        whole = ca.Function("residual", inputs, ca.cse([rows, ca.densify(tau), power, found]))
+        whole = ca.Function("residual", inputs, [rows, ca.densify(tau), power, found])
         self.residual = _fast(whole, plan, near.numel())
 
     @cached_property
@@ -161,12 +161,13 @@ def _fast(function: Any, plan: Plan, loops: int) -> AnyEvaluator:
     """The function as it is called fastest: that of loops on a tape, or compiled."""
     import casadi as ca
 
-    if loops and not function.is_a("SXFunction"):  # parts that were calls share their work
-        x = [ca.SX.sym(name, function.numel_in(i)) for i, name in enumerate(function.name_in())]
-        shared: Any = ca.cse(function.expand().call(x))
-        function = ca.Function(function.name(), x, shared)
-    tape = replayed(function) if loops and not plan.compiled else None
-    if tape is None:
+    if not loops or plan.compiled:
         return Evaluator(compiled(function) if plan.compiled else function)
+    written = function if function.is_a("SXFunction") else function.expand()
+    tape = replayed(written)  # where parts that were calls share their work
+    if tape is None:
+        x = [ca.SX.sym(name, function.numel_in(i)) for i, name in enumerate(function.name_in())]
+        shared: Any = ca.cse(written.call(x))
+        return Evaluator(ca.Function(function.name(), x, shared))
     shapes = [(function.numel_out(i),) for i in range(function.n_out())]
     return TapeEvaluator(tape, [function.numel_in(i) for i in range(function.n_in())], shapes)
