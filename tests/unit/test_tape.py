@@ -84,7 +84,7 @@ def test_a_function_of_casadi_is_replayed() -> None:
     outputs = ca.vertcat(
         *(a + b, a - b, a * b, a / b, -a, ca.sin(a), ca.cos(b), ca.tanh(c), ca.fabs(a), a * a),
         *(ca.sqrt(ca.fabs(a)), ca.if_else(a < b, c, y), ca.if_else(a <= b, y, c), 2 * a, 3.0),
-        *(ca.atan2(a, b), ca.asin(ca.tanh(a)), ca.fmax(a, y), ca.fmin(b, y), y),
+        *(ca.atan2(a, b), ca.asin(ca.tanh(a)), ca.fmax(a, y), ca.fmin(b, y), y, ca.exp(a), 1 / b),
     )
     function = ca.Function("f", [x, y], [outputs, a - y])
     tape = replayed(function)
@@ -99,7 +99,7 @@ def test_a_function_of_casadi_is_replayed() -> None:
 
 def test_what_a_tape_does_not_know_is_left_to_casadi() -> None:
     x = ca.SX.sym("x")
-    assert replayed(ca.Function("f", [x], [ca.exp(x)])) is None
+    assert replayed(ca.Function("f", [x], [ca.log(x)])) is None
     y = ca.MX.sym("y")
     assert replayed(ca.Function("f", [y], [y + 1])) is None
 
@@ -261,8 +261,8 @@ WRONG = {
     "an operand before all": {3: np.array([-1, 1, 3, 2, 0], np.int32)},
     "an operand too few": {3: np.array([0, 1, 3, 2], np.int32)},
     "an operand too many": {3: np.array([0, 1, 3, 2, 0, 0], np.int32)},
-    "no such operation": {2: np.array([[2, 1], [26, 1]], np.int32)},
-    "a sum of fewer products": {2: np.array([[2, 1], [21, 1]], np.int32)},
+    "no such operation": {2: np.array([[2, 1], [27, 1]], np.int32)},
+    "a sum of fewer products": {2: np.array([[2, 1], [22, 1]], np.int32)},
     "a run of less than nothing": {2: np.array([[2, 1], [4, -1]], np.int32)},
     "a run of too many": {2: np.array([[2, 1], [4, 2**31 - 1]], np.int32)},
     "an output that is not there": {4: np.array([5], np.int32)},

@@ -138,12 +138,15 @@ class Chunk(NamedTuple):
     last: Array | None = None
 
 
-def rate(model: Model, width: int) -> Any:
-    """Return dx/dt = f(x, u) as a CasADi SX function; u = tau, or tau and the tip wrench."""
+def rate(model: Model, width: int, written: bool = False) -> Any:
+    """Return dx/dt = f(x, u) as a CasADi function; u = tau, or tau and the tip wrench.
+
+    `written`: as expressions of scalars, not shared where they are equal, for a tape.
+    """
     import casadi as ca
 
     n, joints = model.size, model.joints
-    x, model, drift = symbols(model)
+    x, model, drift = symbols(model, written)
     part, u = model.functions.expression, model.functions.symbol("u", width)
     q, qd, tau, load = x[:n], x[n : 2 * n], u[:joints], [u[joints:]] if width > joints else []
     ending = "_loaded" if load else ""
@@ -155,7 +158,8 @@ def rate(model: Model, width: int) -> Any:
     power = ca.dot(tau, qd[:joints, 0]) - lost
     if load:
         power += wrench_power(model, q, qd, load[0])
-    return ca.Function("rate", [x, u], ca.cse([ca.vertcat(qd, qdd, power, drift)]))
+    found = [ca.vertcat(qd, qdd, power, drift)]
+    return ca.Function("rate", [x, u], found if written else ca.cse(found))
 
 
 def rubbed(model: Model, qd: Any) -> Any:

@@ -47,8 +47,10 @@ def near_symbols(model: Model, rounds: int) -> tuple[Model, Any]:
     return replace(model, functions=functions.beside(near, rounds)), near
 
 
-def symbols(model: Model) -> tuple[Any, Model, Any]:
+def symbols(model: Model, written: bool = False) -> tuple[Any, Model, Any]:
     """Return x as symbols, the model whose expressions take what is beside it, and its rate.
+
+    `written`: of loops as well they are expressions of scalars, however long.
 
     Source: [Theodore1997], Eq. (11), which the paper integrates with the equations of motion.
     """
@@ -57,7 +59,8 @@ def symbols(model: Model) -> tuple[Any, Model, Any]:
     n, functions = model.size, model.functions
     if isinstance(functions, ClosedFunctions):
         count = len(functions.loops.followers)
-        x = functions.loops.symbol("x", 2 * n + 1 + count)
+        size = 2 * n + 1 + count
+        x = ca.SX.sym("x", size) if written else functions.loops.symbol("x", size)
         near = functions.beside(x[2 * n + 1 :])
         drift = near.expression("drift")(x[:n], x[n : 2 * n])
         return x, replace(model, functions=near), drift

@@ -46,7 +46,10 @@ class Part:
         return z, laws, laws.frames(x)
 
     def function(self, name: str) -> Any:
-        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z), kinetic, height (z, g, p)."""
+        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z), kinetic (z, zd) or height.
+
+        Height takes (z, g, p).
+        """
         if name in self._made:
             return self._made[name]
         ca, (z, laws, _) = casadi(), self.written

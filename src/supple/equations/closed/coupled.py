@@ -60,7 +60,12 @@ class ClosedFunctions(LoopFunctions):
     def symbol(self, word: str, size: int) -> Any:
         """Return a symbol that the functions can be called with."""
         ca = casadi()
-        return (ca.SX if self.loops.small and self.near is not None else ca.MX).sym(word, size)
+        return (ca.SX if self.written and self.near is not None else ca.MX).sym(word, size)
+
+    @property
+    def written(self) -> bool:
+        """Whether functions are single expressions of scalars: small ones, and near such ones."""
+        return self.loops.small or isinstance(self.near, casadi().SX)
 
     def beside(self, near: Any, rounds: int = 1) -> ClosedFunctions:
         """Return the functions whose followers are looked for near given ones, expressions."""
@@ -88,7 +93,7 @@ class ClosedFunctions(LoopFunctions):
 
     def core(self, name: str) -> Any:
         """Return one function of its inputs and of a place near the followers."""
-        key = ("core", name, self.solved.rounds)
+        key = ("core", name, self.solved.rounds, self.written)
         if key not in self.loops.made:
             self.loops.made[key] = self._core(name)
         return self.loops.made[key]
@@ -98,7 +103,7 @@ class ClosedFunctions(LoopFunctions):
         words = _INPUTS[name]
         n = len(self.loops.kept)
         sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.loops.small else ca.MX
+        kind = ca.SX if self.written else ca.MX
         x = {word: kind.sym(word, sizes[word]) for word in words}
         near = kind.sym("w", len(self.loops.followers))
         dense = [ca.densify(out) for out in _outputs(self, name, x, near)]

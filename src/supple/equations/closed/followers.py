@@ -74,7 +74,8 @@ class Followers:
             "turned": ([kept, y], ca.vertcat(*again.solve_transposed(ca.vertsplit(y)))),
         }
         found = {name: ca.Function(name, x, ca.cse([out])) for name, (x, out) in made.items()}
-        return ties.made.setdefault("closures", found)
+        ties.made["closures"] = found
+        return found
 
     def followed(self, q: Any, near: Any) -> tuple[Any, Any]:
         """w and the factors of c_w there; NaN where the loops stay open after all rounds."""

@@ -14,7 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ...equations.evaluate import Evaluator
+from ...equations.chain_functions import ChainFunctions
+from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator
+from ...kernels.tape import replayed
 from ..inputs import Feedback, MemoryWarning
 from ..plan import Chunk, Plan, SimulationWarning, rate
 from ..time_functions import written_times
@@ -38,6 +40,7 @@ AGAIN = 16  # steps, the first ones, after which the function is asked once more
 def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterator[Chunk]:
     """Yield state after state at the samples, with the efforts that were applied."""
     runner = _Runner(plan, law)
+    x = _turned(runner.T, x)
     known = written_times(law.function, float(plan.grid[-1]), WRITTEN)
     counts = np.maximum(1, np.ceil(np.diff(plan.grid) / step - 1e-9)).astype(int)
     for k, count in enumerate(counts.tolist()):
@@ -54,9 +57,10 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             runner.latest = end - 1e-9 * (end - t) * near
             x, first, last = runner.step(t, end, x)
             applied.append(first)
+        here = _turned(runner.A, x)
         if near:  # what it gives at the time itself
-            last = law(b, *np.split(x[: 2 * plan.model.size], 2))
-        yield Chunk(k + 1, x[None], applied[0][None], last)
+            last = law(b, *np.split(here[: 2 * plan.model.size], 2))
+        yield Chunk(k + 1, here[None], applied[0][None], last)
     if runner.lost:
         warnings.warn(
             "the effort function jumps again and again, which has no limit in continuous time: its "
@@ -81,9 +85,9 @@ class _Runner:
 
     def __init__(self, plan: Plan, law: Feedback) -> None:
         self.plan, self.law = plan, law
-        self.f: Evaluator = plan.model.functions.derived(
-            ("rate", plan.width), lambda: Evaluator(rate(plan.model, plan.width))
-        )
+        self.f: AnyEvaluator
+        self.f, self.T = plan.model.functions.derived(("rate", plan.width), lambda: _rate(plan))
+        self.A = None if self.T is None else np.linalg.inv(self.T)
         self.largest = self.late = np.zeros(law.width)  # effort so far, and of late
         self.bend: Array = np.full(law.width, np.inf)  # of the step before
         self.duration = float(plan.grid[-1] - plan.grid[0])
@@ -130,7 +134,31 @@ class _Runner:
         """Efforts and dx/dt at a time and state."""
         n, wrench = self.plan.model.size, self.plan.wrench
         t = min(t, self.latest)
-        efforts = u = self.law(t, x[:n], x[n : 2 * n])
+        q, qd = x[:n], x[n : 2 * n]
+        if self.A is not None:
+            q, qd = self.A @ q, self.A @ qd
+        efforts = u = self.law(t, q, qd)
         if wrench is not None:
             u = np.concatenate([efforts, wrench.value(np.array([t]), 6)[0]])
         return efforts, self.f(x, u)[0]
+
+
+def _turned(T: Array | None, x: Array) -> Array:
+    """x with T q and T qd, unless there is no T."""
+    if T is None:
+        return x
+    return np.concatenate([T @ x[: len(T)], T @ x[len(T) : 2 * len(T)], x[2 * len(T) :]])
+
+
+def _rate(plan: Plan) -> tuple[AnyEvaluator, Array | None]:
+    """dx/dt = f(x, u) on a tape where that is possible, and T: x holds T q and T qd, if any."""
+    functions, n, wide = plan.model.functions, plan.model.size, plan.wrench is not None
+    if isinstance(functions, ChainFunctions) and functions.taped and not wide:
+        tape = functions.rate_in_ends()
+        assert tape is not None
+        return TapeEvaluator(tape, [2 * n + 1, plan.width], [(2 * n + 1,)]), functions.ends()
+    f = rate(plan.model, plan.width, written=functions.iterates)
+    tape = replayed(f)
+    if tape is None:
+        return Evaluator(rate(plan.model, plan.width)), None
+    return TapeEvaluator(tape, [f.numel_in(0), plan.width], [(f.numel_out(0),)]), None
