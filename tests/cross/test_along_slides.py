@@ -61,6 +61,27 @@ def test_locked_frequencies_are_those_of_the_exact_beams():
     assert errors[0] > 12 * errors[1] > 144 * errors[2]
 
 
+def test_free_frequencies_are_those_of_the_exact_beams():
+    """Motors let go: the beam slides under the sleeve, which stays. Elements from above."""
+    robot, theta, model = mechanism([BOOM, JIB]), [1.2, 0.3], made("elements")
+    found = supple.modes(robot, theta, count=3, joints="free")
+    assert (found.certified, found.rigid_modes) == (True, 2)
+    q = model.chain.pose(theta)
+    omega2 = eigh(stiffness_at(model, q), model.mass_matrix(q), eigvals_only=True)
+    off = np.sqrt(omega2[2:5]) / found.omega - 1
+    assert (off > -1e-9).all()
+    assert off.max() < 2e-2
+    above = supple.modes(robot, theta, count=3, joints="free", method="elements", order="quintic")
+    np.testing.assert_allclose(above.omega, found.omega, rtol=1e-6)
+
+
+def test_a_passive_slide_swings_without_what_it_slides_under():
+    """Along a straight beam, sqrt(k/m) of the beam and its tip, the jib at rest."""
+    slide = {"type": "prismatic", "passive": True, "start": 1.2, "stiffness": 50.0}
+    robot = mechanism([BOOM | {"joint": slide}, JIB])
+    assert supple.modes(robot, [0.3], count=1).omega[0] == pytest.approx(np.sqrt(50 / 11), rel=1e-9)
+
+
 def test_on_a_rigid_slide_it_is_mounted_on_the_ground():
     """A beam that does not bend slides through a sleeve that stands still: the same two arms."""
     stiff = {**BOOM, "theory": "rigid"}

@@ -158,19 +158,24 @@ def _releases(
 ) -> tuple[Release, ...]:
     """What a joint lets go: passive ones themselves, with their springs; motors as in an arm.
 
-    What its bearing lets go follows.
+    What its bearing lets go follows; last, on a beam that slides without it, what brings it back.
     """
     joint, turns, j = m.robot.links[i].joint, [], m.tree.parents[i]
+    stays: tuple[Release, ...] = ()
+    if j >= 0 and m.robot.links[i].at is not None and _slides(m.robot, j, joints):
+        along = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.at.R[:, j, :, 0])
+        back = np.concatenate([along, np.zeros_like(along)], axis=-1)
+        stays = (Release(back, follows=(m.robot.links[j].name, -1.0)),)
     mounted = (moved.at.R[:, j] if j >= 0 else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
     into = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
     bearing = sprung(joint.bearing, m.robot.planar, into)
     own = [(k, c) for k, c in enumerate(m.tree.coordinates) if c.link == i]
     if joint.type == "free":
         rows = np.eye(6)[[0, 1, 5] if m.robot.planar else range(6)]
-        return tuple(Release(row) for row in rows)
+        return tuple(Release(row) for row in rows) + stays
     if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
         spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
-        return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing
+        return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing + stays
     for k, c in own:
         if len(own) == 1:
             axis: Array = R_LS.T @ c.axis
@@ -188,7 +193,13 @@ def _releases(
             turns.append(Release(direction, 0.0, J if stiffness is None else 0.0))
         else:
             turns.append(Release(direction, stiffness, J, series=True))
-    return tuple(turns) + bearing
+    return tuple(turns) + bearing + stays
+
+
+def _slides(robot: MechanismRobot, i: int, joints: Joints) -> bool:
+    """Whether a link slides, let go or passive."""
+    joint = robot.links[i].joint
+    return joint.type == "prismatic" and (joints == "free" or not joint.driven)
 
 
 def _closed(
@@ -201,20 +212,20 @@ def _closed(
     joints: Joints,
 ) -> Structure:
     """The structure with its closures; rows that repeat what others hold are left out."""
-    # Places on a sliding beam stay where they are only while it does
-    for link, cut in zip(robot.links, cuts, strict=True):
-        loose = joints == "free" or not link.joint.driven
-        if link.joint.type == "prismatic" and cut.places and loose:
+    tied_to = {(i, s) for loop in m.loops for i, s in zip(loop.ends, loop.at, strict=True)}
+    for i, (link, cut) in enumerate(zip(robot.links, cuts, strict=True)):
+        sprung = link.joint.driven and link.joint.stiffness is not None and joints == "free"
+        props = [s for s in cut.places if (i, s) in tied_to]
+        if _slides(robot, i, joints) and (props or (cut.places and sprung)):
+            what = "a closure" if props else "something, its motor sprung,"
             raise SuppleError(
-                f"links.{link.name} slides and carries something {cut.places[0]:g} m from its "
-                "joint: that is for a locked motor; hang it on the link's end instead"
+                f"links.{link.name} slides and carries {what} {(props or cut.places)[0]:g} m from "
+                "its joint: that is for a locked motor; hang it on the link's end instead"
             )
-    closures, rod = [], len(m.tree.coordinates)
-    for loop in m.loops:
+    closures, rods, rod = [], [], len(m.tree.coordinates)
+    for c, loop in enumerate(m.loops):
         length = x[:, rod] if loop.motor else np.full(len(x), loop.length or 0.0)
         rod += loop.motor
-        if loop.motor and joints == "free":
-            continue
         opened, rows, ends = loop.open(moved, length), [], []
         for k, G in enumerate((opened.G_a, opened.G_b)):
             i, at = loop.ends[k], loop.at[k]
@@ -231,8 +242,12 @@ def _closed(
             v, w = G[..., :3] @ R, G[..., 3:] @ R
             ends.append(j)
             rows.append(np.concatenate([v, w - v @ cross_matrix(offset)], axis=-1))
-        closures.append(Closure(ends[0], ends[1], rows[0], rows[1]))
-    closed = replace(whole, closures=tuple(closures))
+        tied = Closure(ends[0], ends[1], rows[0], rows[1])
+        if loop.motor and joints == "free":
+            rods.append((robot.closure_name(c), tied))
+        else:
+            closures.append(tied)
+    closed = replace(whole, closures=tuple(closures), rods=tuple(rods))
     held = m.openings(x)[1][:, :, m.tree.passive]
     if not held.shape[1] or (np.linalg.matrix_rank(held, tol=1e-8) == held.shape[1]).all():
         return closed

@@ -141,6 +141,21 @@ class SegmentNumbers:
         return tuple((i, r) for i, s in enumerate(self.segments) for r in s.releases if r.floating)
 
     @cached_property
+    def moves(self) -> list[list[tuple[int, float, Release, Release]]]:
+        """By segment: a loose motion's number, how many times it moves which release, its own."""
+        out: list[list[tuple[int, float, Release, Release]]] = [[] for _ in self.segments]
+        firsts: dict[str, tuple[int, Release]] = {}
+        for k, (i, release) in enumerate(x for x in self.floating if x[1].follows is None):
+            out[i].append((k, 1.0, release, release))
+            if release is self.segments[i].releases[0]:
+                firsts[self.segments[i].name] = k, release
+        for i, release in self.floating:
+            if release.follows is not None and release.follows[0] in firsts:
+                k, led = firsts[release.follows[0]]
+                out[i].append((k, release.follows[1], led, release))
+        return out
+
+    @cached_property
     def ties(self) -> Array:
         """(r, t): what each row takes of every release, zero in all, where some follow others."""
         each = [(s.name, r) for s in self.segments for r in s.releases]
@@ -188,8 +203,8 @@ class Structure:
         tip: index of the segment whose end is the tip.  numbers: of its segments, where they are
         known.  hinges: (B, n, a, a), T on its axes, where that is known from the joints'
         coordinates alone: positions in base axes carry the rounding of the whole reach.
-        repeats: (B, r), which closure rows repeat others in each configuration, where that is not
-        the same in all; `part` leaves them out of configurations alike.
+        repeats: (B, r), which closure rows repeat others, where that is not the same in all; `part`
+        leaves them out.  rods: name of every driven rod that is let go, and how its length grows.
     """
 
     segments: tuple[Segment, ...]
@@ -204,6 +219,7 @@ class Structure:
     numbers: SegmentNumbers | None = field(default=None, repr=False, compare=False)
     hinges: Array | None = field(default=None, repr=False, compare=False)
     repeats: NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
+    rods: tuple[tuple[str, Closure], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -246,11 +262,10 @@ class Structure:
     def rigid_modes(self) -> NDArray[np.int64]:
         """(B,) zero natural frequencies: motions of loose releases that keep closures shut.
 
-        What the closures already hold by the beams alone takes none away; their rank on the loose
-        motions counts, with lengths measured in the longest link's.
+        What closures hold by beams alone takes none away: their rank on the loose motions counts.
         """
-        floating = self.known_numbers.floating
-        loose, B = len(floating) - self.known_numbers.ties.shape[1], self.size
+        own = self.known_numbers
+        loose, B = sum(r.follows is None for _, r in own.floating), self.size
         if not self.closures or not loose or not B:
             return np.full(B, loose, np.int64)
         ends = np.zeros((len(self.segments), B, 6, loose))
@@ -258,11 +273,12 @@ class Structure:
         for i, segment in enumerate(self.segments):
             if segment.parent >= 0:
                 ends[i] = self.T[:, i] @ ends[segment.parent]
-            for k, (owner, release) in enumerate(floating):
-                if owner == i:
-                    toward = np.broadcast_to(release.toward(slice(None)), (B, 6))
-                    slides = np.abs(toward[:, :3]).max(axis=1) > 0
-                    ends[i, :, :, k] += toward * np.where(slides, unit, 1.0)[:, None]
+            for k, times, led, release in own.moves[i]:
+                toward, first = (
+                    np.broadcast_to(r.toward(slice(None)), (B, 6)) for r in (release, led)
+                )
+                slides = np.abs(first[:, :3]).max(axis=1) > 0
+                ends[i, :, :, k] += times * toward * np.where(slides, unit, 1.0)[:, None]
             ends[i, :, 1] += self.L[:, i, None] * ends[i, :, 5]
             ends[i, :, 2] -= self.L[:, i, None] * ends[i, :, 4]
         tied = [(c.a, c.rows_a, c.b, c.rows_b) for c in self.closures]

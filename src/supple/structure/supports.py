@@ -88,6 +88,7 @@ def founded(robot: Robot, structure: Structure) -> Structure:
         L=np.concatenate([np.zeros((B, 1)), structure.L], axis=1),
         root_mass=np.concatenate([np.broadcast_to(zero, (len(root), 1, 6, 6)), root], axis=1),
         closures=tuple(replace(c, a=c.a + 1, b=c.b + 1) for c in structure.closures),
+        rods=tuple((name, replace(c, a=c.a + 1, b=c.b + 1)) for name, c in structure.rods),
         tip=structure.tip + (structure.tip >= 0),
     )
 

@@ -237,3 +237,23 @@ def test_a_rolled_link_bends_about_its_own_z():
         asked = {"inputs": ["force.y"], "outputs": [supple.Strain("a", 0.0)], "joints": "locked"}
         found.append(supple.response(robot, [0.0], [0.0, 5.0], **asked).values)
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+
+
+def test_the_force_of_a_driven_rod_is_an_input() -> None:
+    """A boom lifted by a cylinder: reciprocity, and the linear model of its equations."""
+    bar = {"mass_per_length": 20.0, "bending_stiffness": 3000.0}
+    swing = {"type": "revolute", "passive": True, "start": 0.5}
+    feet = [{"link": "base", "mount": {"xyz": [0.3, -0.5, 0]}}, {"link": "boom", "at": 1.0}]
+    rod = {"name": "ram", "type": "distance", "motor": True, "length": 1.0, "ends": feet}
+    boom = {"name": "boom", "joint": swing, "length": 2.0, "tip": {"mass": 15}} | bar
+    given = {"name": "crane", "planar": True, "links": [boom], "closures": [rod]}
+    robot = supple.MechanismRobot.model_validate(given)
+    f, ask = np.array([0.5, 2.0]), {"inputs": ["tau.ram", "force.y"], "joints": "free"}
+    found = supple.response(robot, [1.1], f, outputs=["theta.ram", "tip.y"], **ask).values
+    np.testing.assert_allclose(found[:, 0, 1], found[:, 1, 0], rtol=1e-9)
+    model = supple.build(robot, supple.FiniteElements(2, "quintic"))  # the rod on a node
+    lin = supple.linearize(model, model.chain.pose(np.array([1.1])), outputs=[supple.Tip()])
+    for k, s in enumerate(2j * np.pi * f):
+        moved = np.linalg.solve(s * np.eye(len(lin.A)) - lin.A, lin.B)[:, 0]
+        off = [moved[0], (lin.C @ moved)[1]] - found[k, :, 0]
+        assert np.abs(off).max() < 1e-3 * np.abs(found[k, :, 0]).max()

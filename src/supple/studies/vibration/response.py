@@ -383,8 +383,7 @@ class Ports:
         if kind == "tau" and part:
             if self._joints == "locked":
                 raise SuppleError(f"input {name} does nothing with joints locked: let them free")
-            column, soft = self._motor(system, part)
-            return np.eye(system.z.size)[column], soft
+            return self._motor(system, part)
         raise SuppleError(
             f"input is {name!r}: give tau.LINK, force.x, force.y, force.z, moment.x, moment.y or "
             "moment.z"
@@ -401,7 +400,7 @@ class Ports:
         if kind == "theta" and part:
             if self._joints == "locked":
                 raise SuppleError(f"output {output} stands still with joints locked: let them free")
-            return np.asarray(np.eye(system.z.size)[self._motor(system, part)[0]])
+            return self._motor(system, part)[0]
         raise SuppleError(
             f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, Strain(link, fraction), "
             "Moment(link, fraction), Acceleration(link) of its end, Tip() or Encoder(joint)"
@@ -434,20 +433,19 @@ class Ports:
         y, z = output.gauge(self._robot)
         return np.asarray(f[:, 0] * yields[0] / loss - y * turn_z + z * turn_y)
 
-    def _motor(self, system: FrequencySystem, name: str) -> tuple[int, float]:
-        """Column of a motor's coordinate, and the compliance of a spring without a rotor."""
-        family = architecture_of(self._robot)
+    def _motor(self, system: FrequencySystem, name: str) -> tuple[Array, float]:
+        """Row (N,) of a motor's coordinate, and the compliance of a spring without a rotor."""
+        family, unit = architecture_of(self._robot), np.eye(system.z.size)
         drives = {drive.name: drive for drive in family.drives}
-        if name in drives and not drives[name].segment:
-            raise SuppleError(
-                f"{name} is a driven rod, whose force is no input of response: build the robot and "
-                "linearize it, tau holds that force"
-            )
+        if (rod := dict(system.structure.rods).get(name)) is not None:
+            ends = ((rod.a, rod.rows_a[0, 0]), (rod.b, rod.rows_b[0, 0]))
+            grows = [row @ system.z.end[i] for i, row in ends if i >= 0]
+            return np.asarray(sum(grows, np.zeros(system.z.size))), 0.0
         part = f"upper{name[5:]}" if name.startswith("motor") and name[5:].isdigit() else name
         i = system.structure.pieces(part)[0]
         for owner, _, column in system.z.motors:
             if owner == i:
-                return column, 0.0
+                return unit[column], 0.0
         loose = [k for k, r in enumerate(system.structure.segments[i].releases) if r.floating]
         joint: Any = getattr(family.described(part), "joint", None)
         made = drives[part].made if part in drives else joint
@@ -456,7 +454,7 @@ class Ports:
         if (other := getattr(joint, "mimic", None)) is not None:
             raise SuppleError(f"{name} has no motor: its joint follows that of {other.joint}")
         stiffness = made.stiffness
-        return system.z.releases[i].start + loose[0], 1 / stiffness if stiffness else 0.0
+        return unit[system.z.releases[i].start + loose[0]], 1 / stiffness if stiffness else 0.0
 
 
 def _tip(robot: Robot, system: FrequencySystem) -> Array:
