@@ -191,12 +191,26 @@ def test_what_does_not_know_them_says_so():
         supple.stopband(robot, (1, 2), over={"theta.b": (0, 1)})
     with pytest.raises(supple.SuppleError, match="has mimic joints"):
         supple.as_mechanism(robot)
-    sprung = robot.with_({"links.b.joint.stiffness": 1e4, "links.b.joint.rotor_inertia": 0.1})
-    with pytest.raises(supple.SuppleError, match="follows the motor of b, which has a spring"):
-        supple.modes(sprung, THETA, joints="free")
-    assert supple.modes(sprung, THETA, count=1).certified
-    assert any("has a spring" in note for note in supple.check(sprung, THETA).notes)
     assert supple.loads(supple.dump(robot)) == robot
+
+
+def test_a_leader_with_a_spring_moves_others_by_its_motor():
+    """Free modes, and how motors answer efforts, are those of the equations of motion."""
+    robot = arm().with_({"links.b.joint.stiffness": 1e4, "links.b.joint.rotor_inertia": 0.1})
+    still = robot.with_({f"links.{link}.joint.{word}": 0.0 for link in "bc"
+                         for word in ("damping", "friction")} | {"gravity": [0, 0, 0]})  # fmt: skip
+    found = supple.modes(still, THETA, count=3, joints="free")
+    assert (found.certified, found.rigid_modes) == (True, 2)
+    model = supple.build(still, supple.FiniteElements(3))
+    lin = supple.linearize(model, model.chain.pose(THETA))
+    poles = np.linalg.eigvals(lin.A).imag
+    off = np.sort(poles[poles > 1.0])[:3] / found.omega - 1
+    assert (off > -1e-8).all()
+    assert off.max() < 2e-3
+    ask = {"inputs": ["tau.b"], "outputs": ["theta.a", "theta.b"], "joints": "free"}
+    answer = supple.response(still, THETA, [2.0], **ask).values[0, :, 0]
+    moved = np.linalg.solve(4j * np.pi * np.eye(len(lin.A)) - lin.A, lin.B)[:2, 1]
+    np.testing.assert_allclose(moved, answer, rtol=1e-4)
 
 
 def test_many_coordinates_are_linearised_in_a_second():

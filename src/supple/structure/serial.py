@@ -13,7 +13,6 @@ from ..architectures import serial
 from ..architectures.serial_motion import moving_links
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam, beam_of
-from ..errors import SuppleError
 from ..kernels.spatial import (
     axis_rotation,
     body_mass,
@@ -264,14 +263,12 @@ def _releases(robot: SerialRobot, link: Link, joints: Joints) -> list[Release]:
     if joints == "locked":
         return [] if k is None else [Release(direction, k)]
     if mimic is not None:
-        if any(other.name == mimic.joint and other.joint.stiffness for other in robot.links):
-            raise SuppleError(
-                f"the joint of {link.name} follows the motor of {mimic.joint}, which has a spring: "
-                "free joints of such an arm are those of its Model; ask linearize, or joints locked"
-            )
         return [Release(direction, follows=(mimic.joint, mimic.multiplier))]
     if k is None:
         return [Release(direction, 0.0, J)]
+    if any(other.joint.mimic and other.joint.mimic.joint == link.name for other in robot.links):
+        # others follow its motor, which turns by itself before the spring does
+        return [Release(direction, 0.0, J), Release(direction, k)]
     return [Release(direction, k, J, series=True)] if J > 0 else [Release(direction)]
 
 

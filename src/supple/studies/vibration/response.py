@@ -453,7 +453,10 @@ class Ports:
             raise SuppleError(f"{name} has no joint that moves: name one that does")
         if (other := getattr(joint, "mimic", None)) is not None:
             raise SuppleError(f"{name} has no motor: its joint follows that of {other.joint}")
-        stiffness = made.stiffness
+        releases, stiffness = system.structure.segments[i].releases, made.stiffness
+        way = releases[loose[0]].toward(0)
+        if any(r.stiffness and np.allclose(r.toward(0), way) for r in releases):
+            stiffness = None  # its spring gives way by itself
         return unit[system.z.releases[i].start + loose[0]], 1 / stiffness if stiffness else 0.0
 
 
