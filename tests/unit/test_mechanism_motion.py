@@ -13,6 +13,7 @@ from supple import (
     SuppleError,
     assumed_modes,
     build,
+    inverse,
     linearize,
     load,
     modes,
@@ -352,3 +353,22 @@ def test_loops_are_closed_to_rounding_near_their_dead_points() -> None:
     model = build(robot)
     at = model.chain.pose() + 0.2
     assert np.abs(model.functions.evaluator("closure")(at)[0]).max() < 1e-15
+
+
+def test_a_mechanism_without_motors() -> None:
+    """Bars in a loop that only swing: linearised in many coordinates; what cannot move is told."""
+    robot = load("four-bar").with_("links.crank.joint.passive", True)
+    found = linearize(build(robot.with_("gravity", [0, 0, 0]), FiniteElements(3)))
+    assert found.B.shape == (len(found.A), 0)
+    over = found.frequencies[:2] / modes(robot, count=2).omega - 1
+    assert (over > 0).all()  # elements, from above
+    assert (over < 2e-3).all()
+    with pytest.raises(SuppleError, match="has no motor: forward says"):
+        inverse(robot, [0.1, 0.2, 0])
+    arm = {"name": "a", "joint": {"passive": True}, "length": 1.0, "mass_per_length": 1.0}
+    arm |= {"bending_stiffness": 1e3}
+    tree = MechanismRobot.model_validate({"name": "tree", "links": [arm]})  # no loop, in space
+    assert linearize(build(tree, FiniteElements(12))).B.shape[1] == 0
+    still = arm | {"joint": {"type": "fixed"}, "bending_stiffness": None, "theory": "rigid"}
+    with pytest.raises(SuppleError, match="nothing to build"):
+        build(MechanismRobot.model_validate({"name": "still", "links": [still]}))

@@ -128,6 +128,8 @@ def solve_mechanism(
 ) -> Solved:
     """Return theta for one pose by Newton's method from a start; refused where it fails."""
     m = assembling.mechanism_of(robot)
+    if not robot.motors:
+        raise SuppleError(f"{robot.name} has no motor: forward says where its tip is")
     if start is not None:
         start = np.array(vector(len(robot.motors))("start", start))
     first, reason = assembling.resolve(robot, start)

@@ -238,6 +238,8 @@ def _tied(
 ) -> Model:
     """The Model of a tree: coordinates that closures or other joints determine are left out."""
     chain, motors = tree.chain, len(tree.chain.motors)
+    if not chain.size:
+        raise SuppleError("no joint of the robot moves and no link bends: nothing to build")
     ratios = slide_ratios(robot, chain, asked.damping)
     rubbed = tuple(friction.tolist()) if friction.any() else ()
     laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)

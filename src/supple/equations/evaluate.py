@@ -212,6 +212,8 @@ def slope(function: Any, k: int) -> Any:
         out = ca.jacobian(function.call(x)[0], x[k])
         return ca.Function("slope", x, ca.cse([ca.densify(out)]))
     n, found = function.numel_in(k), function.call(x)
+    if not n:
+        return ca.Function("slope", x, [ca.DM(function.numel_out(0), 0)])
     seeds = [ca.DM.eye(n) if i == k else ca.DM.zeros(part.numel(), n) for i, part in enumerate(x)]
     same = list(range(len(x) + len(found)))
     along = function.forward(1).map(f"{function.name()}_{k}", "serial", n, same, [])

@@ -192,6 +192,8 @@ def freed(f: ClosedFunctions, tree: Any) -> Any:
 def _solved(M: Any, b: Any) -> Any:
     """x with M x = b, M symmetric and positive definite."""
     ca = casadi()
+    if not b.size2():
+        return b
     if isinstance(M, ca.MX):
         return ca.solve(M, b, "qr")
     factors = ldl([list(ca.horzsplit(row)) for row in ca.vertsplit(ca.densify(M))])
