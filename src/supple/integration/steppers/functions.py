@@ -21,7 +21,7 @@ from ..inputs import Feedback, MemoryWarning
 from ..plan import Chunk, Plan, SimulationWarning, rate
 from ..time_functions import written_times
 
-__all__ = ["follow_function"]
+__all__ = ["Watch", "follow_function"]
 
 Array = NDArray[np.float64]
 JUMP = 0.05  # of the largest effort of late: what bends more within one step is a jump
@@ -57,18 +57,11 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             runner.latest = end - 1e-9 * (end - t) * near
             x, first, last = runner.step(t, end, x)
             applied.append(first)
-        here = _turned(runner.A, x)
+        state = _turned(runner.A, x)
         if near:  # what it gives at the time itself
-            last = law(b, *np.split(here[: 2 * plan.model.size], 2))
-        yield Chunk(k + 1, here[None], applied[0][None], last)
-    if runner.lost:
-        warnings.warn(
-            "the effort function jumps again and again, which has no limit in continuous time: its "
-            "switches were not resolved (supple.Sampled holds what a law with noise or a switch "
-            "gives over a period)",
-            SimulationWarning,
-            stacklevel=2,
-        )
+            last = law(b, *np.split(state[: 2 * plan.model.size], 2))
+        yield Chunk(k + 1, state[None], applied[0][None], last)
+    runner.watch.told()
     if runner.forgot is not None:
         warnings.warn(
             "the effort function does not give the same again when it is asked twice at one time "
@@ -80,6 +73,60 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
         )
 
 
+class Watch:
+    """What the efforts of a function were so far, and which steps are cut because they jump there.
+
+    Args:
+        width, duration: of the efforts, and of the run, s.  level: halvings to begin with.
+    """
+
+    def __init__(self, width: int, duration: float, level: int = 0) -> None:
+        self.largest = self.late = np.zeros(width)  # effort so far, and of late
+        self.bend: Array = np.full(width, np.inf)  # of the step before
+        self.duration = duration
+        self.steps = self.found = self.pieces = 0
+        self.level, self.deepest = level, 0  # halvings that a fast but smooth function needed last
+        self.chatters = self.lost = False  # jumps are the rule; some were no longer looked for
+        self.inside = False  # whether the last piece holds a jump, however short it is
+
+    def jumps(self, bend: Array, most: Array, h: float, depth: int) -> bool:
+        """Whether efforts that bend so much, and are `most` at most, jump in a piece of h s."""
+        self.largest, self.late = np.maximum(self.largest, most), np.maximum(self.late, most)
+        jumps = (bend > JUMP * self.late) | ((bend > SHARP * self.late) & (bend > 10 * self.bend))
+        self.inside = bool(jumps.any())
+        jumps &= bend * h > MATTERS * self.largest * self.duration
+        if not depth:
+            smooth = self.deepest <= SMOOTH
+            self.level = max(self.level - 1, self.deepest if smooth else 0)
+            self.pieces = self.deepest = 0
+            self.steps += 1
+            self.late = LATE * self.late
+        return bool(jumps.any())
+
+    def cuts(self, bend: Array, jump: bool, depth: int) -> bool:
+        """Whether a piece of so many halvings is cut in two; what `jumps` said goes before."""
+        self.pieces += depth > SMOOTH
+        if not (jump or depth < self.level) or depth == HALVINGS or self.chatters:
+            self.lost = self.lost or (self.chatters and jump)
+            self.bend = np.maximum(bend, SHARP / 10 * self.late)
+            return False
+        self.deepest = max(self.deepest, depth + 1 if jump else 0)
+        self.found += jump and depth == SMOOTH
+        self.chatters = self.pieces > DEEP or self.found > max(20, CHATTER * self.steps)
+        return True
+
+    def told(self) -> None:
+        """Warn where jumps were no longer looked for."""
+        if self.lost:
+            warnings.warn(
+                "the effort function jumps again and again, which has no limit in continuous time: "
+                "its switches were not resolved (supple.Sampled holds what a law with noise or a "
+                "switch gives over a period)",
+                SimulationWarning,
+                stacklevel=3,
+            )
+
+
 class _Runner:
     """Steps of one plan, and what its function has given so far."""
 
@@ -88,13 +135,8 @@ class _Runner:
         self.f: AnyEvaluator
         self.f, self.T = plan.model.functions.derived(("rate", plan.width), lambda: _rate(plan))
         self.A = None if self.T is None else np.linalg.inv(self.T)
-        self.largest = self.late = np.zeros(law.width)  # effort so far, and of late
-        self.bend: Array = np.full(law.width, np.inf)  # of the step before
-        self.duration = float(plan.grid[-1] - plan.grid[0])
+        self.watch = Watch(law.width, float(plan.grid[-1] - plan.grid[0]), 6)
         self.latest = np.inf  # time at which this step may ask
-        self.steps = self.jumps = self.pieces = 0
-        self.level, self.deepest = 6, 0  # halvings that a fast but smooth function needed last
-        self.chatters = self.lost = False  # jumps are the rule; some were no longer looked for
         self.forgot: float | None = None  # when it first gave something else when asked again
 
     def step(self, t: float, end: float, x: Array, depth: int = 0) -> tuple[Array, Array, Array]:
@@ -105,27 +147,11 @@ class _Runner:
         c, k3 = self._slope(t + h / 2, x + h / 2 * k2)
         d, k4 = self._slope(end, x + h * k3)
         bend = np.abs(a - b - c + d) + np.abs(b - c)
-        most = np.abs([a, b, c, d]).max(axis=0)
-        self.largest, self.late = np.maximum(self.largest, most), np.maximum(self.late, most)
-        jumps = (bend > JUMP * self.late) | ((bend > SHARP * self.late) & (bend > 10 * self.bend))
-        jumps &= bend * h > MATTERS * self.largest * self.duration
-        jump = bool(jumps.any())
-        if not depth:
-            smooth = self.deepest <= SMOOTH
-            self.level = max(self.level - 1, self.deepest if smooth else 0)
-            self.pieces = self.deepest = 0
-            self.steps += 1
-            self.late = LATE * self.late
-            if self.forgot is None and (jump or self.steps <= AGAIN):
-                self.forgot = None if np.array_equal(a, self._slope(t, x)[0]) else t
-        self.pieces += depth > SMOOTH
-        if not (jump or depth < self.level) or depth == HALVINGS or self.chatters:
-            self.lost = self.lost or (self.chatters and jump)
-            self.bend = np.maximum(bend, SHARP / 10 * self.late)
+        jump = self.watch.jumps(bend, np.abs([a, b, c, d]).max(axis=0), h, depth)
+        if not depth and self.forgot is None and (jump or self.watch.steps <= AGAIN):
+            self.forgot = None if np.array_equal(a, self._slope(t, x)[0]) else t
+        if not self.watch.cuts(bend, jump, depth):
             return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
-        self.deepest = max(self.deepest, depth + 1 if jump else 0)
-        self.jumps += jump and depth == SMOOTH
-        self.chatters = self.pieces > DEEP or self.jumps > max(20, CHATTER * self.steps)
         middle, _, _ = self.step(t, t + h / 2, x, depth + 1)
         x, _, d = self.step(t + h / 2, end, middle, depth + 1)
         return x, a, d

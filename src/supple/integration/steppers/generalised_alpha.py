@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SuppleError
-from ...kernels.newmark import Scheme
 from ...kernels.newmark import generalised_alpha as scheme_of
 from ..inputs import Feedback
 from ..plan import Chunk, Plan
 from ..sampled import timetable
 from ..spectrum import Spectrum
+from ..time_functions import written_times
+from .functions import WRITTEN, Watch
 from .residual import System
 from .stepper import Stepper
 
@@ -58,41 +61,55 @@ class GeneralisedAlpha(Stepper):
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield state after state."""
-        n, scheme = plan.model.size, scheme_of(RADIUS)
-        work = float(x[2 * n])
-        system = _Steps(plan, x)
-        q, qd = x[:n].copy(), x[n : 2 * n].copy()
+        n = plan.model.size
+        system = _Steps(plan, x, step)
+        state = _State(x[:n].copy(), x[n : 2 * n].copy(), np.zeros(n), np.zeros(n), float(x[2 * n]))
         starts, times, applied = _jumps(plan), None, system.tau
+        known = np.zeros(0)  # times that a function knows, at which it may jump
+        if system.watch is not None and isinstance(plan.tau, Feedback):
+            known = written_times(plan.tau.function, float(plan.grid[-1]), WRITTEN)
         if plan.drive is not None:
             times = timetable(plan.drive.given, plan.grid)
             starts, plan = times.arrivals, replace(plan, grid=times.t)
         for k in range(len(plan.grid) - 1):
             start, end = plan.grid[k : k + 2].tolist()
+            hair = 1e-9 * (end - start)
             if plan.drive is not None and times is not None:
-                plan.drive.begin(start, *times.due(k), (q, qd))
+                plan.drive.begin(start, *times.due(k), (state.q, state.qd))
             if k in starts:
-                graded = FIRST / plan.fastest if plan.fastest * step > 1 else step
-                a = qdd = system.first(start + 1e-9 * step, min(graded, end - start), q, qd)
-                before = system.power
-            if times is None or times.answer[k] >= 0:
-                applied = system.tau.copy()
-            t = start
-            while t < end:
-                rest = end - t
-                graded = min(step, graded * GROWTH)
-                dt = rest / math.ceil(rest / graded - 1e-9)
-                t = end if dt == rest else t + dt
-                guess = scheme.predict(dt, q, qd, qdd, a)
-                at = min(t, end - 1e-9 * dt)  # a hair inside: a switch acts from its own side
-                q, qd, qdd = system.step(at, dt, (guess[0], guess[1], qdd), scheme)
-                a = guess[2] + scheme.weight * qdd
-                after = system.power
-                work, before = work + dt * (before + after) / 2, after
-            here = np.concatenate([q, qd, [work], system.near])[None]
+                state = system.first(start + 1e-9 * step, end - start, state)
+            inside = known[(known > start - hair) & (known < end - hair)]
+            stops = [start, *inside[inside > start + hair].tolist(), end]
+            for begin, stop in pairwise(stops):
+                t = begin
+                if t > start or len(inside) > len(stops) - 2:
+                    state = system.anew(t + hair, stop - t, state)
+                if t == start and (times is None or times.answer[k] >= 0):
+                    applied = system.tau.copy()
+                while t < stop:
+                    rest = stop - t
+                    system.graded = min(step, system.graded * GROWTH)
+                    dt = rest / math.ceil(rest / system.graded - 1e-9)
+                    state = system.advanced(t, dt, stop, state)
+                    t = stop if dt == rest else t + dt
+            here = np.concatenate([state.q, state.qd, [state.work], system.near])[None]
             given = isinstance(plan.tau, Feedback)
             place = k + 1 if times is None else int(times.answer[k + 1])
             if place > 0:
                 yield Chunk(place, here, *((applied[None], system.tau.copy()) if given else ()))
+        if system.watch is not None:
+            system.watch.told()
+
+
+class _State(NamedTuple):
+    """q, qd and qdd; the accelerations a of the scheme; work done, and power where it was seen."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+    a: Array
+    work: float
+    power: float = 0.0
 
 
 def _jumps(plan: Plan) -> set[int]:
@@ -112,16 +129,25 @@ def _jumps(plan: Plan) -> set[int]:
 class _Steps(System):
     """Steps of a plan, and the matrix that solves them."""
 
-    def __init__(self, plan: Plan, x: Array) -> None:
+    def __init__(self, plan: Plan, x: Array, longest: float) -> None:
         super().__init__(plan, x)
         self._inverse: Array | None = None
         self._dt = 0.0
+        self.scheme, self.longest, self.graded = scheme_of(RADIUS), longest, longest
+        self._held: Array | None = None  # efforts that a step takes as they are
+        self.watch: Watch | None = None  # of a function, whose jumps nobody tells
+        if isinstance(plan.tau, Feedback) and plan.drive is None:
+            self.watch = Watch(plan.tau.width, float(plan.grid[-1] - plan.grid[0]))
 
-    def first(self, t: float, h: float, q: Array, qd: Array) -> Array:
-        """qdd after a switch, as an implicit step feels it: modes faster than it are left out.
+    def first(self, t: float, most: float, state: _State) -> _State:
+        """The state with qdd after a switch, as an implicit step feels it.
 
-        Efforts that jump there would throw these modes about, and the first step with them.
+        Modes faster than it are left out: efforts that jump there would throw these modes about,
+        and the first step with them.
         """
+        (q, qd, *_), fastest = state, self.plan.fastest
+        self.graded = FIRST / fastest if fastest * self.longest > 1 else self.longest
+        h = min(self.graded, most)
         u, qdd = self.inputs(t, q, qd), np.zeros_like(q)
         if self.led:
             qdd[: self.k] = u[2 * self.k :]
@@ -129,22 +155,72 @@ class _Steps(System):
         A = self._matrix(t, (q, qd, qdd), u, (h**2, h), exact)
         qdd = qdd - A @ self.rest(q, qd, qdd, u)
         self.rest(q, qd, qdd, u)  # for the efforts
-        return np.asarray(qdd)
+        return _State(q, qd, np.asarray(qdd), np.asarray(qdd), state.work, self.power)
+
+    def anew(self, t: float, most: float, state: _State) -> _State:
+        """The same where a function may jump: made new if it does."""
+        after = self.inputs(t, state.q, state.qd)[: self.k]
+        largest = np.zeros(self.k) if self.watch is None else self.watch.largest
+        if (np.abs(after - self.tau) <= 1e-6 * np.maximum(largest, np.abs(after))).all():
+            return state
+        return self.first(t, most, state)
+
+    def advanced(self, t: float, dt: float, stop: float, state: _State, depth: int = 0) -> _State:
+        """The state after a step, which is halved where the efforts of a function jump in it.
+
+        They are looked at amid the step, on the cubic through its ends. What the method remembers
+        is made new after a piece with a jump that is too short to matter.
+        """
+        near, before, watch = self.near, self.tau.copy(), self.watch
+        q, qd, qdd, a, work, power = state
+        q_0, qd_0, lag = self.scheme.predict(dt, q, qd, qdd, a)
+        at = min(t + dt, stop - 1e-9 * dt)  # a hair inside: a switch acts from its own side
+        found = self.step(at, dt, (q_0, qd_0, qdd))
+        if watch is not None:
+            seen = [before]
+            bend = np.full(self.k, np.inf)  # where efforts jump from iteration to iteration
+            if found is not None:
+                q_m = (q + found[0]) / 2 + dt / 8 * (qd - found[1])
+                qd_m = 1.5 / dt * (found[0] - q) - (qd + found[1]) / 4
+                seen += [self.inputs(t + dt / 2, q_m, qd_m)[: self.k], self.tau]
+                bend = np.abs(seen[0] - 2 * seen[1] + seen[2])
+            jump = watch.jumps(bend, np.abs(seen).max(axis=0), dt, depth)
+            inside = watch.inside and depth > 0
+            if watch.cuts(bend, jump, depth):
+                self.near, self.tau = near, before
+                state = self.advanced(t, dt / 2, np.inf, state, depth + 1)
+                return self.advanced(t + dt / 2, dt / 2, stop, state, depth + 1)
+            if found is None:  # as it is asked once, which is told
+                watch.lost, self._held = True, self.inputs(at, q_0, qd_0)
+                found = self.step(at, dt, (q_0, qd_0, qdd))
+                self._held = None
+        if found is None:
+            hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
+            raise SuppleError(f"a step did not converge at t = {at:g} s: try a smaller step{hint}")
+        a, work = lag + self.scheme.weight * found[2], work + dt * (power + self.power) / 2
+        state = _State(*found, a, work, self.power)
+        return self.first(at, dt, state) if watch is not None and inside else state
+
+    def inputs(self, t: float, q: Array, qd: Array) -> Array:
+        """Inputs at a time and state, or those that are held."""
+        return super().inputs(t, q, qd) if self._held is None else self._held
 
     def step(
-        self, t: float, dt: float, start: tuple[Array, Array, Array], scheme: Scheme
-    ) -> tuple[Array, Array, Array]:
-        """q = q_0 + b qdd, qd = qd_0 + c qdd and qdd that satisfy the equations at one time."""
+        self, t: float, dt: float, start: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array, Array] | None:
+        """q = q_0 + b qdd, qd = qd_0 + c qdd and qdd that satisfy the equations at one time.
+
+        None where no iteration finds them.
+        """
         q_0, qd_0, qdd = start
-        b, c = scheme.shares(dt)
+        b, c = self.scheme.shares(dt)
         if abs(dt - self._dt) > 1e-9 * dt:
             self._inverse = None
         for renewed in (0, 1, MOST):  # with the matrix at hand, with a new one, with new ones
             found = self._iterated(t, dt, (q_0, qd_0, qdd.copy()), (b, c), renewed)
             if found is not None:
                 return found
-        hint = ", or keep away from singular poses" if self.model.functions.not_finite else ""
-        raise SuppleError(f"a step did not converge at t = {t:g} s: try a smaller step{hint}")
+        return None
 
     def _iterated(
         self,
