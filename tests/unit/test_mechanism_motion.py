@@ -372,3 +372,18 @@ def test_a_mechanism_without_motors() -> None:
     still = arm | {"joint": {"type": "fixed"}, "bending_stiffness": None, "theory": "rigid"}
     with pytest.raises(SuppleError, match="nothing to build"):
         build(MechanismRobot.model_validate({"name": "still", "links": [still]}))
+
+
+def test_a_cylinder_under_a_boom_at_rest() -> None:
+    """I phi'' = f dl/dphi, so l'' = (dl/dphi)^2 f / I of a uniform bar of I = m L^3 / 3."""
+    boom = {"name": "boom", "parent": "base", "length": 2.0, "mass_per_length": 3.0}
+    boom |= {"theory": "rigid", "joint": {"passive": True, "start": 0.5}}
+    foot, s, phi = np.array([0.3, -0.6]), 0.8, 0.5
+    rod = {"name": "cylinder", "type": "distance", "motor": True, "length": 1.1}
+    rod["ends"] = [{"link": "base", "mount": {"xyz": [*foot, 0]}}, {"link": "boom", "at": s}]
+    robot = MechanismRobot(name="boom", planar=True, links=[boom], closures=[rod])
+    arm = s * np.array([np.cos(phi), np.sin(phi)]) - foot
+    length = np.hypot(*arm)
+    lever = arm @ (s * np.array([-np.sin(phi), np.cos(phi)])) / length
+    found = build(robot).forward_dynamics([length], [0.0], [7.0])
+    assert found[0] == pytest.approx(lever**2 * 7.0 / (3.0 * 2.0**3 / 3), rel=1e-9)

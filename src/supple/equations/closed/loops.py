@@ -112,7 +112,9 @@ class Loops(Ties):
             "energies": [z, zd],
         }.get(name, [z])
         tip = laws.chain.tip % len(laws.chain.links)
-        order = np.argsort([k for limb in limbs for k in limb.places]).tolist()
+        held = [k for limb in moving for k in limb.places]
+        rods = [k for k in range(n) if k not in held]  # lengths of driven rods, which weigh nothing
+        order = np.argsort(held + rods).tolist()
 
         def forces(zd: Any, zdd: Any, g: Any, wrench: Any = None) -> Any:
             out = []
@@ -120,12 +122,13 @@ class Loops(Ties):
                 pushed = wrench is not None and tip in limb.links
                 load = ("loaded", z, zd, zdd, g, wrench) if pushed else ("inverse", z, zd, zdd, g)
                 out.append(limb.forces(*load))
-            return ca.vertcat(*out)[order]
+            return ca.vertcat(*out, kind(len(rods), 1))[order]
 
         if name in ("inverse", "loaded"):
             found = [forces(zd, zdd, g, wrench if name == "loaded" else None)]
         elif name == "mass":
-            found = [ca.diagcat(*(limb.inertia(z) for limb in moving))[order, order]]
+            each = (limb.inertia(z) for limb in moving)
+            found = [ca.diagcat(*each, kind(len(rods), len(rods)))[order, order]]
         elif name == "energies":
             kinetic = sum(limb.kinetic(z, zd) for limb in moving)
             height = sum(limb.height(z, self.gravity) for limb in limbs)
