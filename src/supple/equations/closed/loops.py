@@ -97,14 +97,12 @@ class Loops(Ties):
         What is not small calls the functions of its limbs, where those sum them up.
         """
         ca = casadi()
-        laws, z, limbs = self.laws, self.written.z, self.written.limbs
+        laws, z, limbs, n = self.laws, self.written.z, self.written.limbs, self.laws.chain.size
         moving = [limb for limb in limbs if limb.places]
-        n = laws.chain.size
         summed = name in ("inverse", "loaded", "mass", "energies")
         kind = ca.MX if summed and not self.small else ca.SX
         z = z if kind is ca.SX else ca.MX.sym("z", n)
-        sizes = (("v", n), ("a", n), ("g", 3), ("F", 6))
-        zd, zdd, g, wrench = (kind.sym(s, k) for s, k in sizes)
+        zd, zdd, g, wrench = (kind.sym(s, k) for s, k in zip("vagF", (n, n, 3, 6), strict=True))
         inputs = {
             "inverse": [z, zd, zdd, g],
             "loaded": [z, zd, zdd, g, wrench],
@@ -127,8 +125,8 @@ class Loops(Ties):
         if name in ("inverse", "loaded"):
             found = [forces(zd, zdd, g, wrench if name == "loaded" else None)]
         elif name == "mass":
-            each = (limb.inertia(z) for limb in moving)
-            found = [ca.diagcat(*each, kind(len(rods), len(rods)))[order, order]]
+            each = [*(limb.inertia(z) for limb in moving), kind(len(rods), len(rods))]
+            found = [ca.diagcat(*each)[order, order]]
         elif name == "energies":
             kinetic = sum(limb.kinetic(z, zd) for limb in moving)
             height = sum(limb.height(z, self.gravity) for limb in limbs)
