@@ -189,8 +189,6 @@ def test_what_does_not_know_them_says_so():
     robot = arm()
     with pytest.raises(supple.SuppleError, match=r"theta.b moves c as well"):
         supple.stopband(robot, (1, 2), over={"theta.b": (0, 1)})
-    with pytest.raises(supple.SuppleError, match="has mimic joints"):
-        supple.as_mechanism(robot)
     assert supple.loads(supple.dump(robot)) == robot
 
 
@@ -225,3 +223,70 @@ def test_many_coordinates_are_linearised_in_a_second():
     wanted[:n, n:] = np.eye(n)
     wanted[n:] = -np.linalg.solve(M, np.hstack([model.stiffness, model.damping]))
     assert pytest.approx(wanted, abs=1e-8 * np.abs(wanted).max()) == found.A
+
+
+def test_an_arm_as_a_mechanism_keeps_them():
+    """The same modes, loads and equations; its bases stand elsewhere, so elements."""
+    robot = arm()
+    written = supple.as_mechanism(robot)
+    assert written.motors == ("a", "b")
+    assert supple.loads(supple.dump(written)) == written
+    for joints in ("locked", "free"):
+        ours, its = (supple.modes(r, THETA, count=3, joints=joints) for r in (written, robot))
+        np.testing.assert_allclose(ours.omega, its.omega, rtol=1e-10)
+    held = [supple.check(r, THETA).holding for r in (written, robot)]
+    assert held[0] == pytest.approx(held[1], rel=1e-9)
+    models = [supple.build(r, supple.FiniteElements(1)) for r in (written, robot)]
+    rng = np.random.default_rng(4)
+    q, qd = rng.normal(0, 0.01, (2, models[0].size))
+    ours, its = (m.forward_dynamics(q, qd, [1.0, 2.0]) for m in models)
+    np.testing.assert_allclose(ours, its, rtol=1e-8, atol=1e-8 * np.abs(its).max())
+
+
+def test_one_motor_of_a_loop_may_lead_the_other():
+    """A five-bar whose cranks are geared: G' M G, G' f of the one with two motors."""
+    free = supple.load("five-bar")
+    geared = free.with_("links.right.joint", {
+        "mount": {"xyz": [0.2, 0, 0]},
+        "mimic": {"joint": "left", "multiplier": -1.0, "offset": np.pi},
+    })  # fmt: skip
+    assert geared.motors == ("left",)
+    theta, both = [2.0], [2.0, np.pi - 2.0]
+    ours, its = supple.modes(geared, theta, count=3), supple.modes(free, both, count=3)
+    np.testing.assert_allclose(ours.omega, its.omega, rtol=1e-10)
+    loose, above = (
+        supple.modes(geared, theta, count=3, joints="free", **how)
+        for how in ({}, {"method": "elements", "order": "quintic"})
+    )
+    assert (loose.certified, loose.rigid_modes) == (True, 1)
+    np.testing.assert_allclose(above.omega, loose.omega, rtol=1e-6)
+    each = supple.check(free, both).holding
+    held = supple.check(geared, theta).holding["left"]
+    assert held == pytest.approx(each["left"] - each["right"], rel=1e-9)
+    model, whole = (supple.build(r, supple.AssumedModes(1)) for r in (geared, free))
+    N = np.zeros((whole.size, model.size))
+    N[:2, 0], N[2:, 1:] = (1.0, -1.0), np.eye(model.size - 1)
+    rng = np.random.default_rng(2)
+    q, qd = rng.normal(0, 1e-3, model.size), rng.normal(size=model.size)
+    q[0] = 2.0
+    at = N @ q + np.eye(whole.size)[1] * np.pi
+    M = N.T @ whole.mass_matrix(at) @ N
+    np.testing.assert_allclose(model.mass_matrix(q), M, atol=1e-9 * np.abs(M).max())
+    h = N.T @ whole.bias(at, N @ qd)
+    np.testing.assert_allclose(model.bias(q, qd), h, atol=1e-9 * np.abs(h).max())
+    np.testing.assert_allclose(model.tip(q), whole.tip(at), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("joint", "told"),
+    [
+        ({"mimic": {"joint": "left2"}}, "'left2', which has no motor"),
+        ({"mimic": {"joint": "left"}, "passive": True}, "without the key passive"),
+        ({"mimic": {"joint": "left"}, "stiffness": 3}, "stiffness is not for a joint that follows"),
+        ({"mimic": {"joint": "left"}, "rotor_inertia": 3}, "not for a mimic one"),
+        ({"mimic": {"joint": "left"}, "type": "universal"}, "mimic is for revolute and prismatic"),
+    ],
+)
+def test_faults_in_mechanisms_are_sentences(joint, told):
+    with pytest.raises(supple.RobotError, match=told):
+        supple.load("five-bar").with_("links.right.joint", joint)

@@ -99,6 +99,12 @@ class Mechanism:
             g.append(opened.g / scale)
             J.append(rows / scale[:, None])
             most.append(size / scale[:, None])
+        for k, j, times, offset in self.tree.mimics:
+            row = np.zeros((len(x), 1, x.shape[1]))
+            row[..., k], row[..., j] = 1.0, -times
+            g.append((x[:, k] - times * x[:, j] - offset)[:, None])
+            J.append(row)
+            most.append(np.abs(row))
         slope, size = np.concatenate(J, axis=1), np.concatenate(most, axis=1)
         slope[np.abs(slope) <= CANCELLED * size.max(axis=(1, 2), initial=0.0, keepdims=True)] = 0.0
         return np.concatenate(g, axis=1), slope, size
@@ -189,6 +195,8 @@ def resolve(
         )
     x = np.repeat(m.start[None], len(given), axis=0)
     x[:, m.driven] = given
+    for k, j, times, offset in m.tree.mimics:
+        x[:, k] = times * x[:, j] + offset
     good = np.flatnonzero(reason == "")
     if len(good):
         x[good], reason[good] = _assembled(m, x[good])

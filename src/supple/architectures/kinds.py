@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -77,12 +77,7 @@ class Serial(Architecture):
         found = []
         for link in self.robot.moving:
             made = link.joint.model_copy(update={"limits": self.robot.limits(link)})
-            also = tuple(
-                (other.name, mimic.multiplier * _drive(other, other.joint).axis)
-                for other in self.robot.jointed
-                if (mimic := other.joint.mimic) is not None and mimic.joint == link.name
-            )
-            found.append(_drive(link, made)._replace(also=also))
+            found.append(_drive(link, made)._replace(also=_led(link.name, self.robot.jointed)))
         return tuple(found)
 
     def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:
@@ -102,6 +97,16 @@ class Serial(Architecture):
                 k, most = names.index(mimic.joint), (other.length or 0.0) - mimic.offset
                 out[k] = min(out[k], most / mimic.multiplier)
         return np.array(out)
+
+
+def _led(name: str, links: Sequence[JointedLink]) -> tuple[tuple[str, Array], ...]:
+    """The links whose joints follow that of another one, and their motions beside its own."""
+    each = [(link, getattr(link.joint, "mimic", None)) for link in links]
+    return tuple(
+        (link.name, mimic.multiplier * _drive(link, Motor()).axis)
+        for link, mimic in each
+        if mimic is not None and mimic.joint == name
+    )
 
 
 def _drive(link: JointedLink, made: Joint | Motor) -> Drive:
@@ -335,7 +340,10 @@ class Mechanism(Architecture):
             )
             for link in driven
         ]
-        joints = [_drive(link, motor) for link, motor in zip(driven, motors, strict=True)]
+        joints = [
+            _drive(link, motor)._replace(also=_led(link.name, self.robot.links))
+            for link, motor in zip(driven, motors, strict=True)
+        ]
         return (*joints, *(Drive(name, True, Motor()) for name in self.robot.motors[len(joints) :]))
 
     def solve(self, P: Array, R: Array | None, start: ArrayLike | None) -> list[Solved]:

@@ -57,7 +57,8 @@ class Tree:
         coordinates: in the order of q.  parents: index of the link that carries each, -1 for the
         base.  at: where along the parent, metres, None for its end.  R, p: (n, 3, 3) and (n, 3),
         mounts.  length: (n,), of the beams.  moves: (n, 2, columns) bool, which coordinates move a
-        link's root frame (its own turns included), and its end.
+        link's root frame (its own turns included), and its end.  mimics: columns of coordinates
+        that follow others, theirs, multiplier and offset.
     """
 
     coordinates: tuple[TreeCoordinate, ...]
@@ -67,6 +68,7 @@ class Tree:
     p: Array
     length: Array
     moves: NDArray[np.bool_]
+    mimics: tuple[tuple[int, int, float, float], ...] = ()
 
     @property
     def motors(self) -> NDArray[np.int64]:
@@ -81,7 +83,10 @@ class Tree:
     @property
     def start(self) -> Array:
         """(n,) where the mechanism is assembled."""
-        return np.array([c.start for c in self.coordinates])
+        x = np.array([c.start for c in self.coordinates])
+        for k, j, times, offset in self.mimics:
+            x[k] = times * x[j] + offset
+        return x
 
     def place(self, q: Array) -> TreeMotion:
         """Return every link at joint coordinates q (B, n), with the axes of its coordinates."""
@@ -183,6 +188,8 @@ def tree_of(robot: MechanismRobot) -> Tree:
                 )
             )
     n, parents = len(robot.links), robot.parents
+    own = {robot.links[c.link].name: k for k, c in enumerate(coordinates)}
+    mimics = [(link.name, link.joint.mimic) for link in robot.links]
     moves = np.zeros((n, 2, len(coordinates)), bool)
     for i, j in enumerate(parents):
         if j >= 0:
@@ -199,4 +206,5 @@ def tree_of(robot: MechanismRobot) -> Tree:
         np.array([link.joint.mount.xyz for link in robot.links], float),
         np.array([link.length or 0.0 for link in robot.links]),
         moves,
+        tuple((own[a], own[m.joint], m.multiplier, m.offset) for a, m in mimics if m is not None),
     )

@@ -182,6 +182,7 @@ class MechanismJoint(BaseJoint):
     A universal joint turns about `axes` (mounted axes, default y then z, the second carried by the
     first turn), a spherical one by roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A free one
     holds nothing: x, y and z along mounted axes, then roll, pitch and yaw; in the plane x, y, yaw.
+    With `mimic` it has neither motor nor coordinate: it follows the motor of another joint.
     """
 
     type: Literal["revolute", "prismatic", "fixed", "universal", "spherical", "free"] = "revolute"
@@ -192,11 +193,13 @@ class MechanismJoint(BaseJoint):
     stiffness: Amounts | None = None
     damping: Amounts = (0.0,)
     friction: Amounts = (0.0,)
+    mimic: Mimic | None = None
 
     @property
     def driven(self) -> bool:
         """Whether a motor moves it, one entry of theta."""
-        return self.type in ("revolute", "prismatic") and not self.passive
+        own = not self.passive and self.mimic is None
+        return self.type in ("revolute", "prismatic") and own
 
     def coordinates(self, planar: bool) -> tuple[Turn, ...]:
         """Return the coordinates of the joint; in the plane one, about z, of a free one x and y."""
@@ -238,13 +241,22 @@ class MechanismJoint(BaseJoint):
             free = f"{held[0]} is not for a free joint, which holds nothing: leave it out"
             fixed = "stiffness and rest are for joints that move, not for a fixed one"
             return free if self.type == "free" else fixed
+        if self.mimic is not None and (many or self.type == "fixed" or self.passive is not None):
+            return "mimic is for revolute and prismatic joints without the key passive"
+        if self.mimic is not None and self.stiffness is not None:
+            return "stiffness is not for a joint that follows another: leave it or mimic out"
+        return self._spring_problem()
+
+    def _spring_problem(self) -> str | None:
+        """The first contradiction of springs and motors, as a sentence."""
         if self.driven:
             if self.rest is not None:
                 return "rest is for the spring of a passive joint: this one has a motor"
             if self.stiffness is not None and (self.type != "revolute" or 0 in self.stiffness):
                 return "stiffness of a motor's joint is for revolute ones, and must be positive"
         elif (key := self._of_motor()) is not None:
-            return f"{key} is for joints with a motor, not for a passive or fixed one"
+            kind = "passive or fixed" if self.mimic is None else "mimic"
+            return f"{key} is for joints with a motor, not for a {kind} one"
         if self.rest is not None and self.stiffness is None:
             return "rest goes with stiffness: it is where the joint's spring is unloaded"
         return None

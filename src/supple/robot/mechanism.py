@@ -90,6 +90,13 @@ class MechanismRobot(Robot):
             # of this link alone: others may name parents that are not there
             parent = i - 1 if link.parent is None else [BASE, *earlier].index(link.parent) - 1
             found += self._place_problems(parent, link.at)
+        if joint.mimic is not None:
+            own = [other.name for other in self.links if other.joint.driven]
+            if joint.mimic.joint not in own:
+                told = (
+                    f"joints with a motor are those of {', '.join(own)}" if own else "none has one"
+                )
+                found.append(f"mimic follows '{joint.mimic.joint}', which has no motor: {told}")
         count = self.freedoms(link)
         for key in ("start", "rest", "stiffness", "damping", "friction"):
             given = getattr(joint, key)

@@ -18,8 +18,6 @@ __all__ = ["written_arm", "written_delta"]
 
 def written_arm(robot: SerialRobot, position: ArrayLike | None = None) -> MechanismRobot:
     """Return an arm as a tree without branches."""
-    if robot.coupling is not None:
-        raise SuppleError(f"{robot.name} has mimic joints: no joint of a mechanism follows another")
     data = robot.model_dump(exclude_unset=True)
     return MechanismRobot.model_validate(data | {"architecture": "mechanism"})
 

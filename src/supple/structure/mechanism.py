@@ -185,10 +185,15 @@ def _releases(
         parts = [axis, zero] if c.kind == "slide" else [zero, axis]
         direction = np.concatenate(parts, axis=-1)
         stiffness, J = c.stiffness, joint.reflected_inertia
-        if not c.driven:
+        if joint.mimic is not None:
+            led = (joint.mimic.joint, joint.mimic.multiplier)
+            turns += [] if joints == "locked" else [Release(direction, follows=led)]
+        elif not c.driven:
             turns.append(Release(direction, stiffness or 0.0))
         elif joints == "locked":
             turns += [] if stiffness is None else [Release(direction, stiffness)]
+        elif stiffness is not None and _leads(m.robot, i):  # others follow its motor
+            turns += [Release(direction, 0.0, J), Release(direction, stiffness)]
         elif stiffness is None or J == 0:
             turns.append(Release(direction, 0.0, J if stiffness is None else 0.0))
         else:
@@ -196,10 +201,17 @@ def _releases(
     return tuple(turns) + bearing + stays
 
 
+def _leads(robot: MechanismRobot, i: int) -> bool:
+    """Whether other joints follow that of a link."""
+    followed = [other.joint.mimic.joint for other in robot.links if other.joint.mimic is not None]
+    return robot.links[i].name in followed
+
+
 def _slides(robot: MechanismRobot, i: int, joints: Joints) -> bool:
     """Whether a link slides, let go or passive."""
     joint = robot.links[i].joint
-    return joint.type == "prismatic" and (joints == "free" or not joint.driven)
+    passive = not joint.driven and joint.mimic is None
+    return joint.type == "prismatic" and (joints == "free" or passive)
 
 
 def _closed(

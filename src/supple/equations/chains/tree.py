@@ -12,7 +12,6 @@ from ...beams.invariants import Invariants, fields_at, invariants, rigid_invaria
 from ...beams.shapes import EndLoad
 from ...beams.sliding.shapes import SlidingShapes, StiffRod
 from ...beams.theory import Beam
-from ...errors import SuppleError
 from ...kernels.spatial import body_mass, rpy_rotation, turn
 from ...robot import MechanismRobot
 from ...robot.joint import unit
@@ -103,12 +102,6 @@ def _link(
         beam, mass, hub = beam.inextensible(), np.zeros((6, 6)), joint.hub
         if hub is not None and sections[parent, link.at]:  # along its parent: it stands at the root
             mass = turn(body_mass(hub.mass, hub.com, hub.tensor(tuple(joint.direction))), R_LS)
-            if joint.bearing is not None:
-                raise SuppleError(
-                    f"links.{link.name} slides through a hub along {robot.links[parent].name} and "
-                    "has a bearing: build knows such hubs before a bearing on the ends of links "
-                    "only; leave the hub, the bearing, or at out"
-                )
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
     stations = [
         (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
@@ -123,6 +116,7 @@ def _link(
         # between the two of a universal joint its bearing turns the cross
         axes, order = [axes[0], np.array(bearing.cross.n), axes[1]], [0, -1, 1]
     turned = [R_LS.T @ axis for axis in axes]
+    led = [k for k, one in enumerate(robot.links) if joint.mimic and one.name == joint.mimic.joint]
     return ChainLink(
         name=link.name,
         R_PM=R_SL_before @ rpy_rotation(joint.mount.rpy) @ R_LS,
@@ -144,6 +138,7 @@ def _link(
         leading=tuple(turned[:-1]),
         order=tuple(order) or (0,),
         bearing=bearing,
+        mimic=(led[0], joint.mimic.multiplier, joint.mimic.offset) if joint.mimic else None,
         floats=free_of(robot.planar, R_LS) if joint.type == "free" else None,
     )
 

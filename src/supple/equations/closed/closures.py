@@ -28,7 +28,7 @@ from ...kernels.scalars import (
     vadd,
 )
 from ...robot import MechanismRobot
-from ..chains.chain import Chain, mimics
+from ..chains.chain import Chain
 from ..chains.chain_equations import base_frame
 from ..chains.tree import sections_of
 from ..evaluate import casadi
@@ -61,7 +61,7 @@ def closure_ends(
     Constant-velocity ones are read from the `unbent` robot, where there is a closed form of it:
     their first frame is turned with its link as the second one stands there.
     """
-    if mimics(chain):  # these tie no frames: their efforts act between links, in the joints
+    if not hasattr(robot, "closures"):  # an arm: joints that follow others tie no frames
         return []
     sections, base = sections_of(robot), base_frame(chain, z)
     there = unbent.coordinates(casadi().vertcat(*z[: len(chain.motors)])) if unbent else []

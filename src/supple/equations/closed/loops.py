@@ -229,12 +229,11 @@ class Symbolic:
 
     @cached_property
     def rows(self) -> list[list[Any]]:
-        """Rows of every closure; those of an arm are of joints that follow others."""
+        """Rows of every closure, then of joints that follow others."""
         z = casadi().vertsplit(self.z)
-        if mimics(self.chain):
-            return [[z[k] - (a * z[j] + b)] for k, j, a, b in mimics(self.chain)]
         ends = closure_ends(self.robot, self.chain, z, self.section, self.unbent)
-        return [rows_between(tied) for tied in ends]
+        led = [[z[k] - (a * z[j] + b)] for k, j, a, b in mimics(self.chain)]
+        return [*(rows_between(tied) for tied in ends), *led]
 
     @cached_property
     def c(self) -> Any:
@@ -329,6 +328,8 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     z = np.zeros(stiff.size)
     z[: len(starts)] = starts
     z[[k for part in stiff.passive for k in part]] = passive_values(robot, "start")
+    for k, j, times, offset in mimics(stiff):
+        z[k] = times * z[j] + offset
     m = mechanism_of(robot)
     if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
         z = closed_at(robot, laws, z)
@@ -414,7 +415,7 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
         if link.parent is None or link.parent < 0:
             continue
         up, whole = link.parent, heavy[i]
-        if link.passive:
+        if link.passive and link.mimic is None:
             whole = np.diag([whole[0, 0]] * 3 + [0.0] * 3)
         if link.carrier:
             heavy[up] = heavy[up] + _shifted(whole, np.array(p, float) - np.array(frames[up][0]))
