@@ -121,11 +121,10 @@ def test_generalised_alpha_is_of_second_order_over_switches(two, given):
     assert np.log2(off[1] / off[2]) > 1.7
 
 
-@pytest.mark.parametrize("method", [None, "generalised-alpha"])
-def test_a_law_that_chatters_is_told(two, method):
+def test_a_law_that_chatters_is_told(two):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        simulate(two, lambda t, q, qd: -0.01 * np.sign(qd[:2] - 0.005), duration=0.05, method=method)
+        simulate(two, lambda t, q, qd: -0.01 * np.sign(qd[:2] - 0.001), duration=0.01)
     assert any("the effort function jumps again" in str(each.message) for each in caught)
 
 

@@ -78,7 +78,8 @@ class Slider:
         )
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
-        return integrals(self.shapes, self._inside(l), "material", beta=self.beta)
+        wide = self.stiffening and self.velocity == "material"  # they are written already
+        return integrals(self.shapes, self._inside(l), "material", None, self.beta, wide)
 
     def _inside(self, l: Scalar) -> Scalar:
         """A free length as an expression that stays on the beam.
