@@ -702,3 +702,19 @@ def test_a_rolled_section_of_a_planar_arm_is_that_of_the_same_arm_in_space(roll)
     # by hand: M c / I of the bar, 0.05 m high where it stands on edge
     M, h, b = 9.81 * (1.0 + 2.7 / 2), *((0.02, 0.05) if roll == "180deg" else (0.05, 0.02))
     assert found[0][0] == pytest.approx(M * (h / 2) / (b * h**3 / 12), rel=1e-9)
+
+
+def test_an_accelerometer_on_an_arm_that_sags_reads_its_tilt():
+    """Slopes of a cantilever, m g L^3 / 6 EI and M g L^2 / 2 EI, and its twist T L / GJ."""
+    L, m, EI, GJ, M, c = 1.5, 2.0, (4e4, 3e4), 2e4, 3.0, 0.1
+    beam = {"mass_per_length": m, "bending_stiffness": list(EI), "torsional_stiffness": GJ}
+    tip = {"mass": M, "com": [0, c, 0], "inertia": [0.1, 0.1, 0.1]}
+    link = {"name": "one", "length": L, "theory": "inextensible", **beam, "tip": tip}
+    gravity = np.array([0.0, -3.0, -9.0])
+    robot = supple.SerialRobot(name="arm", gravity=gravity.tolist(), links=[link])
+    sag = supple.statics(robot, [0.0], outputs={"felt": supple.Accelerometer("one")})
+    slope = gravity * (m * L**3 / 6 + M * L**2 / 2)  # of v and w, times EI
+    turn = np.array([c * M * gravity[2] * L / GJ, -slope[2] / EI[1], slope[1] / EI[0]])
+    wanted = -gravity + np.cross(turn, gravity)  # (1 + turn x)' (-g)
+    assert sag.outputs["felt"] == pytest.approx(wanted, rel=1e-9)
+    assert np.abs(np.cross(turn, gravity)).min() > 1e-4
