@@ -98,6 +98,7 @@ def test_lqr_brings_it_back() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the power balance")
+@pytest.mark.filterwarnings("ignore:steps of 0.001 s keep the energy")  # both are late alike
 def test_a_function_as_controller_is_the_same_law() -> None:
     def law(t: float, q: np.ndarray, qd: np.ndarray, wanted: tuple) -> np.ndarray:
         r, rd, _ = wanted

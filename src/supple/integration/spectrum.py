@@ -82,6 +82,18 @@ class Spectrum:
         lives = whole / (1 + modes[:, 1] * whole / 3)
         return np.stack([modes[:, 0], lives, modes[:, 2], modes[:, 3]], axis=1)
 
+    def lateness(
+        self, duration: float, step: float, late: float, order: int
+    ) -> tuple[float, float]:
+        """Return the rate of the mode that is latest at the end, and by how many rad it is late.
+
+        One that makes little of the state counts as little. `late`, `order`: of the method.
+        """
+        modes = self.turned(duration)[: max(len(self.swings) - 1, 0)]  # the last is no mode
+        each = modes[:, 1] * modes[:, 3] * late * (modes[:, 0] * step) ** order
+        worst = int(np.argmax(each)) if len(each) else -1
+        return (float(modes[worst, 0]), float(each[worst])) if worst >= 0 else (0.0, 0.0)
+
 
 def look(plan: Plan, x0: Array) -> Spectrum:
     """Return the spectrum of a plan that starts at x0; what stands still for good has none."""

@@ -56,6 +56,7 @@ class Gauss(Stepper):
 
     name = "gauss"
     order = 2 * STAGES
+    late = 1 / 100_800  # (s!)^2 / ((2 s)! (2 s + 1)!) of s = 3 stages
     takes = frozenset({"data", "controller", "wrench", "loops"})
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:

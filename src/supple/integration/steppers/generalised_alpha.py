@@ -52,6 +52,7 @@ class GeneralisedAlpha(Stepper):
 
     name = "generalised-alpha"
     order = 2
+    late = 1 / 12
     takes = frozenset({"data", "function", "controller", "wrench", "loops"})
 
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:

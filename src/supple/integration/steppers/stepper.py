@@ -31,11 +31,14 @@ class Stepper(ABC):
     4. `run(plan, x, step)` yields chunks of states at the samples; inputs switch between steps, and
        whatever it remembers is made new there.
     5. `refusal(plan, x)` says what keeps it from a plan, or nothing.
+    6. `late`: rad that a mode is late for each rad it turns, over the rad of a step to the power
+       `order`; of methods that lose more time than energy, so that no balance tells; else zero.
     """
 
     name: ClassVar[str]
     order: ClassVar[int | None]
     takes: ClassVar[frozenset[Takes]]
+    late: ClassVar[float] = 0.0
 
     @abstractmethod
     def own_step(self, plan: Plan, spectrum: Spectrum) -> float:

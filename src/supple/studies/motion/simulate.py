@@ -27,7 +27,7 @@ from ...integration.inputs import Feedback, Input, MemoryWarning, as_input, as_w
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
 from ...integration.sampled import Drive
-from ...integration.spectrum import look
+from ...integration.spectrum import Spectrum, look
 from ...integration.states import begin
 from ...integration.steppers.registry import STEPPERS, choose
 from ...integration.steppers.rk4 import stable_step
@@ -45,6 +45,7 @@ Array = NDArray[np.float64]
 EVERY = 1e-3  # s between the samples of a run that asks for none
 SHORTEST = 1e-12  # s of a run
 HUGE = 1e9  # a coordinate beyond this has left every meaning
+LATE = 0.05  # rad of vibration at the end of a run, of a step that was given
 CLOSED = 3e-4  # of the energy exchanged: a balance more open than this halves a step of our own
 TRIES = 5
 TOLERANCE = 1e-9  # relative, of adams, bdf, gauss and magnus
@@ -151,7 +152,9 @@ def _carried(
                 f"admissible step is {allowed:.3g} s (leave it out and it is chosen from the "
                 "motion, use fewer modes, or method bdf)"
             )
-        return _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+        found = _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
+        _warn_of_lateness(found, stepper, spectrum)
+        return found
     step = stepper.own_step(plan, spectrum)
     step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
@@ -173,6 +176,20 @@ def _carried(
     for item in caught:
         warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
     return found
+
+
+def _warn_of_lateness(found: Response, stepper: Stepper, spectrum: Spectrum) -> None:
+    """Warn where a step that was given loses time, which a balance of energy does not tell."""
+    run, step = float(found.t[-1] - found.t[0]), float(found.step or 0.0)
+    rate, late = spectrum.lateness(run, step, stepper.late, stepper.order or 1)
+    if late > LATE and found.openness <= OPEN:
+        warnings.warn(
+            f"steps of {step:g} s keep the energy of this run but not its time: vibration of "
+            f"{rate:.4g} rad/s is late by {late:.2g} rad at the end; give a smaller step, or "
+            "leave it out: it is then chosen from the motion",
+            SimulationWarning,
+            stacklevel=5,
+        )
 
 
 def _steady(plan: Plan, found: Response) -> bool:
