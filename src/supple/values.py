@@ -182,6 +182,8 @@ def unit_of(key: str, sliding: bool = False) -> str | None:
 
 def in_si(key: str, value: Any, sliding: bool = False) -> Any:
     """Return the value of a key with its numbers in SI: `120 mm` as 0.12, also inside lists."""
+    if isinstance(value, float | int):
+        return value
     unit = unit_of(key, sliding)
     if unit is None:
         return value

@@ -26,7 +26,7 @@ from supple.studies.vibration.elements import element_modes
 pytestmark = pytest.mark.slow
 
 SINGULAR = 214  # drawn in a pose that its loops hardly hold
-BLURRED = {47: "1.1e-9"}  # brackets that rounding leaves wider than 1e-9
+BLURRED = {47: "1.0e-9"}  # brackets that rounding leaves as wide as 1e-9, or wider
 LIBRARY = ("four-bar", "five-bar", "scara-parallel", "hexapod", "two-arms")
 
 
@@ -107,11 +107,15 @@ def test_random_mechanisms(seed: int) -> None:
 
 
 def test_a_bracket_that_rounding_leaves_wide_is_told_as_such() -> None:
-    """It was told that the method counts no roots, though exact modes are counted."""
-    found = supple.modes(random_mechanism(47), count=1)
+    """It was told that the method counts no roots, though exact modes are counted.
+
+    Rounding leaves the first frequency of this one 2e-8 wide, where 1e-9 is certified.
+    """
+    blurred = random_mechanism(879)
+    found = supple.modes(blurred, count=1)
     assert not found.certified
     assert f"up to {found.width.max():.1e} of a frequency wide" in found.proof
-    assert "does not count roots" in supple.modes(random_mechanism(47), method="elements").proof
+    assert "does not count roots" in supple.modes(blurred, method="elements").proof
 
 
 @pytest.mark.soak

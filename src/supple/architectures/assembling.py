@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
-from ..robot import MechanismRobot
+from ..robot import MechanismRobot, remembered
 from .base import SINGULAR, clearance
 from .closing import Loop, loops_of
 from .serial import rows_of
@@ -148,13 +148,17 @@ class Mechanism:
 
 
 def mechanism_of(robot: MechanismRobot) -> Mechanism:
-    """Return the geometry of a mechanism."""
-    tree, loops = tree_of(robot), loops_of(robot)
-    reach = [float(tree.length.sum()), *np.abs(tree.p).sum(axis=1)]
-    reach += [float(np.abs(loop.p).sum()) + (loop.length or 0.0) for loop in loops]
-    driven = [link.joint for link in robot.links if link.joint.driven]
-    led = any("start" in joint.model_fields_set for joint in driven)
-    return Mechanism(robot, tree, loops, max(reach) or 1.0, led)
+    """Return the geometry of a mechanism, made once."""
+
+    def made() -> tuple[Tree, tuple[Loop, ...], float, bool]:
+        tree, loops = tree_of(robot), loops_of(robot)
+        reach = [float(tree.length.sum()), *np.abs(tree.p).sum(axis=1)]
+        reach += [float(np.abs(loop.p).sum()) + (loop.length or 0.0) for loop in loops]
+        driven = [link.joint for link in robot.links if link.joint.driven]
+        led = any("start" in joint.model_fields_set for joint in driven)
+        return tree, loops, max(reach) or 1.0, led
+
+    return Mechanism(robot, *remembered(robot, "geometry", made))
 
 
 def resolve(

@@ -11,17 +11,19 @@ In a planar mechanism only rows with a part in x, y and the turn about z are lef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.spatial import cross, cross_matrix, rpy_rotation
+from ..kernels.jets import Either, concatenate, cross, crossing, transposed
+from ..kernels.spatial import rpy_rotation
 from ..robot import MechanismRobot
 from .tree import TreeMotion
 
-__all__ = ["Loop", "Opening", "loops_of"]
+__all__ = ["Loop", "Opening", "alike", "loops_of"]
 
 Array = NDArray[np.float64]
 Turn = Literal["none", "fixed", "axis", "square"]
@@ -29,16 +31,16 @@ Turn = Literal["none", "fixed", "axis", "square"]
 
 @dataclass(frozen=True)
 class Opening:
-    """How far a closure is open at B configurations.
+    """How far a closure is open at B configurations, or at B instants of a motion (Jets).
 
     Attributes:
         g: (B, r), zero where it is shut.  G_a, G_b: (B, r, 6), its change per unit motion (velocity
         of the frame's origin, spin; base axes) of the first and the second frame.
     """
 
-    g: Array
-    G_a: Array
-    G_b: Array
+    g: Either
+    G_a: Either
+    G_b: Either
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,8 @@ class Loop:
         along them, None for the end.  R, p: (2, 3, 3), (2, 3), mounts.  E: (3, m), directions held,
         first frame's axes.  turn: what holds the attitude.  T: (3, k): components of the skew part,
         or directions square to a.  a, b: (3,), axes in the first and the second frame.
-        length: of a rod, None if none.  motor: whether theta holds the length.
+        length: of a rod, None if none.  motor: whether theta holds the length.  straight: whether
+        the first frame is turned as the second one is, wherever that stands.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Loop:
     rod: bool
     length: float | None
     motor: bool
+    straight: bool = False
 
     @property
     def rows(self) -> int:
@@ -75,56 +79,73 @@ class Loop:
 
     def frames(self, tree: TreeMotion, k: int) -> tuple[Array, Array]:
         """Return axes (B, 3, 3) and place (B, 3) of the first or the second frame."""
-        return tree.frame(self.ends[k], self.at[k], self.R[k], self.p[k])
+        axes, place = tree.frame(self.ends[k], self.at[k], self.R[k], self.p[k])
+        return self.frames(tree, 1)[0] if self.straight and k == 0 else axes, place
 
     def open(self, tree: TreeMotion, length: Array | None = None) -> Opening:
         """Return how far it is open; a rod's length (B,) as asked."""
-        (R_a, p_a), (R_b, p_b) = self.frames(tree, 0), self.frames(tree, 1)
-        R_a, R_b = np.broadcast_arrays(R_a, R_b)
-        return self.opening(R_a, p_a, R_b, p_b, length)
+        return self.opening(*self.frames(tree, 0), *self.frames(tree, 1), length)
 
     def opening(
-        self, R_a: Array, p_a: Array, R_b: Array, p_b: Array, length: Array | None = None
+        self, R_a: Either, p_a: Either, R_b: Either, p_b: Either, length: Array | None = None
     ) -> Opening:
-        """Return how far two frames (B, 3, 3), (B, 3) are from being shut."""
+        """Return how far two frames (B, 3, 3), (B, 3), at rest or moving, are from being shut."""
         d = p_b - p_a
         if self.rod:
             size = np.linalg.norm(d, axis=-1)
             toward = (d / np.where(size > 0, size, 1.0)[:, None])[:, None]
             G = np.concatenate([toward, np.zeros_like(toward)], axis=-1)
             return Opening((size - length)[:, None], -G, G)
-        held = (R_a @ self.E).swapaxes(1, 2)  # (B, m, 3)
-        G_b = np.concatenate([held, np.zeros_like(held)], axis=-1)
-        G_a = np.concatenate([-held, held @ cross_matrix(d)], axis=-1)
-        # g (B, k) of the turn, and its rows W (B, k, 3) over the spin of b beside a
+        held = transposed(R_a @ self.E)  # (B, m, 3)
+        g = held @ d[..., None]
+        G_b = concatenate([held, np.zeros(held.shape)], -1)
+        G_a = concatenate([-held, held @ crossing(d)], -1)
+        if self.turn == "none":
+            return Opening(g[..., 0], G_a, G_b)
+        # h (B, k, 1) of the turn, and its rows W (B, k, 3) over the spin of b beside a
         if self.turn == "fixed":
-            Q = R_a.swapaxes(1, 2) @ R_b
-            skew = (
-                np.stack(
-                    [Q[:, 2, 1] - Q[:, 1, 2], Q[:, 0, 2] - Q[:, 2, 0], Q[:, 1, 0] - Q[:, 0, 1]],
-                    axis=-1,
-                )
-                / 2
-            )
-            trace = np.trace(Q, axis1=1, axis2=2)[:, None, None]
-            S = self.T.T @ (trace * np.eye(3) - Q.swapaxes(1, 2)).swapaxes(1, 2) / 2
-            g, W = skew @ self.T, S @ R_a.swapaxes(1, 2)
+            Q, some = transposed(R_a) @ R_b, 0.5 * self.T.T
+            skew = Q - transposed(Q)
+            thrice = [skew[..., 2:, 1:2], skew[..., :1, 2:], skew[..., 1:2, :1]]
+            trace = Q[..., :1, :1] + Q[..., 1:2, 1:2] + Q[..., 2:, 2:]
+            h = some @ concatenate(thrice, -2)
+            W = some @ (trace * np.eye(3) - Q) @ transposed(R_a)
         elif self.turn == "axis":
             b = R_b @ self.a
-            across = (R_a @ self.T).swapaxes(1, 2)  # (B, k, 3)
-            g = np.einsum("bki,bi->bk", across, b)
-            W = np.asarray(cross(np.broadcast_to(b[:, None], across.shape), across))
-        elif self.turn == "square":
-            a, b = R_a @ self.a, R_b @ self.b
-            g, W = (a * b).sum(-1)[:, None], cross(b, a)[:, None]
+            across = transposed(R_a @ self.T)  # (B, k, 3)
+            h, W = across @ b[..., None], cross(b[..., None, :], across)
         else:
-            g, W = np.zeros((len(R_a), 0)), np.zeros((len(R_a), 0, 3))
-        about = np.concatenate([np.zeros_like(W), W], axis=-1)
+            a, b = R_a @ self.a, R_b @ self.b
+            h, W = a[..., None, :] @ b[..., None], cross(b, a)[..., None, :]
+        about = concatenate([np.zeros(W.shape), W], -1)
         return Opening(
-            np.concatenate([np.einsum("bmi,bi->bm", held, d), g], axis=1),
-            np.concatenate([G_a, -about], axis=1),
-            np.concatenate([G_b, about], axis=1),
+            concatenate([g, h], -2)[..., 0],
+            concatenate([G_a, -about], -2),
+            concatenate([G_b, about], -2),
         )
+
+
+def alike(loops: Sequence[Loop]) -> list[tuple[list[int], Loop]]:
+    """Return loops of links' ends in groups of one kind: which they are, and all of them as one.
+
+    Its ends are arrays of links, and everything of it has one more axis, (B, loops, ..).
+    """
+    kinds: dict[Any, list[int]] = {}
+    for k, loop in enumerate(loops):
+        ours = (loop.E, loop.T, loop.a, loop.b)
+        kind: Any = (loop.turn, loop.straight, *(part.tobytes() for part in ours))
+        if loop.rod or min(loop.ends) < 0 or loop.at != (None, None):
+            kind = k
+        kinds.setdefault(kind, []).append(k)
+    found = []
+    for each in kinds.values():
+        own = [loops[k] for k in each]
+        ends: Any = tuple(np.array([loop.ends[k] for loop in own]) for k in (0, 1))
+        R, p = (
+            np.stack(part, axis=1) for part in ([loop.R for loop in own], [loop.p for loop in own])
+        )
+        found.append((each, replace(own[0], ends=ends, R=R, p=p) if len(own) > 1 else own[0]))
+    return found
 
 
 def loops_of(robot: MechanismRobot) -> tuple[Loop, ...]:
@@ -132,11 +153,13 @@ def loops_of(robot: MechanismRobot) -> tuple[Loop, ...]:
     found = []
     for i, closure in enumerate(robot.closures):
         a, b, axis = *closure.directions, closure.direction
-        # (3, 2) directions square to an axis and to one another; of one in the plane, z is one
-        seed = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-        first = np.cross(seed, axis)
-        first /= np.linalg.norm(first)
-        across = np.stack([first, np.cross(axis, first)], axis=-1)
+        across = np.zeros((3, 0))
+        if closure.type in ("revolute", "prismatic", "cylindrical", "slot"):
+            # (3, 2) directions square to an axis and to one another; of one in the plane, z is one
+            seed = np.array([0.0, 0.0, 1.0]) if abs(axis[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+            first = np.cross(seed, axis)
+            first /= np.linalg.norm(first)
+            across = np.stack([first, np.cross(axis, first)], axis=-1)
         E, turn, T = np.eye(3), "none", np.zeros((3, 0))
         if closure.type in ("fixed", "prismatic"):
             turn, T = "fixed", np.eye(3)

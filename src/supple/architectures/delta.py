@@ -262,12 +262,15 @@ def singularity(robot: DeltaRobot, position: ArrayLike) -> tuple[Array, Array]:
     return leg, clearance(placed.R_lower[..., 0])[:, -1]
 
 
-def rods_clearance(robot: DeltaRobot, at: ArrayLike) -> Array:
-    """Return the clearance (B,) of the rods' unit vectors at what `place` takes.
+def rods_clearance(robot: DeltaRobot, at: Array) -> Array:
+    """Return the clearance (B,) of the rods' unit vectors, at (B, 6) positions and motor angles.
 
     It is zero when they lie in one plane, so that the motors cannot hold the platform.
     """
-    return clearance(place(robot, at).R_lower[..., 0])[:, -1]
+    (L1, L2), rods = _lengths(robot), _from_hips(robot, at[:, :3])
+    rods[..., 0] -= L1 * np.cos(at[:, 3:])
+    rods[..., 2] += L1 * np.sin(at[:, 3:])
+    return clearance(np.einsum("lij,blj->bli", leg_axes(robot), rods / L2))[:, -1]
 
 
 def check_regular(robot: DeltaRobot, position: ArrayLike) -> None:

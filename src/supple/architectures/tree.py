@@ -7,7 +7,7 @@ root = place on the parent . Trans(xyz) . Rz Ry Rx . turns; a beam runs along it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ Array = NDArray[np.float64]
 Kind = Literal["turn", "slide", "shift"]
 
 
-@dataclass(frozen=True)
-class TreeCoordinate:
+class TreeCoordinate(NamedTuple):
     """One joint coordinate of a tree.
 
     Attributes:
@@ -129,17 +128,18 @@ class TreeMotion:
     w: Array
     v: Array
 
-    def frame(self, i: int, s: float | None, R: Array, xyz: Array) -> tuple[Array, Array]:
+    def frame(self, i: Any, s: float | None, R: Array, xyz: Array) -> tuple[Array, Array]:
         """Return axes (B, 3, 3) and place (B, 3) of a frame on link i (-1: base), after a mount.
 
-        It sits s metres from the root, None for the end.
+        It sits s metres from the root, None for the end. Of many links (m,): (B, m, ..).
         """
-        B = len(self.at.p)
-        if i < 0:
+        if isinstance(i, int) and i < 0:
+            B = len(self.w)
             return np.broadcast_to(R, (B, 3, 3)), np.broadcast_to(xyz, (B, 3))
         axes = self.at.R[:, i]
         along = self.at.L[:, i, None] if s is None else s
-        return axes @ R, self.at.p[:, i] + along * axes[:, :, 0] + axes @ xyz
+        mounted = (axes @ xyz[..., None])[..., 0]
+        return axes @ R, self.at.p[:, i] + along * axes[..., 0] + mounted
 
     def jacobian(self, i: int, s: float | None, point: Array) -> Array:
         """Return (B, 6, n): velocity of a point (B, 3) of link i and its spin, base axes."""
@@ -160,44 +160,28 @@ def tree_of(robot: MechanismRobot) -> Tree:
     coordinates = []
     for i, link in enumerate(robot.links):
         joint = link.joint
-        axes = joint.coordinates(robot.planar)
-        for k, (word, axis, order, shifts) in enumerate(axes):
+        turns = joint.coordinates(robot.planar)
+        # one value for all of the joint's coordinates, or one for each
+        given = [joint.start, joint.stiffness, joint.damping, joint.friction, joint.rest]
+        each: Any = [
+            (v if v and len(v) == len(turns) else (v or (None,)) * len(turns)) for v in given
+        ]
+        for (word, axis, order, shifts), *values in zip(turns, *each, strict=True):
             kind: Kind = "slide" if joint.type == "prismatic" else "shift" if shifts else "turn"
-            # one value for all of the joint's coordinates, or one for each
-            start, damping, friction = (
-                values[k] if len(values) == len(axes) else values[0]
-                for values in (joint.start, joint.damping, joint.friction)
-            )
-            stiffness, rest = (
-                None if values is None else values[k] if len(values) == len(axes) else values[0]
-                for values in (joint.stiffness, joint.rest)
-            )
             coordinates.append(
-                TreeCoordinate(
-                    link.name + word,
-                    i,
-                    kind,
-                    unit(axis),
-                    order,
-                    joint.driven,
-                    start,
-                    stiffness,
-                    damping,
-                    friction,
-                    rest,
-                )
+                TreeCoordinate(link.name + word, i, kind, unit(axis), order, joint.driven, *values)
             )
     n, parents = len(robot.links), robot.parents
     own = {robot.links[c.link].name: k for k, c in enumerate(coordinates)}
     mimics = [(link.name, link.joint.mimic) for link in robot.links]
+    moved = np.array([c.link for c in coordinates], int) == np.arange(n)[:, None]
+    turning = moved & np.array([c.kind != "slide" for c in coordinates], bool)
     moves = np.zeros((n, 2, len(coordinates)), bool)
     for i, j in enumerate(parents):
         if j >= 0:
             moves[i] = moves[j, int(robot.links[i].at is None)]
-        for k, c in enumerate(coordinates):
-            if c.link == i:
-                moves[i, :, k] = c.kind != "slide"
-                moves[i, 1, k] = True
+        moves[i, 0] |= turning[i]
+        moves[i, 1] |= moved[i]
     return Tree(
         tuple(coordinates),
         parents,

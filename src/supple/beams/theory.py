@@ -138,8 +138,14 @@ class Beam(AnyBeam):
         """Return the same properties at every x, (P, 10)."""
         if derivative:
             return np.zeros((np.size(x), 10))
-        row = (self.m, self.EA, *self.EI, *self.kGA, self.GJ, *self.rI, self.rIp)
-        return np.broadcast_to(np.array(row), (np.size(x), 10))
+        out = np.empty((np.size(x), 10))
+        out[:] = (self.m, self.EA, *self.EI, *self.kGA, self.GJ, *self.rI, self.rIp)
+        return out
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+        return self.m * self.L
 
     def outside(self, L: float) -> Beam:
         """Return a beam of length L alike."""

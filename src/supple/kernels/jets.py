@@ -13,7 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Jet", "concatenate", "cross", "jet_of", "rotation_jet", "solve", "transposed"]
+from . import spatial
+
+__all__ = [
+    "Either",
+    "Jet",
+    "concatenate",
+    "cross",
+    "crossing",
+    "jet_of",
+    "rotation_jet",
+    "solve",
+    "transposed",
+]
 
 Array = NDArray[np.float64]
 Either = Any  # an array, or a Jet; what comes out is what went in
@@ -89,10 +101,8 @@ def jet_of(x: Array | Jet) -> Jet:
 
 def rotation_jet(R: Array, w: Array, dw: Array) -> Jet:
     """Return R (.., 3, 3) with R' = [w] R and R'' = ([w'] + [w]^2) R; w, w' in R's outer axes."""
-    from .spatial import cross_matrix
-
-    W = cross_matrix(w)
-    return Jet(R, W @ R, (cross_matrix(dw) + W @ W) @ R)
+    W = spatial.cross_matrix(w)
+    return Jet(R, W @ R, (spatial.cross_matrix(dw) + W @ W) @ R)
 
 
 def transposed(x: Either) -> Either:
@@ -102,11 +112,16 @@ def transposed(x: Either) -> Either:
     return x.swapaxes(-1, -2)
 
 
-def cross(a: Array, b: Either) -> Either:
-    """Return a x b along the last axis, for a that stands still."""
-    if isinstance(b, Jet):
-        return b.map(lambda part: np.cross(a, part))
-    return np.cross(a, b)
+def cross(a: Either, b: Either) -> Either:
+    """Return a x b along the last axis."""
+    if isinstance(a, Jet) or isinstance(b, Jet):
+        return _product(jet_of(a), b, spatial.cross)
+    return spatial.cross(a, b)
+
+
+def crossing(p: Either) -> Either:
+    """Return [p] (.., 3, 3) with [p] w = p x w."""
+    return p.map(spatial.cross_matrix) if isinstance(p, Jet) else spatial.cross_matrix(p)
 
 
 def concatenate(parts: Sequence[Array | Jet], axis: int) -> Any:
@@ -118,6 +133,8 @@ def concatenate(parts: Sequence[Array | Jet], axis: int) -> Any:
 
 
 def _joined(parts: list[Array], axis: int) -> Array:
+    if len({part.shape[:-2] for part in parts}) == 1:
+        return np.concatenate(parts, axis=axis)
     batch = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
     full = [np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in parts]
     return np.concatenate(full, axis=axis)

@@ -60,14 +60,10 @@ def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:
 
 def rpy_rotation(rpy: ArrayLike) -> Array:
     """Return Rz(yaw) Ry(pitch) Rx(roll), (3, 3), as in URDF."""
-    roll, pitch, yaw = np.asarray(rpy, float)
-    if roll == pitch == yaw == 0:
-        return np.eye(3)
-    rotation: Array = (
-        axis_rotation((0, 0, 1), yaw)
-        @ axis_rotation((0, 1, 0), pitch)
-        @ axis_rotation((1, 0, 0), roll)
-    )
+    rotation: Array = np.eye(3)
+    for axis, angle in zip(np.eye(3)[::-1], np.asarray(rpy, float)[::-1], strict=True):
+        if angle:
+            rotation = rotation @ axis_rotation(axis, angle)
     return rotation
 
 

@@ -1,6 +1,6 @@
 """The reading `paper` of [Kuo2016]: the model behind its Tables 2 and 3, with its four slips.
 
-This is not a model to use: it is kept here, apart from the right one (`structure.delta`), to show
+This is not a model to use: it is kept here, apart from the right one (`structure`), to show
 where the printed numbers come from. Each slip can be switched off by itself:
 
 `swapped`    (55) with the printed labels: V_D = (53)^-1 [V_P - (52) V_B], though (52) is the

@@ -55,13 +55,11 @@ def taken_off(moving: MovingStructure, force: Array) -> Ends:
     for closure in moving.closures:
         part = force[:, at : at + closure.rows_a.shape[1]]
         at += part.shape[1]
-        for i, rows, place in (
-            (closure.a, closure.rows_a, None),
-            (closure.b, closure.rows_b, closure.offset),
-        ):
+        tied = ((closure.a, closure.rows_a), (closure.b, closure.rows_b))
+        for (i, rows), place in zip(tied, closure.offsets, strict=True):
             given = np.einsum("bri,br->bi", rows.value, part)
             wrench[:, i] += given
-            if place is not None:
+            if place.any():
                 form[:, i] += turning_form(given[:, :3], place)
     return Ends(wrench, form)
 
@@ -120,9 +118,9 @@ def pin_pairs(
 ) -> tuple[list[Array], list[Array]]:
     """Return rows l, r (B, N) whose l' r + r' l universal joints add to K.
 
-    z.t = 0 to second order, z fixed in end a and t in end b: (t_a.z)(t_a.t) / 2 + (t_b.t)(t_b.z)
-    / 2 - (t_a.t)(t_b.z), weighted with the last row's force.  turned: rotation of a's and b's end,
-    (B, 3, N), base axes, closure after closure.
+    z.t to second order, z fixed in end a and t in end b: (t_a.z)(t_a.t) / 2 + (t_b.t)(t_b.z) / 2
+    - (t_a.t)(t_b.z), weighted with the last row's force, which takes it off.  turned: rotation of
+    a's and b's end, (B, 3, N), base axes, closure after closure.
     """
     left: list[Array] = []
     right: list[Array] = []
@@ -135,7 +133,7 @@ def pin_pairs(
         a_z, a_t, b_z, b_t = (
             (pin @ end)[:, 0] for end in turned[2 * k : 2 * k + 2] for pin in (z, t)
         )
-        for factor, one, two in ((0.5, a_z, a_t), (0.5, b_t, b_z), (-1.0, a_t, b_z)):
+        for factor, one, two in ((-0.5, a_z, a_t), (-0.5, b_t, b_z), (1.0, a_t, b_z)):
             left.append(factor * force[:, at, None] * one)
             right.append(two)
     return left, right

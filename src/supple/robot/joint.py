@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -17,9 +18,17 @@ __all__ = ["BaseJoint", "Joint", "MechanismJoint", "Mimic", "Motor", "unit"]
 
 def unit(vector: Any) -> np.ndarray:
     """Return a direction (3,) scaled to length one, whatever its size."""
-    a = np.asarray(vector, float)
+    found: np.ndarray = _unit(*vector)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _unit(*vector: float) -> np.ndarray:
+    a: np.ndarray = np.array(vector, float)
     a = a / np.abs(a).max()  # else the square of a small number is zero
-    return np.asarray(a / np.linalg.norm(a))
+    a /= np.linalg.norm(a)
+    a.setflags(write=False)
+    return a
 
 
 Range = Annotated[tuple[Angle, Angle], BeforeValidator(as_tuple)]

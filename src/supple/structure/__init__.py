@@ -17,8 +17,7 @@ from ..arguments import checked, optional, reals
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .cutting import cut_structure, short_pieces
-from .delta import delta_structure, moving_delta
-from .expanding import written_arm, written_delta
+from .expanding import delta_structure, moving_delta, written_arm, written_delta
 from .free_joints import carrying_nothing, massless
 from .mechanism import mechanism_structure
 from .moving import MovingClosure, MovingStructure

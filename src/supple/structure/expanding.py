@@ -1,19 +1,47 @@
-"""Templates written out: an arm or a Delta as the mechanism that it is."""
+"""Templates written out: an arm or a Delta as the mechanism that it is.
+
+A Delta's structures are those of its mechanism; what it knows beyond that is where its links stand
+and how they move, in closed form.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..architectures import delta
+from ..architectures.assembling import Mechanism, mechanism_of
+from ..architectures.delta_motion import motion, moving_links
+from ..architectures.frames import Frames
 from ..architectures.kinds import Delta
+from ..architectures.serial import Placement
+from ..architectures.tree import TreeMotion
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_of
-from ..robot import DeltaRobot, MechanismRobot, SerialRobot
+from ..robot import (
+    BASE,
+    Closure,
+    ClosureEnd,
+    DeltaRobot,
+    MechanismJoint,
+    MechanismLink,
+    MechanismRobot,
+    Mount,
+    SerialRobot,
+    remembered,
+)
+from .mechanism import moving_mechanism, placed_structure
+from .moving import MovingStructure
+from .parts import Joints, Structure
 
-__all__ = ["written_arm", "written_delta"]
+__all__ = ["delta_structure", "moving_delta", "written_arm", "written_delta"]
+
+Array = NDArray[np.float64]
 
 
 def written_arm(robot: SerialRobot, position: ArrayLike | None = None) -> MechanismRobot:
@@ -28,57 +56,147 @@ def written_delta(robot: DeltaRobot, position: ArrayLike | None = None) -> Mecha
     at, reason = delta.resolve(robot, None, place)
     if len(at) != 1 or reason[0]:
         raise SuppleError(reason[0] or "give one position to assemble a Delta at")
-    data = robot.model_dump(exclude_unset=True)
-    links, closures = _legs(robot, data, delta.inverse(robot, at[0, :3])[0])
-    free = {"type": "free", "start": [*at[0, :3], 0.0, 0.0, 0.0]}
-    platform = {"name": "platform", "parent": "base", "joint": free, "theory": "rigid"}
-    links.append(platform | {"body": robot.platform.body})
+    written = _written(robot, at[0, :3], delta.inverse(robot, at[0, :3])[0])
+    return MechanismRobot.model_validate(_given(written))
+
+
+def delta_structure(robot: DeltaRobot, position: ArrayLike | None, joints: Joints) -> Structure:
+    """Return the Delta with its platform at (3,) or (B, 3) positions."""
+    if position is None:
+        raise SuppleError(f"position is missing: say where the platform of {robot.name} is")
+    m, at = _expanded(robot), delta.place(robot, position)
+    return placed_structure(m, _placed(robot, m, at), joints)
+
+
+def moving_delta(
+    robot: DeltaRobot,
+    position: ArrayLike,
+    velocity: ArrayLike,
+    acceleration: ArrayLike,
+    joints: Joints = "locked",
+) -> MovingStructure:
+    """Return the Delta at the instants of a motion of its platform, (B, 3) each."""
+    m, led = _expanded(robot), motion(robot, position, velocity, acceleration)
+    (upper, lower), still = moving_links(robot, led), np.zeros(3)
+    moved, rods = _placed(robot, m, led.at), len(_sides(robot))
+    platform = {"w": still, "dw": still, "v": led.velocity, "a": led.acceleration}
+    rates = [
+        _listed([getattr(upper, key), *[getattr(lower, key)] * rods], own)
+        for key, own in platform.items()
+    ]
+    return moving_mechanism(m, moved, Frames(moved.at.R, moved.at.p, *rates), joints)
+
+
+def _expanded(robot: DeltaRobot) -> Mechanism:
+    """The mechanism of a Delta wherever it stands, with constant-velocity joints straight there.
+
+    An elbow that is straight is a universal joint with both axes fixed in the rod.
+    """
+
+    def made() -> Mechanism:
+        m = mechanism_of(_written(robot, np.zeros(3), None))
+        if robot.lower.rods != "twist":
+            return m
+        elbows = tuple(c._replace(order=0) for c in m.tree.coordinates)
+        straight = tuple(replace(loop, straight=True) for loop in m.loops)
+        return replace(m, tree=replace(m.tree, coordinates=elbows), loops=straight)
+
+    return remembered(robot, "expanded", made)
+
+
+def _placed(robot: DeltaRobot, m: Mechanism, at: delta.DeltaPlacement) -> TreeMotion:
+    """The links of an expanded Delta where its legs and its platform stand."""
+    y, sides, L = at.R_leg[:, :, 1], _sides(robot), m.tree.length
+    z, tangent = at.R_lower[..., 2], np.broadcast_to(y, at.A.shape)
+    R = _listed([at.R_upper, *[at.R_lower] * len(sides)], np.eye(3))
+    p = _listed([at.A, *(at.B + side * y for _, side in sides)], at.position)
+    turns = _listed([tangent, *[tangent, z] * len(sides)], np.zeros(3))
+    free = np.broadcast_to(np.eye(6), (len(p), 6, 6))
+    w = np.concatenate([turns[:, :-1], free[..., 3:]], axis=1)
+    v = np.concatenate([np.zeros_like(turns[:, :-1]), free[..., :3]], axis=1)
+    return TreeMotion(m.tree, Placement(R, p, np.broadcast_to(L, (len(p), len(L)))), w, v)
+
+
+def _listed(legs: Sequence[Array], platform: Array) -> Array:
+    """Arrays (B, 3 legs, ..) of what a leg has one after the other, leg by leg, and the last."""
+    each = np.stack(legs, axis=2)
+    flat = each.reshape(len(each), 3 * len(legs), *each.shape[3:])
+    last = np.broadcast_to(platform, (len(flat), *flat.shape[2:]))[:, None]
+    return np.concatenate([flat, last], axis=1)
+
+
+def _sides(robot: DeltaRobot) -> tuple[tuple[str, float], ...]:
+    """Rods of a leg and where they stand along the leg's y."""
+    if robot.lower.rods != "parallelogram":
+        return (("", 0.0),)
+    half = (robot.lower.spacing or 0.0) / 2
+    return (("a", -half), ("b", half))
+
+
+def _written(robot: DeltaRobot, place: Array, phi: Array | None) -> MechanismRobot:
+    """A Delta whose legs' joints stand at phi (3, 3), or anywhere, as in `_expanded`.
+
+    Its parts have been checked, with the Delta.
+    """
+    links, closures = _legs(robot, phi)
+    free = MechanismJoint(type="free", start=(*place.tolist(), 0.0, 0.0, 0.0))
+    own: dict[str, Any] = {"joint": free, "theory": "rigid", "body": robot.platform.body}
+    links.append(MechanismLink(name="platform", parent=BASE, **own))
     kept = ("gravity", "materials", "sections", "payload", "foundation", "source")
-    whole = {key: data[key] for key in kept if key in data}
+    whole = {key: value for key, value in _given(robot).items() if key in kept}
     whole |= {"name": f"{robot.name}-as-mechanism", "tip": "platform"}
-    return MechanismRobot.model_validate(whole | {"links": links, "closures": closures})
+    return MechanismRobot.model_construct(**whole, links=tuple(links), closures=tuple(closures))
 
 
-def _legs(
-    robot: DeltaRobot, data: dict[str, Any], phi: np.ndarray
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Links and closures of a Delta whose legs' joints stand at phi (3, 3)."""
-    upper = data["upper"]
-    lower = {k: value for k, value in data["lower"].items() if k not in ("rods", "spacing")}
+def _given(part: Any, *less: str) -> dict[str, Any]:
+    """What was given of a part of a robot, some keys left out."""
+    return {key: getattr(part, key) for key in part.model_fields_set.difference(less)}
+
+
+def _legs(robot: DeltaRobot, phi: Array | None) -> tuple[list[MechanismLink], list[Closure]]:
+    """Links and closures of a Delta, whose legs are copies of one another."""
     rods, radius = robot.lower.rods, robot.platform.radius
-    half = (robot.lower.spacing or 0.0) / 2 * (rods == "parallelogram")
-    links: list[dict[str, Any]] = []
-    closures: list[dict[str, Any]] = []
-    for leg, angle in enumerate(robot.angles):
-        c, s = np.cos(angle), np.sin(angle)
-        hip = {"xyz": [robot.base_radius * c, robot.base_radius * s, 0.0], "rpy": [0, 0, angle]}
-        motor = data.get("motor", {}) | {"axis": [0, 1, 0], "mount": hip, "start": phi[leg, 0]}
+    starts: list[list[float]] = [[0.0] * 3] * 3 if phi is None else phi.tolist()
+    motor = MechanismJoint(axis=(0.0, 1.0, 0.0), **_given(robot.motor))
+    upper = MechanismLink(name="upper", parent=BASE, joint=motor, **_given(robot.upper))
+    elbow = MechanismJoint(type="universal")
+    own = _given(robot.lower, "rods", "spacing")
+    lower = MechanismLink(name="lower", parent="upper", joint=elbow, **own)
+    tie: dict[str, Any] = {"single": {"type": "universal", "axes": ((0, 0, 1), (0, 1, 0))}}
+    tie |= {"parallelogram": {"type": "spherical"}, "twist": {"type": "constant-velocity"}}
+    wrist = Closure(ends=("lower", "platform"), **tie[rods])  # type: ignore[arg-type]
+    made: Any = Mount.model_construct
+    links: list[MechanismLink] = []
+    closures: list[Closure] = []
+    for leg, (angle, start) in enumerate(zip(robot.angles, starts, strict=True)):
+        c, s = math.cos(angle), math.sin(angle)
+        hip = made(xyz=(robot.base_radius * c, robot.base_radius * s, 0.0), rpy=(0.0, 0.0, angle))
+        turning = motor.model_copy(update={"mount": hip, "start": (start[0],)})
         arm = f"upper{leg + 1}"
-        links.append({"name": arm, "parent": "base", "joint": motor, **upper})
-        for tag, side in (("a", -half), ("b", half)) if half else (("", 0.0),):
-            elbow: dict[str, Any] = {"type": "universal", "start": list(phi[leg, 1:])}
-            elbow["mount"] = {"xyz": [0, side, 0]}
-            rod, on = f"lower{leg + 1}{tag}", arm
-            place = [radius * c - side * s, radius * s + side * c, 0.0]
-            wrist: dict[str, Any] = {"link": "platform", "mount": {"xyz": place}}
-            wrist["mount"]["rpy"] = [0, 0, angle]
-            tie: dict[str, Any] = {"type": "spherical", "ends": [rod, wrist]}
-            if rods == "single":
-                tie |= {"type": "universal", "axes": [[0, 0, 1], [0, 1, 0]]}
-            if rods == "twist":  # a third turn, held by the arm as the platform holds the rod
+        links.append(upper.model_copy(update={"name": arm, "joint": turning}))
+        for tag, side in _sides(robot):
+            bent = {"mount": made(xyz=(0.0, side, 0.0)), "start": tuple(start[1:])}
+            joint, rod, on = elbow.model_copy(update=bent), f"lower{leg + 1}{tag}", arm
+            place = (radius * c - side * s, radius * s + side * c, 0.0)
+            mount = made(xyz=place, rpy=(0.0, 0.0, angle))
+            if rods == "twist" and phi is not None:
+                # a third turn, held by the arm as the platform holds the rod
                 turned = [
-                    axis_rotation((0, 1, 0), a) @ axis_rotation((0, 0, 1), phi[leg, 2])
-                    for a in (phi[leg, 1], phi[leg, 0] + phi[leg, 1])
+                    axis_rotation((0, 1, 0), a) @ axis_rotation((0, 0, 1), start[2])
+                    for a in (start[1], start[0] + start[1])
                 ]
-                wrist["mount"]["rpy"] = rpy_of(axis_rotation((0, 0, 1), angle) @ turned[1])
-                tie |= {"type": "constant-velocity", "ends": [wrist, rod]}
-                held = [{"link": arm, "mount": {"rpy": rpy_of(turned[0])}}, f"spin{leg + 1}"]
-                closures.append({"name": f"elbow-{rod}", "type": tie["type"], "ends": held})
-                spin = {"type": "revolute", "passive": True, "axis": [1, 0, 0]}
-                for name, joint in ((f"elbow{leg + 1}", elbow), (f"spin{leg + 1}", spin)):
-                    links.append({"name": name, "parent": on, "joint": joint, "theory": "rigid"})
+                about = rpy_of(axis_rotation((0, 0, 1), angle) @ turned[1])
+                mount = made(xyz=place, rpy=tuple(about))
+                held = ClosureEnd(link=arm, mount=made(rpy=tuple(rpy_of(turned[0]))))
+                pair = (held, ClosureEnd(link=f"spin{leg + 1}"))
+                closures.append(wrist.model_copy(update={"name": f"elbow-{rod}", "ends": pair}))
+                spin = MechanismJoint(type="revolute", passive=True, axis=(1.0, 0.0, 0.0))
+                for name, each in ((f"elbow{leg + 1}", joint), (f"spin{leg + 1}", spin)):
+                    links.append(MechanismLink(name=name, parent=on, joint=each, theory="rigid"))
                     on = name
-                elbow = {"type": "fixed"}
-            links.append({"name": rod, "parent": on, "joint": elbow, **lower})
-            closures.append({"name": f"wrist-{rod}", **tie})
+                joint = MechanismJoint(type="fixed")
+            links.append(lower.model_copy(update={"name": rod, "parent": on, "joint": joint}))
+            ends = [ClosureEnd(link=rod), ClosureEnd(link="platform", mount=mount)]
+            ends = ends[::-1] if rods == "twist" else ends
+            closures.append(wrist.model_copy(update={"name": f"wrist-{rod}", "ends": tuple(ends)}))
     return links, closures

@@ -6,45 +6,71 @@ segments one after the other, the first with the link's name, the others with th
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
+from ..architectures.closing import Loop, alike
+from ..architectures.frames import Frames
 from ..architectures.tree import TreeMotion
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam
 from ..errors import SuppleError
+from ..kernels.jets import Jet, concatenate, rotation_jet
 from ..kernels.spatial import cross_matrix, rpy_rotation, turn
-from ..robot import MechanismRobot
+from ..robot import MechanismRobot, remembered
+from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import independent
 from .serial import end_masses, link_beam, root_mass, section_axes
 from .supports import hub_before, sprung
 
-__all__ = ["mechanism_structure"]
+__all__ = ["mechanism_structure", "moving_mechanism", "placed_structure"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Cuts:
-    """Where a link is cut: places from its root; `ends` says which segment ends at each of them.
+class _Parts:
+    """A link as it is cut where something hangs on it.
 
     Attributes:
-        places: where something hangs, ascending; the link's end is not among them.  first: index
-        of the link's first segment.
+        places: where it is cut, from its root, ascending; its end is not among them.  first: index
+        of its first segment.  tips: (parts, 6, 6), masses on the parts' ends, segment axes.
+        own: its coordinates.
     """
 
     places: tuple[float, ...]
     first: int
+    R_LS: Array
+    beam: AnyBeam
+    tips: Array
+    own: tuple[int, ...]
 
     def segment(self, at: float | None) -> int:
         """Return the segment that ends at a place, or at the link's end."""
-        here = len(self.places) if at is None else self.places.index(at)
-        return self.first + here
+        return self.first + (self.places.index(at) if at in self.places else len(self.places))
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """What does not change with the pose of a mechanism.
+
+    Attributes:
+        R_LS: (links, 3, 3).  turned: whether one of them is.  roots: (1, n, 6, 6), root masses of
+        links that do not slide.  loops: closures alike.  segments: of links that do not change.
+    """
+
+    parts: tuple[_Parts, ...]
+    R_LS: Array
+    turned: bool
+    roots: Array
+    loops: list[tuple[list[int], Loop]]
+    segments: dict[tuple[int, Joints], tuple[Segment, ...]]
 
 
 def mechanism_structure(
@@ -53,7 +79,7 @@ def mechanism_structure(
     """Return a mechanism at theta (B, motors), or at whole configurations (B, n + rods).
 
     Passive joints are let go, with their springs; motors are locked, sprung or let go; a driven
-    rod that is let go holds nothing.
+    rod that is let go holds nothing. Rows of closures that repeat what others hold are left out.
     """
     m = mechanism_of(robot)
     # Whole configurations (B, n + rods): as given, or assembled at theta
@@ -65,41 +91,98 @@ def mechanism_structure(
         for sentence in reason[reason != ""][:1]:
             raise SuppleError(sentence)
     moved = placed(m, x)
-    cuts, R, p, L, segments, roots = _cut(robot, m), [], [], [], [], []
-    for i, link in enumerate(robot.links):
-        R_LS, beam = section_axes(robot, link), link_beam(robot, link)
-        free = moved.at.L[:, i]
-        mass = root_mass(link, beam, free, R_LS)
-        if link.joint.type == "prismatic" and beam.rigid:
-            beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
-        borders = [np.zeros_like(free), *(np.full_like(free, s) for s in cuts[i].places), free]
-        for k, (a, b) in enumerate(pairwise(borders)):
-            part = beam if len(borders) == 2 else _part(link.name, beam, a, b, free)
-            parent = cuts[i].first + k - 1
-            if k == 0:
-                j = m.tree.parents[i]
-                parent = -1 if j < 0 else cuts[j].segment(_place(robot, j, link.at))
-            name = link.name if k == 0 else f"{link.name}@{cuts[i].places[k - 1]:g}"
-            releases = _releases(m, moved, i, joints, R_LS) if k == 0 else ()
-            carried = _carried(robot, m, i, cuts[i], k)
-            tip = turn(np.sum(carried, axis=0), R_LS) if carried else np.zeros((6, 6))
-            segments.append(Segment(name, parent, part, releases, R_LS, tip))
-            R.append(moved.at.R[:, i] @ R_LS)
-            p.append(moved.at.p[:, i] + a[:, None] * moved.at.R[:, i, :, 0])
-            L.append(b - a)
-            roots.append(mass if k == 0 else np.zeros((1, 6, 6)))
-    whole = Structure(
+    ties = _tied(m, moved, x[:, len(m.tree.coordinates) :])
+    closed = placed_structure(m, moved, joints, ties)
+    held = m.openings(x)[1][:, :, m.tree.passive]
+    if not held.shape[1] or (np.linalg.matrix_rank(held, tol=1e-8) == held.shape[1]).all():
+        return closed
+    return independent(closed)
+
+
+def placed_structure(
+    m: Mechanism, moved: TreeMotion, joints: Joints, ties: Sequence[Closure] | None = None
+) -> Structure:
+    """Return a mechanism whose links stand somewhere, with its closures there if they are known."""
+    robot, at, fixed = m.robot, moved.at, _fixed(m)
+    R, p, L, roots = at.R @ fixed.R_LS if fixed.turned else at.R, at.p, at.L, fixed.roots
+    if roots.shape[1] > len(robot.links):  # segments begin and end somewhere on their links
+        links = np.repeat(np.arange(len(robot.links)), [len(own.tips) for own in fixed.parts])
+        starts = np.concatenate([[0.0, *own.places] for own in fixed.parts])
+        stops = np.concatenate([[*own.places, np.nan] for own in fixed.parts])
+        R, p, L = R[:, links], at.p[:, links], at.L[:, links]
+        p, L = p + starts[:, None] * R[..., 0], np.where(np.isnan(stops), L, stops) - starts
+    if any(link.joint.type == "prismatic" for link in robot.links):
+        roots = np.repeat(roots, len(L), axis=0)
+    segments: list[Segment] = []
+    for i, (link, own) in enumerate(zip(robot.links, fixed.parts, strict=True)):
+        if link.joint.type == "prismatic":
+            # Places on a sliding beam stay where they are while it does, or are brought back
+            tied = [at for loop in m.loops for at in zip(loop.ends, loop.at, strict=True)]
+            props = [s for s in own.places if (i, s) in tied]
+            soft = link.joint.driven and link.joint.stiffness is not None and joints == "free"
+            if _slides(robot, i, joints) and (props or (own.places and soft)):
+                what = "a closure" if props else "something, its motor sprung,"
+                raise SuppleError(
+                    f"links.{link.name} slides and carries {what} {(props or own.places)[0]:g} m "
+                    "from its joint: that is for a locked motor; hang it on the link's end instead"
+                )
+            roots[:, own.first] = root_mass(link, own.beam, at.L[:, i], own.R_LS)
+        made = fixed.segments.get((i, joints))
+        if made is None:
+            made = tuple(_segments(m, moved, i, joints))
+            turning = any(np.ndim(r.direction) > 1 for r in made[0].releases)
+            if not turning and link.joint.type != "prismatic":
+                fixed.segments[i, joints] = made
+        segments += made
+    shut = list(zip(_tied(m, moved) if ties is None else ties, m.loops, strict=True))
+    return Structure(
         tuple(segments),
-        np.stack(R, axis=1),
-        np.stack(p, axis=1),
-        np.stack(L, axis=1),
-        np.stack(np.broadcast_arrays(*roots), axis=1),
+        R,
+        p,
+        L,
+        roots,
         robot.planar,
         robot.gravity,
-        (),
-        cuts[robot.tip_index].segment(None),
+        tuple(c for c, loop in shut if not (loop.motor and joints == "free")),
+        fixed.parts[robot.tip_index].segment(None),
+        rods=tuple((loop.name, c) for c, loop in shut if loop.motor and joints == "free"),
     )
-    return _closed(robot, m, x, moved, cuts, whole, joints)
+
+
+def _segments(m: Mechanism, moved: TreeMotion, i: int, joints: Joints) -> Iterator[Segment]:
+    """The segments of a link, one for each part."""
+    robot, fixed, free, j = m.robot, _fixed(m), moved.at.L[:, i], m.tree.parents[i]
+    link, own, beam = robot.links[i], fixed.parts[i], fixed.parts[i].beam
+    if link.joint.type == "prismatic" and beam.rigid:
+        beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
+    parent = -1 if j < 0 else fixed.parts[j].segment(link.at)
+    releases, name, a = _releases(m, moved, i, joints, own), link.name, np.zeros_like(free)
+    for k, tip in enumerate(own.tips):
+        b = np.full_like(free, own.places[k]) if k < len(own.places) else free
+        part = beam if not own.places else _part(link.name, beam, a, b, free)
+        yield Segment(name, parent, part, releases, own.R_LS, tip)
+        if k < len(own.places):
+            name, parent, releases, a = f"{link.name}@{own.places[k]:g}", own.first + k, (), b
+
+
+def moving_mechanism(
+    m: Mechanism, moved: TreeMotion, frames: Frames, joints: Joints
+) -> MovingStructure:
+    """Return a mechanism whose whole links are led along a motion; none slides."""
+    turning = rotation_jet(frames.R, frames.w, frames.dw)
+    led: Any = {"R": turning, "p": Jet(frames.p, frames.v, frames.a)}
+    ties: Any = _tied(m, replace(moved, at=replace(moved.at, **led)))
+    still = [Closure(c.a, c.b, c.rows_a.value, c.rows_b.value) for c in ties]
+    structure, closures = placed_structure(m, moved, joints, still), []
+    for loop, c in zip(m.loops, ties, strict=True):
+        pins = None
+        if loop.turn == "square":
+            ends = enumerate((loop.a, loop.b))
+            pins = np.array([loop.frames(moved, k)[0] @ axis for k, axis in ends])
+        axes = np.array([structure.segments[i].R_LS for i in (c.a, c.b)])
+        offsets = np.einsum("kji,kj->ki", axes, loop.p)
+        closures.append(MovingClosure(c.a, c.b, c.rows_a, c.rows_b, offsets, pins))
+    return MovingStructure(structure, replace(frames, R=structure.R), tuple(closures))
 
 
 def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
@@ -119,67 +202,72 @@ def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
     return beam.part(float(inner[0] + a[0]), float(inner[0] + b[0]))
 
 
-def _place(robot: MechanismRobot, i: int, at: float | None) -> float | None:
-    """A place along a link, None for its end; of a link that slides the end is never a place."""
-    link = robot.links[i]
-    ends = link.joint.type != "prismatic" and at is not None and at >= (link.length or 0.0)
-    return None if ends else at
+def _fixed(m: Mechanism) -> _Fixed:
+    """What does not change with the pose, made once."""
+    return remembered(m.robot, "fixed", lambda: _made(m))
 
 
-def _cut(robot: MechanismRobot, m: Mechanism) -> list[_Cuts]:
-    """Where every link is cut, and its first segment."""
+def _made(m: Mechanism) -> _Fixed:
+    robot = m.robot
     places: list[set[float]] = [set() for _ in robot.links]
     hung = [(j, robot.links[i].at) for i, j in enumerate(m.tree.parents)]
     hung += [(j, s) for loop in m.loops for j, s in zip(loop.ends, loop.at, strict=True)]
-    for j, s in hung:
-        if j >= 0 and (at := _place(robot, j, s)) is not None:
-            places[j].add(at)
-    cuts, first = [], 0
-    for each in places:
-        cuts.append(_Cuts(tuple(sorted(each)), first))
-        first += len(each) + 1
-    return cuts
-
-
-def _carried(robot: MechanismRobot, m: Mechanism, i: int, cuts: _Cuts, k: int) -> list[Array]:
-    """Masses (6, 6) on the end of part k of link i, link axes: bodies, hubs of sliding links."""
-    masses = []
-    if k == len(cuts.places):
-        masses = end_masses(robot.links[i], robot.payload if i == robot.tip_index else None)
-    for j, link in enumerate(robot.links):
-        if m.tree.parents[j] == i and link.joint.type == "prismatic":
-            here = cuts.segment(_place(robot, i, link.at)) == cuts.first + k
-            masses += [hub_before(link)] if here else []
-    return masses
+    for j, s in hung:  # the end is not a place, but of a link that slides nothing else is its end
+        link = robot.links[j]
+        if j >= 0 and s is not None and (link.joint.type == "prismatic" or s < (link.length or 0)):
+            places[j].add(s)
+    parts: list[_Parts] = []
+    roots: list[Array] = []
+    for i, (link, each) in enumerate(zip(robot.links, places, strict=True)):
+        R_LS, cut, beam = section_axes(robot, link), sorted(each), link_beam(robot, link)
+        own = tuple(k for k, c in enumerate(m.tree.coordinates) if c.link == i)
+        # (6, 6) on the parts' ends, link axes: bodies, hubs of sliding links
+        tips = np.zeros((len(cut) + 1, 6, 6))
+        for mass in end_masses(link, robot.payload if i == robot.tip_index else None):
+            tips[-1] += mass
+        for j, other in zip(m.tree.parents, robot.links, strict=True):
+            if j == i and other.joint.type == "prismatic":
+                tips[cut.index(other.at) if other.at in cut else -1] += hub_before(other)
+        tips = np.array([turn(tip, R_LS) if tip.any() else tip for tip in tips])
+        masses = np.zeros_like(tips)
+        if link.joint.type != "prismatic":  # a link of no length has all of its mass on its end
+            at_root = masses if beam.L or cut else tips
+            at_root[0] += root_mass(link, beam, np.zeros(1), R_LS)[0]
+        parts.append(_Parts(tuple(cut), len(roots), R_LS, beam, tips, own))
+        roots += [*masses]
+    axes, first = np.array([part.R_LS for part in parts]), np.array([roots])
+    turned = bool((np.eye(3) != axes).any())
+    return _Fixed(tuple(parts), axes, turned, first, alike(m.loops), {})
 
 
 def _releases(
-    m: Mechanism, moved: TreeMotion, i: int, joints: Joints, R_LS: Array
+    m: Mechanism, moved: TreeMotion, i: int, joints: Joints, link: _Parts
 ) -> tuple[Release, ...]:
     """What a joint lets go: passive ones themselves, with their springs; motors as in an arm.
 
     What its bearing lets go follows; last, on a beam that slides without it, what brings it back.
     """
-    joint, turns, j = m.robot.links[i].joint, [], m.tree.parents[i]
+    joint, turns, R_LS, j = m.robot.links[i].joint, [], link.R_LS, m.tree.parents[i]
+    bearing: tuple[Release, ...] = ()
     stays: tuple[Release, ...] = ()
     if j >= 0 and m.robot.links[i].at is not None and _slides(m.robot, j, joints):
         along = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.at.R[:, j, :, 0])
         back = np.concatenate([along, np.zeros_like(along)], axis=-1)
         stays = (Release(back, follows=(m.robot.links[j].name, -1.0)),)
-    mounted = (moved.at.R[:, j] if j >= 0 else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
-    into = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
-    bearing = sprung(joint.bearing, m.robot.planar, into)
-    own = [(k, c) for k, c in enumerate(m.tree.coordinates) if c.link == i]
+    if joint.bearing is not None:
+        mounted = (moved.at.R[:, j] if j >= 0 else np.eye(3)) @ rpy_rotation(joint.mount.rpy)
+        into = np.swapaxes(moved.at.R[:, i] @ R_LS, 1, 2) @ mounted
+        bearing = sprung(joint.bearing, m.robot.planar, into)
+    own = [m.tree.coordinates[k] for k in link.own]
     if joint.type == "free":
         rows = np.eye(6)[[0, 1, 5] if m.robot.planar else range(6)]
         return tuple(Release(row) for row in rows) + stays
     if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
         spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
         return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing + stays
-    for k, c in own:
-        if len(own) == 1:
-            axis: Array = R_LS.T @ c.axis
-        else:  # carried by the turns that follow it
+    for k, c in zip(link.own, own, strict=True):
+        axis: Array = R_LS.T @ c.axis
+        if any(other.order > c.order for other in own):  # carried by the turns that follow it
             axis = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.w[:, k])
         zero = np.zeros_like(axis)
         parts = [axis, zero] if c.kind == "slide" else [zero, axis]
@@ -214,53 +302,30 @@ def _slides(robot: MechanismRobot, i: int, joints: Joints) -> bool:
     return joint.type == "prismatic" and (joints == "free" or passive)
 
 
-def _closed(
-    robot: MechanismRobot,
-    m: Mechanism,
-    x: Array,
-    moved: TreeMotion,
-    cuts: list[_Cuts],
-    whole: Structure,
-    joints: Joints,
-) -> Structure:
-    """The structure with its closures; rows that repeat what others hold are left out."""
-    tied_to = {(i, s) for loop in m.loops for i, s in zip(loop.ends, loop.at, strict=True)}
-    for i, (link, cut) in enumerate(zip(robot.links, cuts, strict=True)):
-        sprung = link.joint.driven and link.joint.stiffness is not None and joints == "free"
-        props = [s for s in cut.places if (i, s) in tied_to]
-        if _slides(robot, i, joints) and (props or (cut.places and sprung)):
-            what = "a closure" if props else "something, its motor sprung,"
-            raise SuppleError(
-                f"links.{link.name} slides and carries {what} {(props or cut.places)[0]:g} m from "
-                "its joint: that is for a locked motor; hang it on the link's end instead"
-            )
-    closures, rods, rod = [], [], len(m.tree.coordinates)
-    for c, loop in enumerate(m.loops):
-        length = x[:, rod] if loop.motor else np.full(len(x), loop.length or 0.0)
-        rod += loop.motor
+def _tied(m: Mechanism, moved: TreeMotion, lengths: Array | None = None) -> list[Closure]:
+    """The closures, driven rods at lengths (B, rods); of links in motion their rows are Jets."""
+    fixed, found = _fixed(m), {}
+    for which, loop in fixed.loops:
+        length = np.array([loop.length or 0.0])
+        if loop.motor and lengths is not None:
+            length = lengths[:, m.rods.index(loop)]
         opened, rows, ends = loop.open(moved, length), [], []
         for k, G in enumerate((opened.G_a, opened.G_b)):
-            i, at = loop.ends[k], loop.at[k]
-            if i < 0:  # the base frame, which moves where the robot has a foundation
-                moment = G[..., :3] @ cross_matrix(loop.frames(moved, k)[1])
-                row = np.concatenate([G[..., :3], G[..., 3:] - moment], axis=-1)
-                ends.append(-1)
-                rows.append(row if robot.foundation is not None else np.zeros_like(row))
-                continue
-            j = cuts[i].segment(_place(robot, i, at))
-            R = whole.R[:, j]
-            end = whole.p[:, j] + whole.L[:, j, None] * R[:, :, 0]
-            offset = np.einsum("bji,bj->bi", R, loop.frames(moved, k)[1] - end)
-            v, w = G[..., :3] @ R, G[..., 3:] @ R
-            ends.append(j)
-            rows.append(np.concatenate([v, w - v @ cross_matrix(offset)], axis=-1))
-        tied = Closure(ends[0], ends[1], rows[0], rows[1])
-        if loop.motor and joints == "free":
-            rods.append((robot.closure_name(c), tied))
-        else:
-            closures.append(tied)
-    closed = replace(whole, closures=tuple(closures), rods=tuple(rods))
-    held = m.openings(x)[1][:, :, m.tree.passive]
-    if not held.shape[1] or (np.linalg.matrix_rank(held, tol=1e-8) == held.shape[1]).all():
-        return closed
-    return independent(closed)
+            i, place, v, w = loop.ends[k], loop.p[k], G[..., :3], G[..., 3:]
+            each = np.atleast_1d(i).tolist()
+            if each[0] >= 0:
+                R = moved.at.R[:, i]
+                if fixed.turned:
+                    R = R @ fixed.R_LS[i]
+                    place = np.einsum("...ji,...j->...i", fixed.R_LS[i], place)
+                v, w = v @ R, w @ R
+            if place.any():
+                w = w - v @ cross_matrix(place)
+            if each[0] < 0 and m.robot.foundation is None:  # else the base frame moves
+                v, w = np.zeros_like(v), np.zeros_like(w)
+            ends.append([fixed.parts[j].segment(loop.at[k]) if j >= 0 else -1 for j in each])
+            tied = concatenate([v, w], -1)
+            rows.append(tied if len(which) > 1 else tied[:, None])
+        for n, k in enumerate(which):
+            found[k] = Closure(ends[0][n], ends[1][n], rows[0][:, n], rows[1][:, n])
+    return [found[k] for k in sorted(found)]

@@ -22,17 +22,17 @@ class MovingClosure:
     """A Closure whose rows change in time: rows_a u_a + rows_b u_b = 0, (B, r, 6) each.
 
     Attributes:
-        offset: (3,), the joint seen from b's end, its axes.  pins: (B, 3) each, base axes: the two
-        axes that the last row keeps square, the first fixed in a, the second in b; None if it has
-        no such row.
+        offsets: (2, 3), the joint seen from the ends, their axes.  pins: (2, B, 3), base axes: the
+        two axes that the last row keeps square, the first fixed in a, the second in b; None if it
+        has no such row.
     """
 
     a: int
     b: int
     rows_a: Jet
     rows_b: Jet
-    offset: Array
-    pins: tuple[Array, Array] | None = None
+    offsets: Array
+    pins: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -297,6 +297,8 @@ def root_mass(link: JointedLink, beam: AnyBeam, L: Array, R_LS: Array) -> Array:
         rods = zip(L - beam.L, out, strict=True)
         return np.array([beam.rod(float(a), float(b)) for a, b in rods]).reshape(-1, 6, 6)
     M = np.zeros((6, 6))
+    if joint.hub is None and link.body is None:
+        return M[None]
     if joint.hub is not None:
         axis = tuple(joint.direction)
         M += body_mass(joint.hub.mass, joint.hub.com, joint.hub.tensor(axis))
