@@ -47,21 +47,11 @@ def track(
         document["veerings"] = [v._asdict() for v in found.veerings]
         print_json(document, rows=found.to_pandas().reset_index().to_dict("records"))
         return
-    say(
-        f"{plain(found.robot.name)}: branches over {found.key}, {found.x[0]:.4g} to "
-        f"{found.x[-1]:.4g}"
-    )
-    hertz = found.frequency_hz
+    ends = f"{found.x[0]:.4g} to {found.x[-1]:.4g}"
+    say(f"{plain(found.robot.name)}: branches over {found.key}, {ends}")
     rows = [
-        (
-            str(b + 1),
-            kind,
-            f"{hertz[0, b]:.5g}",
-            f"{hertz[:, b].min():.5g}",
-            f"{hertz[:, b].max():.5g}",
-            f"{hertz[-1, b]:.5g}",
-        )
-        for b, kind in enumerate(found.kinds)
+        (str(b + 1), kind, *(f"{x:.5g}" for x in (hz[0], hz.min(), hz.max(), hz[-1])))
+        for b, (kind, hz) in enumerate(zip(found.kinds, found.frequency_hz.T, strict=True))
     ]
     print_table(("branch>", "begins as", "first Hz>", "lowest>", "highest>", "last>"), rows)
     for v in found.veerings:
