@@ -35,11 +35,11 @@ class Free:
 def library_model(name: str, lean: bool = False) -> tuple[supple.Model, np.ndarray]:
     """A library robot without gravity, damping and friction, and joints with nothing special.
 
-    `lean`: without torsion, and the cylinders of the hexapod rigid, which bend at 15 times the rate
-    of its rods. What the fast modes of loops cost a method of tolerance is then left out.
+    `lean`: the hexapod without torsion, its cylinders rigid, which bend at 15 times the rate of its
+    rods. What these fast modes cost a method of tolerance is then left out.
     """
     robot = supple.load(name).with_("gravity", [0, 0, 0])
-    if lean and name == "hexapod":
+    if lean:
         robot = robot.with_({f"links.cylinder{k}.theory": "rigid" for k in range(1, 7)})
     model = supple.build(robot, supple.AssumedModes(1, torsion=0 if lean else None), damping=0.0)
     if name == "kuo-delta":
