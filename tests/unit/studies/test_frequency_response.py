@@ -239,6 +239,7 @@ def test_a_rolled_link_bends_about_its_own_z():
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_force_of_a_driven_rod_is_an_input() -> None:
     """A boom lifted by a cylinder: reciprocity, and the linear model of its equations."""
     bar = {"mass_per_length": 20.0, "bending_stiffness": 3000.0}
