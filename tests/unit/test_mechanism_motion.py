@@ -5,14 +5,17 @@ import pytest
 
 from supple import (
     AssumedModes,
+    ComputedTorque,
     EndLoad,
     FiniteElements,
+    Hold,
     JointPD,
     MechanismRobot,
     Model,
     SuppleError,
     assumed_modes,
     build,
+    forward,
     inverse,
     linearize,
     load,
@@ -387,3 +390,31 @@ def test_a_cylinder_under_a_boom_at_rest() -> None:
     lever = arm @ (s * np.array([-np.sin(phi), np.cos(phi)])) / length
     found = build(robot).forward_dynamics([length], [0.0], [7.0])
     assert found[0] == pytest.approx(lever**2 * 7.0 / (3.0 * 2.0**3 / 3), rel=1e-9)
+
+
+def test_a_universal_joint_of_which_a_loop_holds_one_axis() -> None:
+    """All modes have the damping asked for; computed torque cannot hold the other axis."""
+    bar = {"length": 0.4, "mass_per_length": 1.0, "bending_stiffness": 500.0}
+    cross = {"type": "universal", "start": [0.2, 0.9], "stiffness": 20.0}
+    hinge = {"passive": True, "stiffness": 30.0}
+    links = [bar | {"name": "a", "parent": "base", "joint": hinge | {"start": 0.3}}]
+    links.append(bar | {"name": "b", "joint": cross})
+    far = hinge | {"start": 1.2, "mount": {"xyz": [0.5, 0, 0]}}
+    links.append(bar | {"name": "c", "parent": "base", "joint": far})
+    rod = {"type": "distance", "length": 0.35, "ends": ["b", "c"]}
+    robot = MechanismRobot.model_validate({"name": "x", "links": links, "closures": [rod]})
+    model = build(robot, AssumedModes(1), modal_damping=0.03, stiffening=False)
+    stands = forward(robot).position  # nearest to the start, which is open by 8 cm
+    np.testing.assert_allclose(model.tip(model.chain.pose()), stands, atol=1e-12)
+    poles = np.linalg.eigvals(linearize(model).A)
+    ring = poles[poles.imag > 0]
+    assert len(ring) == model.size
+    np.testing.assert_allclose(-ring.real / np.abs(ring), 0.03, rtol=1e-6)
+    held = {f"links.{name}.joint.{key}": None for name in "ac" for key in ("passive", "stiffness")}
+    with pytest.raises(SuppleError, match=r"b\.1 swings freely"):
+        simulate(
+            build(robot.with_(held), AssumedModes(1)),
+            controller=ComputedTorque(),
+            trajectory=Hold([0.3, 1.2]),
+            duration=0.01,
+        )

@@ -215,6 +215,12 @@ class ComputedTorque(Gains):
         super().check(model)
         if model.chain.sprung:
             raise SuppleError("ComputedTorque is for arms without joint springs: use Decoupling")
+        loose = [name for name in model.coordinates if name.startswith("passive.")]
+        if loose:
+            raise SuppleError(
+                f"ComputedTorque is for robots whose motors hold every joint: "
+                f"{loose[0].removeprefix('passive.')} swings freely; use Decoupling"
+            )
 
     def effort(self, model: Model, q: Expression, qd: Expression, wanted: Wanted) -> Expression:
         k = model.joints

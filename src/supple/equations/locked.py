@@ -151,24 +151,24 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
         loose = np.zeros((z.size, free.shape[1]))
         loose[~kept] = free
     T, n = np.hstack([T, loose]), len(places)
-    Q, Y = np.zeros((chain.size, T.shape[1])), np.zeros((T.shape[1], chain.size))
-    Q[places, range(n)] = Y[range(n), places] = 1.0
-    Q += np.linalg.pinv(passive) @ T
-    Y[n:] = loose.T @ (passive - T[:, :n] @ Y[:n])
+    Q: Array = np.delete(np.linalg.pinv(passive) @ T, chain.followers, axis=0)
+    Q[places, range(n)] += 1.0
+    Y: Array = np.linalg.pinv(Q)
     return T.T @ M @ T, T.T @ K @ T, Y, Q
 
 
 def _moved(
     pose: Pose, chain: Chain, parts: Sequence[OnBeam], z: Coordinates
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """(z, N) what z is per unit of the elastic coordinates of q, and of the passive ones.
+    """(z, N) what z is per unit of the elastic coordinates of q, and of the tree's passive ones.
 
     Last, (z,), which of z the elastic ones are or bring along.
     """
     names = [link.name for link in chain.links]
     names += [""] if chain.foundation is None else [FOUNDATION]  # as link -1
     T, kept = np.zeros((z.size, chain.size)), np.zeros(z.size, bool)
-    passive = np.zeros((z.size, chain.size))
+    whole = replace(chain, followers=())  # loops may hold one coordinate of a joint and not another
+    passive = np.zeros((z.size, whole.size))
     for i, name in enumerate(pose.structure.links):
         if name not in names:
             continue
@@ -192,7 +192,7 @@ def _moved(
         if turns:
             toward = np.array([r.toward(0) for r in segment.releases[:turns]]).T
             moved = np.linalg.lstsq(toward, pose.turns.get(name, toward), rcond=None)[0]
-            passive[np.ix_(range(first, first + turns), chain.passive[k])] = moved
+            passive[np.ix_(range(first, first + turns), whole.passive[k])] = moved
     return T, passive, kept
 
 

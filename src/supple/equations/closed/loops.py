@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.assembling import mechanism_of
+from ...architectures.assembling import mechanism_of, resolve
 from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
@@ -32,7 +32,7 @@ from .followers import Followers
 from .ties import Symbols, Ties, Tree
 from .unbent import Unbent
 
-__all__ = ["AssembledTree", "Loops", "assembled_tree", "closed_at", "loops_of"]
+__all__ = ["AssembledTree", "Loops", "assembled_tree", "loops_of"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
@@ -266,40 +266,6 @@ def symbolic(robot: MechanismRobot, laws: Laws, unbent: Unbent | None = None) ->
     return Symbolic(robot, laws.chain, z, limbs_of(laws), unbent)
 
 
-def closed_at(robot: MechanismRobot, laws: Laws, z: Array) -> Array:
-    """Return z with its passive coordinates moved so that the loops are closed.
-
-    Gauss and Newton's method, the shortest step where several will do, halved while it opens them.
-    """
-    chain, written = laws.chain, symbolic(robot, laws)
-    residual = written.residual
-    free = [k for places in chain.passive for k in places]
-    z = np.array(z, float)
-    c, J = (np.array(x) for x in residual(z))
-    for _ in range(100):
-        if np.abs(c).max(initial=0.0) < CLOSED:
-            return z
-        step = -np.linalg.lstsq(J[:, free], c[:, 0], rcond=SINGULAR)[0]
-        for _ in range(12):
-            trial = z.copy()
-            trial[free] += step
-            c_new, J_new = (np.array(x) for x in residual(trial))
-            if np.linalg.norm(c_new) < np.linalg.norm(c) or np.abs(c).max() < 1e-10:
-                break
-            step = step / 2
-        if np.abs(step).max(initial=0.0) < 1e-15:
-            break
-        z, c, J = trial, c_new, J_new
-    if np.abs(c).max(initial=0.0) < 1e-11:
-        return z
-    counts = [len(rows) for rows in written.rows]
-    worst = int(np.repeat(np.arange(len(counts)), counts)[np.abs(c[:, 0]).argmax()])
-    raise SuppleError(
-        f"{robot.name} cannot be assembled at this theta: {robot.closure_name(worst)} stays open "
-        f"by {np.abs(c).max():.3g} (m, or 1); try other joint coordinates, or other start values"
-    )
-
-
 @dataclass(frozen=True)
 class AssembledTree:
     """A mechanism as a tree, closed where it is assembled.
@@ -332,7 +298,10 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
         z[k] = times * z[j] + offset
     m = mechanism_of(robot)
     if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
-        z = closed_at(robot, laws, z)
+        x, reason = resolve(robot, m.start[m.driven])  # where every other study finds it
+        for sentence in reason[reason != ""]:
+            raise SuppleError(f"{robot.name} at its start: {sentence}")
+        z[[k for part in stiff.passive for k in part]] = x[0, m.tree.passive]
     loads = _end_loads(robot, laws, basis, z)
     chain = tree_chain(robot, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
