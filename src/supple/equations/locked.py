@@ -153,7 +153,7 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
     T, n = np.hstack([T, loose]), len(places)
     Q: Array = np.delete(np.linalg.pinv(passive) @ T, chain.followers, axis=0)
     Q[places, range(n)] += 1.0
-    Y: Array = np.linalg.pinv(Q)
+    Y = np.array(np.linalg.pinv(Q), float)
     return T.T @ M @ T, T.T @ K @ T, Y, Q
 
 
