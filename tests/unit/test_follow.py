@@ -33,6 +33,21 @@ def test_from_zero_the_weight_is_overshot_twice() -> None:
     assert found.tip[:, 2].max() == pytest.approx(2 * sag, rel=0.02)  # higher modes carry 1 %
 
 
+@pytest.mark.parametrize("motor", [{}, {"motor.stiffness": 300.0}], ids=["clamped", "sprung"])
+def test_bearings_and_foundations_are_no_motors(motor: dict) -> None:
+    """Stiff ones change nothing: a spring k gives way as 1 / k, 1e-9 m/N beside rods' 1e-4."""
+    soft = {"motor.bearing": {"translation": [1e9, None, 1e9], "rotation": [1e8, None, None]}}
+    soft["foundation"] = {"translation": [1e9] * 3, "rotation": [1e8] * 3, "mass": 5.0}
+    path, bare = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 0.3), STIFF.with_(motor)
+    robots = (bare, bare.with_(soft))
+    want, found = (supple.follow(r, path, elements=1, dt=5e-3) for r in robots)
+    assert found.torque.shape == (61, 3)
+    np.testing.assert_allclose(found.torque, want.torque, atol=1e-4 * np.abs(want.torque).max())
+    np.testing.assert_allclose(
+        found.rigid_torque, want.rigid_torque, atol=1e-9 * np.abs(want.torque).max()
+    )
+
+
 @pytest.mark.parametrize(
     "damping", [{"modal_damping": 0.05}, {"damping": supple.Rayleigh(0.05)}], ids=["modal", "two"]
 )

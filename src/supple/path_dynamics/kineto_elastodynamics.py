@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held, kept
+from ..architectures.kinds import architecture_of
 from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
@@ -180,7 +181,10 @@ class Ked(Held, SmallMotion):
         if self.springs:
             wrench = self.root_wrenches(*motion)
             columns = [(i, torque[:, k], rigid[:, k]) for k, (i, _) in enumerate(self.motors)]
+            soft = {d.segment for d in architecture_of(self.robot).drives if d.made.stiffness}
             for column, (i, k) in enumerate(self.springs):
+                if k or self.names[i] not in soft:
+                    continue  # of a bearing, or of the foundation
                 release = self.structure.segments[i].releases[k]
                 twist = -release.stiffness * state[0][:, column]
                 columns.append((i, twist, wrench[:, i] @ release.toward(0)))
