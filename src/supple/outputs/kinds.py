@@ -13,7 +13,6 @@ from ..arguments import instance, number, some
 from ..beams.varying import VaryingBeam, beam_of
 from ..equations.chains.chain import Chain
 from ..equations.closed.coupled import ClosedFunctions
-from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.spatial import vector_rotation
@@ -112,8 +111,10 @@ class Strain(Output):
 
     def check(self, model: Model) -> None:
         functions = model.functions
-        loops = functions.loops if isinstance(functions, ClosedFunctions) else None
-        self._slope(model.robot, loops.laws.chain if isinstance(loops, Loops) else model.chain)
+        chain = model.chain
+        if isinstance(functions, ClosedFunctions):
+            chain = functions.loops.laws.chain
+        self._slope(model.robot, chain)
 
     def expression(self, model: Model, motion: Motion) -> Expression:
         chain = model.chain

@@ -58,7 +58,6 @@ def closed_function(functions: ClosedFunctions, output: Output) -> Any:
     z, v, a = (ca.SX.sym(word, len(loops.order)) for word in "zva")
     load, pull = ca.SX.sym("F", 6), ca.SX.sym("l", rows)
     motion = Motion(z, v, a, load, pull)
-    assert isinstance(loops, Loops)
     tree: Any = Tree(loops)
     found = output.expression(tree, motion)
     inner = ca.Function("tree", [z, v, a, load, pull], ca.cse([ca.densify(found)]))

@@ -20,7 +20,6 @@ from ..equations.chains.link_inertia import Numbers, Section, Station, own_bias,
 from ..equations.chains.recursions import Balance, moved
 from ..equations.chains.sliders import Slider
 from ..equations.closed.coupled import ClosedFunctions
-from ..equations.closed.loops import Loops
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..kernels.scalars import (
@@ -101,7 +100,7 @@ def open_laws(model: Moved, what: str) -> Laws:
     if isinstance(model, Tree):
         return model.laws
     functions = model.functions
-    if isinstance(functions, ClosedFunctions) and isinstance(functions.loops, Loops):
+    if isinstance(functions, ClosedFunctions):
         return functions.loops.laws
     if isinstance(functions, ChainFunctions) and isinstance(functions.laws, Laws):
         return functions.laws

@@ -12,7 +12,6 @@ from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
 from ..equations.chains.chain_equations import Laws, numbers
 from ..equations.closed.coupled import ClosedFunctions, freed
-from ..equations.closed.loops import Loops
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model, a_model
 from ..equations.named_constants import Named, named_links
@@ -78,8 +77,9 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     Source: [DeLuca1991], section V, for any number of links and modes.
     """
     functions = model.functions
-    loops = functions.loops if isinstance(functions, ClosedFunctions) else None
-    chain = loops.laws.chain if isinstance(loops, Loops) else model.chain
+    chain = model.chain
+    if isinstance(functions, ClosedFunctions):
+        chain = functions.loops.laws.chain
     if chain.sliding:
         raise SuppleError(
             "a regressor needs constants, but the integrals of a sliding link are not"

@@ -19,7 +19,8 @@ from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..functions import INPUTS, Functions, LoopFunctions
 from .followers import Followers
-from .ties import Ties, Tree
+from .loops import Loops
+from .ties import Tree
 
 __all__ = ["ClosedFunctions", "freed"]
 
@@ -48,7 +49,7 @@ class ClosedFunctions(LoopFunctions):
 
     plain = ("derivatives",)
 
-    def __init__(self, loops: Ties, compile_: bool, near: Any = None, rounds: int = 1) -> None:
+    def __init__(self, loops: Loops, compile_: bool, near: Any = None, rounds: int = 1) -> None:
         super().__init__(compile_)
         self.loops, self.names, self.near = loops, tuple(_INPUTS), near
         self.solved = Followers(loops, rounds)

@@ -94,6 +94,7 @@ class Loops(Ties):
     def tree(self, name: Tree) -> Any:
         """Return forces, mass, energies or the tip of the tree as a CasADi function.
 
+        Of (z, zd, zdd, g), loaded of a wrench too; of (z, zd) what is lost and energies; else of z.
         What is not small calls the functions of its limbs, where those sum them up.
         """
         ca = casadi()

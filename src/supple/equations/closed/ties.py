@@ -1,22 +1,18 @@
-"""Ties: what the equations of a robot with loops are made from, whatever closes them."""
+"""Ties: what followers of loops are found from."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..chains.chain import Chain
 from ..evaluate import casadi
 
 __all__ = ["Symbols", "Ties", "Tree"]
 
-Array = NDArray[np.float64]
 SMALL = 8, 16  # followers and coordinates up to which functions are written out
 Tree = Literal["inverse", "loaded", "mass", "elastic", "lost", "energies", "tip", "stiffness"]
 
@@ -33,27 +29,12 @@ class Symbols:
 class Ties(ABC):
     """Coordinates z of a tree, parted into free ones q and followers w, with closures c(z) = 0.
 
-    A kind of ties has these duties:
-
-    1. `name` of its robot; `motors`, how many lead q; `gravity`, (3,), base axes.
-    2. `kept`, `followers`: places of q and w in z, `named`: names of w; `assembled`: (z,),
-       coordinates of a pose with its loops closed.
-    3. `symbols`: of all coordinates, and the closures in them.
-    4. `tree(name)`: forces of the tree over z: inverse (z, zd, zdd, g), loaded (the same and a
-       wrench), mass (z), elastic (z), lost (z, zd), energies (z, zd), tip (z): place and axes;
-       stiffness (z) of springs and links, those that slide at their lengths.
-    5. `start()`: q to about w, where nothing is known of it, as a CasADi function.
-    6. `book(q, found)`: the Chain and its coordinates in which links are read, None where it is q;
-       `found` gives w.
+    Attributes:
+        kept, followers: places of q and w in z.
     """
 
-    name: str
-    motors: int
-    gravity: Array
     kept: tuple[int, ...]
     followers: tuple[int, ...]
-    named: tuple[str, ...]
-    assembled: Array
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but symbols and functions, which are made again."""
@@ -68,18 +49,6 @@ class Ties(ABC):
     @abstractmethod
     def symbols(self) -> Symbols:
         """Symbols of all coordinates and the closures in them."""
-
-    @abstractmethod
-    def tree(self, name: Tree) -> Any:
-        """Return forces, mass, energies or the tip of the tree as an SX function."""
-
-    @abstractmethod
-    def start(self) -> Any:
-        """Return q to about w as a CasADi function."""
-
-    @abstractmethod
-    def book(self, q: Array, found: Callable[[Array], Array]) -> tuple[Chain | None, Array]:
-        """Return the tree in which links are read and its coordinates at states (.., N)."""
 
     @property
     def small(self) -> bool:

@@ -14,7 +14,6 @@ from ...beams.sliding.shapes import Spot
 from ...beams.theory import AnyBeam
 from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
-from ...equations.closed.loops import Loops
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
@@ -62,11 +61,11 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
     q, names = run.q[keep], tuple(link.name for link in model.chain.links)
     functions = model.functions
-    loops = functions.loops if isinstance(functions, ClosedFunctions) else None
     tree, x = functions.spread(q)
-    if not isinstance(loops, Loops):
+    if not isinstance(functions, ClosedFunctions):
         found = _chained(tree or model.chain, _beams(model.robot), x, points)
         return Fields(names, run.t[keep], *found)
+    loops = functions.loops
     # the links of the robot, and its tip: a template has more in its tree
     every = [link.name for link in loops.laws.chain.links]
     wanted = {*names, every[loops.laws.chain.tip]}
