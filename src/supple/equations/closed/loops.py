@@ -292,17 +292,16 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
     if stiff.lengths:
         starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
-    z = np.zeros(stiff.size)
-    z[: len(starts)] = starts
-    z[[k for part in stiff.passive for k in part]] = passive_values(robot, "start")
+    z, loose = np.zeros(stiff.size), [k for part in stiff.passive for k in part]
+    z[: len(starts)], z[loose] = starts, passive_values(robot, "start")
     for k, j, times, offset in mimics(stiff):
         z[k] = times * z[j] + offset
     m = mechanism_of(robot)
     if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
         x, reason = resolve(robot, m.start[m.driven])  # where every other study finds it
-        for sentence in reason[reason != ""]:
-            raise SuppleError(f"{robot.name} at its start: {sentence}")
-        z[[k for part in stiff.passive for k in part]] = x[0, m.tree.passive]
+        if reason[0]:
+            raise SuppleError(f"{robot.name} at its start: {reason[0]}")
+        z[loose] = x[0, m.tree.passive]
     loads = _end_loads(robot, laws, basis, z)
     chain = tree_chain(robot, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
