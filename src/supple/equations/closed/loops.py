@@ -311,8 +311,7 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     for i, (support, at) in chain.supports.items():
         if support.cross is not None:
             first = chain.passive[i][0]
-            own = support.cross._replace(places=(first, *at), rest=float(z[first]))
-            balls.append(own)
+            balls.append(support.cross._replace(places=(first, *at), rest=float(z[first])))
     k = 0
     for link, part in zip(robot.links, chain.links, strict=True):
         joint, count = link.joint, robot.freedoms(link)
