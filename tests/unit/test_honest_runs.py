@@ -107,6 +107,7 @@ def _turning_back(t, q, qd):
     return [0.2 if q[0] < 0.005 else -0.2, 0.1 if t < 0.1234 else -0.1]
 
 
+@pytest.mark.filterwarnings("ignore:steps of 0.001 s keep the energy")  # the longest is late
 @pytest.mark.parametrize("given", [BangBang(0.1, 0.05), _turning_back])
 def test_generalised_alpha_is_of_second_order_over_switches(two, given):
     """Accelerations are made new at a switch; before, halving the step halved the error."""
