@@ -64,10 +64,13 @@ class FrozenTable(dict[str, T]):
 
 
 def still(value: T) -> T:
-    """Return the value itself, its arrays and those of its parts made read-only where they are."""
+    """Return the value itself, its arrays and those of its parts made read-only where they are.
+
+    Of mappings dicts alone: others, such as a Model's functions, make their parts when asked.
+    """
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         still(tuple(value.values()))
     elif isinstance(value, tuple | list):
         for part in value:

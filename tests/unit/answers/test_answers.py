@@ -17,7 +17,7 @@ import pytest
 import supple
 from every_answer import MAKERS, answer, arm
 from supple.answers.answer import Answer
-from supple.answers.held import same, sealed, short
+from supple.answers.held import same, sealed, short, still
 from supple.answers.registry import KINDS, called
 
 
@@ -196,3 +196,14 @@ def test_equality_of_arrays_and_short_words() -> None:
     assert (short(np.True_), short(np.int64(3)), short(np.float64(0.1))) == ("True", "3", "0.1")
     assert short("x" * 200).endswith("...")
     assert len(short(list(range(1000)))) < 80
+
+
+def test_what_is_remembered_writes_no_equations() -> None:
+    """A Model that a robot remembers makes its functions when they are asked for, not before."""
+    model = supple.build(supple.load("de-luca-two-link"), supple.AssumedModes(1))
+    before = dict(vars(model.functions))
+    counts = {name: len(x) for name, x in before.items() if isinstance(x, dict)}
+    assert counts
+    still(model)
+    after = {name: len(x) for name, x in vars(model.functions).items() if isinstance(x, dict)}
+    assert after == counts

@@ -290,8 +290,7 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     stiff = tree_chain(robot)
     laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
     starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
-    if stiff.lengths:
-        starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
+    starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
     z, loose = np.zeros(stiff.size), [k for part in stiff.passive for k in part]
     z[: len(starts)], z[loose] = starts, passive_values(robot, "start")
     for k, j, times, offset in mimics(stiff):
