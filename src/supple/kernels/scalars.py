@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,6 @@ Vector = list[Scalar]
 Matrix = list[Vector]
 
 
-_CODES = {operator.add: "OP_ADD", operator.sub: "OP_SUB", operator.mul: "OP_MUL"}
-
-
 def paired(operation: Callable[[Any, Any], Any], a: Scalar, b: Scalar) -> Scalar:
     """a + b, a - b or a b of scalars of any kind, by the operator of that name.
 
@@ -28,10 +26,17 @@ def paired(operation: Callable[[Any, Any], Any], a: Scalar, b: Scalar) -> Scalar
     one function that they end in.
     """
     if hasattr(a, "element_hash") or hasattr(b, "element_hash"):
-        import casadi as ca
-
-        return ca.SX.binary(getattr(ca, _CODES[operation]), a, b)
+        binary, codes = _codes()
+        return binary(codes[operation], a, b)
     return operation(a, b)
+
+
+@cache
+def _codes() -> tuple[Any, dict[Any, int]]:
+    import casadi as ca
+
+    codes = {operator.add: ca.OP_ADD, operator.sub: ca.OP_SUB, operator.mul: ca.OP_MUL}
+    return ca.SX.binary, codes
 
 
 def _is(a: Scalar, value: float) -> bool:

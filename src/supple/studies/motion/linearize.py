@@ -59,7 +59,7 @@ def linearize(
     if tau is None:  # joints do not accelerate: qdd = a + P tau, so that tau = -P_jj^-1 a_j
         k = model.joints
         free = model.forward_dynamics(state, speed, np.zeros(k))
-        P = model.derivatives(state, speed, np.zeros(k))[2]
+        P = np.linalg.solve(model.mass_matrix(state), np.eye(model.size)[:, :k])
         effort = np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
     else:
         effort = np.asarray(tau, float)
