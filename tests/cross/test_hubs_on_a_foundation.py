@@ -45,3 +45,19 @@ def test_bent_it_is_that_of_the_exact_beams(architecture):
     assert exact < np.sqrt(1e4 / 13.5)
     assert found == pytest.approx(exact, rel=1e-6)
     assert found >= exact * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("architecture", ["serial", "mechanism"])
+def test_its_weight_turns_the_base(architecture):
+    """Forces at rest are the slopes of the potentials, the hub's offset from the base included."""
+    text = SLIDE.replace("null, null]", "null, null], rotation: [1e3, 2e3, 3e3]")
+    robot = supple.loads(text.format(architecture=architecture, theory=RIGID))
+    model = supple.build(robot.with_("gravity", [1.0, -9.0, 3.0]))
+    q, h, still = np.array([0.6, 0.01, 0.02, -0.03, 0.04]), 1e-5, np.zeros(5)
+
+    def potential(q):
+        found = model.energies(q, still)
+        return found["elastic"] + found["gravity"]
+
+    slopes = [(potential(q + h * e) - potential(q - h * e)) / (2 * h) for e in np.eye(5)]
+    np.testing.assert_allclose(model.inverse_dynamics(q, still, still), slopes, atol=1e-6)

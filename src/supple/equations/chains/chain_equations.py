@@ -354,9 +354,10 @@ class Laws(HasForces):
             return out
         own = [[q[place] for place in self.chain.own(i)] for i in range(len(self.links))]
         links = resolved(self.links, own)
-        if self.chain.foundation is not None:  # its body sits on the base frame's origin
-            mass = float(self.chain.foundation.mass[0, 0])
-            out = sub(out, mul(mass, dot(g, base_frame(self.chain, q)[0])))
+        if self.chain.foundation is not None:  # its body, and hubs of links that slide on the base
+            stands, (p, R) = self.chain.foundation.mass.tolist(), base_frame(self.chain, q)
+            moment = vadd(scale(stands[0][0], p), matvec(R, first_moment(stands)))
+            out = sub(out, dot(g, moment))
         for link, (p, R, pose) in zip(links, self.frames(q), strict=True):
             beam = vadd([link.first, 0.0, 0.0], matvec(link.P, pose.z))
             root, tip = link.root_mass, link.tip_mass
