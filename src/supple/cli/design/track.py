@@ -55,9 +55,8 @@ def track(
     ]
     print_table(("branch>", "begins as", "first Hz>", "lowest>", "highest>", "last>"), rows)
     for v in found.veerings:
-        one, two = v.branches
         word = "cross" if v.crossing else f"veer, {v.gap_hz:.4g} Hz apart,"
-        say(f"Branches {one} and {two} {word} at {v.at:.6g}")
+        say(f"Branches {v.branches[0]} and {v.branches[1]} {word} at {v.at:.6g}")
     if plot is not None:
         say(f"Drawn: {plot}")
     if found.certified:
