@@ -63,11 +63,16 @@ class FrozenTable(dict[str, T]):
         return self  # parts are frozen too
 
 
+PLAIN = {float, int, str, bool, type(None)}  # most parts are, and hold no array
+
+
 def still(value: T) -> T:
     """Return the value itself, its arrays and those of its parts made read-only where they are.
 
     Of mappings dicts alone: others, such as a Model's functions, make their parts when asked.
     """
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     elif isinstance(value, dict):

@@ -92,16 +92,13 @@ def _expanded(robot: DeltaRobot) -> Mechanism:
 
     An elbow that is straight is a universal joint with both axes fixed in the rod.
     """
-
-    def made() -> Mechanism:
-        m = mechanism_of(_written(robot, np.zeros(3), None))
-        if robot.lower.rods != "twist":
-            return m
-        elbows = tuple(c._replace(order=0) for c in m.tree.coordinates)
-        straight = tuple(replace(loop, straight=True) for loop in m.loops)
-        return replace(m, tree=replace(m.tree, coordinates=elbows), loops=straight)
-
-    return remembered(robot, "expanded", made)
+    written = remembered(robot, "expanded", lambda: _written(robot, np.zeros(3), None))
+    m = mechanism_of(written)
+    if robot.lower.rods != "twist":
+        return m
+    elbows = tuple(c._replace(order=0) for c in m.tree.coordinates)
+    straight = tuple(replace(loop, straight=True) for loop in m.loops)
+    return replace(m, tree=replace(m.tree, coordinates=elbows), loops=straight)
 
 
 def _placed(robot: DeltaRobot, m: Mechanism, at: delta.DeltaPlacement) -> TreeMotion:
