@@ -153,7 +153,12 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
     T, n = np.hstack([T, loose]), len(places)
     Q: Array = np.delete(np.linalg.pinv(passive) @ T, chain.followers, axis=0)
     Q[places, range(n)] += 1.0
-    Y = np.array(np.linalg.pinv(Q), float)
+    # y from q: the elastic ones are themselves, whatever follows them; what is loose by the rest
+    Y = np.zeros(Q.shape[::-1])
+    Y[range(n), places] = 1.0
+    turns = np.setdiff1d(range(len(Q)), places)
+    others = np.eye(len(Q))[turns] - Q[turns, :n] @ Y[:n]
+    Y[n:] = np.linalg.pinv(Q[turns, n:]) @ others
     return T.T @ M @ T, T.T @ K @ T, Y, Q
 
 
