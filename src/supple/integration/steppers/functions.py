@@ -8,14 +8,14 @@ Steps end at the times that are written in the function, where a pulse may begin
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...equations.chain_functions import ChainFunctions
-from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator
+from ...equations.evaluate import Evaluator
 from ...kernels.tape import replayed
 from ..inputs import Feedback, MemoryWarning
 from ..plan import Chunk, Plan, SimulationWarning, rate
@@ -132,7 +132,7 @@ class _Runner:
 
     def __init__(self, plan: Plan, law: Feedback) -> None:
         self.plan, self.law = plan, law
-        self.f: AnyEvaluator
+        self.f: Callable[[Array, Array], Array]
         self.f, self.T = plan.model.functions.derived(("rate", plan.width), lambda: _rate(plan))
         self.A = None if self.T is None else np.linalg.inv(self.T)
         self.watch = Watch(law.width, float(plan.grid[-1] - plan.grid[0]), 6)
@@ -160,13 +160,11 @@ class _Runner:
         """Efforts and dx/dt at a time and state."""
         n, wrench = self.plan.model.size, self.plan.wrench
         t = min(t, self.latest)
-        q, qd = x[:n], x[n : 2 * n]
-        if self.A is not None:
-            q, qd = self.A @ q, self.A @ qd
+        q, qd = x[: 2 * n].reshape(2, n) if self.A is None else x[: 2 * n].reshape(2, n) @ self.A.T
         efforts = u = self.law(t, q, qd)
         if wrench is not None:
             u = np.concatenate([efforts, wrench.value(np.array([t]), 6)[0]])
-        return efforts, self.f(x, u)[0]
+        return efforts, self.f(x, u)
 
 
 def _turned(T: Array | None, x: Array) -> Array:
@@ -176,15 +174,15 @@ def _turned(T: Array | None, x: Array) -> Array:
     return np.concatenate([T @ x[: len(T)], T @ x[len(T) : 2 * len(T)], x[2 * len(T) :]])
 
 
-def _rate(plan: Plan) -> tuple[AnyEvaluator, Array | None]:
+def _rate(plan: Plan) -> tuple[Callable[[Array, Array], Array], Array | None]:
     """dx/dt = f(x, u) on a tape where that is possible, and T: x holds T q and T qd, if any."""
-    functions, n, wide = plan.model.functions, plan.model.size, plan.wrench is not None
-    if isinstance(functions, ChainFunctions) and functions.taped and not wide:
+    functions, wide = plan.model.functions, plan.wrench is not None
+    chain = isinstance(functions, ChainFunctions) and functions.taped and not wide
+    if chain and isinstance(functions, ChainFunctions):
         tape = functions.rate_in_ends()
-        assert tape is not None
-        return TapeEvaluator(tape, [2 * n + 1, plan.width], [(2 * n + 1,)]), functions.ends()
-    f = rate(plan.model, plan.width, written=functions.iterates)
-    tape = replayed(f)
+    else:
+        tape = replayed(rate(plan.model, plan.width, written=functions.iterates))
     if tape is None:
-        return Evaluator(rate(plan.model, plan.width)), None
-    return TapeEvaluator(tape, [f.numel_in(0), plan.width], [(f.numel_out(0),)]), None
+        plain = Evaluator(rate(plan.model, plan.width))
+        return lambda x, u: plain(x, u)[0], None
+    return lambda x, u: tape(np.concatenate([x, u])), functions.ends() if chain else None
