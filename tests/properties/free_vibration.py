@@ -32,16 +32,10 @@ class Free:
         return 2 * np.pi / float(self.omega[-1])
 
 
-def library_model(name: str, lean: bool = False) -> tuple[supple.Model, np.ndarray]:
-    """A library robot without gravity, damping and friction, and joints with nothing special.
-
-    `lean`: the hexapod without torsion, its cylinders rigid, which bend at 15 times the rate of its
-    rods. What these fast modes cost a method of tolerance is then left out.
-    """
+def library_model(name: str) -> tuple[supple.Model, np.ndarray]:
+    """A library robot without gravity, damping and friction, and joints with nothing special."""
     robot = supple.load(name).with_("gravity", [0, 0, 0])
-    if lean:
-        robot = robot.with_({f"links.cylinder{k}.theory": "rigid" for k in range(1, 7)})
-    model = supple.build(robot, supple.AssumedModes(1, torsion=0 if lean else None), damping=0.0)
+    model = supple.build(robot, supple.AssumedModes(1), damping=0.0)
     if name == "kuo-delta":
         return model, delta.inverse(robot, DELTA)[0, :, 0]
     if isinstance(robot, supple.MechanismRobot):

@@ -67,9 +67,7 @@ def test_a_few_random_arms_with_all_their_modes(seed, method):
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_library_robots_keep_their_energy(name, method, modes):
-    """Slow modes of the hexapod under adams, which follows every mode: a lean model."""
-    lean = name == "hexapod" and modes == 1 and method == "adams"
-    check(bent(*library_model(name, lean), modes=modes), method=method)
+    check(bent(*library_model(name), modes=modes), method=method)
 
 
 @pytest.mark.soak
