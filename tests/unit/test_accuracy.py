@@ -67,6 +67,28 @@ def test_a_model_without_torsion_is_told() -> None:
     assert "torsion=1" in str(found)
 
 
+def test_torsion_left_out_is_told_where_only_another_pose_shows_it() -> None:
+    """Stretched out nothing twists. Across, the tip's sag under P is P L^3 (2/3 EI + 1/GJ)."""
+    straight = bent_arm().with_("links.two.joint.mount.rpy", [0, 0, 0])
+    with pytest.warns(supple.ModelWarning, match=r"torsion=1\) \(model.check\(theta\)\)") as told:
+        model = supple.build(straight, AssumedModes(2, torsion=0))
+    assert len(told) == 1
+    assert model.check().good
+    tube = supple.Tube(shape="tube", diameter=0.05, wall=0.002)
+    EI = 70e9 * tube.constants()[1]
+    GJ = 70e9 / (2 * 1.33) * tube.constants()[3]
+    twist = 1 / GJ / (2 / (3 * EI) + 1 / GJ)
+    assert model.check([np.pi / 2] * 2).static == pytest.approx(twist, rel=0.05)
+
+
+def test_torsion_left_out_where_nothing_twists_is_quiet(recwarn: pytest.WarningsRecorder) -> None:
+    """A joint that only turns the whole arm, a planar arm, and links without torsion."""
+    one = bent_arm().model_copy(update={"links": bent_arm().links[:1]})
+    for robot in (one, supple.load("industrial-3"), supple.load("theodore-rrp")):
+        supple.build(robot, AssumedModes(2, torsion=0))
+    assert not [w for w in recwarn if issubclass(w.category, supple.ModelWarning)]
+
+
 @pytest.mark.parametrize(
     "basis", [AssumedModes(1), AssumedModes(3), AssumedModes(2, torsion=0), FiniteElements(1)]
 )

@@ -228,6 +228,24 @@ def test_tau_is_what_was_applied(two):
     assert max(given) == pytest.approx(0.02)
 
 
+def test_generalised_alpha_tells_of_a_law_that_remembers(two, recwarn):
+    """Its integral grows with every question, of which a step asks a few: rk4 says so too."""
+
+    class Law:
+        total = 0.0
+
+        def __call__(self, t, q, qd):
+            self.total += 1e-4 * (0.1 - q[0])
+            return np.array([self.total, 0.0])
+
+    with pytest.warns(SimulationWarning, match="does not give the same again"):
+        simulate(two, Law(), duration=0.005, method="generalised-alpha")
+    recwarn.clear()
+    pure = simulate(two, lambda t, q, qd: -q[:2], duration=0.005, method="generalised-alpha")
+    assert not recwarn.list
+    assert pure.complete
+
+
 def test_a_function_of_time_that_remembers_is_told(two):
     """It was taken for a function: asked before the run, and once more for run.tau."""
     asked = []

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..answers.held import Held
+from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
@@ -23,7 +24,7 @@ from ..structure.serial import link_beam
 from .chains.chain import Chain, distal_loads
 from .locked import Pose, forms, locked_pose, mode_ratios, on_link, own_parts
 
-__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy"]
+__all__ = ["LIMIT", "Accuracy", "ModelWarning", "accuracy", "across"]
 
 Array = NDArray[np.float64]
 LIMIT = 0.05  # beyond it `build` warns
@@ -107,6 +108,30 @@ def accuracy(
         ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
     theta = tuple(pose.theta.tolist())
     return Accuracy(robot.name, theta, static, modal, hertz[0], hertz[1], ratios, remedy)
+
+
+def across(robot: Any, basis: Basis, chain: Chain) -> Array | None:
+    """Return a pose where loads twist links that a basis was told not to twist; else None.
+
+    All joints that turn are bent by a right angle, as far as their limits let them.
+    """
+    found = architecture_of(robot)
+    if not isinstance(basis, AssumedModes) or basis.torsion is None or found.planar:
+        return None
+    names = [x.name for x in chain.links if x.shapes and "torsion" not in x.shapes.kinds]
+    at: ArrayLike | None = basis.at
+    if at is None:
+        at = found.usual().get("theta") if found.outstretched is None else found.outstretched
+    if at is None or not names:  # None: asked by a platform's position
+        return None
+    if not any(link_beam(robot, x).deforms.GJ for x in robot.links if x.name in names):
+        return None
+    theta = np.array(at, float)
+    for k, drive in enumerate(found.drives):
+        if not drive.slides:
+            low, high = drive.made.limits or (-np.inf, np.inf)
+            theta[k] = np.clip(theta[k] + np.pi / 2, low, high)
+    return theta
 
 
 def _solved(pose: Pose, parts: Sequence[OnBeam]) -> _Linear | None:

@@ -19,7 +19,7 @@ from ..beams.sliding.shapes import Velocity
 from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from ..structure import as_mechanism
-from .accuracy import ModelWarning, accuracy
+from .accuracy import ModelWarning, accuracy, across
 from .chain_functions import MANY, AnyLaws, ChainFunctions
 from .chains.balls import Ball
 from .chains.chain import Chain, chain_of, denoised, mimics
@@ -88,7 +88,8 @@ def build(  # noqa: PLR0913 - every choice by keyword
     locked at the basis' `at`. `compiled` turns every function into C when first used.
 
     Warns where statics or the lowest frequency miss those of the exact beams by more than 5 %, and
-    names the basis that mends it (`model.check()`). `basis` may be left out where nothing bends.
+    names the basis that mends it (`model.check()`): at the basis' `at`, and where torsion is left
+    out of a spatial robot also with its joints bent. No `basis` is needed where nothing bends.
     """
     if modal_damping is not None:
         if damping is not None:
@@ -103,9 +104,12 @@ def build(  # noqa: PLR0913 - every choice by keyword
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
     made = _FAMILIES[type(robot)](robot, asked)
-    found = accuracy(made.robot, made.basis, made.chain, made.damping)
+    parts, asks = (made.robot, made.basis, made.chain), "model.check()"
+    found = accuracy(*parts, made.damping)
+    if (found is None or found.good) and (theta := across(*parts)) is not None:
+        found, asks = accuracy(*parts, made.damping, theta), "model.check(theta)"
     if found is not None and not found.good:
-        warnings.warn(f"{found} (model.check())", ModelWarning, stacklevel=3)
+        warnings.warn(f"{found} ({asks})", ModelWarning, stacklevel=3)
     return made
 
 

@@ -62,15 +62,6 @@ def follow_function(plan: Plan, law: Feedback, x: Array, step: float) -> Iterato
             last = law(b, *np.split(state[: 2 * plan.model.size], 2))
         yield Chunk(k + 1, state[None], applied[0][None], last)
     runner.watch.told()
-    if runner.forgot is not None:
-        warnings.warn(
-            "the effort function does not give the same again when it is asked twice at one time "
-            f"and state (first at t = {runner.forgot:g} s): it remembers, or is random, and a step "
-            "asks it several times, so that what it remembers depends on the method; give it as "
-            "supple.Sampled(law, period), which asks once a period",
-            MemoryWarning,
-            stacklevel=2,
-        )
 
 
 class Watch:
@@ -88,6 +79,7 @@ class Watch:
         self.level, self.deepest = level, 0  # halvings that a fast but smooth function needed last
         self.chatters = self.lost = False  # jumps are the rule; some were no longer looked for
         self.inside = False  # whether the last piece holds a jump, however short it is
+        self.forgot: float | None = None  # when it first gave something else when asked again
 
     def jumps(self, bend: Array, most: Array, h: float, depth: int) -> bool:
         """Whether efforts that bend so much, and are `most` at most, jump in a piece of h s."""
@@ -115,14 +107,27 @@ class Watch:
         self.chatters = self.pieces > DEEP or self.found > max(20, CHATTER * self.steps)
         return True
 
+    def doubts(self, jump: bool, depth: int) -> bool:
+        """Whether the function is asked once more what it gave, to learn if it remembers."""
+        return not depth and self.forgot is None and (jump or self.steps <= AGAIN)
+
     def told(self) -> None:
-        """Warn where jumps were no longer looked for."""
+        """Warn where jumps were no longer looked for, and of a function that remembers."""
         if self.lost:
             warnings.warn(
                 "the effort function jumps again and again, which has no limit in continuous time: "
                 "its switches were not resolved (supple.Sampled holds what a law with noise or a "
                 "switch gives over a period)",
                 SimulationWarning,
+                stacklevel=3,
+            )
+        if self.forgot is not None:
+            warnings.warn(
+                "the effort function does not give the same again when it is asked twice at one "
+                f"time and state (first at t = {self.forgot:g} s): it remembers, or is random, and "
+                "a step asks it several times, so that what it remembers depends on the method; "
+                "give it as supple.Sampled(law, period), which asks once a period",
+                MemoryWarning,
                 stacklevel=3,
             )
 
@@ -137,7 +142,6 @@ class _Runner:
         self.A = None if self.T is None else np.linalg.inv(self.T)
         self.watch = Watch(law.width, float(plan.grid[-1] - plan.grid[0]), 6)
         self.latest = np.inf  # time at which this step may ask
-        self.forgot: float | None = None  # when it first gave something else when asked again
 
     def step(self, t: float, end: float, x: Array, depth: int = 0) -> tuple[Array, Array, Array]:
         """Return the state at the end, and the efforts at both ends."""
@@ -148,8 +152,8 @@ class _Runner:
         d, k4 = self._slope(end, x + h * k3)
         bend = np.abs(a - b - c + d) + np.abs(b - c)
         jump = self.watch.jumps(bend, np.abs([a, b, c, d]).max(axis=0), h, depth)
-        if not depth and self.forgot is None and (jump or self.watch.steps <= AGAIN):
-            self.forgot = None if np.array_equal(a, self._slope(t, x)[0]) else t
+        if self.watch.doubts(jump, depth):
+            self.watch.forgot = None if np.array_equal(a, self._slope(t, x)[0]) else t
         if not self.watch.cuts(bend, jump, depth):
             return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), a, d
         middle, _, _ = self.step(t, t + h / 2, x, depth + 1)

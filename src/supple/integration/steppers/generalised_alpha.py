@@ -187,6 +187,10 @@ class _Steps(System):
                 bend = np.abs(seen[0] - 2 * seen[1] + seen[2])
             jump = watch.jumps(bend, np.abs(seen).max(axis=0), dt, depth)
             inside = watch.inside and depth > 0
+            if watch.doubts(jump, depth):
+                asked = ((t, q, qd), (at, q_0, qd_0), (t, q, qd))
+                first, _, again = (self.inputs(*each) for each in asked)
+                watch.forgot = None if np.array_equal(first, again) else t
             if watch.cuts(bend, jump, depth):
                 self.near, self.tau = near, before
                 state = self.advanced(t, dt / 2, np.inf, state, depth + 1)
