@@ -226,7 +226,7 @@ def test_many_coordinates_are_linearised_in_a_second():
 
 
 def test_an_arm_as_a_mechanism_keeps_them():
-    """The same modes, loads and equations; its bases stand elsewhere, so elements."""
+    """The same modes, loads and equations."""
     robot = arm()
     written = supple.as_mechanism(robot)
     assert written.motors == ("a", "b")
@@ -236,7 +236,7 @@ def test_an_arm_as_a_mechanism_keeps_them():
         np.testing.assert_allclose(ours.omega, its.omega, rtol=1e-10)
     held = [supple.check(r, THETA).holding for r in (written, robot)]
     assert held[0] == pytest.approx(held[1], rel=1e-9)
-    models = [supple.build(r, supple.FiniteElements(1)) for r in (written, robot)]
+    models = [supple.build(r, supple.AssumedModes(1)) for r in (written, robot)]
     rng = np.random.default_rng(4)
     q, qd = rng.normal(0, 0.01, (2, models[0].size))
     ours, its = (m.forward_dynamics(q, qd, [1.0, 2.0]) for m in models)

@@ -1,6 +1,7 @@
 """A rigid link that slides may be given by its body, measured from its inner end."""
 
 import numpy as np
+import pytest
 
 import supple
 
@@ -58,3 +59,40 @@ def test_a_slider_crank() -> None:
     )
     found = supple.modes(robot, [theta], count=1)
     np.testing.assert_allclose(found.omega, [np.sqrt(100 / (2 * rate**2))], rtol=1e-6)
+
+
+BEAM = "mass_per_length: 1.5, bending_stiffness: [90, 60], theory: euler-bernoulli"
+
+
+@pytest.mark.parametrize(
+    ("planar", "at"), [(True, None), (False, None), (True, [0.4, 0.3, -0.6]), ("mimic", None)]
+)
+def test_an_arm_as_a_mechanism_carries_the_same_shapes(planar, at) -> None:
+    """Assumed modes of a mechanism that slides take the distal parts where those of the arm do."""
+    led = ", mimic: {joint: out, multiplier: 0.8, offset: 0.1}" * (planar == "mimic")
+    robot = supple.loads(f"""
+    name: sliding arm
+    planar: {"true" if planar else "false"}
+    gravity: [0, -9.81, 0]
+    payload: {{mass: 0.7}}
+    links:
+      - {{name: turn, joint: {{type: revolute, rotor_inertia: 0.1}}, length: 0.8, {BEAM}}}
+      - {{name: out, joint: {{type: prismatic, hub: {{mass: 0.6, com: [0.05, 0.02, 0]}},
+         mount: {{rpy: [0, 0, 0.4]}}}}, length: 0.9, {BEAM}, tip: {{mass: 0.4}}}}
+      - {{name: more, joint: {{type: {"prismatic" if led else "revolute"}{led},
+         mount: {{xyz: [0.1, 0, 0], rpy: [0, 0, -0.9]}}}}, length: 0.7, {BEAM}}}
+    """)
+    models = [
+        supple.build(r, supple.AssumedModes(2, at=at)) for r in (supple.as_mechanism(robot), robot)
+    ]
+    rng = np.random.default_rng(4)
+    q, qd = rng.normal(0, 0.02, (2, models[0].size))
+    q[1] += 0.5
+    for word in ("mass_matrix", "gravity", "tip"):
+        ours, its = (getattr(m, word)(q) for m in models)
+        np.testing.assert_allclose(ours, its, rtol=1e-10, atol=1e-10 * np.abs(its).max())
+    ours, its = (m.bias(q, qd) for m in models)
+    np.testing.assert_allclose(ours, its, rtol=1e-10, atol=1e-10 * np.abs(its).max())
+    ours, its = (m.energies(q, qd) for m in models)
+    for word, wanted in its.items():
+        np.testing.assert_allclose(ours[word], wanted, rtol=1e-10)

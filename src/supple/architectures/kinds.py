@@ -17,6 +17,7 @@ from ..robot import (
     Joint,
     JointedLink,
     MechanismRobot,
+    Mimic,
     Motor,
     Robot,
     SerialRobot,
@@ -26,7 +27,7 @@ from . import assembling, delta, delta_motion, inverses, serial, serial_inverse
 from .base import SINGULAR, TURN, Architecture, Coordinate, Drive, Hanging, Resolved, Solved
 from .mobility import mobility, redundancy
 
-__all__ = ["Delta", "Mechanism", "Serial", "architecture_of"]
+__all__ = ["Delta", "Mechanism", "Serial", "architecture_of", "outstretched"]
 
 Array = NDArray[np.float64]
 
@@ -87,16 +88,20 @@ class Serial(Architecture):
     @property
     def outstretched(self) -> Array:
         """Joints at zero, links that slide out to their ends, or as far as those that follow."""
-        out = [
-            (link.length or 0.0) * (link.joint.type == "prismatic") for link in self.robot.moving
-        ]
-        names = [link.name for link in self.robot.moving]
-        for other in self.robot.jointed:
-            mimic = other.joint.mimic
-            if mimic is not None and other.joint.type == "prismatic" and mimic.multiplier > 0:
-                k, most = names.index(mimic.joint), (other.length or 0.0) - mimic.offset
-                out[k] = min(out[k], most / mimic.multiplier)
-        return np.array(out)
+        out = outstretched(self.robot.links)
+        return np.array([out[link.name] for link in self.robot.moving])
+
+
+def outstretched(links: Sequence[JointedLink]) -> dict[str, float]:
+    """Return where joints stand with links that slide out to their ends, others at zero."""
+    slides = {link.name: link.joint.type == "prismatic" for link in links}
+    out = {link.name: (link.length or 0.0) * slides[link.name] for link in links}
+    for link in links:
+        mimic: Mimic | None = getattr(link.joint, "mimic", None)
+        if mimic is not None and slides[link.name] and mimic.multiplier > 0:
+            most = ((link.length or 0.0) - mimic.offset) / mimic.multiplier
+            out[mimic.joint] = min(out[mimic.joint], most)
+    return out
 
 
 def _led(name: str, links: Sequence[JointedLink]) -> tuple[tuple[str, Array], ...]:

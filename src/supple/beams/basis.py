@@ -86,7 +86,8 @@ class AssumedModes(Basis):
     Attributes:
         count: modes per bending plane, for every link or one number a link.
         ends: `distal` (the rest of the arm at `at`, with (MD) = 0), `free`, or one EndLoad a link.
-        at: joint coordinates at which the rest of the arm is taken; zero unless given.
+        at: theta at which the rest of the robot is taken. Unless given, links that slide are out to
+        their ends and other joints at zero, those of a mechanism at their `start`.
         axial, torsion: modes in stretch and in twist, as `count`; torsion None is one for links
         that have torsional stiffness and inertia, as only those of spatial robots do.
         normalisation: how the shapes of a link that slides are scaled along its length: `mass`

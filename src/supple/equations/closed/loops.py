@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...architectures.assembling import mechanism_of, resolve
+from ...architectures.kinds import outstretched
 from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
@@ -287,21 +288,7 @@ class AssembledTree:
 
 def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
     """Return a mechanism under a basis as a tree, assembled at the start values of its motors."""
-    stiff = tree_chain(robot)
-    laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
-    starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
-    starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
-    z, loose = np.zeros(stiff.size), [k for part in stiff.passive for k in part]
-    z[: len(starts)], z[loose] = starts, passive_values(robot, "start")
-    for k, j, times, offset in mimics(stiff):
-        z[k] = times * z[j] + offset
-    m = mechanism_of(robot)
-    if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
-        x, reason = resolve(robot, m.start[m.driven])  # where every other study finds it
-        if reason[0]:
-            raise SuppleError(f"{robot.name} at its start: {reason[0]}")
-        z[loose] = x[0, m.tree.passive]
-    loads = _end_loads(robot, laws, basis, z)
+    z, loads = _assembled(robot, basis)
     chain = tree_chain(robot, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
     places = tuple(k for part in chain.passive for k in part)
@@ -330,6 +317,45 @@ def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> Ass
     rest[free] = 0.0
     still = tuple(rest.tolist()) if K.any() else ()
     return AssembledTree(chain, z, places, K, still, tuple(balls))
+
+
+def _assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
+    """Where a rigid tree is assembled, and what the ends of its links carry.
+
+    The loads are those at `at`; or there, with links of open trees that slide and have no start out
+    to their ends, as those of an arm.
+    """
+    stiff = tree_chain(robot)
+    laws = laws_of(stiff, np.zeros((stiff.size,) * 2))
+    starts = [link.joint.start[0] for link in robot.links if link.joint.driven]
+    starts += [closure.length or 0.0 for closure in robot.closures if closure.motor]
+    z, loose = np.zeros(stiff.size), [k for part in stiff.passive for k in part]
+    z[: len(starts)], z[loose] = starts, passive_values(robot, "start")
+    for k, j, times, offset in mimics(stiff):
+        z[k] = times * z[j] + offset
+    m = mechanism_of(robot)
+    if np.abs(m.openings(m.start[None])[0]).max(initial=0.0) * m.size > CLOSED:
+        x, reason = resolve(robot, m.start[m.driven])  # where every other study finds it
+        if reason[0]:
+            raise SuppleError(f"{robot.name} at its start: {reason[0]}")
+        z[loose] = x[0, m.tree.passive]
+    out, whole = z.copy(), outstretched(robot.links)
+    for i, place in stiff.lengths_at.items():
+        link = robot.links[i]
+        if link.joint.driven and not (robot.closures or "start" in link.joint.model_fields_set):
+            out[place] = whole[link.name]
+    for k, j, times, offset in mimics(stiff):
+        out[k] = times * out[j] + offset
+    soft = [at for i, at in stiff.lengths_at.items() if not robot.links[i].rigid]
+    if mimics(stiff) and (z[soft] <= 0).any():  # joints follow others from where they can stand
+        z = out
+    if basis.at is not None:
+        x, reason = resolve(robot, basis.at)
+        if reason[0]:
+            raise SuppleError(f"{robot.name} where its basis is taken: {reason[0]}")
+        out = z.copy()
+        out[: len(starts)], out[loose] = x[0, m.driven], x[0, m.tree.passive]
+    return z, _end_loads(robot, laws, basis, out)
 
 
 def _balls(joint: MechanismJoint, places: tuple[int, ...], K: Array, rest: Array) -> list[Ball]:
@@ -377,7 +403,9 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     for i in reversed(range(len(chain.links))):
         link, (p, R, _) = chain.links[i], frames[i]
         arm = np.array(ends[i], float) - np.array(p, float)
-        own = link.root_mass + link_beam(robot, robot.links[i]).mass_matrix()
+        beam = link_beam(robot, robot.links[i])
+        inside = beam.L - z[chain.lengths_at[i]] if link.slide is not None else 0.0
+        own = link.root_mass + beam.rod(-inside, beam.L - inside)
         heavy[i] = heavy[i] + turn(own, np.array(R, float).T) + _shifted(beyond[i], arm)
         if link.parent is None or link.parent < 0:
             continue
