@@ -36,8 +36,10 @@ class Basis(Held, ABC):
        rest of the arm at the configuration `at`), `free`, or one EndLoad a link.
     3. `shapes(i, beam, end)` returns the Shapes of link i, zero at its root, polynomial between
        breaks, in the order x-y, x-z, axial, torsion; links differ by entries of lists alone.
-    4. `sliding(i, beam, end)` returns the shapes of a link i that slides.
-    5. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
+    4. `carrying(i, beam, end, places)` returns them where the link carries or ties something at
+       places inside it, m from its root: those of duty 3, unless the basis can do better.
+    5. `sliding(i, beam, end)` returns the shapes of a link i that slides.
+    6. `from_above` claims whether frequencies fall to the exact ones from above as it is refined.
     """
 
     from_above: ClassVar[bool]
@@ -73,6 +75,10 @@ class Basis(Held, ABC):
     @abstractmethod
     def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the shapes of link i."""
+
+    def carrying(self, i: int, beam: AnyBeam, end: EndLoad, places: tuple[float, ...]) -> Shapes:
+        """Return the shapes of link i that carries something at places inside it."""
+        return self.shapes(i, beam, end)
 
     @abstractmethod
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
@@ -206,8 +212,12 @@ class FiniteElements(Basis):
 
     def shapes(self, i: int, beam: AnyBeam, end: EndLoad) -> Shapes:
         """Return the shapes of link i's elements."""
+        return self.carrying(i, beam, end, ())
+
+    def carrying(self, i: int, beam: AnyBeam, end: EndLoad, places: tuple[float, ...]) -> Shapes:
+        """Return the shapes of elements that meet at these places, where shear and moment jump."""
         modes = None if self.modes is None else per_link(self.modes, i)
-        return element_shapes(beam, per_link(self.count, i), self.order, modes)
+        return element_shapes(beam, per_link(self.count, i), self.order, modes, places)
 
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
         """Return the same elements on the part outside, stretched with it."""

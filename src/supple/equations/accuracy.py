@@ -200,11 +200,11 @@ def _remedy(robot: Any, pose: Pose, basis: Basis, chain: Chain, right: _Linear) 
         for k, (segment, L) in enumerate(pose.each):
             shapes, name = None, pose.structure.links[k]
             if name in names and not segment.beam.rigid:
-                i, last = names.index(name), pose.structure.pieces(name)[-1]
-                beam = segment.beam.outside(L)
-                if pose.structure.links.count(name) > 1:  # cut where something hangs on it
+                i, pieces = names.index(name), pose.structure.pieces(name)
+                beam, load = segment.beam.outside(L), other.end(i) or loads[pieces[-1]]
+                if len(pieces) > 1:  # cut where something hangs on it
                     beam = link_beam(robot, robot.links[i])
-                shapes = other.shapes(i, beam, other.end(i) or loads[last])
+                shapes = other.carrying(i, beam, load, tuple(pose.starts[p] for p in pieces[1:]))
             parts.append(on_link(segment, L, shapes, pose.starts[k]))
         found = _solved(pose, parts)
         if found is None:

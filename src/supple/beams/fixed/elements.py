@@ -63,13 +63,22 @@ ELEMENTS = {
 }
 
 
-def mesh(beam: AnyBeam, n: int, order: str = "cubic", L: float | None = None) -> Mesh:
-    """Return n elements on a beam; L is the free length of one that slides, else beam.L."""
+def mesh(
+    beam: AnyBeam,
+    n: int,
+    order: str = "cubic",
+    L: float | None = None,
+    carries: tuple[float, ...] = (),
+) -> Mesh:
+    """Return n elements on a beam; L is the free length of one that slides, else beam.L.
+
+    carries: places inside, m from the root, that carry something: nodes, where strains may jump.
+    """
     if order not in ELEMENTS:
         raise SuppleError(f"order is '{order}': choose one of {', '.join(ELEMENTS)}")
     if n < 1 or n != int(n):
         raise SuppleError(f"{n} elements: give a whole number of 1 or more for each link")
-    return Mesh(beam, beam.L if L is None else L, int(n), ELEMENTS[order])
+    return Mesh(beam, beam.L if L is None else L, int(n), ELEMENTS[order], carries)
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,7 @@ class Mesh(OnBeam):
     L: float
     n: int
     element: Element
+    carries: tuple[float, ...] = ()
 
     @property
     def size(self) -> int:
@@ -94,7 +104,8 @@ class Mesh(OnBeam):
     @property
     def spans(self) -> list[tuple[float, int, float]]:
         """Where each span of the beam begins, its elements, at least one, and their length."""
-        edges = np.array([0.0, *self.beam.outside(self.L).breaks, self.L])
+        breaks = self.beam.outside(self.L).breaks
+        edges = np.array([0.0, *sorted({*map(float, breaks), *self.carries}), self.L])
         lengths = np.diff(edges)
         share = lengths / self.L * self.n if self.L else np.full(1, float(self.n))
         each = np.maximum(np.rint(share).astype(int), 1)

@@ -19,8 +19,14 @@ Array = NDArray[np.float64]
 _ENDS = {kind: row[:2] for kind, row in PLANES.items()} | {"axial": (0,), "torsion": (3,)}
 
 
-def element_shapes(beam: AnyBeam, n: int, order: str, modes: int | None = None) -> Shapes:
-    """Return the shape functions of n elements on a link.
+def element_shapes(
+    beam: AnyBeam,
+    n: int,
+    order: str,
+    modes: int | None = None,
+    carries: tuple[float, ...] = (),
+) -> Shapes:
+    """Return the shape functions of n elements on a link, with nodes where it `carries` something.
 
     With `modes` each deformation is reduced to the static shapes of unit end motions and its
     lowest natural shapes with the end held; the static answer to end loads stays exact. Motions
@@ -29,7 +35,7 @@ def element_shapes(beam: AnyBeam, n: int, order: str, modes: int | None = None) 
 
     Source: [CraigBampton1968].
     """
-    net = mesh(beam, n, order)
+    net = mesh(beam, n, order, carries=carries)
     # The fields of a mesh as Legendre series on each element; interpolation is exact here
     degree = max(net.element.bending, net.element.rod) + 1
     t, weights = legendre.leggauss(degree + 1)

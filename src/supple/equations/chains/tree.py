@@ -70,10 +70,12 @@ def tree_chain(
         if beam.rigid or basis is None:
             shaped: Shaped = (None, rigid_invariants(beam))
         else:
-            key = (beam, load, basis.of_link(i)) if isinstance(beam, Beam) else (i,)
+            inner = tuple(at for (j, at), k in sections.items() if j == i and k and at is not None)
+            places = () if slide else inner  # of a link that slides they are no points of its own
+            key = (beam, load, basis.of_link(i), places) if isinstance(beam, Beam) else (i,)
             known = next((shaped for other, shaped in made if other == key), None)
             if known is None:
-                shapes = basis.shapes(i, beam, load)
+                shapes = basis.carrying(i, beam, load, places)
                 known = shapes, invariants(beam, shapes, load, stiffening)
                 made.append((key, known))
             shaped = known
