@@ -90,6 +90,10 @@ def test_mzv_has_its_three_impulses() -> None:
     found = supple.shaper("mzv", 2.0, 0.1)
     period = 1 / (2.0 * math.sqrt(1 - 0.01))
     assert found.times == pytest.approx([0, 3 / 8 * period, 3 / 4 * period])
+    assert left_by_impulses(found.times, found.amplitudes, 2.0, 0.1) < 1e-12
+    # undamped, a right-angled triangle of sides 1, sqrt 2, 1; the sum is one
+    sides = np.array([1, math.sqrt(2), 1]) / (2 + math.sqrt(2))
+    assert supple.shaper("mzv", 2.0).amplitudes == pytest.approx(sides, rel=1e-14)
 
 
 def test_several_modes() -> None:

@@ -47,6 +47,34 @@ def test_friction_of_a_ball_joint_is_that_law_about_the_axis_it_turns_about() ->
         assert felt == pytest.approx(0.2 * np.array(rates).T @ w, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("turn", [0.0, 1e-6, 0.06, 0.07, 1.3, 3.0, np.pi - 1e-6])
+def test_a_spring_of_a_ball_joint_turns_back_by_its_angle(turn: float) -> None:
+    """k phi about the axis of the turn, however large; small swings go at sqrt(k / I)."""
+    body = {"mass": 1.0, "inertia": [0.2, 0.2, 0.2]}
+    joint = {"type": "spherical", "stiffness": 3.0}
+    link = {"name": "one", "length": 0.5, "theory": "rigid", "body": body, "joint": joint}
+    model = supple.build(supple.MechanismRobot(name="ball", gravity=[0, 0, 0], links=[link]))
+    q, rest = np.array([0.0, 0.0, turn]), np.zeros(3)
+    qdd = model.forward_dynamics(q, rest, [])
+    assert qdd == pytest.approx([0, 0, -3.0 * turn / 0.2], rel=1e-6, abs=1e-9)
+    assert model.energy(q, rest) == pytest.approx(3.0 * turn**2 / 2, rel=1e-6, abs=1e-15)
+    A = supple.linearize(model, q, rest, []).A
+    assert np.isfinite(A).all()
+    assert A[5, 2] == pytest.approx(-3.0 / 0.2, rel=1e-5)
+
+
+def test_a_spring_of_a_passive_hinge_pulls_towards_its_rest() -> None:
+    joint = {"type": "revolute", "passive": True, "stiffness": 3.0, "rest": 0.2}
+    link = {"name": "one", "length": 0.5, "theory": "rigid", "joint": joint,
+            "body": {"mass": 1.0, "inertia": 0.2}}  # fmt: skip
+    robot = supple.MechanismRobot(name="hinge", planar=True, gravity=[0, 0, 0], links=[link])
+    model = supple.build(robot)
+    for q in (-0.4, 0.2, 0.9):
+        assert model.forward_dynamics([q], [0.0], []) == pytest.approx([-15.0 * (q - 0.2)])
+        assert model.energy([q], [0.0]) == pytest.approx(1.5 * (q - 0.2) ** 2)
+        assert model.inverse_dynamics([q], [0.0], [0.0]) == pytest.approx([3.0 * (q - 0.2)])
+
+
 def test_friction_is_one_law_of_model_path_and_rigid_delta() -> None:
     """Joints that creep: f tanh(v / 0.01) in the Model, along a path and of the rigid Delta."""
     rubbing = arm(joint={"friction": 0.3})

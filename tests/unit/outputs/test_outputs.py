@@ -718,3 +718,29 @@ def test_an_accelerometer_on_an_arm_that_sags_reads_its_tilt():
     wanted = -gravity + np.cross(turn, gravity)  # (1 + turn x)' (-g)
     assert sag.outputs["felt"] == pytest.approx(wanted, rel=1e-9)
     assert np.abs(np.cross(turn, gravity)).min() > 1e-4
+
+
+@pytest.mark.parametrize("place", [0.013, 0.4, 0.71, 0.987])
+def test_stress_along_a_steep_taper_is_that_of_the_section_there(place):
+    """A bar that thins to a twentieth: M c / I, with a torque Saint-Venant's rectangle there."""
+    import casadi as ca
+
+    from supple.outputs.stress import stress_along, von_mises
+    from supple.structure.serial import link_beam
+
+    thick, thin = 0.1, 0.005
+    stations = [{"at": x, "section": {"shape": "rectangle", "depth": h, "width": 0.03}}
+                for x, h in ((0, thick), (1.0, thin))]  # fmt: skip
+    metal = {"young_modulus": 7e10, "poisson_ratio": 0.3, "density": 2700}
+    link = {"name": "horn", "length": 1.0, "material": metal, "stations": stations}
+    robot = supple.SerialRobot(name="horn", links=[link])
+    x = ca.SX.sym("x")
+    load = ca.SX.sym("load", 6)
+    along = stress_along(link_beam(robot, robot.links[0]), x, load, False)
+    f = ca.Function("f", [x, load], [along])
+    h = thick + (thin - thick) * place
+    bent = float(f(place, [0, 0, 0, 0, 0, 7.0]))
+    assert bent == pytest.approx(7.0 * (h / 2) / (0.03 * h**3 / 12), rel=1e-11)
+    section = supple.Rectangle(shape="rectangle", depth=h, width=0.03)
+    carried = [30.0, 0, 0, 5.0, -2.0, 7.0]
+    assert float(f(place, carried)) == pytest.approx(von_mises(section, carried), rel=1e-9)

@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import supple
 
@@ -59,6 +60,33 @@ def test_zeros_of_hub_torque_to_tip_in_closed_form():
     zeros = found.zeros("tau.link1", "tip.y")
     assert np.abs(zeros.imag).max() == 0
     assert zeros.real == pytest.approx(wanted, rel=1e-9)
+
+
+def test_zeros_of_tip_force_to_strain_in_closed_form():
+    """At the root by reciprocity those of hub torque to tip; at x of a clamped beam, by hand.
+
+    A load on the tip bends the beam there by w'' = A (cosh + cos)(b x) + B (sinh + sin)(b x), with
+    w''(L) = 0; it vanishes at x where the two rows are parallel.
+    """
+    where = (0.0, 0.5)
+    strains = [supple.Strain("link1", x, 0.01) for x in where]
+    found = supple.response(PINNED, [0.0], [48.0], ["force.y"], strains, joints="locked")
+    zeros = found.zeros("force.y", strains[0])
+    wanted = [closed_form(x, -1) for x in (2.365, 5.498, 8.639, 11.781)]
+    assert zeros.imag == pytest.approx(0, abs=1e-9)
+    assert zeros.real == pytest.approx(wanted, rel=1e-9)
+
+    def parallel(b: float) -> float:
+        rows = [(math.cosh(y) + math.cos(y), math.sinh(y) + math.sin(y)) for y in (b / 2, b)]
+        return (rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]) / math.cosh(b)
+
+    b = np.linspace(1.0, math.sqrt(2 * math.pi * 48), 4000)
+    signs = np.array([parallel(x) for x in b])
+    places = np.flatnonzero(signs[1:] * signs[:-1] < 0)
+    roots = [brentq(parallel, b[k], b[k + 1], xtol=1e-13) ** 2 for k in places]
+    inner = found.zeros("force.y", strains[1])
+    assert len(roots) > 1
+    assert inner[np.abs(inner.real) < 1e-6].imag == pytest.approx(roots, rel=1e-9)
 
 
 def test_zeros_of_the_joint_are_clamped_frequencies_and_a_hub_moves_none():

@@ -78,12 +78,13 @@ def _turned(ball: Ball, angles: Vector) -> Vector:
     series: Scalar = 0.0
     for term in reversed(SERIES):
         series = add(mul(series, u), term)
+    squared = dot(skew, skew)  # 4 sin^2 phi: near a half turn 1 - u has no digits left
     if isinstance(u, float):
-        far = math.asin(math.sqrt(min(u, 1.0))) / math.sqrt(u * (1 - u)) if u > NEAR else 0.0
-        return scale(0.5 * (far or series), skew)
+        sine = math.sqrt(max(squared, 1e-60)) / 2
+        return scale(0.5 * (series if u < NEAR else math.atan2(sine, 1 - 2 * u) / sine), skew)
     ca = casadi()
-    v = ca.fmin(ca.fmax(u, NEAR), 1 - 1e-15)
-    far = ca.asin(ca.sqrt(v)) / ca.sqrt(v * (1 - v))
+    sine = ca.sqrt(ca.fmax(squared, 1e-60)) / 2
+    far = ca.atan2(sine, 1 - 2 * u) / sine
     return scale(0.5 * ca.if_else(u < NEAR, series, far), skew)
 
 
