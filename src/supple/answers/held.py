@@ -64,6 +64,7 @@ class FrozenTable(dict[str, T]):
 
 
 PLAIN = {float, int, str, bool, type(None)}  # most parts are, and hold no array
+LISTS = (tuple, list)
 
 
 def still(value: T) -> T:
@@ -71,17 +72,21 @@ def still(value: T) -> T:
 
     Of mappings dicts alone: others, such as a Model's functions, make their parts when asked.
     """
-    if type(value) in PLAIN:
-        return value
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
+        return value
+    parts: Any = ()
+    if isinstance(value, LISTS):
+        parts = value
     elif isinstance(value, dict):
-        still(tuple(value.values()))
-    elif isinstance(value, tuple | list):
-        for part in value:
-            still(part)
+        parts = value.values()
     elif is_dataclass(value) and not isinstance(value, type):
-        still(tuple(getattr(value, "__dict__", {}).values()))
+        parts = tuple(getattr(value, "__dict__", {}).values())
+    for part in parts:
+        if type(part) is np.ndarray:
+            part.setflags(write=False)
+        elif type(part) not in PLAIN:
+            still(part)
     return value
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -59,11 +61,18 @@ def axis_rotation(axis: ArrayLike, angle: ArrayLike) -> Array:
 
 
 def rpy_rotation(rpy: ArrayLike) -> Array:
-    """Return Rz(yaw) Ry(pitch) Rx(roll), (3, 3), as in URDF."""
+    """Return Rz(yaw) Ry(pitch) Rx(roll), (3, 3), as in URDF; it is read-only."""
+    roll, pitch, yaw = np.asarray(rpy, float).tolist()
+    return _rpy_rotation(roll, pitch, yaw)
+
+
+@lru_cache(maxsize=256)
+def _rpy_rotation(*rpy: float) -> Array:
     rotation: Array = np.eye(3)
-    for axis, angle in zip(np.eye(3)[::-1], np.asarray(rpy, float)[::-1], strict=True):
+    for axis, angle in zip(np.eye(3)[::-1], rpy[::-1], strict=True):
         if angle:
             rotation = rotation @ axis_rotation(axis, angle)
+    rotation.setflags(write=False)
     return rotation
 
 

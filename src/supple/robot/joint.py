@@ -220,8 +220,9 @@ class MechanismJoint(BaseJoint):
         if self.type not in TURNS or planar:
             return (Turn("", Z if self.type in TURNS else tuple(self.direction.tolist())),)
         turns = TURNS[self.type]
-        given = self.axes or [turn.axis for turn in turns]
-        return tuple(turn._replace(axis=axis) for turn, axis in zip(turns, given, strict=True))
+        if self.axes is None:
+            return turns
+        return tuple(turn._replace(axis=axis) for turn, axis in zip(turns, self.axes, strict=True))
 
     def _of_motor(self) -> str | None:
         if self.rotor_inertia:

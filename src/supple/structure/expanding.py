@@ -35,6 +35,7 @@ from ..robot import (
     SerialRobot,
     remembered,
 )
+from ..robot.joint import HELD
 from .mechanism import moving_mechanism, placed_structure
 from .moving import MovingStructure
 from .parts import Joints, Structure
@@ -42,6 +43,20 @@ from .parts import Joints, Structure
 __all__ = ["delta_structure", "moving_delta", "written_arm", "written_delta"]
 
 Array = NDArray[np.float64]
+
+# What every Delta is made of: copies of these are changed, for its own parts have been checked
+MADE: Any = (MechanismLink.model_construct, MechanismRobot.model_construct)
+LINK: MechanismLink = MADE[0](name="link", parent=BASE)
+ROBOT: MechanismRobot = MADE[1](name="robot", links=())
+MOUNT, END = Mount(), ClosureEnd(link="platform")
+MOTOR = MechanismJoint(axis=(0.0, 1.0, 0.0))
+ELBOW, FREE = MechanismJoint(type="universal"), MechanismJoint(type="free")
+ENDS: Any = ("lower", "platform")
+WRISTS = {
+    "single": Closure(ends=ENDS, type="universal", axes=((0, 0, 1), (0, 1, 0))),
+    "parallelogram": Closure(ends=ENDS, type="spherical"),
+    "twist": Closure(ends=ENDS, type="constant-velocity"),
+}
 
 
 def written_arm(robot: SerialRobot, position: ArrayLike | None = None) -> MechanismRobot:
@@ -136,13 +151,14 @@ def _written(robot: DeltaRobot, place: Array, phi: Array | None) -> MechanismRob
     Its parts have been checked, with the Delta.
     """
     links, closures = _legs(robot, phi)
-    free = MechanismJoint(type="free", start=(*place.tolist(), 0.0, 0.0, 0.0))
+    free = FREE.model_copy(update={"start": (*place.tolist(), 0.0, 0.0, 0.0)})
     own: dict[str, Any] = {"joint": free, "theory": "rigid", "body": robot.platform.body}
-    links.append(MechanismLink(name="platform", parent=BASE, **own))
+    links.append(LINK.model_copy(update={"name": "platform", **own}))
     kept = ("gravity", "materials", "sections", "payload", "foundation", "source")
     whole = {key: value for key, value in _given(robot).items() if key in kept}
     whole |= {"name": f"{robot.name}-as-mechanism", "tip": "platform"}
-    return MechanismRobot.model_construct(**whole, links=tuple(links), closures=tuple(closures))
+    whole |= {"links": tuple(links), "closures": tuple(closures)}
+    return ROBOT.model_copy(update=whole)
 
 
 def _given(part: Any, *less: str) -> dict[str, Any]:
@@ -150,32 +166,33 @@ def _given(part: Any, *less: str) -> dict[str, Any]:
     return {key: getattr(part, key) for key in part.model_fields_set.difference(less)}
 
 
+def _mount(xyz: tuple[float, ...], rpy: tuple[float, ...] | None = None) -> Mount:
+    """A mount, whose turn is given where there is one."""
+    return MOUNT.model_copy(update={"xyz": xyz} if rpy is None else {"xyz": xyz, "rpy": rpy})
+
+
 def _legs(robot: DeltaRobot, phi: Array | None) -> tuple[list[MechanismLink], list[Closure]]:
     """Links and closures of a Delta, whose legs are copies of one another."""
     rods, radius = robot.lower.rods, robot.platform.radius
     starts: list[list[float]] = [[0.0] * 3] * 3 if phi is None else phi.tolist()
-    motor = MechanismJoint(axis=(0.0, 1.0, 0.0), **_given(robot.motor))
-    upper = MechanismLink(name="upper", parent=BASE, joint=motor, **_given(robot.upper))
-    elbow = MechanismJoint(type="universal")
-    own = _given(robot.lower, "rods", "spacing")
-    lower = MechanismLink(name="lower", parent="upper", joint=elbow, **own)
-    tie: dict[str, Any] = {"single": {"type": "universal", "axes": ((0, 0, 1), (0, 1, 0))}}
-    tie |= {"parallelogram": {"type": "spherical"}, "twist": {"type": "constant-velocity"}}
-    wrist = Closure(ends=("lower", "platform"), **tie[rods])  # type: ignore[arg-type]
-    made: Any = Mount.model_construct
+    driven = _given(robot.motor)
+    driven |= {key: (driven[key],) for key in HELD if driven.get(key) is not None}
+    motor, wrist = MOTOR.model_copy(update=driven), WRISTS[rods]
+    upper = LINK.model_copy(update=_given(robot.upper))
+    lower = LINK.model_copy(update=_given(robot.lower, "rods", "spacing"))
     links: list[MechanismLink] = []
     closures: list[Closure] = []
     for leg, (angle, start) in enumerate(zip(robot.angles, starts, strict=True)):
         c, s = math.cos(angle), math.sin(angle)
-        hip = made(xyz=(robot.base_radius * c, robot.base_radius * s, 0.0), rpy=(0.0, 0.0, angle))
+        hip = _mount((robot.base_radius * c, robot.base_radius * s, 0.0), (0.0, 0.0, angle))
         turning = motor.model_copy(update={"mount": hip, "start": (start[0],)})
         arm = f"upper{leg + 1}"
         links.append(upper.model_copy(update={"name": arm, "joint": turning}))
         for tag, side in _sides(robot):
-            bent = {"mount": made(xyz=(0.0, side, 0.0)), "start": tuple(start[1:])}
-            joint, rod, on = elbow.model_copy(update=bent), f"lower{leg + 1}{tag}", arm
+            bent = {"mount": _mount((0.0, side, 0.0)), "start": tuple(start[1:])}
+            joint, rod, on = ELBOW.model_copy(update=bent), f"lower{leg + 1}{tag}", arm
             place = (radius * c - side * s, radius * s + side * c, 0.0)
-            mount = made(xyz=place, rpy=(0.0, 0.0, angle))
+            mount = _mount(place, (0.0, 0.0, angle))
             if rods == "twist" and phi is not None:
                 # a third turn, held by the arm as the platform holds the rod
                 turned = [
@@ -183,8 +200,9 @@ def _legs(robot: DeltaRobot, phi: Array | None) -> tuple[list[MechanismLink], li
                     for a in (start[1], start[0] + start[1])
                 ]
                 about = rpy_of(axis_rotation((0, 0, 1), angle) @ turned[1])
-                mount = made(xyz=place, rpy=tuple(about))
-                held = ClosureEnd(link=arm, mount=made(rpy=tuple(rpy_of(turned[0]))))
+                mount = _mount(place, tuple(about))
+                back = MOUNT.model_copy(update={"rpy": tuple(rpy_of(turned[0]))})
+                held = ClosureEnd(link=arm, mount=back)
                 pair = (held, ClosureEnd(link=f"spin{leg + 1}"))
                 closures.append(wrist.model_copy(update={"name": f"elbow-{rod}", "ends": pair}))
                 spin = MechanismJoint(type="revolute", passive=True, axis=(1.0, 0.0, 0.0))
@@ -193,7 +211,7 @@ def _legs(robot: DeltaRobot, phi: Array | None) -> tuple[list[MechanismLink], li
                     on = name
                 joint = MechanismJoint(type="fixed")
             links.append(lower.model_copy(update={"name": rod, "parent": on, "joint": joint}))
-            ends = [ClosureEnd(link=rod), ClosureEnd(link="platform", mount=mount)]
+            ends = [END.model_copy(update={"link": rod}), END.model_copy(update={"mount": mount})]
             ends = ends[::-1] if rods == "twist" else ends
             closures.append(wrist.model_copy(update={"name": f"wrist-{rod}", "ends": tuple(ends)}))
     return links, closures

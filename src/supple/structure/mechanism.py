@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..answers.held import still
 from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.closing import Loop, alike
 from ..architectures.frames import Frames
@@ -24,7 +25,7 @@ from ..kernels.jets import Jet, concatenate, rotation_jet
 from ..kernels.spatial import cross_matrix, rpy_rotation, turn
 from ..robot import MechanismRobot, remembered
 from .moving import MovingClosure, MovingStructure
-from .parts import Closure, Joints, Release, Segment, Structure
+from .parts import PLANAR, Closure, Joints, Release, Segment, Structure
 from .rows import independent
 from .serial import end_masses, link_beam, root_mass, section_axes
 from .supports import hub_before, sprung
@@ -32,6 +33,8 @@ from .supports import hub_before, sprung
 __all__ = ["mechanism_structure", "moving_mechanism", "placed_structure"]
 
 Array = NDArray[np.float64]
+FREE = still(tuple(Release(row) for row in np.eye(6)))  # what a free joint lets go
+PLACING = ("name", "joint", "parent", "at")  # what a link is told that its beam does not know
 
 
 @dataclass(frozen=True)
@@ -216,24 +219,36 @@ def _made(m: Mechanism) -> _Fixed:
         link = robot.links[j]
         if j >= 0 and s is not None and (link.joint.type == "prismatic" or s < (link.length or 0)):
             places[j].add(s)
+    own: list[list[int]] = [[] for _ in robot.links]
+    for k, c in enumerate(m.tree.coordinates):
+        own[c.link].append(k)
+    tip, each_up = robot.tip_index, zip(m.tree.parents, robot.links, strict=True)
+    through = [(j, other) for j, other in each_up if other.joint.type == "prismatic"]
     parts: list[_Parts] = []
     roots: list[Array] = []
+    known: dict[tuple[int, ...], tuple[Array, AnyBeam, Array, Array]] = {}
     for i, (link, each) in enumerate(zip(robot.links, places, strict=True)):
-        R_LS, cut, beam = section_axes(robot, link), sorted(each), link_beam(robot, link)
-        own = tuple(k for k, c in enumerate(m.tree.coordinates) if c.link == i)
-        # (6, 6) on the parts' ends, link axes: bodies, hubs of sliding links
-        tips = np.zeros((len(cut) + 1, 6, 6))
-        for mass in end_masses(link, robot.payload if i == robot.tip_index else None):
-            tips[-1] += mass
-        for j, other in zip(m.tree.parents, robot.links, strict=True):
-            if j == i and other.joint.type == "prismatic":
+        cut, slides = sorted(each), link.joint.type == "prismatic"
+        hubs = [other for j, other in through if j == i]
+        # legs of a Delta are copies of one: their parts are the very same, and so is what they make
+        of = [id(part) for word, part in vars(link).items() if word not in PLACING]
+        key = (id(link.joint.hub), *of) if not (cut or hubs or slides or i == tip) else (i,)
+        if key not in known:
+            R_LS, beam = section_axes(robot, link), link_beam(robot, link)
+            # (6, 6) on the parts' ends, link axes: bodies, hubs of sliding links
+            tips = np.zeros((len(cut) + 1, 6, 6))
+            for mass in end_masses(link, robot.payload if i == tip else None):
+                tips[-1] += mass
+            for other in hubs:
                 tips[cut.index(other.at) if other.at in cut else -1] += hub_before(other)
-        tips = np.array([turn(tip, R_LS) if tip.any() else tip for tip in tips])
-        masses = np.zeros_like(tips)
-        if link.joint.type != "prismatic":  # a link of no length has all of its mass on its end
-            at_root = masses if beam.L or cut else tips
-            at_root[0] += root_mass(link, beam, np.zeros(1), R_LS)[0]
-        parts.append(_Parts(tuple(cut), len(roots), R_LS, beam, tips, own))
+            tips = np.array([turn(mass, R_LS) if mass.any() else mass for mass in tips])
+            masses = np.zeros_like(tips)
+            if not slides:  # a link of no length has all of its mass on its end
+                at_root = masses if beam.L or cut else tips
+                at_root[0] += root_mass(link, beam, np.zeros(1), R_LS)[0]
+            known[key] = R_LS, beam, tips, masses
+        R_LS, beam, tips, masses = known[key]
+        parts.append(_Parts(tuple(cut), len(roots), R_LS, beam, tips, tuple(own[i])))
         roots += [*masses]
     axes, first = np.array([part.R_LS for part in parts]), np.array([roots])
     turned = bool((np.eye(3) != axes).any())
@@ -260,8 +275,7 @@ def _releases(
         bearing = sprung(joint.bearing, m.robot.planar, into)
     own = [m.tree.coordinates[k] for k in link.own]
     if joint.type == "free":
-        rows = np.eye(6)[[0, 1, 5] if m.robot.planar else range(6)]
-        return tuple(Release(row) for row in rows) + stays
+        return (tuple(FREE[k] for k in PLANAR) if m.robot.planar else FREE) + stays
     if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
         spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
         return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing + stays
@@ -269,9 +283,8 @@ def _releases(
         axis: Array = R_LS.T @ c.axis
         if any(other.order > c.order for other in own):  # carried by the turns that follow it
             axis = np.einsum("bji,bj->bi", moved.at.R[:, i] @ R_LS, moved.w[:, k])
-        zero = np.zeros_like(axis)
-        parts = [axis, zero] if c.kind == "slide" else [zero, axis]
-        direction = np.concatenate(parts, axis=-1)
+        direction = np.zeros((*axis.shape[:-1], 6))
+        direction[..., slice(3) if c.kind == "slide" else slice(3, 6)] = axis
         stiffness, J = c.stiffness, joint.reflected_inertia
         if joint.mimic is not None:
             led = (joint.mimic.joint, joint.mimic.multiplier)

@@ -182,11 +182,12 @@ class SegmentNumbers:
         for k, (release, direction) in enumerate(zip(releases, each, strict=True)):
             table[:, k, :-3] = direction[..., keep]
             table[:, k, -3:] = release.stiffness, release.inertia, release.series
+        rows = {key: numbers(beam) for key, beam in {id(s.beam): s.beam for s in segments}.items()}
         return cls(
             segments,
             parents=np.array([s.parent for s in segments], np.int32),
-            beams=np.array([numbers(s.beam) for s in segments]),
-            tip=np.array([s.tip_mass[np.ix_(keep, keep)] for s in segments]),
+            beams=np.array([rows[id(s.beam)] for s in segments]),
+            tip=np.array([s.tip_mass for s in segments])[:, keep[:, None], keep],
             start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             releases=table,
         )
@@ -274,29 +275,26 @@ class Structure:
             if segment.parent >= 0:
                 ends[i] = self.T[:, i] @ ends[segment.parent]
             for k, times, led, release in own.moves[i]:
-                toward, first = (
-                    np.broadcast_to(r.toward(slice(None)), (B, 6)) for r in (release, led)
+                toward, along = (
+                    times * release.toward(slice(None)),
+                    led.toward(slice(None))[..., :3],
                 )
-                slides = np.abs(first[:, :3]).max(axis=1) > 0
-                ends[i, :, :, k] += times * toward * np.where(slides, unit, 1.0)[:, None]
+                if np.count_nonzero(along):
+                    toward = toward * np.where(along.any(axis=-1), unit, 1.0)[:, None]
+                ends[i, :, :, k] += toward
             ends[i, :, 1] += self.L[:, i, None] * ends[i, :, 5]
             ends[i, :, 2] -= self.L[:, i, None] * ends[i, :, 4]
         tied = [(c.a, c.rows_a, c.b, c.rows_b) for c in self.closures]
         rows, size = (
-            np.concatenate(
-                [
-                    f(p) @ f(ends[a]) * (a >= 0) + f(q) @ f(ends[b]) * (b >= 0)
-                    for a, p, b, q in tied
-                ],
-                axis=1,
-            )
+            [f(p) @ f(ends[a]) * (a >= 0) + f(q) @ f(ends[b]) * (b >= 0) for a, p, b, q in tied]
             for f in (np.asarray, np.abs)
         )
-        scale = np.linalg.norm(size, axis=2, keepdims=True)
+        scale = np.linalg.norm(np.concatenate(size, axis=1), axis=2, keepdims=True)
         # a closure back at the hinge that carries it: what is left there is rounding
         most = np.abs(ends).max(axis=(0, 2, 3))[:, None, None]
         scale = np.maximum(scale, 1e-3 * most)
-        rank = np.linalg.matrix_rank(rows / np.where(scale > 0, scale, 1.0), tol=1e-10)
+        scaled = np.concatenate(rows, axis=1) / np.where(scale > 0, scale, 1.0)
+        rank = np.linalg.matrix_rank(scaled, tol=1e-10)
         return np.asarray(loose - rank, np.int64)
 
     @cached_property
@@ -333,8 +331,8 @@ class Structure:
         if self.closures:
             each = [[getattr(c, k) for c in self.closures for _ in c.rows_a[0]] for k in "ab"]
             ends = np.array(each, np.int32)
-            rows_of = [[getattr(c, f"rows_{k}")[..., keep] for c in self.closures] for k in "ab"]
-            rows = np.array([np.concatenate(part, 1) for part in rows_of])
+            rows_of = [[getattr(c, f"rows_{k}") for c in self.closures] for k in "ab"]
+            rows = np.take([np.concatenate(part, 1) for part in rows_of], keep, axis=-1)
         ties = np.zeros((len(own.ties), ends.shape[1]))
         if tied := own.ties.shape[1]:  # rows of releases alone come last
             ties = np.hstack([ties, own.ties])
