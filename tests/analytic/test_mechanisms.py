@@ -442,3 +442,30 @@ def test_a_welded_frame_swings_as_a_whole(joint: str, free: int) -> None:
     assert clamped.rigid_modes == 0
     low, high = clamped.omega[0] * (1 - 1e-9), clamped.omega[free] * (1 + 1e-9)
     assert low <= found.omega[0] <= high  # Rayleigh: `free` rows less
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("five-bar", "is singular: with its motors held"),
+        ("hexapod", "cannot be assembled: closure"),
+    ],
+)
+def test_poses_that_cannot_be_leave_their_neighbours_alone(name: str, sentence: str) -> None:
+    """A five-bar stretched out, 0.25 + 0.2 + 0.25 = 2 x 0.35 m; a leg that is 1.9 m longer than the
+    next one, though their feet stand 0.17 m apart and their balls 0.46 m.
+    """
+    robot = supple.load(name)
+    good = {"five-bar": np.array([2.1, 1.1]), "hexapod": np.full(6, 0.38)}[name]
+    bad = {"five-bar": [np.pi, 0.0], "hexapod": [0.1, 2.0, 0.3, 0.3, 0.3, 0.3]}[name]
+    theta = np.array([good, bad, good * np.nan, good + 0.01])
+    for ask, word in ((supple.modes, "omega"), (supple.statics, "tip_displacement")):
+        found = ask(robot, theta)
+        assert found.valid.tolist() == [True, False, False, True]
+        assert sentence in found.reason[1]
+        assert "not finite" in found.reason[2]
+        assert np.isnan(getattr(found, word)[1:3]).all()
+        alone = getattr(ask(robot, good + 0.01), word)
+        np.testing.assert_array_equal(getattr(found, word)[3], alone)
+    with pytest.raises(supple.SuppleError, match=sentence):
+        supple.forward(robot, bad)

@@ -163,8 +163,8 @@ def workspace(  # noqa: PLR0913 - every choice by keyword
         raise SuppleError(f"{robot.name} has no joint that moves: there is nothing to map")
     if given := [word for word, side in zip("xyz", (x, y, z), strict=True) if side is not None]:
         raise SuppleError(
-            f"{', '.join(given)} of {robot.name}: a serial arm is mapped over joints=, such as "
-            "joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
+            f"{', '.join(given)} of {robot.name}: arms and mechanisms are mapped over joints=, as "
+            "in joints=[(-1, 1), 0.5]; x, y and z are for a Delta's platform"
         )
     sides: list[Range] = [c.whole for c in each] if joints is None else listed("joints", joints)
     if len(sides) != len(each):
