@@ -182,6 +182,7 @@ def _legs(robot: DeltaRobot, phi: Array | None) -> tuple[list[MechanismLink], li
     lower = LINK.model_copy(update=_given(robot.lower, "rods", "spacing"))
     links: list[MechanismLink] = []
     closures: list[Closure] = []
+    elbows: dict[float, MechanismJoint] = {}
     for leg, (angle, start) in enumerate(zip(robot.angles, starts, strict=True)):
         c, s = math.cos(angle), math.sin(angle)
         hip = _mount((robot.base_radius * c, robot.base_radius * s, 0.0), (0.0, 0.0, angle))
@@ -189,8 +190,11 @@ def _legs(robot: DeltaRobot, phi: Array | None) -> tuple[list[MechanismLink], li
         arm = f"upper{leg + 1}"
         links.append(upper.model_copy(update={"name": arm, "joint": turning}))
         for tag, side in _sides(robot):
-            bent = {"mount": _mount((0.0, side, 0.0)), "start": tuple(start[1:])}
-            joint, rod, on = ELBOW.model_copy(update=bent), f"lower{leg + 1}{tag}", arm
+            rod, on = f"lower{leg + 1}{tag}", arm
+            if phi is not None or not leg:  # those of the other legs are the same
+                bent = {"mount": _mount((0.0, side, 0.0)), "start": tuple(start[1:])}
+                elbows[side] = ELBOW.model_copy(update=bent)
+            joint = elbows[side]
             place = (radius * c - side * s, radius * s + side * c, 0.0)
             mount = _mount(place, (0.0, 0.0, angle))
             if rods == "twist" and phi is not None:

@@ -159,10 +159,14 @@ def _segments(m: Mechanism, moved: TreeMotion, i: int, joints: Joints) -> Iterat
     if link.joint.type == "prismatic" and beam.rigid:
         beam = Beam(beam.L, 0.0)  # all of its mass is at the root: it may stand below zero
     parent = -1 if j < 0 else fixed.parts[j].segment(link.at)
-    releases, name, a = _releases(m, moved, i, joints, own), link.name, np.zeros_like(free)
+    releases, name = _releases(m, moved, i, joints, own), link.name
+    if not own.places:
+        yield Segment(name, parent, beam, releases, own.R_LS, own.tips[0])
+        return
+    a = np.zeros_like(free)
     for k, tip in enumerate(own.tips):
         b = np.full_like(free, own.places[k]) if k < len(own.places) else free
-        part = beam if not own.places else _part(link.name, beam, a, b, free)
+        part = _part(link.name, beam, a, b, free)
         yield Segment(name, parent, part, releases, own.R_LS, tip)
         if k < len(own.places):
             name, parent, releases, a = f"{link.name}@{own.places[k]:g}", own.first + k, (), b
