@@ -62,10 +62,15 @@ def held_modes(
     from ...beams.basis import AssumedModes
     from ...equations.build import build
     from ...equations.model import Model
+    from ...robot import remembered
 
     if platform:
         poses = architecture_of(robot).resolve(None, poses).theta
-    model = basis if isinstance(basis, Model) else build(robot, basis or AssumedModes(3))
+    model = basis
+    if basis is None:  # asked again and again along a path
+        model = remembered(robot, "held by a servo", lambda: build(robot, AssumedModes(3)))
+    elif not isinstance(basis, Model):
+        model = build(robot, basis)
     pairs = []
     for theta, poles in zip(poses, closed_loop_poles(model, servo, poses), strict=True):
         upper = poles[(poles.imag > 1e-9) & (-poles.real < 0.7 * np.abs(poles))]

@@ -102,10 +102,9 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
 
     `dt` (or the number of `samples`) says where the answer is wanted, not how it is integrated.
     Methods are rk4, adams, bdf, generalised-alpha, gauss and magnus, or `auto`. Adams and bdf keep
-    the error of every step within a relative `tolerance` (1e-9). The others measure no error: they
-    take their `step` from poles and the rates that the motion excites; of gauss and magnus a finer
-    `tolerance` only makes it shorter. Integration restarts where an input switches. `compiled`
-    steps in generated C.
+    the error of a step within a relative `tolerance` (1e-9); the others take their `step` from
+    poles and the rates that the motion excites, gauss and magnus shorter at a finer `tolerance`.
+    Integration restarts where an input switches. `compiled` steps in generated C.
 
     `outputs` are measured by name. A power balance that stays open by 1e-3 of the energy exchanged
     warns, and so do efforts and speeds beyond limits (told, not kept) and a run that ends early.
