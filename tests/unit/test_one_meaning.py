@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 
 import supple
 from supple import AssumedModes
+from supple.architectures.assembling import mechanism_of
 from supple.architectures.kinds import architecture_of
 from supple.beams.shapes import PLANES
 
@@ -212,3 +213,16 @@ def test_the_motors_of_a_delta_have_one_name() -> None:
         modal_damping=0.01,
     )
     assert found.values.shape == (1, 1, 1)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "free", "universal"])
+def test_coordinates_of_a_model_have_the_words_of_the_tree(kind) -> None:
+    robot = supple.loads(f"""
+    name: words
+    architecture: mechanism
+    links:
+      - {{name: b, joint: {{type: {kind}}}, theory: rigid, body: {{mass: 1, com: [0.5, 0, 0],
+         inertia: [0.1, 0.1, 0.1]}}}}
+    """)
+    words = [f"passive.{c.name}" for c in mechanism_of(robot).tree.coordinates]
+    assert list(supple.build(robot, supple.AssumedModes(1)).coordinates) == words

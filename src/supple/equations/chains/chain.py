@@ -21,6 +21,7 @@ from ...beams.theory import AnyBeam
 from ...errors import SuppleError
 from ...kernels.spatial import rpy_rotation
 from ...robot import JointedLink, SerialRobot
+from ...robot.joint import TURNS
 from ...structure import Structure
 from ...structure.serial import link_beam, serial_structure
 from .supports import Support, bearing_of, foundation_of
@@ -318,8 +319,11 @@ def _names(chain: Chain) -> tuple[str, ...]:
         out += [f"{word}.{name}" for name in support.names]
     for link in chain.links:
         if link.passive:
-            several, count = link.freedoms > 1, link.freedoms
-            out += [f"passive.{link.name}{f'.{k + 1}' * several}" for k in range(count)]
+            kind = "spherical" if link.freedoms == 3 else "universal"
+            words = [turn.word for turn in TURNS["free" if link.floats else kind]]
+            if link.floats and chain.planar:
+                words = [word for word in words if word in (".x", ".y", ".yaw")]
+            out += [f"passive.{link.name}{word}" for word in (words if link.freedoms > 1 else [""])]
     for link in chain.links:
         seen: dict[str, int] = {}
         for kind in link.shapes.kinds if link.shapes is not None else ():
