@@ -194,7 +194,7 @@ def _delta(robot: DeltaRobot, asked: _Asked) -> Model:
             "motor.stiffness"
         )
     stiffening, written = asked.stiffening is not False, as_mechanism(robot)
-    tree = assembled_tree(written, delta_basis(robot, asked.basis, written), stiffening)
+    tree = assembled_tree(written, delta_basis(asked.basis, written), stiffening)
     kept = [k for k in range(tree.chain.size) if k not in tree.places]
     still = () if robot.foundation is None else tuple(tree.z[kept].tolist())
     book = delta_book(written, tree.chain, still)

@@ -379,8 +379,8 @@ def _balls(joint: MechanismJoint, places: tuple[int, ...], K: Array, rest: Array
 def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tuple[EndLoad, ...]:
     """What the end of every link carries at the assembled pose: all that hangs on it in the tree.
 
-    Behind a passive joint it is its mass alone, which turns freely. Ends that meet in a closure
-    share what sits there.
+    Behind a passive joint it is its mass alone, which turns freely. Ends that meet in closures share
+    what sits there, and what is rigid there whole, such as a platform: each the same.
     """
     chain = laws.chain
     rigid = [link_beam(robot, link).rigid for link in robot.links]
@@ -394,19 +394,27 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     beyond = []  # about the end, base axes
     for link, (_, R, _) in zip(chain.links, frames, strict=True):
         beyond.append(turn(link.tip_mass, np.array(R, float).T))
+    own = []  # about the root, its axes
+    for i, link in enumerate(chain.links):
+        beam = link_beam(robot, robot.links[i])
+        inside = beam.L - z[chain.lengths_at[i]] if link.slide is not None else 0.0
+        own.append(link.root_mass + beam.rod(-inside, beam.L - inside))
+    meet: list[set[int]] = []  # ends that closures tie to each other, all on a platform together
     for closure in robot.closures:
-        ties = [robot.end_index(end) for end in closure.ends if end.at is None]
-        ties = [i for i in ties if i >= 0]
-        shared = sum(beyond[i][0, 0] for i in ties) / max(len(ties), 1)
-        for i in ties:
-            beyond[i] = np.diag([shared] * 3 + [0.0] * 3)
+        tied = {robot.end_index(end) for end in closure.ends if end.at is None} - {-1}
+        met = [group for group in meet if group & tied]
+        meet = [group for group in meet if not group & tied] + [tied.union(*met)]
+    for group in meet:
+        shared = sum(beyond[i][0, 0] + rigid[i] * own[i][0, 0] for i in group)
+        carry = [i for i in group if robot.links[i].joint.type != "free"]  # the others float
+        for i in group:
+            share = shared / len(carry) if i in carry else 0.0
+            beyond[i] = np.diag([share] * 3 + [0.0] * 3)
+            own[i] = own[i] * (not rigid[i])
     for i in reversed(range(len(chain.links))):
         link, (p, R, _) = chain.links[i], frames[i]
         arm = np.array(ends[i], float) - np.array(p, float)
-        beam = link_beam(robot, robot.links[i])
-        inside = beam.L - z[chain.lengths_at[i]] if link.slide is not None else 0.0
-        own = link.root_mass + beam.rod(-inside, beam.L - inside)
-        heavy[i] = heavy[i] + turn(own, np.array(R, float).T) + _shifted(beyond[i], arm)
+        heavy[i] = heavy[i] + turn(own[i], np.array(R, float).T) + _shifted(beyond[i], arm)
         if link.parent is None or link.parent < 0:
             continue
         up, whole = link.parent, heavy[i]
@@ -419,7 +427,8 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     out = []
     for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
         about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
-        out.append(EndLoad(M[0, 0], tuple(about)) if end is None else end)
+        mass = float(f"{M[0, 0]:.14g}")  # legs that are alike have the same, not only to rounding
+        out.append(EndLoad(mass, tuple(about)) if end is None else end)
     return tuple(out)
 
 

@@ -9,9 +9,8 @@ from typing import Any
 from ...beams.basis import Basis
 from ...beams.shapes import EndLoad
 from ...errors import SuppleError
-from ...robot import DeltaRobot, MechanismRobot
+from ...robot import MechanismRobot
 from ..chains.chain import Chain
-from .rigid_delta import delta_bodies
 
 __all__ = ["delta_basis", "delta_book"]
 
@@ -21,20 +20,9 @@ def _parts(written: MechanismRobot) -> list[int]:
     return [{"upper": 0, "lower": 1}.get(link.name[:5], -1) for link in written.links]
 
 
-def delta_basis(robot: DeltaRobot, basis: Basis, written: MechanismRobot) -> Basis:
-    """Return the basis with its lists for (upper, lower) over all links of the mechanism.
-
-    Distal ends carry what hangs on the links: rods on an arm, a third of the platform on both.
-    Joints let them turn, so that no rotary inertia goes with it.
-    """
+def delta_basis(basis: Basis, written: MechanismRobot) -> Basis:
+    """Return the basis with its lists for (upper, lower) over all links of the mechanism."""
     changes: dict[str, Any] = {}
-    if basis.ends == "distal":
-        bodies = delta_bodies(robot)
-        third = bodies.platform[0, 0] / 3
-        tips = [0.0 if link.tip is None else link.tip.mass for link in (robot.upper, robot.lower)]
-        rods = 2 if robot.lower.rods == "parallelogram" else 1
-        ends = [EndLoad(tips[0] + bodies.lower[0, 0] + third), EndLoad(tips[1] + third / rods)]
-        basis = replace(basis, ends=ends)  # type: ignore[type-var]
     for word in ("count", "axial", "torsion", "modes", "ends"):
         given = getattr(basis, word, None)
         if isinstance(given, Sequence) and not isinstance(given, str):
