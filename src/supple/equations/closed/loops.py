@@ -379,8 +379,8 @@ def _balls(joint: MechanismJoint, places: tuple[int, ...], K: Array, rest: Array
 def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tuple[EndLoad, ...]:
     """What the end of every link carries at the assembled pose: all that hangs on it in the tree.
 
-    Behind a passive joint it is its mass alone, which turns freely. Ends that meet in closures share
-    what sits there, and what is rigid there whole, such as a platform: each the same.
+    Behind a passive joint, which turns freely, it is its mass alone, as if at the end itself. Ends
+    that meet in closures share what sits there, of rigid links all, such as a platform: each alike.
     """
     chain = laws.chain
     rigid = [link_beam(robot, link).rigid for link in robot.links]
@@ -417,13 +417,13 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
         heavy[i] = heavy[i] + turn(own[i], np.array(R, float).T) + _shifted(beyond[i], arm)
         if link.parent is None or link.parent < 0:
             continue
-        up, whole = link.parent, heavy[i]
+        up, whole, off = link.parent, heavy[i], np.array(p, float) - np.array(ends[link.parent])
         if link.passive and link.mimic is None:
-            whole = np.diag([whole[0, 0]] * 3 + [0.0] * 3)
+            whole, off = np.diag([whole[0, 0]] * 3 + [0.0] * 3), np.zeros(3)
         if link.carrier:
             heavy[up] = heavy[up] + _shifted(whole, np.array(p, float) - np.array(frames[up][0]))
         else:
-            beyond[up] = beyond[up] + _shifted(whole, np.array(p, float) - np.array(ends[up]))
+            beyond[up] = beyond[up] + _shifted(whole, off)
     out = []
     for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
         about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
