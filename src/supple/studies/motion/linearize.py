@@ -58,9 +58,10 @@ def linearize(
     speed = np.zeros(model.size) if qd is None else np.asarray(qd, float)
     if tau is None:  # joints do not accelerate: qdd = a + P tau, so that tau = -P_jj^-1 a_j
         k = model.joints
-        free = model.forward_dynamics(state, speed, np.zeros(k))
         P = np.linalg.solve(model.mass_matrix(state), np.eye(model.size)[:, :k])
-        effort = np.asarray(-np.linalg.solve(P[:k], free[:k]), float)
+        effort = np.zeros(k)
+        for _ in range(2):  # again for the digits that stiff links cost P
+            effort -= np.linalg.solve(P[:k], model.forward_dynamics(state, speed, effort)[:k])
     else:
         effort = np.asarray(tau, float)
     asked = _listed("outputs", outputs, str | Output, WORDS)
