@@ -95,8 +95,8 @@ def stroke(quick: bool) -> Report:
     for name in [key for key in racers if not key.startswith("supple")]:
         t, moved = answers[name]
         rows = np.minimum(np.searchsorted(t, ours.t[1:] - 1e-9), len(t) - 1)
-        peak = np.abs(ours.tip[:, :3]).max()
-        off[name] = float(np.abs(moved[rows] - ours.tip[1:, :3]).max() / peak)
+        peak = np.abs(ours.moved[:, :3]).max()
+        off[name] = float(np.abs(moved[rows] - ours.moved[1:, :3]).max() / peak)
         more[name] = {"apart": f"{off[name]:.1%} of peak"}
     checks = [
         Check("MuJoCo at n = 4 within 3 % of the peak", off[n] < 0.03) for n in off if "4" in n

@@ -102,6 +102,8 @@ def coordinates(structure: Structure, ends: Sequence[Array], motors: bool = Fals
         for which, tied in ((c.a, c.rows_a[0]), (c.b, c.rows_b[0])):
             if which >= 0:
                 row += tied @ end[which]
+        for which, taken in c.slides:
+            row[:, releases[which].start] += taken[0]
         rows.append(row)
     if (ties := structure.known_numbers.ties).size:
         tied = np.zeros((ties.shape[1], end.shape[-1]))

@@ -157,3 +157,56 @@ def test_it_says_why_there_is_no_move() -> None:
     )
     with pytest.raises(supple.SuppleError, match="stress_limit: link a names no material"):
         supple.plan(bare, [0.0], [0.5], effort_limit=2.0, stress_limit=1e6)
+
+
+def _stiff(name: str) -> supple.MechanismRobot:
+    """A mechanism of the library with links that do not bend."""
+    robot = supple.load(name)
+    assert isinstance(robot, supple.MechanismRobot)
+    return robot.with_({f"links.{link.name}.theory": "rigid" for link in robot.links})
+
+
+@pytest.mark.slow
+def test_loops_are_shut_along_a_plan() -> None:
+    """The efforts planned move the closed equations there, at rest and within the limits.
+
+    No straight line between the same poses is faster under the same limits.
+    """
+    model = supple.build(_stiff("five-bar"))
+    start, end = np.array([2.0944, 1.0472]), np.array([2.4944, 1.4472])
+    found = supple.plan(model, start, end, effort_limit=4.0, pieces=20)
+    assert 0.999 * 4.0 < np.abs(found.tau).max() <= 4.0 * (1 + 1e-6)
+    run = supple.simulate(
+        model,
+        tau=lambda t: found.tau[min(int(t / found.duration * 20), 19)],
+        theta0=start,
+        duration=found.duration,
+        dt=found.duration / 200,
+        step=found.duration / 400,
+        method="rk4",
+    )
+    np.testing.assert_allclose(run.q[::10], found.q, atol=1e-5)
+    assert np.abs(run.qd[-1]).max() < 1e-4 * np.abs(run.qd).max()
+    assert found.tried(model).residual < 1e-4
+    line = supple.effort_limited(model, [start, end], effort_limit=4.0)
+    assert found.duration < line.duration < 1.3 * found.duration
+    efforts = line.effort(np.linspace(0, line.duration, 301))
+    assert 0.99 * 4.0 < np.abs(efforts).max() < 4.02
+    led = supple.follow(model, line)  # the same efforts by another way
+    np.testing.assert_allclose(led.torque, line.effort(led.t), atol=1e-6)
+
+
+def test_a_load_that_swings_is_planned_to_rest() -> None:
+    """On its rod at the tip of a five-bar: it hangs at the end, as the joints stand."""
+    data = _stiff("five-bar").model_dump(exclude_unset=True)
+    rod = {"name": "rod", "parent": "left2", "length": 0.2, "theory": "rigid"}
+    rod |= {"joint": {"type": "revolute", "passive": True}, "mass_per_length": 0.1}
+    given = data | {"links": [*data["links"], rod | {"tip": {"mass": 0.5}}], "tip": "rod"}
+    model = supple.build(supple.MechanismRobot.model_validate(given | {"payload": None}))
+    found = supple.plan(model, [2.0944, 1.0472], [2.3944, 1.3472], 0.8, pieces=30)
+    assert np.ptp(found.q[:, 2]) > 0.3
+    assert not found.qd[[0, -1]].any()
+    trial = found.tried(model)
+    assert trial.residual < 1e-3 * np.linalg.norm(model.tip(found.q[-1]) - model.tip(found.q[0]))
+    with pytest.raises(supple.SuppleError, match="rod swings freely"):
+        supple.effort_limited(model, [[2.0944, 1.0472], [2.3944, 1.3472]], effort_limit=9.0)

@@ -257,7 +257,7 @@ def test_a_path_is_played_with_its_bending_larger(
     for share in (1.0, 0.0, 2.0):
         page.locator("[data-role=amplitude]").fill(str(share))
         drawn = page.evaluate("window.supple.viewers[0].figure.tip")
-        wanted = path.position[-1] + share * scale * path.tip[-1, :3]
+        wanted = path.wanted[-1] + share * scale * path.moved[-1, :3]
         np.testing.assert_allclose(drawn, wanted, atol=2e-5)
     cells = page.locator("table[data-title^='How far'] tbody tr").nth(2).locator("td.number")
     assert cells.first.inner_text() == f"{1e3 * path.peak[2]:.3g}"
@@ -381,6 +381,29 @@ def test_spatial_robots(visit: Any, tmp_path: Path, name: str) -> None:
     slide(seen.page, 3, seen.page.evaluate("window.supple.viewers[0].tracks[3].at[1]"))
     seen.shot(f"page-{name}")
     seen.clean("file://")
+
+
+def test_an_arm_leaves_its_hub_in_one_cut_in_the_middle_of_the_picture(
+    visit: Any, tmp_path: Path
+) -> None:
+    """A box 50 mm deep in a hub of 32.5 mm radius is hidden until sqrt(32.5^2 - 25^2) mm."""
+    found = supple.modes(supple.load("scara-parallel"), count=1)
+    seen = visit(found.save_page(tmp_path / "page.html", nearby=3).as_uri())
+    hold(seen.page)
+    hidden, off = seen.page.evaluate(
+        """() => {
+          const v = window.supple.viewers[0], { right, above } = v.camera.homeAxes();
+          const all = v.reached(v.track.pose(v.state.x));
+          const middle = (axis) => {
+            const at = all.map((p) => axis.reduce((x, a, k) => x + a * (p[k] - v.target[k]), 0));
+            return Math.abs(Math.min(...at) + Math.max(...at)) / 2;
+          };
+          const hidden = v.figure.inHub(0, v.scene.links[0].corners);
+          return [hidden, Math.max(middle(right), middle(above))];
+        }"""
+    )
+    assert hidden == pytest.approx(np.sqrt(0.0325**2 - 0.025**2))
+    assert off < 2e-3
 
 
 def test_the_tour_is_one_page(visit: Any, tmp_path: Path) -> None:

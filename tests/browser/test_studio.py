@@ -292,7 +292,7 @@ def test_a_path_is_played_scrubbed_and_saved(visit: Any, played: Any, tmp_path: 
     wait_for(lambda: abs(float(mark.get_attribute("data-x")) - 0.5) < 2e-3)
     scale = live.shown.scene.scale
     k = live.shown.at
-    wanted = run.path(live.shown.t[k])[0] + scale * run.tip[round(1000 * live.shown.t[k]), :3]
+    wanted = run.path(live.shown.t[k])[0] + scale * run.moved[round(1000 * live.shown.t[k]), :3]
     np.testing.assert_allclose(live.shown.stage.tip, wanted, atol=1e-9)
     choose(seen.page, "colour by", "strain energy")
     wait_for(lambda: "J/m" in seen.page.locator("[data-role=legend]").inner_text())

@@ -47,7 +47,7 @@ def test_inverted_u(console: Console, tmp_path: Path, monkeypatch: pytest.Monkey
     assert picture.exists()
     with pytest.warns(supple.SmallRangeWarning):
         found = supple.follow(supple.load("kuo-delta"), supple.InvertedU(), after=0.4)
-    for curve in found.tip.T:
+    for curve in found.moved.T:
         assert shows(figures[0], curve)
 
 
@@ -134,9 +134,7 @@ def test_way_points_of_platform_and_joints(console: Console, tmp_path: Path) -> 
     assert len(document["residual"]) == 6
     with xarray.open_dataset(stored) as data:
         assert data.t.values == pytest.approx(document["t"])
-        assert data.position.values[[0, -1]] == pytest.approx(
-            np.array([[0, 0, 0.5], [0.05, 0, 0.5]])
-        )
+        assert data.wanted.values[[0, -1]] == pytest.approx(np.array([[0, 0, 0.5], [0.05, 0, 0.5]]))
         assert np.abs(data.displacement.values).max() > 0
     arm = console("simulate", "industrial-3", "--path", "0,0,0:30deg,0,10deg", "--dt", "0.01")
     assert arm.code == 0

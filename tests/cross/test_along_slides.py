@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from scipy.spatial.transform import Rotation
 
 import supple
 from supple.equations.chains.link_fields import link_deflection
@@ -246,3 +247,107 @@ def test_a_drawing_puts_it_where_the_equations_do():
     for k, t in enumerate(found.t):
         q = run.q[np.argmin(np.abs(run.t - t))]
         np.testing.assert_allclose(found.p[k, 1], root(model, q, "jib")[0], atol=1e-12)
+
+
+FOOT = np.array([0.9, -0.6, 0.3])
+STIFF = {"theory": "rigid", "mass_per_length": 3, "tip": {"mass": 1.0, "inertia": [0.01] * 3}}
+
+
+def leaning(planar: bool, slide: dict, closure: str = "", hung: bool = False) -> supple.Robot:
+    """An arm, a boom that slides out of it, and a strut to a place along the boom, not square.
+
+    Or a rod to the base; with `hung` something swings at that place as well. All links are rigid.
+    """
+    foot = FOOT * [1, 1, not planar]
+    R = Rotation.from_euler("z", 0.3) * Rotation.from_euler("ZYX", [0.4, 0.2 * (not planar), 0])
+    place = Rotation.from_euler("z", 0.3).apply([0.5, 0, 0]) + R.apply([AT, 0, 0])
+    d = place - foot
+    length, yaw = float(np.linalg.norm(d)), float(np.arctan2(d[1], d[0]))
+    arm = {"name": "arm", "length": 0.5, **STIFF,
+           "joint": {"type": "revolute", "rotor_inertia": 0.4, "start": 0.3, "stiffness": 4e3,
+                     "bearing": {"translation": [3e5, 4e5, 6e5]}}}  # fmt: skip
+    mount = {"rpy": [0, 0.2 * (not planar), 0.4]}
+    boom = {"name": "boom", "length": 2.0, **STIFF,
+            "joint": {"type": "prismatic", "start": 1.2, "mount": mount} | slide}  # fmt: skip
+    joint = {"type": "revolute", "passive": True, "start": yaw, "stiffness": 90.0}
+    if not planar:
+        joint |= {"type": "spherical", "start": [0, -np.arcsin(d[2] / length), yaw]}
+    strut = {"name": "strut", "parent": "base", "length": length, **STIFF,
+             "joint": joint | {"mount": {"xyz": foot.tolist()}}}  # fmt: skip
+    end = {"link": "boom", "at": AT}
+    tie = {"ends": [end, "strut"], "type": "revolute" if planar else "spherical"}
+    if closure == "distance":
+        tie = {"ends": ["base", end], "type": closure, "length": float(np.linalg.norm(place))}
+    swings = {"name": "bob", "parent": "boom", "at": AT, "length": 0.4, **STIFF,
+              "joint": {"type": "revolute", "passive": True, "stiffness": 30.0}}  # fmt: skip
+    links = [arm, boom, strut, *([swings] if hung else [])]
+    return mechanism(links, planar=planar, closures=[tie], tip="boom")
+
+
+SLIDES: dict[str, tuple] = {
+    "driven": (False, {"rotor_inertia": 2.0}),
+    "sprung": (False, {"passive": True, "stiffness": 500.0}),
+    "sprung, hung": (False, {"passive": True, "stiffness": 500.0}, "", True),
+    "rod": (True, {"passive": True, "stiffness": 500.0}, "distance"),
+    "bearing": (
+        False,
+        {"passive": True, "bearing": {"translation": [2e4, 5e4, None]}},
+        "",
+        True,
+    ),
+    "sprung, bearing": (
+        True,
+        {"passive": True, "stiffness": 5e3, "bearing": {"translation": [2e4, 5e4, None]}},
+        "distance",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SLIDES)
+def test_a_closure_along_a_slide_that_is_let_go(name):
+    """Passive, or its motor let go: the boom slides through, the place stays; as in the Model."""
+    robot, theta = leaning(*SLIDES[name]), [0.3, 1.2][: 1 + (name == "driven")]
+    model = supple.build(robot)
+    q = model.chain.pose(theta)
+    M, K = model.mass_matrix(q), model.functions.evaluator("stiffness")(q)[0]
+    for joints, held in (("locked", len(theta)), ("free", 0)):
+        found = supple.modes(robot, theta, count=9, joints=joints)
+        omega2 = eigh(K[held:, held:], M[held:, held:], eigvals_only=True)
+        zero = int((np.abs(omega2) < 1e-6 * found.omega[0] ** 2).sum())
+        assert (found.certified, found.rigid_modes) == (True, zero)
+        np.testing.assert_allclose(found.omega, np.sqrt(omega2[zero:]), rtol=1e-9)
+        above = supple.modes(robot, theta, count=9, joints=joints, method="elements")
+        np.testing.assert_allclose(above.omega, found.omega, rtol=1e-9)
+
+
+def test_a_batch_of_closures_along_a_slide_is_its_rows():
+    """The arm turns the boom about a hinge: what the rows take of the slide turns with it."""
+    data = leaning(True, {"passive": True, "stiffness": 500.0}).model_dump(exclude_unset=True)
+    hinge = {"name": "hinge", "length": 0.0, "joint": {"type": "revolute", "passive": True}}
+    data["links"] = [data["links"][0], hinge | {"theory": "rigid"}, *data["links"][1:]]
+    robot, theta = supple.MechanismRobot.model_validate(data), np.array([[0.3], [0.6], [0.1]])
+    many = supple.modes(robot, theta, count=3, joints="free").omega
+    each = [supple.modes(robot, at, count=3, joints="free").omega for at in theta]
+    np.testing.assert_array_equal(many, each)
+    assert np.ptp(many[:, 0]) > 1e-2
+
+
+def test_a_motor_answers_through_a_closure_along_a_slide():
+    """The response of the exact beams is that of the linearised Model."""
+    robot, hertz = leaning(*SLIDES["sprung, bearing"]).with_("gravity", [0, 0, 0]), [0.3, 1.0, 4.0]
+    found = supple.response(robot, [0.3], hertz, ["tau.arm"], ["tip.x", "tip.y"], joints="free")
+    model = supple.build(robot)
+    line = supple.linearize(model, model.chain.pose([0.3]), outputs=[supple.Tip()])
+    wanted = [
+        line.C[:2] @ np.linalg.solve(2j * np.pi * f * np.eye(len(line.A)) - line.A, line.B)
+        for f in hertz
+    ]
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-8)
+
+
+def test_energy_is_kept_by_a_slide_that_is_let_go_along_a_closure():
+    model = supple.build(leaning(*SLIDES["bearing"]))
+    run = supple.simulate(model, [2.0], duration=0.1, method="adams", tolerance=1e-12)
+    assert np.ptp(run.q[:, model.coordinates.index("passive.boom")]) > 0.01
+    assert run.openness < 1e-8

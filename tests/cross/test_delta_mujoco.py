@@ -48,7 +48,7 @@ def test_inverted_u_of_small_motion() -> None:
     off = []
     for n in (3, 6):
         times, theirs = follow_path(robot, path, n, 2e-3)
-        off.append(off_by(ours.tip[:, :3], ours.t, theirs, times))
+        off.append(off_by(ours.moved[:, :3], ours.t, theirs, times))
     assert off[1] < 0.03
     assert off[1] < off[0] / 2
 
@@ -82,4 +82,4 @@ def test_parallelograms_by_mujoco_alone() -> None:
     path = supple.InvertedU()
     ours = supple.follow(robot, path, damping=supple.Proportional(0.0, 2e-3))
     times, theirs = MujocoDelta(robot, path, 4, 2e-3, 2e-4).run()
-    assert off_by(ours.tip[1:, :3], ours.t[1:], theirs, times) < 0.03
+    assert off_by(ours.moved[1:, :3], ours.t[1:], theirs, times) < 0.03

@@ -191,11 +191,42 @@ def test_a_run_is_stored_with_what_its_slide_needs(tmp_path):
     np.testing.assert_array_equal(back.q, run.q)
 
 
+@pytest.mark.parametrize("robot", [RRP, supple.load("industrial-3")], ids=["slide", "arm"])
+def test_a_run_is_stored_with_its_modal_damping(robot, tmp_path):
+    """Of the whole robot, between its links too."""
+    model = build(robot, AssumedModes(1), modal_damping=0.05)
+    q = np.append(np.full(model.joints, 0.4), np.full(model.size - model.joints, 0.01))
+    run = supple.Response(
+        model, np.arange(2.0), np.tile(q, (2, 1)), np.zeros((2, model.size)),
+        np.zeros((2, model.joints)), np.zeros(2), "given",
+    )  # fmt: skip
+    run.save(tmp_path / "run.nc")
+    back = supple.load_response(tmp_path / "run.nc").model
+    ours, theirs = (m.functions.evaluator("dissipation")(q, q)[0] for m in (model, back))
+    np.testing.assert_allclose(theirs, ours, rtol=1e-12)
+    assert np.abs(ours).max() > 0
+
+
 def test_what_needs_constants_says_so():
-    model = build(RRP, AssumedModes(1))
-    for ask in (supple.regressor, supple.closed_form):
-        with pytest.raises(SuppleError, match="needs constants"):
-            ask(model)
+    with pytest.raises(SuppleError, match="needs constants"):
+        supple.closed_form(build(RRP, AssumedModes(1)))
+    with pytest.raises(SuppleError, match="one reading of links that slide"):
+        supple.regressor(build(RRP, AssumedModes(1), velocity="paper"))
+
+
+def test_a_regressor_knows_the_inertia_of_another_beam():
+    """Elements do not depend on the mass: one Y serves arms of any density."""
+    heavy = RRP.with_({"links.link3.mass_per_length": 3.0, "links.link3.tip": {"mass": 0.7}})
+    given = RRP.with_("links.link3.tip", {"mass": 0.1})
+    model, other = (build(robot, FiniteElements(2)) for robot in (given, heavy))
+    Y, theirs = supple.regressor(model), supple.regressor(other)
+    assert Y.names == theirs.names
+    rng = np.random.default_rng(2)
+    q, qd, qdd = rng.normal(size=(3, model.size))
+    q[2], q[3:] = 0.6, 0.01 * q[3:]
+    weight = other.bias(q, qd) + other.gravity(q) + other.mass_matrix(q) @ qdd
+    np.testing.assert_allclose(Y(q, qd, qdd) @ theirs.pi, weight, rtol=1e-11)
+    assert 0 < Y.identifiable() < len(Y.names)
 
 
 def test_lengths_off_the_beam_are_one_sentence():

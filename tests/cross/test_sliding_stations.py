@@ -31,8 +31,9 @@ def crane(sections: dict[str, object], **changes: object) -> supple.Robot:
 
 
 def state(model: supple.Model, l: float) -> tuple[np.ndarray, np.ndarray]:
-    """A bent state in motion, its high shapes as small as smooth motion has them."""
-    rng, k = np.random.default_rng(1), np.arange(1, model.size + 1)
+    """A bent state in motion, high shapes and stretch as small as smooth motion has them."""
+    rng, k = np.random.default_rng(1), np.arange(1.0, model.size + 1)
+    k[[".axial" in name for name in model.coordinates]] *= 100
     q, qd = 0.01 * rng.normal(size=model.size) / k**2, 0.1 * rng.normal(size=model.size) / k**2
     q[:2], qd[:2] = (0.3, l), (1.1, -0.7)
     return q, qd

@@ -39,14 +39,15 @@ def test_free_mode_one_grows_and_shrinks_with_its_action_conserved():
     model = supple.build(supple.load("theodore-rrp"), supple.AssumedModes(2))
     out, back = (supple.free_growth(model, blends(*ends)) for ends in ((0.3, 1.0), (1.0, 0.3)))
     released, later = (
-        supple.free_growth(model, blends(0.3, 1.0), phase=phase)["tip"] for phase in (0, np.pi / 2)
+        supple.free_growth(model, blends(0.3, 1.0), phase=phase)["end_deflection"]
+        for phase in (0, np.pi / 2)
     )
     assert f"{released:.4f}" == grown
     assert (released + later) / 2 == pytest.approx(adiabatic(model), rel=1e-5)
-    assert f"{out['tip']:.4f}" == f"{adiabatic(model):.4f}" == slowly
-    assert out["tip"] == pytest.approx(adiabatic(model), rel=1e-7)
+    assert f"{out['end_deflection']:.4f}" == f"{adiabatic(model):.4f}" == slowly
+    assert out["end_deflection"] == pytest.approx(adiabatic(model), rel=1e-7)
     drawn_in = right_number("Theodore1997", "retraction")
-    for key, text in zip(("tip", "energy", "root_moment"), drawn_in, strict=True):
+    for key, text in zip(("end_deflection", "energy", "root_moment"), drawn_in, strict=True):
         assert abs(back[key] - float(text)) <= half_digit(text)
     for found in (out, back):
         assert found["action"] == pytest.approx(1, abs=1e-3)

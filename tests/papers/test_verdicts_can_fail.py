@@ -135,7 +135,7 @@ def test_de_luca_claims_turn_with_their_source(claim, source, other, monkeypatch
 
 
 def turned_tip(name, again=False, f=kuo.motion):
-    return Changed(f(name, again), tip=f(name, again).tip * (1.0 if again else 1.01))
+    return Changed(f(name, again), moved=f(name, again).moved * (1.0 if again else 1.01))
 
 
 def other_leg(name, f=kuo.motion):

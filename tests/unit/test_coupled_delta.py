@@ -194,8 +194,8 @@ def test_every_kind_along_a_path(changes: dict) -> None:
     robot, path = stiff(300, KUO.with_(changes)), supple.InvertedU()
     coupled = led(robot, path, 8e-3)
     linear = follow(robot, path, elements=1, step=8e-3, scheme=SCHEME)
-    moved, size = coupled.position - path(coupled.t)[0], np.abs(linear.tip[:, :3]).max()
-    assert np.abs(moved - linear.tip[:, :3]).max() < size * size / 0.5 + 2e-4 * size
+    moved, size = coupled.position - path(coupled.t)[0], np.abs(linear.moved[:, :3]).max()
+    assert np.abs(moved - linear.moved[:, :3]).max() < size * size / 0.5 + 2e-4 * size
     assert coupled.closure.max() < 1e-9
 
 
@@ -207,8 +207,8 @@ def test_small_elastic_motion_is_the_kineto_elasto_one() -> None:
         coupled = led(robot, path, 4e-3)
         linear = follow(robot, path, elements=1, step=4e-3, scheme=SCHEME)
         moved = coupled.position - path(coupled.t)[0]
-        size = np.abs(linear.tip[:, :3]).max()
-        off.append(np.abs(moved - linear.tip[:, :3]).max() / size)
+        size = np.abs(linear.moved[:, :3]).max()
+        off.append(np.abs(moved - linear.moved[:, :3]).max() / size)
         assert off[-1] < size / 0.5
         torque = np.abs(coupled.tau - linear.torque).max() / np.abs(linear.torque).max()
         assert torque < size / 0.5

@@ -20,8 +20,10 @@ SLOW = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 20.0)
 def test_a_slow_motion_stays_at_its_sag() -> None:
     found = supple.follow(STIFF, SLOW, elements=1, step=0.2, scheme=generalised_alpha(0.0))
     for k in (0, 50, 100):
-        sag = supple.statics(STIFF, position=found.position[k])
-        assert found.tip[k, :3] == pytest.approx(sag.tip_displacement, abs=2e-3 * found.tip[0, 2])
+        sag = supple.statics(STIFF, position=found.wanted[k])
+        assert found.moved[k, :3] == pytest.approx(
+            sag.tip_displacement, abs=2e-3 * found.moved[0, 2]
+        )
 
 
 def test_from_zero_the_weight_is_overshot_twice() -> None:
@@ -29,8 +31,8 @@ def test_from_zero_the_weight_is_overshot_twice() -> None:
     hold = supple.Hold((0.0, 0.0, 0.5), 0.1)
     found = supple.follow(STIFF, hold, elements=1, dt=2e-4, start="rest")
     sag = supple.statics(STIFF, position=[0, 0, 0.5]).tip_displacement[2]
-    assert found.tip[0] == pytest.approx(np.zeros(6), abs=0)
-    assert found.tip[:, 2].max() == pytest.approx(2 * sag, rel=0.02)  # higher modes carry 1 %
+    assert found.moved[0] == pytest.approx(np.zeros(6), abs=0)
+    assert found.moved[:, 2].max() == pytest.approx(2 * sag, rel=0.02)  # higher modes carry 1 %
 
 
 @pytest.mark.parametrize("motor", [{}, {"motor.stiffness": 300.0}], ids=["clamped", "sprung"])
@@ -74,15 +76,15 @@ def test_damping_ratio_is_seen_in_the_decay(damping: dict) -> None:
     share = (still.tip[0] @ shapes) * (shapes.T @ still.F[0]) / squares
     lost = np.minimum(2.0, (w * found.step) ** 4 / (720 * np.e * zeta))
     bound = (np.abs(share) @ lost).max()
-    assert bound < 1e-3 * np.abs(found.tip).max()
-    assert found.tip == pytest.approx((1 - left) @ share.T, abs=bound)
+    assert bound < 1e-3 * np.abs(found.moved).max()
+    assert found.moved == pytest.approx((1 - left) @ share.T, abs=bound)
 
 
 def test_residual_vibration_and_deflections() -> None:
     found = supple.follow(STIFF, supple.InvertedU(), step=2e-3, after=0.2)
     assert found.small
     assert found.residual().shape == (6,)
-    assert (found.residual() <= np.ptp(found.tip, axis=0) / 2 + 1e-15).all()
+    assert (found.residual() <= np.ptp(found.moved, axis=0) / 2 + 1e-15).all()
     assert found.deflection("lower2", 0.0) == pytest.approx(np.zeros((len(found.t), 6)), abs=0)
     with pytest.raises(supple.SuppleError, match="no link 'rod'"):
         found.deflection("rod")
@@ -93,8 +95,8 @@ def test_periodic_start_repeats() -> None:
         STIFF, supple.CirclePath(), elements=1, step=5e-3, start="periodic", damping=0.02, periods=2
     )
     half = len(found.t) // 2
-    assert found.tip[half] == pytest.approx(found.tip[0], abs=1e-9 * np.abs(found.tip).max())
-    assert found.tip[-1] == pytest.approx(found.tip[0], abs=1e-9 * np.abs(found.tip).max())
+    assert found.moved[half] == pytest.approx(found.moved[0], abs=1e-9 * np.abs(found.moved).max())
+    assert found.moved[-1] == pytest.approx(found.moved[0], abs=1e-9 * np.abs(found.moved).max())
 
 
 def test_torques_of_a_stiff_robot_are_the_rigid_ones() -> None:
@@ -123,7 +125,7 @@ def test_sprung_motors_carry_the_same_torques() -> None:
     assert found.torque.shape == clamped.torque.shape
     assert found.rigid_torque == pytest.approx(clamped.rigid_torque, rel=1e-9)
     assert found.torque == pytest.approx(clamped.torque, rel=5e-3)
-    assert found.tip[0, 2] > 1.5 * clamped.tip[0, 2]
+    assert found.moved[0, 2] > 1.5 * clamped.moved[0, 2]
 
 
 def test_beyond_the_small_range_it_warns() -> None:
@@ -174,7 +176,7 @@ def test_serial_arms_follow_joint_paths() -> None:
     )  # fmt: skip
     theta, _, alpha = found.path(found.t)
     lag = -alpha[:, 0] * 11 / 120 / 1e4
-    across = -np.sin(theta[:, 0]) * found.tip[:, 0] + np.cos(theta[:, 0]) * found.tip[:, 1]
+    across = -np.sin(theta[:, 0]) * found.moved[:, 0] + np.cos(theta[:, 0]) * found.moved[:, 1]
     assert across == pytest.approx(lag, abs=2e-3 * np.abs(lag).max())
     assert found.torque[:, 0] == pytest.approx(alpha[:, 0] / 3, abs=2e-3 * np.abs(alpha).max())
 
@@ -191,12 +193,12 @@ def test_an_arm_with_a_slide_goes_through_its_model() -> None:
     assert found.small
     turn = found.deflection("link3", 0.5)[:, 5]
     both = (found.deflection("link3", 0.5 + s)[:, 1] for s in (0.01, -0.01))
-    slope = np.subtract(*both) / (0.02 * found.position[:, 2])
+    slope = np.subtract(*both) / (0.02 * found.wanted[:, 2])
     assert turn == pytest.approx(slope, abs=1e-3 * np.abs(slope).max())
     drawn = path_fields(found, samples=20, points=3)
     moved = (drawn.R[:, -1] @ drawn.motion[:, -1, -1, :3, None])[..., 0]
     rows = np.searchsorted(found.t, drawn.t - 1e-9)
-    assert moved == pytest.approx(found.tip[rows, :3], abs=1e-3 * np.abs(moved).max())
+    assert moved == pytest.approx(found.moved[rows, :3], abs=1e-3 * np.abs(moved).max())
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ def test_answers_are_stored(tmp_path) -> None:
     found = supple.follow(STIFF, supple.InvertedU(), elements=1, dt=4e-3, after=0.1)
     found.save(tmp_path / "path.nc")
     with xarray.open_dataset(tmp_path / "path.nc") as data:
-        assert data.displacement.values == pytest.approx(found.tip[:, :3], abs=0)
+        assert data.displacement.values == pytest.approx(found.moved[:, :3], abs=0)
         assert data.residual.values == pytest.approx(found.residual(), abs=0)
         assert data.end_deflection.sel(link="upper1", motion="z").shape == found.t.shape
         assert data.attrs["small"] == 1
@@ -275,7 +277,7 @@ def test_answers_are_stored(tmp_path) -> None:
 def test_pictures(tmp_path) -> None:
     found = supple.follow(STIFF, supple.InvertedU(), elements=1, dt=4e-3, after=0.1)
     figure = found.plot(tmp_path / "path.png")
-    for curve in found.tip.T:
+    for curve in found.moved.T:
         assert shows(figure, curve)
     grid = supple.workspace(supple.load("kuo-delta"), points=5)
     drawn = grid.plot(tmp_path / "map.png", bound=20.0)
@@ -290,3 +292,22 @@ def test_pictures(tmp_path) -> None:
     supple.workspace(arm.robot, joints=[0, (0, 1), 0], points=7).plot(tmp_path / "line.png")
     for name in ("path", "map", "arm", "line"):
         assert plt.imread(tmp_path / f"{name}.png").std() > 0  # not one colour alone
+
+
+def test_a_path_of_a_deltas_model_is_drawn_as_that_of_the_delta() -> None:
+    """Roots where the motors lead them, the platform as far off its path as the answer says."""
+    robot = supple.load("kuo-delta").with_("gravity", [0, 0, 1.0])
+    path = supple.PointToPoint((0.0, 0.0, 0.5), (0.05, 0.02, 0.55), 1.0)
+    runs = [
+        supple.follow(each, path, dt=0.5, **more)
+        for each, more in (
+            (robot, {"elements": 1}),
+            (supple.build(robot, supple.AssumedModes(1)), {}),
+        )
+    ]
+    want, found = (path_fields(run, 3) for run in runs)
+    assert found.names == want.names
+    np.testing.assert_allclose(found.p, want.p, atol=1e-12)
+    np.testing.assert_allclose(found.R, want.R, atol=1e-12)
+    moved = runs[1].moved[:, :3]
+    np.testing.assert_allclose(found.motion[:, -1, 0, :3], moved, atol=2 * np.abs(moved).max() ** 2)

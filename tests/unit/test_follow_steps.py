@@ -59,7 +59,7 @@ def test_samples_are_not_steps(dt: float) -> None:
     found = supple.follow(arm(), path, after=0.02, dt=dt)
     every = round(dt / 1e-4)
     assert found.t == pytest.approx(fine.t[::every])
-    assert found.tip == pytest.approx(fine.tip[::every], abs=2e-3 * np.abs(fine.tip).max())
+    assert found.moved == pytest.approx(fine.moved[::every], abs=2e-3 * np.abs(fine.moved).max())
     assert found.step <= 1e-3
 
 
@@ -75,19 +75,21 @@ def test_static_start_knows_no_inertia(name: str) -> None:
         path = supple.ParabolicBlends((0.0, 0.0, 0.0), (0.1, 0.1, 0.1), 1.0, 0.2)
         sag = supple.statics(robot, [0, 0, 0])
     found = supple.follow(robot, path, dt=0.01)
-    assert found.tip[0, :3] == pytest.approx(
+    assert found.moved[0, :3] == pytest.approx(
         sag.tip_displacement, abs=2e-2 * np.abs(sag.tip_displacement).max()
     )  # statics has no preload in its stiffness: of second order in the sag
     weightless = robot.with_("gravity", [0, 0, 0])
-    assert supple.follow(weightless, path, dt=0.01).tip[0] == pytest.approx(np.zeros(6), abs=1e-15)
+    assert supple.follow(weightless, path, dt=0.01).moved[0] == pytest.approx(
+        np.zeros(6), abs=1e-15
+    )
 
 
 def test_rest_is_unbent() -> None:
     robot = arm().with_("gravity", [0, -9.81, 0])
     path = supple.PointToPoint((0.0,), (0.5,), 0.1)
     found = supple.follow(robot, path, start="rest")
-    assert found.tip[0] == pytest.approx(np.zeros(6), abs=0)
-    assert np.abs(found.tip).max() > 0
+    assert found.moved[0] == pytest.approx(np.zeros(6), abs=0)
+    assert np.abs(found.moved).max() > 0
     with pytest.raises(supple.SuppleError, match="static, rest, periodic"):
         supple.follow(robot, path, start="zero")  # type: ignore[arg-type]
 
@@ -119,14 +121,14 @@ def test_damping_ratio_of_the_file_is_that_of_the_links() -> None:
         )
     )
     after = given.t > path.duration + 0.02  # by then the second mode is 1e-2 of itself
-    t, y = given.t[after], given.tip[after, 1]
+    t, y = given.t[after], given.moved[after, 1]
     peaks = [k for k in range(1, len(y) - 1) if y[k - 1] < y[k] >= y[k + 1]]
     decrement = np.log(y[peaks[0]] / y[peaks[-1]]) / (len(peaks) - 1)
     assert decrement / np.hypot(decrement, 2 * np.pi) == pytest.approx(0.03, rel=0.02)
     assert t[peaks[-1]] > t[peaks[0]]
-    largest = np.abs(given.tip).max()
-    assert plain.tip == pytest.approx(given.tip, abs=1e-12 * largest)
-    assert modal.tip == pytest.approx(given.tip, abs=1e-6 * largest)
+    largest = np.abs(given.moved).max()
+    assert plain.moved == pytest.approx(given.moved, abs=1e-12 * largest)
+    assert modal.moved == pytest.approx(given.moved, abs=1e-6 * largest)
     undamped = supple.follow(arm(), path, after=0.06, dt=5e-5)
     assert undamped.residual()[1] > 1.2 * given.residual()[1]
 
@@ -143,9 +145,9 @@ def test_links_are_damped_as_in_a_model() -> None:
     ]
     robot = supple.SerialRobot.model_validate({"name": "arm", "planar": True, "links": links})
     path = supple.ParabolicBlends((0.0, 0.3), (0.01, 0.32), 0.2, 0.1)
-    coarse, fine = (supple.follow(robot, path, after=0.3, elements=n).tip for n in (2, 4))
+    coarse, fine = (supple.follow(robot, path, after=0.3, elements=n).moved for n in (2, 4))
     same, limit = (
-        supple.follow(supple.build(robot, basis, stiffening=True), path, after=0.3).tip
+        supple.follow(supple.build(robot, basis, stiffening=True), path, after=0.3).moved
         for basis in (supple.FiniteElements(2), supple.AssumedModes(4))
     )
     largest = np.abs(fine).max()

@@ -159,7 +159,7 @@ def test_small_models_answer(name: str) -> None:
     assert lin.B.shape == (2 * n, k)
     path = supple.PointToPoint(np.zeros(k), np.ones(k), 0.2)
     for each in (model, robot):
-        assert supple.follow(each, path).tip.shape == (201, 6)
+        assert supple.follow(each, path).moved.shape == (201, 6)
     if k:
         gains = supple.lqr(model, np.zeros(k), 1.0, 1.0)
         held = supple.simulate(model, controller=gains, trajectory=np.zeros(k), duration=0.02)

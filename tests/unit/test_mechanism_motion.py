@@ -22,6 +22,8 @@ from supple import (
     modes,
     regressor,
     simulate,
+    sweep,
+    tolerances,
 )
 from supple.equations.equilibrium import stiffness_at
 from supple.integration.steppers import multistep
@@ -116,13 +118,23 @@ def test_what_cannot_be_closed_is_refused() -> None:
     robot = load("five-bar")
     model = build(robot.with_("links.left2.length", 0.3), AssumedModes(1))
     far = model.chain.pose([np.pi, 0.0])  # cranks stretched away from each other
-    with pytest.raises(SuppleError, match="cannot be closed"):
+    with pytest.raises(SuppleError, match=r"cannot be closed at this q: .* stays open by"):
         model.tip(far)
-    with pytest.raises(SuppleError, match="cannot be closed"):
+    with pytest.raises(SuppleError, match=r"cannot be closed at this q: .* stays open by"):
         simulate(model, q0=far, duration=0.01)
     short = robot.with_({"links.left2.length": 0.05, "links.right2.length": 0.05})
     with pytest.raises(SuppleError, match=r"cannot be assembled.*tool"):
         build(short, AssumedModes(1))
+
+
+def test_a_run_starts_in_the_pose_that_other_studies_find() -> None:
+    """One motor of two: what no loop holds is as near to its start as the loop lets it."""
+    robot = load("five-bar").with_("links.right.joint.passive", True)
+    robot = robot.with_({f"links.{link.name}.theory": "rigid" for link in robot.links})
+    model = build(robot)
+    for theta in (0.3, 0.8, 2.8):
+        run = simulate(model, [0.0], theta0=[theta], duration=1e-3)
+        assert run.tip[0] == pytest.approx(forward(robot, [theta]).position, abs=1e-12)
 
 
 def test_motors_that_a_loop_ties_are_refused() -> None:
@@ -418,3 +430,26 @@ def test_a_universal_joint_of_which_a_loop_holds_one_axis() -> None:
             trajectory=Hold([0.3, 1.2]),
             duration=0.01,
         )
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_ball_joints_rub_away_is_in_the_balance(compiled: bool) -> None:
+    """Power balance of rk4, which accounts for it apart from the motion, 1e-6 of the energy."""
+    bar: dict = {"length": 0.5, "mass_per_length": 0.5, "theory": "rigid"}
+    bar |= {"tip": {"mass": 0.1, "inertia": [1e-3, 1e-3, 1e-3]}}
+    held = {"type": "spherical", "friction": 0.05, "damping": 0.02, "stiffness": 1.0}
+    data = {"name": "flail", "gravity": [0, -9.81, 0]}
+    data["links"] = [{"name": "arm", **bar}, {"name": "ball", "joint": held, **bar}]
+    model = build(MechanismRobot.model_validate(data))
+    run = simulate(model, [0.0], duration=0.1, method="rk4", compiled=compiled)
+    assert np.abs(run.balance).max() < 1e-6
+
+
+def test_sweeps_and_tracks_ask_a_mechanism_at_its_start() -> None:
+    """As `modes` does: at zero a four-bar or a cylinder can hardly stand."""
+    robot = load("five-bar")
+    here = modes(robot, count=2).omega
+    found = tolerances(robot, within={"payload.mass": 0.01}, count=2)
+    np.testing.assert_allclose(found.omega, here, rtol=1e-9)
+    moved = sweep(robot, "modes", over={"payload.mass": [0.5]}, count=2)
+    np.testing.assert_allclose(moved.omega.values[0], here, rtol=1e-12)

@@ -290,3 +290,18 @@ def test_one_motor_of_a_loop_may_lead_the_other():
 def test_faults_in_mechanisms_are_sentences(joint, told):
     with pytest.raises(supple.RobotError, match=told):
         supple.load("five-bar").with_("links.right.joint", joint)
+
+
+@pytest.mark.parametrize("family", [supple.SerialRobot, supple.MechanismRobot])
+def test_its_bearing_gives_way_about_its_own_axis(family):
+    """The joint is held by the motor that it follows: the exact frequencies, motors locked."""
+    data = arm(beams=False).model_dump(exclude_unset=True, exclude={"architecture"})
+    data["links"][2]["joint"]["bearing"] = {"rotation": [300.0, 200.0, None]}
+    data["links"][2]["joint"]["axis"] = [0, 1, 0]
+    robot = family.model_validate(data)
+    model = supple.build(robot)
+    assert model.coordinates[-2:] == ("bearing.c.rx", "bearing.c.ry")
+    q = model.chain.pose(THETA)
+    K, M = (A[2:, 2:] for A in (model.stiffness, model.mass_matrix(q)))
+    found = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real))
+    np.testing.assert_allclose(found, supple.modes(robot, THETA, count=2).omega, rtol=1e-9)

@@ -156,8 +156,9 @@ def test_both_dampings_are_refused() -> None:
         supple.build(arm(), AssumedModes(1), damping=0.01, modal_damping=0.01)
     with pytest.raises(supple.SuppleError, match="modal_damping is -1"):
         supple.build(arm(), AssumedModes(1), modal_damping=-1.0)
+    law = supple.StiffnessRoot(0.1)
     with pytest.raises(supple.SuppleError, match="give its damping as a ratio"):
-        supple.build(supple.load("theodore-rrp"), AssumedModes(1), modal_damping=0.01)
+        supple.build(supple.load("theodore-rrp"), AssumedModes(1), damping=law)
 
 
 def test_a_reading_is_one_thing_however_it_is_given() -> None:
@@ -226,3 +227,30 @@ def test_coordinates_of_a_model_have_the_words_of_the_tree(kind) -> None:
     """)
     words = [f"passive.{c.name}" for c in mechanism_of(robot).tree.coordinates]
     assert list(supple.build(robot, supple.AssumedModes(1)).coordinates) == words
+
+
+def test_the_tip_is_one_place_in_runs_and_along_paths() -> None:
+    """`tip` (T, 3), m, base axes: where a robot sags, led along a path and let go."""
+    robot = supple.load("five-bar")
+    theta = np.array([joint.start[0] for joint in (robot.links[0].joint, robot.links[2].joint)])
+    model = supple.build(robot, AssumedModes(1))
+    led = supple.follow(model, supple.Hold(theta, 0.01), dt=5e-3)
+    run = supple.simulate(model, q0="static", theta0=theta, duration=1e-3)
+    assert led.tip.shape == (3, 3)
+    sag = np.abs(led.moved[0, :3]).max()
+    squares = 2 * sag**2 / robot.links[0].length  # which are left out
+    assert led.tip[0] == pytest.approx(run.tip[0], abs=squares)
+    assert squares < 1e-2 * sag
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("kuo-delta", [0, 0, 0.75]), ("industrial-3", [0, 0.5, 0.5])]
+)
+def test_damping_of_a_path_is_that_of_a_model(name: str, start: list[float]) -> None:
+    """Ratios of the whole robot's modes that 0.02 of each link's own ones comes to."""
+    robot = supple.load(name)
+    model = supple.build(robot, supple.FiniteElements(1), stiffening=True, damping=0.02)
+    path = supple.PointToPoint(start, np.add(start, 0.001), 0.1)
+    one = supple.follow(robot, path, elements=1, damping=0.02, dt=0.01)
+    two = supple.follow(model, path, dt=0.01)
+    np.testing.assert_allclose(one.damping_ratios[:6], two.damping_ratios[:6], rtol=1e-6)

@@ -72,21 +72,26 @@ def still(value: T) -> T:
 
     Of mappings dicts alone: others, such as a Model's functions, make their parts when asked.
     """
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-        return value
-    parts: Any = ()
-    if isinstance(value, LISTS):
-        parts = value
-    elif isinstance(value, dict):
-        parts = value.values()
-    elif is_dataclass(value) and not isinstance(value, type):
-        parts = tuple(getattr(value, "__dict__", {}).values())
-    for part in parts:
-        if type(part) is np.ndarray:
-            part.setflags(write=False)
-        elif type(part) not in PLAIN:
-            still(part)
+    walked: set[int] = set()  # parts that stand at several places are looked at once
+    left: list[Any] = [value]
+    while left:
+        one = left.pop()
+        kind = type(one)
+        if kind is np.ndarray or isinstance(one, np.ndarray):
+            one.setflags(write=False)
+            continue
+        if id(one) in walked:
+            continue
+        walked.add(id(one))
+        if isinstance(one, LISTS):
+            parts: Any = one
+        elif isinstance(one, dict):
+            parts = one.values()
+        elif hasattr(kind, "__dataclass_fields__"):
+            parts = getattr(one, "__dict__", {}).values()
+        else:
+            continue
+        left += [part for part in parts if type(part) not in PLAIN]
     return value
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Frames"]
+from ..kernels.spatial import cross
+from .tree import TreeMotion
+
+__all__ = ["Frames", "tree_frames"]
 
 Array = NDArray[np.float64]
 
@@ -33,3 +36,30 @@ class Frames:
         each = (np.einsum("...ji,...j->...i", self.R, x) for x in (self.w, self.dw, self.v, self.a))
         w, dw, v, a = each
         return w, dw, v, a
+
+
+def tree_frames(moved: TreeMotion, qd: Array, qdd: Array) -> Frames:
+    """Return the link roots of a tree in motion, none of whose links slides; qd, qdd (B, n).
+
+    Turn after turn, w += q' z and dw += q'' z + w x q' z, z the axis of the turn, base axes.
+    """
+    tree, R, p = moved.tree, moved.at.R, moved.at.p
+    w, dw, v, a = (np.zeros_like(p) for _ in range(4))
+    for i, j in enumerate(tree.parents):
+        if j >= 0:
+            arm = p[:, i] - p[:, j]
+            w[:, i], dw[:, i] = w[:, j], dw[:, j]
+            v[:, i] = v[:, j] + cross(w[:, j], arm)
+            a[:, i] = a[:, j] + cross(dw[:, j], arm) + cross(w[:, j], cross(w[:, j], arm))
+        own = [k for k, c in enumerate(tree.coordinates) if c.link == i]
+        for k in sorted(own, key=lambda k: tree.coordinates[k].order):
+            rate, second = qd[:, k, None], qdd[:, k, None]
+            if tree.coordinates[k].kind == "shift":  # along the axes of what carries it
+                x = moved.v[:, k]
+                v[:, i] += rate * x
+                a[:, i] += second * x + 2 * cross(w[:, i], rate * x)
+            else:
+                z = moved.w[:, k]
+                dw[:, i] += second * z + cross(w[:, i], rate * z)
+                w[:, i] += rate * z
+    return Frames(R, p, w, dw, v, a)

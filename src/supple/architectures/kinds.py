@@ -285,6 +285,21 @@ class Mechanism(Architecture):
             motors[~good] = np.nan
         return Resolved(x, motors, None, reason, clear)
 
+    @property
+    def outstretched(self) -> Array | None:
+        """Motors of an open tree at their start, slides that have none out to their ends."""
+        if self.robot.closures:
+            return None
+        theta, whole = (
+            self.geometry.start[self.geometry.driven].copy(),
+            outstretched(self.robot.links),
+        )
+        for k, name in enumerate(self.robot.motors):
+            joint = next(link.joint for link in self.robot.links if link.name == name)
+            if joint.type == "prismatic" and "start" not in joint.model_fields_set:
+                theta[k] = whole[name]
+        return theta
+
     def reachable(self, poses: Array) -> NDArray[np.bool_]:
         """Assembled, not singular, and within the limits of all joints, passive ones too."""
         found = self.resolve(poses, None)

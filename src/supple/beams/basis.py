@@ -18,6 +18,7 @@ from .fixed.elements import ELEMENTS
 from .fixed.reduced import element_shapes
 from .shapes import EndLoad, Shapes
 from .sliding.elements import SlidingElements
+from .sliding.following import following_modes
 from .sliding.modes import NORMALISATIONS, Normalisation, sliding_modes
 from .sliding.shapes import SlidingShapes
 from .theory import AnyBeam, Beam
@@ -148,12 +149,20 @@ class AssumedModes(Basis):
         return assumed_shapes(beam, end, per_link(self.count, i), axial, torsion)
 
     def sliding(self, i: int, beam: AnyBeam, end: EndLoad) -> SlidingShapes:
-        """Return clamped-mass shapes that follow the free length.
+        """Return natural shapes that follow the free length.
 
-        Of a beam that shears or has stations they are those of its whole length, stretched to the
-        free one.
+        Of a beam with stations they are those of its whole length, stretched to the free one.
         """
-        if not isinstance(beam, Beam) or any(beam.deforms.kGA):
+        axial = per_link(self.axial, i) if beam.deforms.EA else 0
+        more = any(beam.deforms.kGA) or axial > 0
+        found: SlidingShapes | None = None
+        if isinstance(beam, Beam) and more:
+            load = EndLoad(end.mass, end.about, end.moment)
+            count, torsion = per_link(self.count, i), self._twists(i, beam, end)
+            found = following_modes(beam, load, count, axial, torsion)
+        if found is not None:
+            return found
+        if not isinstance(beam, Beam) or more:
             shapes = self.shapes(i, beam, end)
             # series end where all that follows is below 1e-11
             size = np.abs(shapes.coefficients).max(axis=(0, 1, 3))  # (k,)

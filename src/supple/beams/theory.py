@@ -44,7 +44,7 @@ class AnyBeam(ABC):
     4. `outside(L)` returns its last L metres: what is out of the hub of a link that slides.
     5. `rod(start, stop)` returns the (6, 6) rigid mass about x = 0 of the beam laid along x from
        start, where it begins, as far as stop.
-    6. `inextensible()` returns the same beam with its stretch excluded, `stiff()` a rigid one.
+    6. `stiff()` returns the same beam with every deformation excluded.
     """
 
     L: float
@@ -65,10 +65,6 @@ class AnyBeam(ABC):
     @abstractmethod
     def rod(self, start: float, stop: float) -> Array:
         """Return the (6, 6) rigid mass about x = 0 of what lies between start and stop."""
-
-    @abstractmethod
-    def inextensible(self) -> Self:
-        """Return the beam with its stretch excluded."""
 
     @abstractmethod
     def stiff(self) -> Self:
@@ -150,10 +146,6 @@ class Beam(AnyBeam):
     def outside(self, L: float) -> Beam:
         """Return a beam of length L alike."""
         return replace(self, L=L)
-
-    def inextensible(self) -> Beam:
-        """Return the beam with its length kept."""
-        return replace(self, EA=inf)
 
     def stiff(self) -> Beam:
         """Return the beam with its shape kept."""

@@ -213,10 +213,6 @@ class VaryingBeam(AnyBeam):
         """Return the beam of a planar arm: bending in x-y only, after a quarter turn or none."""
         return replace(self, spans=tuple(replace(s, plane=quarter) for s in self.spans))
 
-    def inextensible(self) -> VaryingBeam:
-        """Return the beam with its stretch excluded."""
-        return self._stiffer((1,))
-
     def stiff(self) -> VaryingBeam:
         """Return the beam with every deformation excluded."""
         return self._stiffer((1, 2, 3, 6))

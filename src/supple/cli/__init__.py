@@ -141,13 +141,14 @@ def main() -> int:
 
 
 def _told(usual: Callable[..., None]) -> Callable[..., None]:
-    """Notes about a robot as plain sentences on the error stream, once; others as usual."""
+    """Our own warnings as plain sentences on the error stream, once; others as usual."""
     seen: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
-        if issubclass(category, RobotWarning):
+        if category.__module__.partition(".")[0] == __name__.partition(".")[0]:
             if str(message) not in seen:
-                say(f"note: {message}", err=True)
+                word = "note" if issubclass(category, RobotWarning) else "Warning"
+                say(f"{word}: {message}", err=True)
             seen.add(str(message))
         else:
             usual(message, category, *rest)

@@ -21,7 +21,7 @@ from ..beams.basis import AssumedModes
 from ..equations.build import build
 from ..equations.model import Model, a_model
 from ..errors import SuppleError
-from .plant import weight
+from .plant import at_rest, riccati, weight
 
 __all__ = [
     "CONTROLLERS",
@@ -278,28 +278,11 @@ def lqr(
 
     Weights are one value, the diagonal, or the whole matrix, of [q, qd] and of tau.
     """
-    from scipy.linalg import solve_continuous_are
-
-    from ..equations.equilibrium import static_state
-
-    if not model.joints:
-        raise SuppleError(
-            f"{model.robot.name} has no joint that moves: there is nothing to control"
-        )
-    q = static_state(model, theta)
-    zero = np.zeros(model.size)
-    tau = model.inverse_dynamics(q, zero, zero)[: model.joints]
-    n = model.size
-    dq, dqd, dtau = model.derivatives(q, zero, tau)
-    A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
-    B = np.vstack([np.zeros((n, model.joints)), dtau])
-    Q = weight("state_weight", state_weight, 2 * n)
+    q, tau, A, B = at_rest(model, theta)
+    Q = weight("state_weight", state_weight, 2 * model.size)
     R = weight("effort_weight", effort_weight, model.joints)
-    try:
-        X = solve_continuous_are(A, B, Q, R)
-    except (np.linalg.LinAlgError, ValueError) as problem:
-        raise SuppleError(f"no LQR with these weights: {problem}") from None
-    return LQR(np.linalg.solve(R, B.T @ X), q, tau)
+    gain = np.linalg.solve(R, B.T @ riccati(A, B, Q, R, None, "LQR"))
+    return LQR(np.asarray(gain, float), q, tau)
 
 
 CONTROLLERS: dict[str, type[Controller]] = {

@@ -280,6 +280,12 @@ def _servo(
     """The plant with joints, rates and strains measured; PD as F of [q, qd], and as D of a law."""
     JointPD(*gains).check(model)
     names, k, n = model.chain.motors, model.joints, model.size
+    rods = [name for name in names if name not in {link.name for link in model.chain.links}]
+    if gauges is None and rods:
+        raise SuppleError(
+            f"{rods[0]} is no link, so that no gauge sits at its root: give gauges=, one Strain "
+            f"for each of {k} motors"
+        )
     given = [Strain(name) for name in names] if gauges is None else list(_gauges("gauges", gauges))
     if len(given) != k:
         raise SuppleError(f"gauges are {len(given)}: give one Strain for each of {k} joints")

@@ -16,7 +16,7 @@ from ..errors import SuppleError
 from ..outputs.output import Output
 from .discrete import held
 from .linear import LinearController
-from .plant import Plant, as_measures, plant, weight
+from .plant import Plant, as_measures, plant, riccati, weight
 
 __all__ = ["Observer", "lqg", "observer"]
 
@@ -104,7 +104,7 @@ def observer(
         if delay:
             raise SuppleError("delay goes with period: a continuous observer has none")
         S = at.B @ W @ at.D.T
-        P = _riccati(at.A.T, at.C.T, at.B @ W @ at.B.T, at.D @ W @ at.D.T + V, S, "observer")
+        P = riccati(at.A.T, at.C.T, at.B @ W @ at.B.T, at.D @ W @ at.D.T + V, S, "observer")
         L = np.linalg.solve(at.D @ W @ at.D.T + V, (P @ at.C.T + S).T).T
         return Observer(at.A, at.B, at.C, at.D, np.asarray(L, float), P, at)
     if delay > 100 * period:
@@ -113,7 +113,7 @@ def observer(
     n, m = at.B.shape
     C = np.hstack([at.C, np.zeros((len(at.C), (depth - 1) * m)), at.D])
     Q = Gamma @ W @ Gamma.T
-    P = _riccati(Phi.T, C.T, Q, V, None, "observer", True)
+    P = riccati(Phi.T, C.T, Q, V, None, "observer", True)
     M = np.linalg.solve(C @ P @ C.T + V, C @ P).T
     after = (P - M @ C @ P)[:n, :n]
     return Observer(Phi, Gamma, C, np.zeros((len(C), m)), M, after, at, period, delay)
@@ -161,10 +161,10 @@ def lqg(  # noqa: PLR0913 - every choice by keyword
     Bw, used = np.vstack([B, np.zeros((k, k))]), s + more
     Aw, Bw, Q = Aw[:used, :used], Bw[:used], Q[:used, :used]
     if period is None:
-        X = _riccati(Aw, Bw, Q, R, None, "regulator")
+        X = riccati(Aw, Bw, Q, R, None, "regulator")
         K = np.linalg.solve(R, Bw.T @ X)
     else:
-        X = _riccati(Aw, Bw, Q, R, None, "regulator", True)
+        X = riccati(Aw, Bw, Q, R, None, "regulator", True)
         K = np.linalg.solve(R + Bw.T @ X @ Bw, Bw.T @ X @ Aw)
     joints = np.zeros((0, len(seen.C))) if joints is None else joints
     return _joined(seen, np.asarray(K[:, :s]), np.asarray(K[:, s:]), joints, period)
@@ -209,39 +209,3 @@ def _regular(name: str, matrix: Array) -> None:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         raise SuppleError(f"{name} must be positive: every entry counts") from None
-
-
-def _riccati(
-    A: Array, B: Array, Q: Array, R: Array, S: Array | None, what: str, sampled: bool = False
-) -> Array:
-    """Solution of Riccati's equation, or a sentence."""
-    from scipy.linalg import solve_continuous_are
-
-    try:
-        found = doubled(A, B, Q, R) if sampled else solve_continuous_are(A, B, Q, R, s=S)
-    except (np.linalg.LinAlgError, ValueError) as problem:
-        raise SuppleError(
-            f"no {what} with these weights: {problem}; measure every joint, and weigh what moves"
-        ) from None
-    return np.asarray(found, float)
-
-
-def doubled(A: Array, B: Array, Q: Array, R: Array) -> Array:
-    """Return X = A' X (1 + B R^-1 B' X)^-1 A + Q, by doubling the number of samples.
-
-    It does not mind a singular A, as that of efforts under way is.
-
-    A(2m) = A (1 + G H)^-1 A and so on carry m samples to 2 m: the structure-preserving doubling
-    algorithm.
-    """
-    G, H, eye = B @ np.linalg.solve(R, B.T), Q, np.eye(len(A))
-    for _ in range(60):
-        W = np.linalg.solve(eye + G @ H, A)
-        V = np.linalg.solve(eye + G @ H, G)
-        A, G, more = A @ W, G + A @ V @ A.T, A.T @ H @ W
-        H = H + (more + more.T) / 2
-        if not np.isfinite(H).all():
-            break
-        if np.abs(more).max() <= 1e-15 * np.abs(H).max():
-            return H
-    raise ValueError("what is seen or driven does not settle")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from ..errors import SuppleError
 from ..outputs.measuring import evaluator, slopes
 from ..outputs.output import Output
 
-__all__ = ["Plant", "as_measures", "plant", "weight"]
+__all__ = ["Plant", "as_measures", "at_rest", "doubled", "plant", "riccati", "weight"]
 
 Array = NDArray[np.float64]
 
@@ -62,8 +63,8 @@ def as_measures(given: Any, model: Model) -> tuple[Output, ...]:
     return tuple(found)
 
 
-def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
-    """Return a model at rest at theta, bent by its weight, with what is measured of it."""
+def at_rest(model: Model, theta: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    """Return q and tau of a model at rest at theta, bent by its weight, and A and B there."""
     if not model.joints:
         raise SuppleError(
             f"{model.robot.name} has no joint that moves: there is nothing to control"
@@ -73,7 +74,14 @@ def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
     tau = model.inverse_dynamics(q, still, still)[:k]
     dq, dqd, dtau = model.derivatives(q, still, tau)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
-    B = np.vstack([np.zeros((n, k)), dtau])
+    return q, tau, A, np.vstack([np.zeros((n, k)), dtau])
+
+
+def plant(model: Model, theta: ArrayLike, measures: Sequence[Output]) -> Plant:
+    """Return a model at rest at theta with what is measured of it."""
+    q, tau, A, B = at_rest(model, theta)
+    n, k, still = model.size, model.joints, np.zeros(model.size)
+    (dq, dqd), dtau = np.hsplit(A[n:], 2), B[n:]
     C, D, y = [], [], []
     for output in measures:
         by_q, by_qd, by_qdd, _ = slopes(model, output, (q, still, tau))
@@ -94,3 +102,61 @@ def weight(name: str, given: ArrayLike, size: int) -> Array:
     if value.shape not in ((), (size,), (size, size)) or not np.isfinite(value).all():
         raise SuppleError(f"{name} has shape {value.shape}: give one value, {size}, or a matrix")
     return np.diag(np.broadcast_to(value, (size,))) if value.ndim < 2 else value
+
+
+def riccati(
+    A: Array, B: Array, Q: Array, R: Array, S: Array | None, what: str, sampled: bool = False
+) -> Array:
+    """Return the solution of Riccati's equation, or say in a sentence that `what` has none.
+
+    SciPy's loses digits where modes are fast and hardly damped (1e-6 of a gain of a Delta); two of
+    Newton's steps, A_c' D + D A_c = -residual, bring them back. Source: [Kleinman1968].
+    """
+    from scipy.linalg import solve_continuous_are, solve_continuous_lyapunov
+
+    try:
+        if sampled:
+            return doubled(A, B, Q, R)
+        try:
+            X = np.asarray(solve_continuous_are(A, B, Q, R, s=S), float)
+        except ValueError:  # its balanced pencil cannot always be sorted where the plain one can
+            X = np.asarray(solve_continuous_are(A, B, Q, R, s=S, balanced=False), float)
+        last = np.inf
+        found = X
+        for _ in range(3):
+            F = X @ B if S is None else X @ B + S
+            K = np.linalg.solve(R, F.T)
+            left = F @ K - Q - A.T @ X - X @ A
+            if not np.abs(left).max() < last:  # no better: modes that nothing damps, or rounding
+                break
+            found, last = X, float(np.abs(left).max())
+            with warnings.catch_warnings():  # of poles near the axis, where a step may not help
+                warnings.simplefilter("ignore", RuntimeWarning)
+                more = solve_continuous_lyapunov((A - B @ K).T, left)
+            X = X + (more + more.T) / 2
+    except (np.linalg.LinAlgError, ValueError) as problem:
+        raise SuppleError(
+            f"no {what} with these weights: {problem}; measure every joint, and weigh what moves"
+        ) from None
+    return found
+
+
+def doubled(A: Array, B: Array, Q: Array, R: Array) -> Array:
+    """Return X = A' X (1 + B R^-1 B' X)^-1 A + Q, by doubling the number of samples.
+
+    It does not mind a singular A, as that of efforts under way is.
+
+    A(2m) = A (1 + G H)^-1 A and so on carry m samples to 2 m: the structure-preserving doubling
+    algorithm.
+    """
+    G, H, eye = B @ np.linalg.solve(R, B.T), Q, np.eye(len(A))
+    for _ in range(60):
+        W = np.linalg.solve(eye + G @ H, A)
+        V = np.linalg.solve(eye + G @ H, G)
+        A, G, more = A @ W, G + A @ V @ A.T, A.T @ H @ W
+        H = H + (more + more.T) / 2
+        if not np.isfinite(H).all():
+            break
+        if np.abs(more).max() <= 1e-15 * np.abs(H).max():
+            return H
+    raise ValueError("what is seen or driven does not settle")

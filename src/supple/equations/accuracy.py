@@ -19,6 +19,7 @@ from ..architectures.kinds import architecture_of
 from ..beams.basis import AssumedModes, Basis, FiniteElements
 from ..beams.fixed.elements import mesh
 from ..beams.fixed.on_beam import OnBeam
+from ..beams.theory import Beam
 from ..robot import Robot
 from ..structure.serial import link_beam
 from .chains.chain import Chain, distal_loads
@@ -103,7 +104,8 @@ def accuracy(
     few = min(FEW, len(ours.omega), len(right.omega))
     hertz = [tuple((x.omega[:few] / (2 * np.pi)).tolist()) for x in (ours, right)]
     ratios: tuple[float, ...] = ()
-    whole = sum(link.inv.count for link in chain.links) == chain.size - chain.stiff
+    passive = sum(link.freedoms * link.passive for link in chain.links)
+    whole = replace(chain, followers=()).size - chain.size <= passive - sum(map(len, chain.passive))
     if len(ours.omega) and np.isfinite(D).all() and whole:  # no loop ties elastic coordinates
         ratios = tuple(mode_ratios(pose, chain, D)[:few].tolist())
     theta = tuple(pose.theta.tolist())
@@ -195,16 +197,29 @@ def _remedy(robot: Any, pose: Pose, basis: Basis, chain: Chain, right: _Linear) 
                 called = f"AssumedModes({n}{twist}{', axial=1' if axial else ''})"
                 candidates.append((wider, called))
         candidates.append((FiniteElements(2), "FiniteElements(2)"))
+    made: list[tuple[tuple[Any, ...], Any]] = []  # of links that are alike but for rounding
     for other, words in candidates:
-        parts = []
+        parts: list[OnBeam] = []
         for k, (segment, L) in enumerate(pose.each):
             shapes, name = None, pose.structure.links[k]
             if name in names and not segment.beam.rigid:
                 i, pieces = names.index(name), pose.structure.pieces(name)
                 beam, load = segment.beam.outside(L), other.end(i) or loads[pieces[-1]]
-                if len(pieces) > 1:  # cut where something hangs on it
+                if len(pieces) > 1 or i in chain.sliding:  # cut where something hangs on it
                     beam = link_beam(robot, robot.links[i])
-                shapes = other.carrying(i, beam, load, tuple(pose.starts[p] for p in pieces[1:]))
+                slides, at = i in chain.sliding, tuple(pose.starts[p] for p in pieces[1:])
+                if slides and isinstance(beam, Beam):  # they follow its length
+                    beam, slides, at = beam.outside(pose.length(name)), False, ()
+                size = [f"{x:.12g}" for x in (load.mass, *load.about, load.moment)]
+                key = (beam, size, other.of_link(i), pose.length(name) if slides else at)
+                shapes = next((known for like, known in made if like == key), None)
+                if shapes is None:
+                    shapes = (
+                        other.sliding(i, beam, load).shaped(pose.length(name))
+                        if slides
+                        else other.carrying(i, beam, load, at)
+                    )
+                    made.append((key, shapes))
             parts.append(on_link(segment, L, shapes, pose.starts[k]))
         found = _solved(pose, parts)
         if found is None:

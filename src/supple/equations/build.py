@@ -26,7 +26,7 @@ from .chains.chain import Chain, chain_of, denoised, mimics
 from .chains.chain_equations import Laws, laws_of
 from .chains.forces import held_together
 from .chains.link_inertia import Numbers
-from .chains.sliders import beta_count
+from .chains.sliders import Slider, beta_count
 from .chains.tree import passive_values
 from .closed.coupled import ClosedFunctions
 from .closed.loops import AssembledTree, assembled_tree, loops_of
@@ -103,7 +103,7 @@ def build(  # noqa: PLR0913 - every choice by keyword
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")
     asked = _Asked(basis, read, stiffening, damping_of(damping), compiled)
-    made = _FAMILIES[type(robot)](robot, asked)
+    made = replace(_FAMILIES[type(robot)](robot, asked), modal_damping=modal_damping)
     parts, asks = (made.robot, made.basis, made.chain), "model.check()"
     found = accuracy(*parts, made.damping)
     if (found is None or found.good) and (theta := across(*parts)) is not None:
@@ -148,7 +148,7 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
     friction = tuple(drive.made.friction for drive in architecture_of(robot).drives)
     rubbed = friction if any(friction) else ()
     ratios = slide_ratios(robot, chain, asked.damping)
-    laws = laws_of(chain, D, rubbed, ratios, reading.velocity)
+    laws = _damped_along(robot, asked, laws_of(chain, D, rubbed, ratios, reading.velocity))
     functions = ChainFunctions(_read(laws, reading), asked.compiled)
     # The mass matrix must be positive definite at a configuration with nothing special
     if not chain.size:
@@ -162,8 +162,7 @@ def _serial(robot: SerialRobot, asked: _Asked) -> Model:
         M = np.array(laws.mass(q), float)
     check_inertia(chain.names, M)
     K = chain.stiffness()
-    for part in (chain.eta[i] for i in chain.sliding):
-        K[part, part] = D[part, part] = np.nan
+    _along_slides(chain, K, D)
     arrays = _frozen(K, D, np.array(friction))
     return Model(robot, basis, chain, reading, stiffening, *arrays, functions)
 
@@ -226,10 +225,9 @@ def _mechanism(robot: MechanismRobot, asked: _Asked) -> Model:
     friction[: len(motors)] = motors
     friction[list(tree.places)] = passive_values(robot, "friction")
     damped = dict(zip(tree.places, passive_values(robot, "damping"), strict=True))
-    for ball in (
-        b for b in tree.balls if isinstance(b, Ball)
-    ):  # one value for all directions acts on the turn, not on each angle
-        at = list(ball.places)
+    # one value for all directions acts on the turn, not on each angle
+    for ball in (b for b in tree.balls if isinstance(b, Ball)):
+        at = list(ball.turns)
         damped |= dict.fromkeys(at, 0.0) if ball.damping else {}
         friction[at] = 0.0 if ball.friction else friction[at]
     for k, value in damped.items():
@@ -247,6 +245,7 @@ def _tied(
     ratios = slide_ratios(robot, chain, asked.damping)
     rubbed = tuple(friction.tolist()) if friction.any() else ()
     laws = laws_of(chain, D, rubbed, ratios, springs=(tree.springs, tree.rest), balls=tree.balls)
+    laws = _damped_along(robot, asked, laws)
     loops = loops_of(robot, laws, tree.z) if mimics(chain) or robot.closures else None
     followers = loops.followers if loops is not None else ()
     loops = loops if followers else None  # closures between what cannot move hold nothing
@@ -255,8 +254,7 @@ def _tied(
     K = np.array(held_together(laws), float)
     for k, j, multiplier, _ in mimics(chain):
         D[j, j] += multiplier**2 * D[k, k]
-    for part in (chain.eta[i] for i in chain.sliding):
-        K[part, part] = D[part, part] = np.nan
+    _along_slides(chain, K, D)
     rubs = friction[:motors]
     functions: Functions = ChainFunctions(laws, asked.compiled)
     if loops is not None:
@@ -303,6 +301,28 @@ def _read(laws: Laws, reading: Reading) -> AnyLaws:
         same = {part.name: getattr(laws, part.name) for part in fields(laws)}
         return LagrangeLaws(**same)
     return laws
+
+
+def _damped_along(robot: Robot, asked: _Asked, laws: Laws) -> Laws:
+    """The laws with sliders that know at which free length the robot's own damping was taken."""
+    chain, links = laws.chain, list(laws.links)
+    bent = [i for i in chain.sliding if chain.links[i].inv.count]
+    if bent and isinstance(asked.damping, RobotDamping):
+        pose = locked_pose(robot, asked.basis, chain)
+        assert pose is not None  # or there would be no damping matrix
+        for i in bent:
+            slider = links[i]
+            assert isinstance(slider, Slider)
+            links[i] = replace(slider, damped_at=pose.length(chain.links[i].name))
+    return replace(laws, links=links)
+
+
+def _along_slides(chain: Chain, K: Array, D: Array) -> None:
+    """Write NaN where stiffness and damping depend on the length of a link that slides."""
+    for part in (chain.eta[i] for i in chain.sliding):
+        D[part] += np.where(D[part] != 0, np.nan, 0.0)
+        D[:, part] += np.where(D[:, part] != 0, np.nan, 0.0)
+        K[part, part] = D[part, part] = np.nan
 
 
 def _damping_matrix(robot: Robot, chain: Chain, asked: _Asked) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..kernels.scalars import dot, matvec, sub, vadd
 from ..kernels.tape import Recorder, Tape, played
 from .chains.chain_equations import Laws
-from .chains.forces import dissipation, elastic, rubbing, stiffness
+from .chains.forces import dissipation, elastic, stiffness
 from .chains.sliders import given_beta
 from .evaluate import AnyEvaluator, TapeEvaluator, is_small, slope
 from .functions import INPUTS, Functions
@@ -92,8 +92,7 @@ class ChainFunctions(Functions):
                 return None
             D = A.T @ np.asarray(laws.D, float) @ A
             D[np.abs(D) <= 1e-15 * np.abs(D).max(initial=0.0)] = 0.0
-            rubbed = rubbing(laws.friction, qd, laws.chain)
-            lost = vadd(matvec(D.tolist(), qd), rubbed + [0.0] * (n - len(rubbed)))
+            lost = dissipation(replace(laws, D=D.tolist()), q, qd)  # B leaves the joints alone
             power = sub(dot(tau, qd[:joints]), dot(qd, lost))
             return tape.tape([*qd, *laws.forward_ends(q, qd, tau), power])
 

@@ -187,7 +187,7 @@ def slide_ratios(
     """Return the damping ratios of every link's shapes; only ratios fit a link that slides."""
     out: list[list[float]] = []
     for i, link in enumerate(chain.links):
-        if link.slide is None or not link.slide.count:
+        if link.slide is None or not link.slide.count or isinstance(law, RobotDamping):
             out.append([])
         elif isinstance(law, GivenDamping) and np.ndim(law.blocks[i]) == 1:
             out.append([float(x) for x in law.blocks[i]])  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Rest: the state of a Model that stands still under gravity with its joints held."""
+"""Poses of a Model: assembled with its motors somewhere, and at rest under gravity there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..architectures.assembling import mechanism_of, resolve
 from ..errors import SuppleError
 from .chains.chain import check_lengths
+from .closed.coupled import ClosedFunctions
 from .evaluate import Evaluator, slope
+from .functions import near_at
 from .model import Model
 
-__all__ = ["static_state", "stiffness_at", "total_stiffness"]
+__all__ = [
+    "assembled_pose",
+    "hanging",
+    "slopes_at_rest",
+    "static_state",
+    "stiffness_at",
+    "total_stiffness",
+]
 
 Array = NDArray[np.float64]
+FURTHEST = 0.3  # rad or m that a loose coordinate moves in a step towards rest
+
+
+def assembled_pose(model: Model, theta: Array | None = None) -> Array:
+    """Return q unbent with the motors at theta: the pose in which every other study finds it.
+
+    Of loops that motors alone do not hold, passive joints are as near to their start as loops let
+    them; None: where the robot is assembled.
+    """
+    q, functions = model.chain.pose(theta), model.functions
+    loose = [k for places in model.chain.passive for k in places]
+    if theta is None or not loose or not isinstance(functions, ClosedFunctions):
+        return q
+    loops = functions.loops
+    x, reason = resolve(loops.robot, theta)
+    if reason[0]:
+        raise SuppleError(reason[0])
+    z = np.zeros(loops.laws.chain.size)
+    z[[k for places in loops.laws.chain.passive for k in places]] = x[
+        0, mechanism_of(loops.robot).tree.passive
+    ]
+    q[loose] = z[list(loops.kept)][loose]
+    return q
 
 
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
@@ -31,15 +64,56 @@ def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:
             raise SuppleError(f"theta0 has shape {at.shape}: give {k} numbers ({names})")
         if not np.isfinite(at).all():
             raise SuppleError("theta0 holds a value that is not finite")
-    q = model.chain.pose(at)
-    zero = np.zeros(n)
+    q = hanging(model, assembled_pose(model, at))
+    zero, K, last = np.zeros(n), None, np.inf
+    loose = any(name.startswith("passive.") for name in model.coordinates)
     for _ in range(50):
         force = model.inverse_dynamics(q, zero, zero)[k:]
-        step = np.linalg.solve(total_stiffness(model, q)[k:, k:], -force)
+        K = total_stiffness(model, q) if K is None else K
+        if loose:  # what the potential does not depend on, such as a pendulum in space, stays
+            step = np.linalg.lstsq(K[k:, k:], -force, rcond=1e-14)[0]
+        else:
+            step = np.linalg.solve(K[k:, k:], -force)
         q[k:] += step
-        if np.abs(step).max(initial=0.0) <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
+        size = float(np.abs(step).max(initial=0.0))
+        if size <= 1e-13 * (1 + np.abs(q[k:]).max(initial=0.0)):
             return q
+        if size > last / 20:  # else it leads on quickly enough as it is
+            K = None
+        last = size
     raise SuppleError("the static sag was not found: the arm may be too soft for its own weight")
+
+
+def hanging(model: Model, q: Array) -> Array:
+    """Return q with what no motor and no loop holds at rest under gravity, all else as it is.
+
+    Downhill by Newton's method, against a negative curvature too, so that it ends hanging and not
+    on its head; what the potential does not depend on stays where it is.
+    """
+    loose = [k for k, name in enumerate(model.coordinates) if name.startswith("passive.")]
+    q, zero = q.copy(), np.zeros(model.size)
+    for _ in range(200 if loose else 0):
+        force = model.inverse_dynamics(q, zero, zero)
+        K = total_stiffness(model, q)
+        least = 1e-12 * max(float(np.abs(force).max()), float(np.abs(K[loose]).max()))
+        curved, axes = np.linalg.eigh(K[np.ix_(loose, loose)])
+        pull = axes.T @ force[loose]
+        pull = np.where((np.abs(pull) <= least) & (np.abs(curved) <= least), 0.0, pull)
+        tips = (curved < -least) & (np.abs(pull) < 1e-6 * np.abs(curved))
+        pull = np.where(tips, 1e-3 * curved, pull)  # on its head, it falls to one side
+        size = np.maximum(np.abs(curved), np.abs(pull) / FURTHEST)
+        step = -axes @ np.divide(pull, size, out=np.zeros_like(pull), where=size > 0)
+        q[loose] += step
+        if np.abs(step).max() <= 1e-13 * (1 + np.abs(q[loose]).max()):
+            break
+    else:
+        if loose:
+            names = ", ".join(model.coordinates[k].removeprefix("passive.") for k in loose)
+            raise SuppleError(
+                f"{model.robot.name} finds no rest with its motors held: {names} would fall on; "
+                "give its passive joints springs, or a start that is not static"
+            )
+    return q
 
 
 def stiffness_at(model: Model, q: ArrayLike) -> Array:
@@ -49,15 +123,36 @@ def stiffness_at(model: Model, q: ArrayLike) -> Array:
     return model.functions.evaluator("stiffness")(given)[0]
 
 
+def slopes_at_rest(model: Model, q: Array) -> tuple[Array, Array]:
+    """Return how forces change with q and with qd at rest, (N, N) each, those of inertia none."""
+    functions = model.functions
+    if "hold" in functions.names:  # loops put both together from their parts
+        K, D = functions.evaluator("hold")(q)
+        return K, D
+
+    def make() -> Evaluator:
+        return Evaluator(slope(functions.expression("dissipation"), 1), True)
+
+    lost: Evaluator = functions.derived("dissipation slope", make)
+    return total_stiffness(model, q), lost(q, 0 * q)[0]
+
+
 def total_stiffness(model: Model, q: Array) -> Array:
     """Return the second derivative (N, N) of the potential of bending, springs and gravity."""
+    functions = model.functions
+    if "hold" in functions.names:
+        return slopes_at_rest(model, q)[0]
 
     def make() -> Any:
         import casadi as ca
 
-        x = model.functions.symbol("q", model.size)
-        g = model.functions.expression("gravity")(x) + model.functions.expression("elastic")(x)
-        return Evaluator(slope(ca.Function("hold", [x], [g]), 0), True)
+        at = ca.MX.sym("q", model.size)
+        near = near_at(functions, at)  # found once, not for every direction
+        gravity, elastic = (functions.core(name) for name in ("gravity", "elastic"))
+        kind: Any = ca.SX if gravity.is_a("SXFunction") and elastic.is_a("SXFunction") else ca.MX
+        x = [kind.sym("x", part.numel()) for part in (at, *near)]
+        by_q = slope(ca.Function("hold", x, [gravity(*x) + elastic(*x)]), 0)
+        return Evaluator(ca.Function("slope", [at], [by_q(at, *near)]) if near else by_q, True)
 
-    K: Array = model.functions.derived("gravity slope", make)(q)[0]
+    K: Array = functions.derived("gravity slope", make)(q)[0]
     return K

@@ -9,12 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
+from ..robot import Robot
 from .chains.chain import Chain
 from .evaluate import AnyEvaluator, Evaluator
 from .evaluate import compiled as as_c
 
-__all__ = ["INPUTS", "Functions", "LoopFunctions", "need_open"]
+__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open"]
 
 Array = NDArray[np.float64]
 
@@ -112,13 +114,13 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._made:
             function = self.core(name) if near else self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            square = name in ("mass_matrix", "stiffness", "derivatives")
+            square = name in ("mass_matrix", "stiffness", "derivatives", "hold")
             self._made[key] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[key]
 
     def core(self, name: str) -> Any:
-        """Return one function that also takes a place near what follows from loops."""
-        raise KeyError(f"{name}: no loop leaves coordinates that follow")
+        """Return one function that also takes a place near what follows from loops, `near_at`."""
+        return self.expression(name)
 
     def expression(self, name: str) -> Any:
         """Return the function of this name as a CasADi function, never compiled."""
@@ -145,6 +147,30 @@ class LoopFunctions(Functions):
         "the loops of {name} cannot be closed at this q: out of reach, or at a singular pose; try "
         "joint coordinates nearer to where it is assembled, or less deflection"
     )
+
+    def open_at(self, robot: Robot, q: Array, found: Array) -> SuppleError:
+        """Return what to raise where rows of what was `found` at states q are not finite.
+
+        Where the robot cannot be assembled unbent, that says which closure stays open.
+        """
+        first = int(np.isfinite(found.reshape(q[..., 0].size, -1)).all(axis=1).argmin())
+        kind = architecture_of(robot)
+        theta = q.reshape(-1, q.shape[-1])[first, : len(kind.drives)]
+        why = kind.resolve(theta, None).reason[0]
+        told = f"the loops of {robot.name} cannot be closed at this q: {why}"
+        return SuppleError(told if why else self.not_finite.format(name=robot.name))
+
+
+def near_at(functions: Functions, q: Any) -> list[Any]:
+    """Return what `core` takes besides its inputs at q: what follows from loops, or nothing.
+
+    It is held as slopes are taken, so that they need not go through how it was found.
+    """
+    import casadi as ca
+
+    if "followers" not in functions.names:
+        return []
+    return [ca.stop_diff(functions.expression("followers")(q), 1)]
 
 
 def need_open(functions: Functions, name: str, told: str) -> None:

@@ -49,6 +49,10 @@ class Pose:
         pairs = zip(self.structure.segments, self.structure.L[0], strict=True)
         return [(segment, float(L)) for segment, L in pairs]
 
+    def length(self, name: str) -> float:
+        """Length of a link, of one that slides what is outside, m."""
+        return float(sum(self.structure.L[0, p] for p in self.structure.pieces(name)))
+
     @property
     def starts(self) -> list[float]:
         """Where on its link every segment begins, m."""
@@ -63,22 +67,17 @@ def locked_pose(
 ) -> Pose | None:
     """Return a robot at theta, by default where its basis was made or where it usually stands.
 
-    None where it cannot stand, and where a link that slides is not all the way out (a Model keeps
-    the shapes of its whole length).
+    That is `at`; else with its joints at zero and links that slide out to their ends, and where
+    loops decide at its start. None where it cannot stand.
     """
     found = architecture_of(robot)
-    whole = found.outstretched
-    if theta is None and whole is not None:
-        theta = whole if basis.at is None else np.asarray(basis.at, float)
+    if theta is None:
+        theta = found.outstretched if basis.at is None else np.asarray(basis.at, float)
     asked: dict[str, Any] = {"theta": theta, "position": None}
     if theta is None:
         asked |= found.usual()
     where = found.resolve(**asked)
     if where.reason[0]:
-        return None
-    if chain.sliding and (
-        whole is None or not np.allclose(whole, np.where(whole > 0, where.theta[0], 0.0))
-    ):
         return None
     structure = structure_of(robot, where.at[:1])
     names = tuple(segment.name for segment in structure.segments)
@@ -96,8 +95,12 @@ def locked_pose(
 
 
 def own_parts(pose: Pose, chain: Chain) -> list[OnBeam]:
-    """Return the functions of a Model on the segments."""
+    """Return the functions of a Model on the segments, of links that slide at their length."""
     shapes = {link.name: link.shapes for link in chain.links}
+    for i in chain.sliding:
+        name, slide = chain.links[i].name, chain.links[i].slide
+        if slide is not None and slide.count:
+            shapes[name] = slide.shaped(pose.length(name))
     every = zip(pose.each, pose.structure.links, pose.starts, strict=True)
     return [on_link(segment, L, shapes.get(name), at) for (segment, L), name, at in every]
 
@@ -144,6 +147,7 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
     T, passive, kept = _moved(pose, chain, parts, z)
     places = np.flatnonzero(T.any(axis=0))
     T, loose = T[:, places], np.zeros((z.size, 0))
+    given = T.copy()
     if not kept.all():
         rest = z.closure[:, ~kept]
         T[~kept] -= np.linalg.pinv(rest) @ (z.closure @ T)
@@ -151,7 +155,8 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
         loose = np.zeros((z.size, free.shape[1]))
         loose[~kept] = free
     T, n = np.hstack([T, loose]), len(places)
-    Q: Array = np.delete(np.linalg.pinv(passive) @ T, chain.followers, axis=0)
+    turned = T - np.pad(given, ((0, 0), (0, T.shape[1] - n)))  # beyond what springs take back
+    Q: Array = np.delete(np.linalg.pinv(passive) @ turned, chain.followers, axis=0)
     Q[places, range(n)] += 1.0
     # y from q: the elastic ones are themselves, whatever follows them; what is loose by the rest
     Y = np.zeros(Q.shape[::-1])
@@ -159,6 +164,22 @@ def _elastic(pose: Pose, chain: Chain) -> tuple[Array, Array, Array, Array]:
     turns = np.setdiff1d(range(len(Q)), places)
     others = np.eye(len(Q))[turns] - Q[turns, :n] @ Y[:n]
     Y[n:] = np.linalg.pinv(Q[turns, n:]) @ others
+    for i, segment in enumerate(pose.structure.segments):
+        if len(segment.releases) < 2 or any(r.follows for r in segment.releases):
+            continue
+        # springs in series, of joint and bearing, share a motion so that their energy is least
+        own = z.releases[i]
+        toward = np.array([r.toward(0) for r in segment.releases]).reshape(-1, 6).T
+        size = np.sqrt(np.square(toward).sum(axis=1, keepdims=True))
+        idle = kept_shut(toward / np.where(size > 0, size, 1.0), toward.shape[1])
+        stiff = np.diag([r.stiffness for r in segment.releases])
+        if idle.size:
+            T[own] -= idle @ np.linalg.solve(idle.T @ stiff @ idle, idle.T @ stiff @ T[own])
+    # loops that hold elastic coordinates: what is left of them moves
+    open_ = z.closure @ T
+    if np.abs(open_).max(initial=0.0) > 1e-9 * np.abs(T).max(initial=0.0):
+        N = kept_shut(open_, T.shape[1])
+        T, Y, Q = T @ N, N.T @ Y, Q @ N
     return T.T @ M @ T, T.T @ K @ T, Y, Q
 
 
@@ -193,7 +214,8 @@ def _moved(
             T[np.ix_(range(first, z.releases[i].stop), own)] = _given_way(
                 chain, pose.structure, i, k, turns
             )
-            kept[first + turns : z.releases[i].stop] = True
+        for n, release in enumerate(segment.releases[turns:]):
+            kept[first + turns + n] |= release.stiffness > 0
         if turns:
             toward = np.array([r.toward(0) for r in segment.releases[:turns]]).T
             moved = np.linalg.lstsq(toward, pose.turns.get(name, toward), rcond=None)[0]
@@ -205,8 +227,8 @@ def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -
     """(r, m) releases of segment i, passive ones first, per unit of spring and support in q.
 
     Where springs are in series the releases share a motion so that their energy is least:
-    D z = E w with z = C D' (D C D')^+ E w, C their compliances. Under a universal joint the bearing
-    turns on about the joint's own axes, B w of its motion seen, and the joint turns back.
+    D z = E w with z = C D' (D C D')^+ E w, C their compliances. Where the cross of a universal
+    joint turns, the joint and its bearing do so together.
     """
     if k not in chain.supports:
         return np.vstack([np.zeros((first, 1)), np.eye(1)])
@@ -221,19 +243,17 @@ def _given_way(chain: Chain, structure: Structure, i: int, k: int, first: int) -
     if k in chain.eps:
         about = np.concatenate([np.zeros(3), np.asarray(chain.links[k].axis)])
         E = np.column_stack([about, E])
-    back = np.zeros((first, E.shape[1]))
-    if support.cross is not None:
+    if support.crossed:
         own = np.array([r.toward(0) for r in segment.releases[:first]]).T
         n = np.cross(own[3:, 0], own[3:, 1])
-        B = np.column_stack([E, np.concatenate([np.zeros(3), n / np.linalg.norm(n)])])
-        C = (D * compliance) @ D.T
-        E = C @ B @ np.linalg.inv(B.T @ C @ B)
-        back = np.linalg.lstsq(own, B - E, rcond=None)[0]
+        E = np.column_stack([E, np.concatenate([np.zeros(3), n / np.linalg.norm(n)])])
+        moved: Array = np.linalg.lstsq(np.hstack([own, D]), E, rcond=None)[0]
+        return moved
     size = np.sqrt(np.einsum("ij,j,ij->i", D, compliance, D))
     size = np.where(size > 0, size, 1.0)[:, None]
     soft = np.linalg.pinv((D * compliance) @ D.T / (size * size.T), rcond=1e-12)
     shared: Array = compliance[:, None] * ((D / size).T @ (soft @ (E / size)))
-    return np.vstack([back, shared])
+    return np.vstack([np.zeros((first, E.shape[1])), shared])
 
 
 def modal_damping(pose: Pose, chain: Chain, ratio: float) -> Array:

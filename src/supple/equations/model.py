@@ -17,7 +17,7 @@ from ..robot import DeltaRobot, Joint, MechanismRobot, Motor, Robot, SerialRobot
 from .accuracy import Accuracy, accuracy
 from .chains.chain import Chain, check_lengths
 from .chains.link_fields import link_deflection, on_chord
-from .functions import Functions
+from .functions import Functions, LoopFunctions
 from .readings.reading import Reading
 
 __all__ = ["Model", "a_model"]
@@ -31,8 +31,8 @@ def _check(model: Model, theta: ArrayLike | None = None) -> Accuracy:
     found = accuracy(model.robot, model.basis, model.chain, model.damping, theta)
     if found is None:
         raise SuppleError(
-            f"{model.robot.name} cannot be checked there: nothing bends, something is loose, "
-            "or a link that slides is not all the way out; compare modes and statics by hand"
+            f"{model.robot.name} cannot be checked there: it cannot stand there, nothing bends or "
+            "something is loose; give another theta, or compare modes and statics by hand"
         )
     return found
 
@@ -48,6 +48,7 @@ class Model(Held):
         Delta the arms and rods of all legs, which say where their coordinates stand in q.
         stiffness, damping: (N, N), NaN on a link that slides (`rest.stiffness_at`).
         friction: (joints,), Coulomb's, N m.  functions: the same equations as CasADi functions.
+        modal_damping: the ratio of the robot's modes that `damping` was made from; None: another.
     """
 
     robot: SerialRobot | DeltaRobot | MechanismRobot
@@ -59,6 +60,7 @@ class Model(Held):
     damping: Array
     friction: Array
     functions: Functions = field(repr=False, compare=False)
+    modal_damping: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Hold still, the numbers of its chain too."""
@@ -182,7 +184,7 @@ class Model(Held):
         arrays = {word: self._array(word, value) for word, value in given.items()}
         leads = {array.shape[:-1] for array in arrays.values()} - {()}
         if not leads:
-            return self._closed(self.functions.evaluator(name)(*arrays.values()))
+            return self._closed(arrays, self.functions.evaluator(name)(*arrays.values()))
         if len(leads) > 1:
             raise SuppleError(
                 f"{', '.join(given)} have batches of different shapes: {sorted(leads)}"
@@ -191,14 +193,15 @@ class Model(Held):
         flat = [np.broadcast_to(a, (*lead, a.shape[-1])) for a in arrays.values()]
         if len(lead) > 1 or lead == (0,):
             flat = [a.reshape(-1, a.shape[-1]) for a in flat]
-        found = self._closed(self.functions.evaluator(name)(*flat))
+        found = self._closed(arrays, self.functions.evaluator(name)(*flat))
         return tuple(out.reshape(*lead, *out.shape[1:]) for out in found)
 
-    def _closed(self, found: tuple[Array, ...]) -> tuple[Array, ...]:
+    def _closed(self, at: dict[str, Array], found: tuple[Array, ...]) -> tuple[Array, ...]:
         """The same, unless loops stayed open."""
-        told = self.functions.not_finite
-        if told and not all(np.isfinite(out).all() for out in found):
-            raise SuppleError(told.format(name=self.robot.name))
+        if isinstance(self.functions, LoopFunctions):
+            for out in found:
+                if not np.isfinite(out).all():
+                    raise self.functions.open_at(self.robot, at["q"], out)
         return found
 
     def _array(self, word: str, value: ArrayLike) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..kernels.scalars import Matrix, Scalar, Vector, transpose
 from .chains.link_inertia import Numbers
+from .chains.sliders import Slider
 
 __all__ = ["Named", "named_links"]
 
@@ -74,7 +75,25 @@ def _minus(x: Scalar) -> Scalar:
     return x if isinstance(x, float) and x == 0.0 else -x
 
 
-def named_links(links: list[Numbers], table: Named, kinematics: bool = False) -> list[Numbers]:
+def _slider(slider: Slider, table: Named, i: int) -> Slider:
+    """Link i, which slides, with its inertia as symbols; numbers of its shapes stay.
+
+    Names: m (mass of the whole beam), j (rotary inertia of all its sections), and those of its
+    bodies as in `named_links`. How they are spread along the beam is taken as known.
+    """
+    mass, *_, about = slider.shapes.rod(slider.shapes.beam.L)
+    whole = [(f"m{i}", float(mass)), *((f"j{i}_{AXES[a]}", float(x)) for a, x in enumerate(about))]
+    factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in whole)
+    fixed = replace(
+        slider.fixed,
+        root_mass=table.mass(f"h{i}", slider.fixed.root_mass),
+        tip_mass=table.mass(f"t{i}", slider.fixed.tip_mass),
+        rotor=table.scalar(f"J_r{i}", slider.fixed.rotor),
+    )
+    return replace(slider, fixed=fixed, factors=factors)
+
+
+def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: bool = False) -> Any:
     """Return the links with inertial constants as symbols; lengths and end values too if asked.
 
     Names of link i: m, md, Jo (mass, first and second moment), v (int m N), w (int m x N),
@@ -82,8 +101,11 @@ def named_links(links: list[Numbers], table: Named, kinematics: bool = False) ->
 
     Source: [DeLuca1991], Eq. (24), for any arm.
     """
-    out = []
+    out: list[Numbers | Slider] = []
     for i, link in enumerate(links, 1):
+        if isinstance(link, Slider):
+            out.append(_slider(link, table, i))
+            continue
         G: list[list[Matrix]] = [[[], [], []] for _ in range(3)]
         for a in range(3):
             G[a][a] = table.symmetric(f"z{AXES[a]}{AXES[a]}{i}_", link.G[a][a])

@@ -164,7 +164,7 @@ def exponentials(A: Array, m: int) -> Array:
 
 def flexible(model: Model) -> Flexible:
     """Return the elastic rows of a model."""
-    told = "this is for serial arms (magnus, stability, floquet); simulate it by generalised-alpha"
+    told = "magnus, stability and floquet are for trees; simulate it, by generalised-alpha for long"
     need_open(model.functions, model.robot.name, told)
     made: Flexible = model.functions.derived("flexible", lambda: _made(model))
     return made

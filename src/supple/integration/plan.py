@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..architectures.kinds import architecture_of
 from ..control.controllers import Controller
 from ..control.linear import LinearController
-from ..equations.chains.chain_equations import rubbing
 from ..equations.model import Model
 from ..errors import SuppleError
 from .closed_loop import Reference, closed_rate
@@ -25,7 +24,6 @@ __all__ = [
     "SimulationWarning",
     "StoppedError",
     "rate",
-    "rubbed",
     "start_angles",
     "wrench_power",
 ]
@@ -160,15 +158,6 @@ def rate(model: Model, width: int, written: bool = False) -> Any:
         power += wrench_power(model, q, qd, load[0])
     found = [ca.vertcat(qd, qdd, power, drift)]
     return ca.Function("rate", [x, u], found if written else ca.cse(found))
-
-
-def rubbed(model: Model, qd: Any) -> Any:
-    """Return the power that Coulomb's friction takes."""
-    import casadi as ca
-
-    speeds = ca.vertsplit(qd)
-    torques = rubbing(tuple(model.friction.tolist()), speeds)
-    return sum(f * v for f, v in zip(torques, speeds, strict=False) if not isinstance(f, float))
 
 
 def wrench_power(model: Model, q: Any, qd: Any, wrench: Any) -> Any:

@@ -2,7 +2,7 @@
    _lanes.h and _beam.h. */
 
 typedef struct {
-    VD *T, *L, *root, *releases, *rows_a, *rows_b; /* the problem's tables, configurations innermost */
+    VD *T, *L, *root, *releases, *rows_a, *rows_b, *ties; /* the problem's tables, configurations innermost */
     VD *D, *E, *F;                                 /* at every end; E and F of the closures */
     LN(Stiffness) *S;
     double near; /* how near to a pole beams are cut, */
@@ -117,12 +117,13 @@ static int LN(make_block)(const Problem *P, LN(Block) *K)
 {
     const size_t n = (size_t)P->n, R = (size_t)P->R, c = (size_t)P->c, r = (size_t)P->start[P->n];
     const size_t most = c + (LANES == 1 ? SPARE : 0);
-    const size_t parts[] = {n * R * R, n, n * R * R, r * (R + 3), c * R, c * R,
+    const size_t parts[] = {n * R * R, n, n * R * R, r * (R + 3), c * R, c * R, r * c,
                             n * R * R, n * R * most, most * most + most};
-    VD **table[] = {&K->T, &K->L, &K->root, &K->releases, &K->rows_a, &K->rows_b, &K->D, &K->E, &K->F};
+    VD **table[] = {&K->T, &K->L, &K->root, &K->releases, &K->rows_a, &K->rows_b, &K->ties,
+                    &K->D, &K->E, &K->F};
     memset(K, 0, sizeof *K);
     int ok = 1;
-    for (int i = 0; i < 9; ++i) {
+    for (int i = 0; i < 10; ++i) {
         size_t bytes = sizeof(VD) * (parts[i] + 1);
         *table[i] = aligned_room(bytes);
         ok &= *table[i] != NULL;
@@ -135,8 +136,8 @@ static int LN(make_block)(const Problem *P, LN(Block) *K)
 
 static void LN(free_block)(LN(Block) *K)
 {
-    void *parts[] = {K->T, K->L, K->root, K->releases, K->rows_a, K->rows_b, K->D, K->E, K->F, K->S};
-    for (int i = 0; i < 10; ++i)
+    void *parts[] = {K->T, K->L, K->root, K->releases, K->rows_a, K->rows_b, K->ties, K->D, K->E, K->F, K->S};
+    for (int i = 0; i < 11; ++i)
         aligned_free(parts[i]);
 }
 
@@ -144,16 +145,20 @@ static void LN(free_block)(LN(Block) *K)
 static void LN(fill_block)(const Problem *P, LN(Block) *K, const int64_t *b)
 {
     const int64_t n = P->n, each = n * P->R * P->R, c = P->c * P->R, r = P->start[n] * (P->R + 3);
+    const int64_t t = P->start[n] * P->c;
     for (int l = 0; l < LANES; ++l) {
         const double *T = P->T + b[l] * each, *L = P->L + b[l] * n;
         const double *root = P->root + (P->root_stride ? b[l] : 0) * each;
         const double *releases = P->releases + (P->release_stride ? b[l] : 0) * r;
+        const double *ties = P->ties + (P->tie_stride ? b[l] : 0) * t;
         for (int64_t i = 0; i < each; ++i)
             LANE(K->T[i], l) = T[i], LANE(K->root[i], l) = root[i];
         for (int64_t i = 0; i < n; ++i)
             LANE(K->L[i], l) = L[i];
         for (int64_t i = 0; i < r; ++i)
             LANE(K->releases[i], l) = releases[i];
+        for (int64_t i = 0; i < t; ++i)
+            LANE(K->ties[i], l) = ties[i];
         for (int64_t i = 0; i < c; ++i) {
             LANE(K->rows_a[i], l) = P->rows_a[b[l] * c + i];
             LANE(K->rows_b[i], l) = P->rows_b[b[l] * c + i];

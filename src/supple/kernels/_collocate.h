@@ -38,7 +38,11 @@ static void corrected(const Step *p, double *change, double *last, double *row, 
         double sum[4] = {0.0}; /* side by side */
         for (int64_t j = 0; j < s; ++j) {
             const double *r = p->out + j * p->outputs, *part = p->inverse + i * N + j * n;
-            for (int64_t k = 0; k < n; ++k)
+            int64_t k = 0;
+            for (; k + 4 <= n; k += 4)
+                for (int l = 0; l < 4; ++l)
+                    sum[l] += part[k + l] * r[k + l];
+            for (; k < n; ++k)
                 sum[k & 3] += part[k] * r[k];
         }
         change[i] = -(sum[0] + sum[1] + sum[2] + sum[3]);
@@ -52,9 +56,11 @@ static void corrected(const Step *p, double *change, double *last, double *row, 
             for (int64_t i = 0; i < N; ++i)
                 for (int64_t j = 0; j < N; ++j)
                     row[j] += last[i] * p->inverse[i * N + j];
-            for (int64_t i = 0; i < N; ++i)
+            for (int64_t i = 0; i < N; ++i) {
+                const double more = change[i] / along;
                 for (int64_t j = 0; j < N; ++j)
-                    p->inverse[i * N + j] += change[i] / along * row[j];
+                    p->inverse[i * N + j] += more * row[j];
+            }
             for (int64_t i = 0; i < N; ++i)
                 change[i] *= own / along;
         }

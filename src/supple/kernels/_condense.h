@@ -392,7 +392,7 @@ static void FN(beam_in_pieces)(double w2, double L, const Beam *b, FN(Matrix) D,
 /* Let one release go: D -= g g' / (a' g + k), g = D a. What it leaves along a itself is D a k / p: where
    a is a coordinate, its row is written so, without cancellation. tie: what the first `rows` closures take
    of the release itself. */
-ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const double *tie, int rows, FN(Matrix) D, VD *E,
+ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const VD *tie, int rows, FN(Matrix) D, VD *E,
                                     VD *F, VD *Fs, int c, int guard, int last, VD sigma, VI guarded, LN(Values) *f)
 {
     VD g[R], e[MAX_CLOSURE], s[R] = {NONE}, k = LN(release_stiffness)(w2, rel[R], rel[R + 1], rel[R + 2], f);
@@ -414,7 +414,7 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const double *tie, int
     if (guard)
         p += SHIFT(size);
     for (int j = 0; j < c; ++j) {
-        e[j] = (j < rows ? tie[j] : 0.0) + NONE;
+        e[j] = j < rows ? tie[j] : NONE;
         UNROLL for (int i = 0; i < R; ++i)
             e[j] += rel[i] * E[i * c + j];
     }
@@ -449,7 +449,7 @@ ALWAYS_INLINE void FN(release_step)(VD w2, const VD *rel, const double *tie, int
         if (guard)
             D[axis][axis] += NUMBER(BITS(SHIFT(ABS(D[axis][axis]))) & on);
         for (int j = 0; j < c; ++j) /* E_a = e (1 - a' g / p) = e k / p, less the tie, which is not of D */
-            E[axis * c + j] = SEL(on, e[j] * left - (j < rows ? tie[j] : 0.0) * rel[axis], E[axis * c + j]);
+            E[axis * c + j] = SEL(on, e[j] * left - (j < rows ? tie[j] : NONE) * rel[axis], E[axis * c + j]);
     }
     if (c)
         LN(closure_update)(F, Fs, e, inv, c);
@@ -542,7 +542,7 @@ ALWAYS_INLINE void FN(segment)(const Problem *P, const LN(Block) *K, int i, VD w
             Di[j] -= w2 * M[j];
     }
     for (int k = P->start[i]; k < end; ++k)
-        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), P->ties + (size_t)k * (size_t)P->c,
+        FN(release_step)(w2, K->releases + (size_t)k * (R + 3), K->ties + (size_t)k * (size_t)P->c,
                          c ? (int)P->c : 0, D[i], Ei, K->F, Fs, c, guard, base && k == end - 1, sigma, guarded, f);
     if (P->straight[i]) {
         VD *to = &D[P->parents[i]][0][0], *from = &D[i][0][0];

@@ -60,10 +60,10 @@ typedef struct {
 
 /* A batch of structures of one topology. R: 3 planar, 6 spatial; n segments, B configurations,
    c closure rows. Shapes: beams (n), L (B, n), T (B, n, R, R), root (1 or B, n, R, R),
-   tip (n, R, R), releases (1 or B, start[n], R + 3), rows (B, c, R) twice, ties (start[n], c): what a
-   closure row takes of each release; *_stride tells whether an array has an entry a configuration. */
+   tip (n, R, R), releases (1 or B, start[n], R + 3), rows (B, c, R) twice, ties (1 or B, start[n], c):
+   what a closure row takes of each release; *_stride tells whether an array has an entry a configuration. */
 typedef struct {
-    int64_t R, n, B, c, root_stride, release_stride;
+    int64_t R, n, B, c, root_stride, release_stride, tie_stride;
     const int32_t *parents, *start, *end_a, *end_b;
     const Beam *beams;
     const double *L, *T, *root, *tip, *releases, *rows_a, *rows_b, *ties;
@@ -334,9 +334,9 @@ static int holds(const Py_buffer *x, int64_t items, size_t size)
 }
 
 /* Whether the structure is a tree whose parents come first, with slices and ends inside it. */
-static int sound(const Input *x)
+static int sound(Input *x)
 {
-    const Problem *P = &x->P;
+    Problem *P = &x->P;
     const int64_t n = P->n, R = P->R, B = P->B, c = P->c, each = R * R;
     if ((R != 3 && R != 6) || n < 1 || n > MAX_SEGMENTS || B < 0 || B > MAX_BATCH || c < 0 ||
         c > MAX_CLOSURE || (P->root_stride | P->release_stride) >> 1)
@@ -360,8 +360,9 @@ static int sound(const Input *x)
         !holds(&x->in[TRANSFORMS], B * n * each, 8) || !holds(&x->in[ROOT], own * n * each, 8) ||
         !holds(&x->in[TIP], n * each, 8) || !holds(&x->in[RELEASES], let * r * (R + 3), 8) ||
         !holds(&x->in[ROWS_A], B * c * R, 8) || !holds(&x->in[ROWS_B], B * c * R, 8) ||
-        !holds(&x->in[TIES], r * c, 8))
+        !(holds(&x->in[TIES], r * c, 8) || holds(&x->in[TIES], B * r * c, 8)))
         return refuse("malformed structure: a table of numbers has another size");
+    P->tie_stride = !holds(&x->in[TIES], r * c, 8);
     return 1;
 }
 

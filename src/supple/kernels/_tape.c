@@ -47,46 +47,51 @@ static void forget(PyObject *capsule)
     drop_tape(PyCapsule_GetPointer(capsule, NAME));
 }
 
-/* The program on LANES or on one set of values w (places, lanes), inputs and constants filled in. */
-#define EACH(n, what)                                \
-    for (int64_t i = 0; i < count; ++i, p += n, r += L) { \
-        const double *a = w + (int64_t)p[0] * L;     \
-        const double *b = w + (int64_t)p[n > 1] * L; \
-        const double *c = w + (int64_t)p[n > 2 ? 2 : 0] * L; \
-        (void)b, (void)c;                            \
-        for (int l = 0; l < L; ++l)                  \
-            r[l] = what;                             \
-    }                                                \
+/* The program on L sets of values w (places, lanes), inputs and constants filled in. Lanes are worked out
+   together where the compiler knows vectors, one after another elsewhere: the same bits. */
+#if defined(__GNUC__)
+#define TOGETHER(L) typedef double V __attribute__((vector_size(8 * L), aligned(8), may_alias))
+#define AT(k) (*(const V *)(w + (int64_t)p[k] * L))
+#define PUT(value) *(V *)r = (value)
+#else
+#define TOGETHER(L) enum { WIDE = L }
+#define AT(k) w[(int64_t)p[k] * L + l]
+#define PUT(value)                   \
+    for (int l = 0; l < L; ++l)      \
+    r[l] = (value)
+#endif
+#define ALL(n, value)                                       \
+    for (int64_t i = 0; i < count; ++i, p += n, r += L)     \
+        PUT(value);                                         \
     break
-
-/* Sums of n products, added up from the first to the last; what lies between is kept nowhere. */
-#define DOT(n)                                            \
-    for (int64_t i = 0; i < count; ++i, p += 2 * n, r += L) \
-        for (int l = 0; l < L; ++l) {                     \
-            double sum = w[(int64_t)p[0] * L + l] * w[(int64_t)p[1] * L + l]; \
-            for (int j = 2; j < 2 * n; j += 2)            \
-                sum += w[(int64_t)p[j] * L + l] * w[(int64_t)p[j + 1] * L + l]; \
-            r[l] = sum;                                   \
-        }                                                 \
+#define EACH(n, what)                                       \
+    for (int64_t i = 0; i < count; ++i, p += n, r += L) {   \
+        const double *a = w + (int64_t)p[0] * L;            \
+        const double *b = w + (int64_t)p[n > 1] * L;        \
+        (void)b;                                            \
+        for (int l = 0; l < L; ++l)                         \
+            r[l] = what;                                    \
+    }                                                       \
     break
 
 #define DEFINE(name, L_)                                                        \
     static void name(const Tape *t, double *w)                                  \
     {                                                                           \
         enum { L = L_ };                                                        \
+        TOGETHER(L_);                                                           \
         const int32_t *p = t->operand;                                          \
         double *r = w + (t->inputs + t->constants) * L;                         \
         for (int64_t k = 0; k < t->runs; ++k) {                                 \
             const int64_t count = t->run[2 * k + 1];                            \
             switch (t->run[2 * k]) {                                            \
-            case ADD: EACH(2, a[l] + b[l]);                                     \
-            case SUB: EACH(2, a[l] - b[l]);                                     \
-            case MUL: EACH(2, a[l] * b[l]);                                     \
-            case DIV: EACH(2, a[l] / b[l]);                                     \
-            case MULADD: EACH(3, a[l] * b[l] + c[l]);                           \
-            case MULSUB: EACH(3, a[l] * b[l] - c[l]);                           \
-            case SUBMUL: EACH(3, c[l] - a[l] * b[l]);                           \
-            case NEG: EACH(1, -a[l]);                                           \
+            case ADD: ALL(2, AT(0) + AT(1));                                    \
+            case SUB: ALL(2, AT(0) - AT(1));                                    \
+            case MUL: ALL(2, AT(0) * AT(1));                                    \
+            case DIV: ALL(2, AT(0) / AT(1));                                    \
+            case MULADD: ALL(3, AT(0) * AT(1) + AT(2));                         \
+            case MULSUB: ALL(3, AT(0) * AT(1) - AT(2));                         \
+            case SUBMUL: ALL(3, AT(2) - AT(0) * AT(1));                         \
+            case NEG: ALL(1, -AT(0));                                           \
             case SIN: EACH(1, sin(a[l]));                                       \
             case COS: EACH(1, cos(a[l]));                                       \
             case TANH: EACH(1, tanh(a[l]));                                     \
@@ -101,18 +106,29 @@ static void forget(PyObject *capsule)
             case LARGER: EACH(2, fmax(a[l], b[l]));                             \
             case SMALLER: EACH(2, fmin(a[l], b[l]));                            \
             case EXP: EACH(1, exp(a[l]));                                       \
-            case DOT2: DOT(2);                                                  \
-            case DOT3: DOT(3);                                                  \
-            case DOT4: DOT(4);                                                  \
-            case DOT5: DOT(5);                                                  \
-            case DOT6: DOT(6);                                                  \
+            case DOT2: ALL(4, AT(0) * AT(1) + AT(2) * AT(3));                   \
+            case DOT3: ALL(6, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5));   \
+            case DOT4: ALL(8, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5) + AT(6) * AT(7)); \
+            case DOT5: ALL(10, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5) + AT(6) * AT(7) + AT(8) * AT(9)); \
+            case DOT6: ALL(12, AT(0) * AT(1) + AT(2) * AT(3) + AT(4) * AT(5) + AT(6) * AT(7) + AT(8) * AT(9) \
+                               + AT(10) * AT(11));                              \
             }                                                                   \
         }                                                                       \
     }
 
 DEFINE(run_one, 1)
-DEFINE(run_few, FEW)
-DEFINE(run_lanes, LANES)
+DEFINE(run_few_plain, FEW)
+DEFINE(run_lanes_plain, LANES)
+#if defined(__GNUC__) && defined(__x86_64__)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+DEFINE(run_few_wide, FEW)
+DEFINE(run_lanes_wide, LANES)
+#pragma GCC pop_options
+#define WIDE(name) (__builtin_cpu_supports("avx2") ? name##_wide : name##_plain)
+#else
+#define WIDE(name) name##_plain
+#endif
 
 /* Room for all values, the constants filled in. */
 static double *room(const Tape *t, int64_t lanes)
@@ -199,7 +215,7 @@ static void evaluate_all(const Tape *t, const double *x, double *out, int64_t ba
             for (int64_t i = 0; i < t->inputs; ++i)
                 w[i * L + l] = row[i];
         }
-        L == LANES ? run_lanes(t, w) : L > 1 ? run_few(t, w) : run_one(t, w);
+        (L == LANES ? WIDE(run_lanes) : L > 1 ? WIDE(run_few) : run_one)(t, w);
         for (int64_t l = 0; l < L && at + l < batch; ++l)
             for (int64_t i = 0; i < t->outputs; ++i)
                 out[(at + l) * t->outputs + i] = w[(int64_t)t->output[i] * L + l];

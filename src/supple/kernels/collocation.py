@@ -16,13 +16,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NODES", "GaussSteps"]
+__all__ = ["NODES", "GaussSteps", "LargeSteps"]
 
 Array = NDArray[np.float64]
 _S = math.sqrt(3) / 6
 NODES = np.array([0.5 - _S, 0.5 + _S])
 _A = np.array([[0.25, 0.25 - _S], [0.25 + _S, 0.25]])
 _B = np.array([0.5, 0.5])
+_TWICE = _A @ _A
+_AHEAD = (1 + NODES - NODES[0]) / (NODES[1] - NODES[0])
+_ON = np.stack([1 - _AHEAD, _AHEAD], axis=1)  # values at the nodes to those a step further on
+CLOSE = 1e-13  # of the largest acceleration: the last change, of which a small part is left
+ROUNDING = 1e-9  # the same where changes no longer become smaller: rounding alone is left
+MOST = 12  # changes before the inverse is made anew
+QUICK = 6  # changes after which it is made anew for the next step
+WORTH = 6  # steps that an inverse must serve: it costs three eliminations
+PLAIN = 200  # steps by elimination before an inverse is tried again
 
 
 @dataclass(frozen=True)
@@ -35,24 +44,21 @@ class GaussSteps:
     F: Array
     h: Array
 
-    @cached_property
-    def _stages(self) -> Array:
-        """(S, 2N, 2N) what multiplies the stage accelerations."""
-        S, N = len(self.h), self.F.shape[-1]
-        h, twice = self.h[:, None, None], _A @ _A
+    def stages(self, which: slice = slice(None)) -> Array:
+        """Return (S, 2N, 2N), what multiplies the stage accelerations, of these steps."""
+        C, K, h = self.C[which], self.K[which], self.h[which, None, None]
+        S, N = len(h), self.F.shape[-1]
         A = np.empty((S, 2, N, 2, N))
         for i in range(2):
             for j in range(2):
-                A[:, i, :, j] = (h * _A[i, j]) * self.C[:, i] + (h**2 * twice[i, j]) * self.K[:, i]
-            A[:, i, :, i] += self.M[:, i]
+                A[:, i, :, j] = (h * _A[i, j]) * C[:, i] + (h**2 * _TWICE[i, j]) * K[:, i]
+            A[:, i, :, i] += self.M[which][:, i]
         return A.reshape(S, 2 * N, 2 * N)
 
-    def step(self, k: int, q: Array, v: Array) -> tuple[Array, Array]:
-        """Return q, v (N,) after step k."""
-        h, F = self.h[k], self.F[k]
-        right = [F[i] - self.C[k, i] @ v - self.K[k, i] @ (q + NODES[i] * h * v) for i in range(2)]
-        a = np.linalg.solve(self._stages[k], np.concatenate(right)).reshape(2, -1)
-        return q + h * v + h**2 * (_B @ _A @ a), v + h * (_B @ a)
+    @cached_property
+    def whole(self) -> Array:
+        """The same of all steps."""
+        return self.stages()
 
     @cached_property
     def transfer(self) -> tuple[Array, Array]:
@@ -65,10 +71,56 @@ class GaussSteps:
             right[:, rows, :N] = -self.K[:, i]
             right[:, rows, N : 2 * N] = -self.C[:, i] - (NODES[i] * h) * self.K[:, i]
             right[:, rows, -1] = self.F[:, i]
-        stages = np.linalg.solve(self._stages, right).reshape(S, 2, N, 2 * N + 1)
+        stages = np.linalg.solve(self.whole, right).reshape(S, 2, N, 2 * N + 1)
         x = np.zeros((S, 2 * N, 2 * N + 1))
         x[:, np.arange(2 * N), np.arange(2 * N)] = 1.0
         x[:, np.arange(N), N + np.arange(N)] = h[:, 0]
         x[:, :N] += h**2 * np.einsum("j,sjnm->snm", _B @ _A, stages)
         x[:, N:] += h * np.einsum("j,sjnm->snm", _B, stages)
         return x[..., :-1], x[..., -1]
+
+
+class LargeSteps:
+    """Steps of many unknowns, one after another.
+
+    The inverse of an earlier step's matrix leads to the accelerations of those after it, whose
+    matrices are nearly the same, in a few changes: no step needs an elimination of its own. Where
+    matrices change too fast for that, steps are eliminated one by one.
+    """
+
+    def __init__(self) -> None:
+        self._inverse: Array | None = None
+        self._h = 0.0
+        self._before: Array | None = None  # accelerations of the last step
+        self._served = self._plain = 0  # steps of the inverse; steps left to elimination
+
+    def step(self, made: GaussSteps, k: int, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return q, v (N,) after step k of those made."""
+        h, M, C, K = made.h[k], made.M[k], made.C[k], made.K[k]
+        if abs(h - self._h) > 1e-9 * h:
+            self._inverse, self._before = None, None
+        # those of the last step, as a straight line
+        a = np.zeros((2, len(q))) if self._before is None else _ON @ self._before
+        free = q + NODES[:, None] * h * v
+        last, count = np.inf, 0
+        if self._plain:
+            right = made.F[k] - C @ v - (K @ free[..., None])[..., 0]
+            a = np.linalg.solve(made.whole[k], right.ravel()).reshape(a.shape)
+        while count < 2 * MOST and not self._plain:
+            if count == MOST or self._inverse is None:
+                self._inverse, self._h = np.linalg.inv(made.stages(slice(k, k + 1))[0]), h
+            count += 1
+            off = made.F[k] - (M @ a[..., None])[..., 0]
+            off -= (C @ (v + h * (_A @ a))[..., None])[..., 0]
+            off -= (K @ (free + h**2 * (_TWICE @ a))[..., None])[..., 0]
+            change = (self._inverse @ off.ravel()).reshape(a.shape)
+            a = a + change
+            size, most = np.abs(change).max(), np.abs(a).max()
+            if size <= CLOSE * most or last / 2 < size < ROUNDING * most:
+                break
+            last = size
+        self._before, self._served, self._plain = a, self._served + 1, max(self._plain - 1, 0)
+        if count > QUICK:
+            self._plain = PLAIN if self._served < WORTH else 0
+            self._inverse, self._served = None, 0
+        return q + h * v + h**2 * (_B @ _A @ a), v + h * (_B @ a)

@@ -32,8 +32,8 @@ class BeamTree:
         root: (1 or B, n, R, R).  tip: (n, R, R).
         start: (n + 1,), slices of releases.  releases: (1 or B, r, R + 3), direction, stiffness,
         rotor inertia, 1 where these two are in series.  ends: (2, c) segments closed by a row, -1
-        ground.  rows: (2, B, c, R), ties: (r, c), with rows[0] u_a + rows[1] u_b + ties' x = 0, x
-        the motions of the releases.
+        ground.  rows: (2, B, c, R), ties: (1 or B, r, c), with
+        rows[0] u_a + rows[1] u_b + ties' x = 0, x the motions of the releases.
     """
 
     parents: NDArray[np.int32]
@@ -63,10 +63,10 @@ class BeamTree:
             and self.tip.shape == (n, R, R)
             and self.start.shape == (n + 1,)
             and self.releases.shape[1:] == (r, R + 3)
-            and {len(self.root), len(self.releases)} <= several
+            and {len(self.root), len(self.releases), len(self.ties)} <= several
             and self.ends.shape == (2, c)
             and self.rows.shape == (2, B, c, R)
-            and self.ties.shape == (r, c)
+            and self.ties.shape[1:] == (r, c)
         )
         if not fits:
             raise ValueError("the arrays of a BeamTree do not fit one another")
@@ -83,8 +83,9 @@ class BeamTree:
         R, n = self.T.shape[-1], len(self.parents)
         L, T = self.L[part], self.T[part]
         root = self.root[part] if len(self.root) > 1 else self.root
-        releases = self.releases[part] if len(self.releases) > 1 else self.releases
-        floats = (self.beams, L, T, root, self.tip, releases, *self.rows[:, part], self.ties)
+        each = (self.releases, self.ties)
+        releases, ties = (x[part] if len(x) > 1 else x for x in each)
+        floats = (self.beams, L, T, root, self.tip, releases, *self.rows[:, part], ties)
         ints = (self.parents, self.start, *self.ends)
         arrays = (
             *(np.ascontiguousarray(x, np.int32) for x in ints),

@@ -52,27 +52,34 @@ def known(a: Any, value: Any) -> bool:
 
 def mul(a: Scalar, b: Scalar) -> Scalar:
     """a b."""
-    if _is(a, 0.0) or _is(b, 0.0):
-        return 0.0
-    if _is(a, 1.0):
-        return b
-    if _is(b, 1.0):
-        return a
-    if _is(a, -1.0):
-        return -b
-    if _is(b, -1.0):
-        return -a
+    if isinstance(b, float):
+        if b == 0.0 or _is(a, 0.0):
+            return 0.0
+        if b == 1.0:
+            return a
+        if b == -1.0:
+            return -a
+        if isinstance(a, float):
+            return a * b
+    if isinstance(a, float):
+        if a in {0.0, 1.0}:
+            return b if a else a
+        if a == -1.0:
+            return -b
     return paired(operator.mul, a, b)
 
 
 def add(a: Scalar, b: Scalar) -> Scalar:
     """a + b, constants gathered."""
-    if _is(a, 0.0):
-        return b
+    if isinstance(a, float):
+        if a == 0.0:
+            return b
+        if isinstance(b, float):
+            return a + b
     if _is(b, 0.0):
         return a
     (c, x), (d, y) = _parted(a), _parted(b)
-    if (c or d) and not (x is None and y is None):
+    if c or d:
         rest = y if x is None else x if y is None else paired(operator.add, x, y)
         return rest if c + d == 0.0 else paired(operator.add, c + d, rest)
     return paired(operator.add, a, b)
@@ -145,7 +152,12 @@ def _function(name: str, a: Scalar) -> Scalar:
 
 def dot(a: Vector, b: Vector) -> Scalar:
     """a . b."""
-    return total([mul(x, y) for x, y in zip(a, b, strict=True)])
+    out: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        # most are structural zeros: asked here, without a call
+        if not ((type(x) is float and x == 0.0) or (type(y) is float and y == 0.0)):
+            out = add(out, mul(x, y))
+    return out
 
 
 def vadd(*vectors: Vector) -> Vector:

@@ -25,6 +25,27 @@ ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # a
 ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, DOT2 = range(11, 23)
 LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
 COMMUTE = frozenset({ADD, MUL})
+WORDS = {  # of CasADi
+    "ADD": ADD,
+    "SUB": SUB,
+    "MUL": MUL,
+    "DIV": DIV,
+    "NEG": NEG,
+    "SIN": SIN,
+    "COS": COS,
+    "TANH": TANH,
+    "FABS": ABS,
+    "SQRT": SQRT,
+    "LT": LESS,
+    "NOT": NOT,
+    "IF_ELSE_ZERO": WHERE,
+    "LE": UPTO,
+    "ATAN2": ATAN2,
+    "ASIN": ASIN,
+    "FMAX": LARGER,
+    "FMIN": SMALLER,
+    "EXP": EXP,
+}
 
 
 class Node:
@@ -81,31 +102,27 @@ class Recorder:
 
     def __init__(self, inputs: int) -> None:
         self.inputs = [Node(self, i) for i in range(inputs)]
-        self._known: dict[tuple[int, ...] | float, Node] = {}
+        self._known: dict[tuple[int, ...] | float, int] = {}
         self._lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
 
     def write(self, kind: int, *given: Any) -> Node:
         """Return the result of an operation, the one known already if there is one."""
-        places = [x.at if type(x) is Node else self._constant(x) for x in given]
+        places = [x.at if type(x) is Node else self.place(float(x)) for x in given]
         if kind in COMMUTE and places[0] > places[1]:
             places.reverse()
-        key = (kind, *places)
-        found = self._known.get(key)
-        return self._new(key) if found is None else found
+        return Node(self, self.place((kind, *places)))
 
-    def _constant(self, value: Any) -> int:
-        number = float(value)
-        found = self._known.get(number)
-        return (self._new(number) if found is None else found).at
-
-    def _new(self, key: tuple[int, ...] | float) -> Node:
-        node = self._known[key] = Node(self, len(self._lines))
-        self._lines.append(key)
-        return node
+    def place(self, line: tuple[int, ...] | float) -> int:
+        """Return where an operation, its kind and the places it reads, or a constant stands."""
+        found = self._known.get(line)
+        if found is None:
+            found = self._known[line] = len(self._lines)
+            self._lines.append(line)
+        return found
 
     def tape(self, outputs: Sequence[Any]) -> Tape:
         """Return the program that works out these outputs, nodes or numbers."""
-        ends = [x.at if type(x) is Node else self._constant(x) for x in outputs]
+        ends = [x.at if type(x) is Node else self.place(float(x)) for x in outputs]
         # The operations that the ends need, joined and ordered, as a program of the kernel
         count = len(self.inputs)
         work, constants = _joined(count, self._lines, ends)
@@ -177,48 +194,40 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
 
     if not function.is_a("SXFunction"):
         return None
-    kinds = {
-        ca.OP_ADD: ADD,
-        ca.OP_SUB: SUB,
-        ca.OP_MUL: MUL,
-        ca.OP_DIV: DIV,
-        ca.OP_NEG: NEG,
-        ca.OP_SIN: SIN,
-        ca.OP_COS: COS,
-        ca.OP_TANH: TANH,
-        ca.OP_FABS: ABS,
-        ca.OP_SQRT: SQRT,
-        ca.OP_LT: LESS,
-        ca.OP_NOT: NOT,
-        ca.OP_IF_ELSE_ZERO: WHERE,
-        ca.OP_LE: UPTO,
-        ca.OP_ATAN2: ATAN2,
-        ca.OP_ASIN: ASIN,
-        ca.OP_FMAX: LARGER,
-        ca.OP_FMIN: SMALLER,
-        ca.OP_EXP: EXP,
-    }
+    kinds = {getattr(ca, f"OP_{word}"): kind for word, kind in WORDS.items()}
     tape = next(node.on for node in x if isinstance(node, Node))
-    begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]])
-    ends = np.cumsum([0, *[function.numel_out(i) for i in range(function.n_out())]])
-    held: dict[int, Any] = {}
-    outputs: list[Any] = [0.0] * int(ends[-1])
+    given = [one.at if isinstance(one, Node) else tape.place(float(one)) for one in x]
+    begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]]).tolist()
+    ends = np.cumsum([0, *[function.numel_out(i) for i in range(function.n_out())]]).tolist()
+    held = [0] * (function.sz_w() + 1)
+    outputs: list[Any] = [0.0] * ends[-1]
+    place, ask, reads, makes = (
+        tape.place,
+        *(getattr(function, f"instruction_{word}") for word in ("id", "input", "output")),
+    )
     for k in range(function.n_instructions()):
-        kind = function.instruction_id(k)
-        given, made = function.instruction_input(k), function.instruction_output(k)
+        kind, made = ask(k), makes(k)[0]
         if kind == ca.OP_CONST:
-            held[made[0]] = function.instruction_constant(k)
-        elif kind == ca.OP_INPUT:
-            held[made[0]] = x[begins[given[0]] + given[1]]
+            held[made] = place(function.instruction_constant(k))
+            continue
+        used = reads(k)
+        if kind == ca.OP_INPUT:
+            held[made] = given[begins[used[0]] + used[1]]
         elif kind == ca.OP_OUTPUT:
-            outputs[ends[made[0]] + made[1]] = held[given[0]]
-        elif kind in (ca.OP_SQ, ca.OP_TWICE):
-            twice = held[given[0]]
-            held[made[0]] = tape.write(MUL if kind == ca.OP_SQ else ADD, twice, twice)
-        elif kind == ca.OP_INV:
-            held[made[0]] = tape.write(DIV, 1.0, held[given[0]])
+            outputs[ends[made] + makes(k)[1]] = Node(tape, held[used[0]])
         elif kind in kinds:
-            held[made[0]] = tape.write(kinds[kind], *[held[i] for i in given])
+            own, a = kinds[kind], held[used[0]]
+            if len(used) == 1:
+                held[made] = place((own, a))
+            else:
+                b = held[used[1]]
+                commutes = a > b and own in COMMUTE
+                held[made] = place((own, b, a) if commutes else (own, a, b))
+        elif kind in (ca.OP_SQ, ca.OP_TWICE):
+            a = held[used[0]]
+            held[made] = place((MUL if kind == ca.OP_SQ else ADD, a, a))
+        elif kind == ca.OP_INV:
+            held[made] = place((DIV, place(1.0), held[used[0]]))
         else:
             return None
     return outputs

@@ -146,16 +146,13 @@ class Strain(Output):
         return row
 
     def _slope(self, robot: Robot, chain: Chain, l: Any = None) -> list[Any]:
-        """What it is per unit of the link's own coordinates, at a free length of one that slides.
-
-        A link that slides does not stretch.
-        """
+        """What it is per unit of the link's own coordinates; l: the free length of a slide."""
         link = chain.links[chain.index(self.link)]
         if link.shapes is None:
             raise SuppleError(f"link {self.link} is rigid: it has no strain")
         if link.slide is not None:
-            turns = link.slide.curvature(link.inv.length if l is None else l, self.fraction)
-            stretch = [0.0] * link.slide.count
+            at = link.inv.length if l is None else l
+            stretch, *turns = link.slide.curvature(at, self.fraction)
         else:
             slope = link.shapes.at(self.fraction * link.inv.length, derivative=1)[0].tolist()
             stretch, turns = slope[0], slope[3:]

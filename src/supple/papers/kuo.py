@@ -162,7 +162,7 @@ def _motion_cells(data: dict[str, list[str]]) -> Iterator[Cell]:
     found, other = (motion("inverted-u", again) for again in (False, True))
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
     ours, theirs = (
-        {"max": run.peak * scale, "final": run.tip[-1] * scale} for run in (found, other)
+        {"max": run.peak * scale, "final": run.moved[-1] * scale} for run in (found, other)
     )
     why = (
         f"does not follow from what is printed; links bend by {found.largest:.1g} rad, beyond a "
@@ -305,11 +305,11 @@ def _circle() -> Claim:
 
 
 def _circle_numbers(found: PathResponse) -> dict[str, float]:
-    half = np.ptp(found.tip, axis=0) / 2 * np.array([1e3] * 3 + [180 / np.pi] * 3)
+    half = np.ptp(found.moved, axis=0) / 2 * np.array([1e3] * 3 + [180 / np.pi] * 3)
     out = {
         "x": half[0],
         "y": half[1],
-        "mean z": 1e3 * found.tip[:, 2].mean(),
+        "mean z": 1e3 * found.moved[:, 2].mean(),
         "about x": half[3],
         "about y": half[4],
         "about z": half[5],

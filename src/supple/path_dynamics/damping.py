@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from ..answers.held import Held
 from ..arguments import number, whole
+from ..beams.basis import FiniteElements
 from ..beams.invariants import end_mass
-from ..equations.chains.chain import distal_loads
+from ..equations.closed.loops import assembled
 from ..equations.damping import file_ratio, modal_matrix
+from ..structure import as_mechanism
 from .kineto_elastodynamics import Ked
 
 __all__ = ["Along", "Law", "MotionDamping", "Proportional", "Ratio", "Rayleigh", "link_damping"]
@@ -105,16 +107,27 @@ class Ratio(MotionDamping):
 def link_damping(model: Ked, ratio: float | None) -> Law | None:
     """Return the damping of every link's own modes: a ratio for all, or the robot file's.
 
-    Those modes are of the link clamped at its root with its end load, as `equations.damping` has
-    them for a Model. None where nothing is damped.
+    Those modes are of the link clamped at its root with its end load, those of `equations.damping`
+    for a Model of the robot. None where nothing is damped.
     """
     if ratio is not None:
         number(0)("damping", ratio)
+    each = list(zip(model.names, model.meshes, model.inner, strict=True))
+    ratios = [
+        (file_ratio(model.robot, name) if ratio is None else ratio) if part.size else None
+        for name, part, _ in each
+    ]
+    if not any(ratios):
+        return None
+    written = as_mechanism(model.robot)
+    soft = [x.name for x in written.links if x.joint.driven and x.joint.stiffness is not None]
+    if soft:  # a motor's spring changes no load, and needs no rotor here
+        written = written.with_({f"links.{name}.joint.stiffness": None for name in soft})
+    names = [link.name for link in written.links]
+    loads = dict(zip(names, assembled(written, FiniteElements(1))[1], strict=True))
     D = np.zeros((model.size, model.size))
-    loads = distal_loads(model.structure)
-    for part, place, name, load in zip(model.meshes, model.inner, model.names, loads, strict=True):
-        zeta = file_ratio(model.robot, name) if ratio is None and part.size else ratio
-        if zeta and part.size:
-            M = part.mass[6:, 6:] + end_mass(load, part.end)
+    for (name, part, place), zeta in zip(each, ratios, strict=True):
+        if zeta:
+            M = part.mass[6:, 6:] + end_mass(loads[name], part.end)
             D[place, place] = modal_matrix(M, part.stiffness, np.full(part.size, zeta))
-    return Along(0.0, D) if D.any() else None
+    return Along(0.0, D)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernels.collocation import NODES, GaussSteps
+from ..kernels.collocation import NODES, GaussSteps, LargeSteps
 from .damping import Law
 from .small_motion import Matrices, SmallMotion
 
@@ -156,14 +156,14 @@ class Along:
         out, N = np.empty((len(t), *x.shape)), self.size
         out[0] = x
         loaded = 1.0 if x.ndim == 1 else np.eye(x.shape[1])[-1]
-        chunk = max(4, CHUNK // max(1, 4 * N**2))
+        chunk, large = max(4, CHUNK // max(1, 4 * N**2)), LargeSteps()
         for first in range(0, len(starts), chunk):
             rows = slice(first, first + chunk)
             which, made = self._made(starts[rows], lengths[rows])
             alike = 2 * len(made.h) < len(which)
             for k, place in zip(which, ends[rows], strict=True):
                 if N > SMALL and x.ndim == 1 and not alike:
-                    x = np.concatenate(made.step(k, x[:N], x[N:]))
+                    x = np.concatenate(large.step(made, k, x[:N], x[N:]))
                 else:
                     Phi, g = made.transfer
                     x = Phi[k] @ x + np.multiply.outer(g[k], loaded)

@@ -4,11 +4,17 @@ With theta(t) given and y = [eps, eta], the Model's own equations r(q, q', q'') 
     M = dr/dy'',   C = dr/dy',   K = dr/dy,   F = -r,
 of which the joints' rows are the efforts. So links that slide, loops, any basis, stiffening and
 the Model's own damping come in as the Model has them, convective terms and all.
+
+Passive coordinates p that no loop holds swing as far as they like: p(t) is first found as that of
+the unbent robot, r_p(theta, p) = 0 (`Swung`), and y, which holds what bending adds to p, is small
+about that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,20 +26,25 @@ from ..equations.build import build
 from ..equations.chains.chain import check_lengths
 from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
+from ..equations.functions import near_at
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..robot import Robot, remembered
 from ..structure import has_motion
+from .equations_in_time import Path
 from .small_motion import Matrices, SmallMotion, State
 
-__all__ = ["LedModel", "led_elements"]
+__all__ = ["LedModel", "Swung", "led_elements"]
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class LedModel(SmallMotion):
-    """A Model whose joints follow a motion; y = [eps, eta] are all its other coordinates."""
+    """A Model whose joints follow a motion; y = [eps, passive, eta], all its other coordinates.
+
+    A motion x is that of the joints, and of what swings freely beside them.
+    """
 
     model: Model
 
@@ -52,16 +63,35 @@ class LedModel(SmallMotion):
         """Links in order."""
         return tuple(link.name for link in self.model.chain.links)
 
+    @cached_property
+    def loose(self) -> list[int]:
+        """Places in y of the passive coordinates that no loop holds."""
+        names = self.model.coordinates[self.model.joints :]
+        return [k for k, name in enumerate(names) if name.startswith("passive.")]
+
+    def states(self, motion: State, state: State | None = None) -> State:
+        """Return q, q', q'' (B, N) of a motion and of y about it; without it, unbent."""
+        x, v, a = np.atleast_2d(*motion)
+        k, n = self.model.joints, self.model.joints + len(self.loose)
+        if x.shape[1] != n:
+            given = x.shape[1] - len(self.loose) if x.shape[1] > n else x.shape[1]
+            raise SuppleError(f"the path has {given} coordinates: the robot has {k} motors")
+        joints = architecture_of(self.robot).joint_motion(x[:, :k], v[:, :k], a[:, :k])
+        out = []
+        for order, (led, own) in enumerate(zip(joints, (x, v, a), strict=True)):
+            y = np.zeros((len(x), self.size)) if state is None else state[order].copy()
+            y[:, self.loose] += own[:, k:]
+            out.append(np.hstack([led, y]))
+        return out[0], out[1], out[2]
+
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion, (B, joints or x, y, z) each."""
-        x, v, a = np.atleast_2d(x, v, a)
         k = self.model.joints
-        if x.shape[1] != k:
-            raise SuppleError(f"the path has {x.shape[1]} coordinates: the robot has {k} motors")
-        x, v, a = architecture_of(self.robot).joint_motion(x, v, a)
-        check_lengths(self.model.chain, np.pad(x, ((0, 0), (0, self.size))))
-        made: Evaluator = self.model.functions.derived("led", lambda: _made(self.model))
-        found = made(x, v, a)
+        q, qd, qdd = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
+        check_lengths(self.model.chain, q)
+        made: Evaluator = self.model.functions.derived("led", lambda: _made(self))
+        led = [*range(k), *(k + place for place in self.loose)]
+        found = made(q[:, led], qd[:, led], qdd[:, led])
         M, C, K, r, tip = found[:5]
         if len(found) > 5:  # place and rotation of the tip per unit y, base axes: [w] = dR R'
             dR, R = found[5:]
@@ -71,15 +101,14 @@ class LedModel(SmallMotion):
             tip = np.concatenate([tip, spin], axis=1)
         if not np.isfinite(r).all():
             raise SuppleError(self.model.functions.not_finite.format(name=self.robot.name))
-        F = -r.reshape(len(x), -1)
+        F = -r.reshape(len(q), -1)
         drive = (M[:, :k], C[:, :k], K[:, :k], F[:, :k])
         return Matrices(M[:, k:], C[:, k:], K[:, k:], F[:, k:], tip, drive)
 
     def elastic(self, x: Array) -> Array:
         """Return the (N, N) elastic stiffness at one instant x of a motion."""
-        q = np.concatenate([self._joints(x)[0], np.zeros(self.size)])
         k = self.model.joints
-        return stiffness_at(self.model, q)[k:, k:]
+        return stiffness_at(self.model, self._posed(x)[0])[k:, k:]
 
     def torques(self, motion: State, found: Matrices, state: State) -> tuple[Array, Array]:
         """Return the joint efforts, rotors, damping and friction included, and the rigid ones."""
@@ -88,7 +117,7 @@ class LedModel(SmallMotion):
     def section(self, link: str, fraction: float, x: Array) -> Array:
         """Return how a section moves per unit y, (1 or B, 6, N), link axes."""
         model, k = self.model, self.model.joints
-        q = np.pad(self._joints(x), ((0, 0), (0, self.size)))
+        q = self._posed(x)
         tree, z = model.functions.spread(q)
         chain = tree or model.chain
         i = chain.index(link)
@@ -109,10 +138,9 @@ class LedModel(SmallMotion):
         out[..., chain.eta[i].start - k : chain.eta[i].stop - k] = turned
         return out
 
-    def _joints(self, x: Array) -> Array:
-        """(B, joints) where the joints are at instants x (B, ..) of a motion."""
-        x = np.atleast_2d(x)
-        return architecture_of(self.robot).joint_motion(x, 0 * x, 0 * x)[0]
+    def _posed(self, x: Array) -> Array:
+        """(B, N): q unbent at instants x (B, ..) of a motion."""
+        return self.states((x, 0 * x, 0 * x))[0]
 
     def _tied(self, names: list[str], q: Array) -> Array:
         """(1 or B, m, model.size): coordinates of the tree, by name, per unit q."""
@@ -140,11 +168,12 @@ class LedModel(SmallMotion):
 
 
 def led_elements(
-    robot: Robot, elements: int, order: str, damping: float | None = None
+    robot: Robot, elements: int, order: str, damping: float | None = None, held: str = ""
 ) -> LedModel | None:
     """Return a robot with elements on its links as a LedModel, where it needs one.
 
-    None of robots whose motion `moving_structure` knows and no link of which slides.
+    None of robots whose motion `moving_structure` knows and no link of which slides. `held` names
+    who asks for a robot none of whose joints swings freely.
     """
     slides = any(slides for _, slides in architecture_of(robot).motors())
     if has_motion(robot) and not slides:
@@ -154,45 +183,128 @@ def led_elements(
         ("led elements", elements, order, damping),
         lambda: build(robot, FiniteElements(elements, order), stiffening=True, damping=damping),
     )
-    loose = [name for name in model.coordinates if name.startswith("passive.")]
-    if loose:
+    led = LedModel(model)
+    if held and led.loose:
+        name = model.coordinates[model.joints + led.loose[0]].removeprefix("passive.")
         raise SuppleError(
-            f"{loose[0].removeprefix('passive.')} swings freely, held by no loop: its motion is "
-            "not a small one about a path; simulate the robot instead"
+            f"{name} swings freely, held by no loop: {held} is for robots whose motors hold every "
+            "joint; shape the move for the swing instead, supple.shape(move, frequency_hz=..)"
         )
-    return LedModel(model)
+    return led
 
 
-def _made(model: Model) -> Evaluator:
-    """Make (theta, theta', theta'') to M, C, K (N, m), r (N,) and the tip's motion (6, m).
+class Swung:
+    """A path of the motors with what swings freely beside them, the robot unbent.
+
+    M_pp p'' = -r_p(theta, p) at p'' = 0, from rest at p0. It has no end of its own but `duration`:
+    what swings goes on after the path has stopped.
+    """
+
+    periodic = False
+
+    def __init__(self, led: LedModel, path: Path, total: float, p0: Array) -> None:
+        from scipy.integrate import solve_ivp
+
+        self.led, self.path, self.duration = led, path, total
+        marks = [t for t in (*path.breaks, path.duration) if 0 < t < total]
+        if path.periodic:
+            turns = range(1 + int(total / path.duration))
+            marks = [t + n * path.duration for n in turns for t in (*marks, path.duration)]
+        self.breaks = tuple(sorted({t for t in marks if 0 < t < total}))
+        self.edges, self.parts = np.array([0.0, *self.breaks, total]), []
+        at, m = np.concatenate([p0, 0 * p0]), len(p0)
+
+        def rate(t: float, s: Array) -> Array:
+            # a time at an edge counts to the part it ends or begins
+            inside = min(max(t, a + 1e-9 * (b - a)), b - 1e-9 * (b - a))
+            return np.concatenate([s[m:], self._pushed(np.array([inside]), s[None])[0]])
+
+        for a, b in pairwise(self.edges.tolist()):
+            found = solve_ivp(
+                rate, (a, b), at, method="DOP853", rtol=1e-11, atol=1e-12, dense_output=True
+            )
+            if not found.success:
+                raise SuppleError(f"{led.robot.name} swings beyond bounds: give a slower path")
+            self.parts.append(found.sol)
+            at = found.y[:, -1]
+
+    def _pushed(self, t: Array, s: Array) -> Array:
+        """p'' (B, m) at times (B,) and states s = [p, p'] (B, 2 m)."""
+        led, m = self.led, len(self.led.loose)
+        x, v, a = self.path(t)
+        q, qd, qdd = led.states(
+            (np.hstack([x, s[:, :m]]), np.hstack([v, s[:, m:]]), np.hstack([a, 0 * s[:, :m]]))
+        )
+        check_lengths(led.model.chain, q)
+        rows = [led.model.joints + place for place in led.loose]
+        many = [np.repeat(each, m + 1, axis=0) for each in (q, qd, qdd)]
+        many[2].reshape(len(q), m + 1, -1)[:, 1:, rows] += np.eye(m)
+        r = led.model.inverse_dynamics(*many).reshape(len(q), m + 1, -1)[..., rows]
+        M = (r[:, 1:] - r[:, :1]).swapaxes(1, 2)
+        return np.asarray(np.linalg.solve(M, -r[:, 0, :, None])[..., 0])
+
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return joints and what swings, with rates and accelerations, at times (B,)."""
+        t = np.asarray(t, float)
+        at = np.atleast_1d(t)
+        which = np.clip(np.searchsorted(self.edges, at, side="right") - 1, 0, len(self.parts) - 1)
+        s = np.empty((len(at), 2 * len(self.led.loose)))
+        for k in np.unique(which):
+            s[which == k] = self.parts[k](at[which == k]).T
+        m = s.shape[1] // 2
+        each = zip(self.path(at), (s[:, :m], s[:, m:], self._pushed(at, s)), strict=True)
+        x, v, a = (np.hstack(pair) for pair in each)
+        return (x, v, a) if t.ndim else (x[0], v[0], a[0])
+
+
+def _made(led_model: LedModel) -> Evaluator:
+    """Make a motion, its joints and what swings, to M, C, K (N, m), r (N,), the tip's (6, m).
 
     Of loops, which solve equations inside, and of equations too large for one expression: its
     derivatives dp (3, m), dR (9, m) and R.
     """
     import casadi as ca
 
+    model = led_model.model
     k, n = model.joints, model.size
     m = n - k
-    force = model.functions.expression("inverse_dynamics")
-    tip = model.functions.expression("tip")
-    if not is_small(force):
-        led = [ca.MX.sym(name, k) for name in ("x", "v", "a")]
-        state = [ca.vertcat(part, ca.MX.zeros(m)) for part in led]
-        whole = ca.MX.sym("q", n)
-        axes = ca.Function("axes", [whole], [ca.vec(tip(whole)[1])])
+    size, loose = k + len(led_model.loose), led_model.loose
+
+    def beside(part: Any) -> Any:  # y where nothing bends: what swings at its places
+        rows = [part[k + loose.index(j)] if j in loose else 0.0 for j in range(m)]
+        return ca.densify(type(part)(ca.vertcat(*rows))) if rows else type(part).zeros(0)
+
+    functions, led = model.functions, [ca.MX.sym(name, size) for name in ("x", "v", "a")]
+    unbent = [ca.vertcat(part[:k], beside(part)) for part in led]
+    if "slopes" in functions.names:
+        K, C, M, p, dR, R, r = functions.expression("slopes")(*unbent)
+        parts = [*(x[:, k:] for x in (M, C, K)), r, *(x[:, k:] for x in (p, dR)), R]
+        return Evaluator(ca.Function("led", led, [ca.densify(x) for x in parts]), (0, 1, 2, 4, 5))
+    force, tip = functions.core("inverse_dynamics"), functions.core("tip")
+    if functions.iterates or not is_small(force):
+        near = near_at(functions, unbent[0])  # found once, not for every direction of a slope
+        kind: Any = ca.SX if is_small(force) else ca.MX
+        x = [kind.sym("x", part.numel()) for part in (*led, *near)]
+        q, *w = ca.vertcat(x[0][:k], beside(x[0])), *x[3:]
+        state = [q, *(ca.vertcat(part[:k], beside(part)) for part in x[1:3]), *w]
+        whole = [kind.sym("q", n), *w]
+        axes = ca.Function("axes", whole, [ca.vec(tip(*whole)[1])])
         parts = [
-            model.functions.expression("mass_matrix")(state[0])[:, k:],
+            functions.core("mass_matrix")(q, *w)[:, k:],
             slope(force, 1)(*state)[:, k:],
             slope(force, 0)(*state)[:, k:],
             force(*state),
-            slope(tip, 0)(state[0])[:, k:],
-            slope(axes, 0)(state[0])[:, k:],
-            tip(state[0])[1],
+            slope(tip, 0)(q, *w)[:, k:],
+            slope(axes, 0)(q, *w)[:, k:],
+            tip(q, *w)[1],
         ]
-        return Evaluator(ca.Function("led", led, [ca.densify(x) for x in parts]), (0, 1, 2, 4, 5))
-    given = [ca.SX.sym(name, k) for name in ("x", "v", "a")]
+        dense = [ca.densify(part) for part in parts]
+        made = ca.Function("led", x, ca.cse(dense) if kind is ca.SX else dense)
+        made = ca.Function("led", led, made.call([*led, *near])) if near else made
+        return Evaluator(made, (0, 1, 2, 4, 5))
+    given = [ca.SX.sym(name, size) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]
-    q, qd, qdd = (ca.vertcat(one, two) for one, two in zip(given, y, strict=True))
+    q, qd, qdd = (ca.vertcat(one[:k], two) for one, two in zip(given, y, strict=True))
     r = force(q, qd, qdd)
     p, R = tip(q)
     outputs = [ca.jacobian(r, y[2]), ca.jacobian(r, y[1]), ca.jacobian(r, y[0]), r]
@@ -201,8 +313,7 @@ def _made(model: Model) -> Evaluator:
         W = ca.reshape(ca.jacobian(ca.vec(R), y[0][j]), 3, 3) @ R.T
         turns.append(ca.vertcat(W[2, 1], W[0, 2], W[1, 0]))
     outputs.append(ca.vertcat(ca.jacobian(p, y[0]), ca.horzcat(*turns)))
-    rest = [ca.SX.zeros(m) for _ in y]
-    still = ca.substitute(outputs, y, rest)
+    still = ca.substitute(outputs, y, [beside(part) for part in given])
     return Evaluator(
         ca.Function("led", given, ca.cse([ca.densify(x) for x in still])), (0, 1, 2, 4)
     )

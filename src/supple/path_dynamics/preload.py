@@ -57,6 +57,8 @@ def taken_off(moving: MovingStructure, force: Array) -> Ends:
         at += part.shape[1]
         tied = ((closure.a, closure.rows_a), (closure.b, closure.rows_b))
         for (i, rows), place in zip(tied, closure.offsets, strict=True):
+            if i < 0:
+                continue  # the ground
             given = np.einsum("bri,br->bi", rows.value, part)
             wrench[:, i] += given
             if place.any():

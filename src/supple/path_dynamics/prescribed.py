@@ -81,7 +81,8 @@ class Led:
         for closure in self.moving.closures:
             rows = slice(at, at + closure.rows_a.shape[1])
             at = rows.stop
-            for i, tied in ((closure.a, closure.rows_a), (closure.b, closure.rows_b)):
+            ends = ((closure.a, closure.rows_a), (closure.b, closure.rows_b))
+            for i, tied in ((i, rows) for i, rows in ends if i >= 0):  # the ground stands still
                 g, b, s = places[i]
                 felt = tied @ self.motions[g][1][s][:, b]
                 # Add columns of one branch's z to those of all
@@ -205,7 +206,9 @@ class Led:
         return out
 
     def _end(self, i: int) -> Array:
-        """(B, 6, motors + N) motion of a segment's end, base axes."""
+        """(B, 6, motors + N) motion of a segment's end, or of the ground (-1), base axes."""
+        if i < 0:
+            return np.zeros((self.moving.structure.size, 6, self.motors + self.size))
         g, b, s = next(
             (g, b, s)
             for g, group in enumerate(self.groups)
@@ -218,8 +221,9 @@ class Led:
         return np.concatenate([R @ end[:, :3], R @ end[:, 3:]], axis=1)
 
     def tip(self) -> Array:
-        """(B, 6, N) displacement and rotation of the last segment's end, base axes."""
-        return self._end(self.moving.structure.L.shape[1] - 1)[..., self.motors :]
+        """(B, 6, N) displacement and rotation of the tip, base axes."""
+        structure = self.moving.structure
+        return self._end(structure.tip % structure.L.shape[1])[..., self.motors :]
 
     def joint(self) -> Joint:
         """Return what joins the branches."""

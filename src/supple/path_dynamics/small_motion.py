@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from ..robot import Robot
 
-__all__ = ["Matrices", "SmallMotion", "State"]
+__all__ = ["Matrices", "SmallMotion", "State", "elastic_modes"]
 
 Array = NDArray[np.float64]
 State = tuple[Array, Array, Array]  # a motion, or y, with its velocity and acceleration, (B, ..)
@@ -85,3 +85,23 @@ class SmallMotion(ABC):
     @abstractmethod
     def length(self, link: str) -> float:
         """Return the length over which a link bends."""
+
+
+def elastic_modes(M: Array, K: Array) -> tuple[Array, Array]:
+    """Return 1 / omega^2, rising, and the modes Psi in columns, Psi' K Psi = 1.
+
+    What no stiffness holds moves freely with them, so that it has no momentum.
+    """
+    from scipy.linalg import eigh
+
+    free = np.abs(K).max(axis=0, initial=0.0) <= 1e-14 * np.abs(K).max(initial=0.0)
+    if not free.any():
+        periods2, Psi = eigh(M, K)
+        return periods2, Psi
+    along = -np.linalg.solve(M[np.ix_(free, free)], M[np.ix_(free, ~free)])
+    periods2, held = eigh(
+        M[np.ix_(~free, ~free)] + M[np.ix_(~free, free)] @ along, K[np.ix_(~free, ~free)]
+    )
+    Psi = np.zeros((len(M), len(periods2)))
+    Psi[~free], Psi[free] = held, along @ held
+    return periods2, Psi

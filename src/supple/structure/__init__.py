@@ -7,6 +7,7 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ from ..errors import SuppleError
 from ..robot import DeltaRobot, MechanismRobot, Robot, SerialRobot, a_robot
 from .cutting import cut_structure, short_pieces
 from .expanding import delta_structure, moving_delta, written_arm, written_delta
-from .free_joints import carrying_nothing, massless
-from .mechanism import mechanism_structure
+from .free_joints import carrying_nothing, sprung_modes
+from .mechanism import leads, led_mechanism, mechanism_structure
 from .moving import MovingClosure, MovingStructure
 from .parts import Closure, Joints, Release, Segment, Structure
 from .rows import alike
@@ -40,26 +41,31 @@ __all__ = [
     "carrying_nothing",
     "cut_structure",
     "has_motion",
-    "massless",
     "motor_axes",
     "moving_structure",
     "short_pieces",
+    "sprung_modes",
     "structure_of",
 ]
 
 
 class _Family(NamedTuple):
-    """How the structures of one family are made: at rest, in motion, written as a mechanism."""
+    """How the structures of one family are made: at rest, in motion, written as a mechanism.
+
+    Attributes:
+        leads: whether one of its robots can be made in motion.
+    """
 
     at: Any
     moving: Any
     written: Any
+    leads: Callable[[Any], bool] = lambda _: True
 
 
 _FAMILIES: dict[type[Robot], _Family] = {
     SerialRobot: _Family(serial_structure, moving_serial, written_arm),
     DeltaRobot: _Family(delta_structure, moving_delta, written_delta),
-    MechanismRobot: _Family(mechanism_structure, None, lambda robot, _: robot),
+    MechanismRobot: _Family(mechanism_structure, led_mechanism, lambda robot, _: robot, leads),
 }
 
 
@@ -91,7 +97,7 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
 def has_motion(robot: Robot) -> bool:
     """Return whether `moving_structure` knows a robot: its family, and no joint follows another."""
     coupled = any(drive.also for drive in architecture_of(robot).drives)
-    return _FAMILIES[type(robot)].moving is not None and not coupled
+    return not coupled and _FAMILIES[type(robot)].leads(robot)
 
 
 def moving_structure(
@@ -103,7 +109,7 @@ def moving_structure(
     acceleration of a Delta's platform.
     """
     family: Any = _FAMILIES[type(robot)].moving
-    if family is None:
+    if not has_motion(robot):
         raise SuppleError(
             f"{robot.name} is a mechanism: its equations along a motion are those of a Model; ask "
             "supple.follow(robot, path)"

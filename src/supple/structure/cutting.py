@@ -66,10 +66,8 @@ def cut_structure(
             starts.append((i, float(a)))
             L.append(length * (b - a))
             mass.append(structure.root_mass[:, i] if k == 0 else none)
-    closures = tuple(
-        replace(c, a=owners[c.a][-1] if c.a >= 0 else -1, b=owners[c.b][-1] if c.b >= 0 else -1)
-        for c in structure.closures
-    )
+    ends, roots_of = ({-1: -1} | {i: own[k] for i, own in enumerate(owners)} for k in (-1, 0))
+    closures = tuple(c.renumbered(ends, roots_of) for c in structure.closures)
     link, begin = [i for i, _ in starts], np.array([a for _, a in starts])
     hinges = structure.hinges
     if hinges is not None:
@@ -90,6 +88,7 @@ def cut_structure(
         L=np.stack(L, axis=1),
         root_mass=np.stack(mass, axis=1),
         closures=closures,
+        rods=tuple((name, c.renumbered(ends, roots_of)) for name, c in structure.rods),
         tip=owners[structure.tip][-1],
     )
     return fine, owners

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..kernels.spatial import transport
 from .parts import Release, Structure
 
-__all__ = ["carrying_nothing", "massless"]
+__all__ = ["carrying_nothing", "sprung_modes"]
 
 Array = NDArray[np.float64]
 NOTHING = 1e-13  # beside the inertia that the same masses could have
@@ -49,18 +49,23 @@ def carrying_nothing(structure: Structure) -> NDArray[np.object_] | None:
     return np.where(light.any(axis=1), names[np.argmax(light, axis=1)], "")
 
 
-def massless(structure: Structure) -> int:
-    """Return how many motions of the releases move no mass, beams rigid, first configuration.
+def sprung_modes(structure: Structure, closure: Array) -> int:
+    """Return how many natural frequencies the releases have, beams rigid, first configuration.
 
-    Springs in series with nothing between them, or about a rod that has no inertia: such a motion
-    has no natural frequency.
+    `closure`: (c, r), what of them is kept at zero. Motions that move no mass have none: springs in
+    series with nothing between them, or about a rod that has no inertia.
     """
-    each = [(i, r) for i, s in enumerate(structure.segments) for r in s.releases if not r.series]
-    if not each or not structure.size:
-        return 0
-    M, most = (part[0] for part in _carried(structure.at(0), each))
+    first = structure.at(0)
+    each = [(i, r) for i, s in enumerate(first.segments) for r in s.releases]
+    M, most = (part[0] for part in _carried(first, each))
     d = np.sqrt(np.where(most > 0, most, 1.0))
-    return len(each) - int((np.linalg.eigvalsh(M / np.outer(d, d)) > NOTHING).sum())
+    rows, free = closure / d, np.eye(len(d))
+    size = np.linalg.norm(rows, axis=1, keepdims=True)
+    if size.any():
+        _, values, Vt = np.linalg.svd(rows / np.where(size > 0, size, 1.0))
+        free = Vt[int((values > 1e-10).sum()) :].T
+    moving = int((np.linalg.eigvalsh(free.T @ (M / np.outer(d, d)) @ free) > NOTHING).sum())
+    return moving + sum(r.series for _, r in each) - int(first.rigid_modes[0])
 
 
 def _carried(structure: Structure, each: Sequence[tuple[int, Release]]) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.held import still
 from ..architectures.assembling import Mechanism, mechanism_of, placed, resolve
 from ..architectures.closing import Loop, alike
-from ..architectures.frames import Frames
+from ..architectures.frames import Frames, tree_frames
 from ..architectures.tree import TreeMotion
 from ..beams.theory import AnyBeam, Beam
 from ..beams.varying import VaryingBeam
@@ -30,7 +30,7 @@ from .rows import independent
 from .serial import end_masses, link_beam, root_mass, section_axes
 from .supports import hub_before, sprung
 
-__all__ = ["mechanism_structure", "moving_mechanism", "placed_structure"]
+__all__ = ["leads", "led_mechanism", "mechanism_structure", "moving_mechanism", "placed_structure"]
 
 Array = NDArray[np.float64]
 FREE = still(tuple(Release(row) for row in np.eye(6)))  # what a free joint lets go
@@ -119,16 +119,6 @@ def placed_structure(
     segments: list[Segment] = []
     for i, (link, own) in enumerate(zip(robot.links, fixed.parts, strict=True)):
         if link.joint.type == "prismatic":
-            # Places on a sliding beam stay where they are while it does, or are brought back
-            tied = [at for loop in m.loops for at in zip(loop.ends, loop.at, strict=True)]
-            props = [s for s in own.places if (i, s) in tied]
-            soft = link.joint.driven and link.joint.stiffness is not None and joints == "free"
-            if _slides(robot, i, joints) and (props or (own.places and soft)):
-                what = "a closure" if props else "something, its motor sprung,"
-                raise SuppleError(
-                    f"links.{link.name} slides and carries {what} {(props or own.places)[0]:g} m "
-                    "from its joint: that is for a locked motor; hang it on the link's end instead"
-                )
             roots[:, own.first] = root_mass(link, own.beam, at.L[:, i], own.R_LS)
         made = fixed.segments.get((i, joints))
         if made is None:
@@ -137,7 +127,15 @@ def placed_structure(
             if not turning and link.joint.type != "prismatic":
                 fixed.segments[i, joints] = made
         segments += made
-    shut = list(zip(_tied(m, moved) if ties is None else ties, m.loops, strict=True))
+    shut = []
+    for c, loop in zip(_tied(m, moved) if ties is None else ties, m.loops, strict=True):
+        # Places on a sliding beam stay where they are while it does: it moves back there
+        back = tuple(
+            (fixed.parts[i].first, -rows[..., 0])
+            for i, s, rows in zip(loop.ends, loop.at, (c.rows_a, c.rows_b), strict=True)
+            if i >= 0 and s is not None and _slides(robot, i, joints)
+        )
+        shut.append((replace(c, slides=back), loop))
     return Structure(
         tuple(segments),
         R,
@@ -176,9 +174,7 @@ def moving_mechanism(
     m: Mechanism, moved: TreeMotion, frames: Frames, joints: Joints
 ) -> MovingStructure:
     """Return a mechanism whose whole links are led along a motion; none slides."""
-    turning = rotation_jet(frames.R, frames.w, frames.dw)
-    led: Any = {"R": turning, "p": Jet(frames.p, frames.v, frames.a)}
-    ties: Any = _tied(m, replace(moved, at=replace(moved.at, **led)))
+    ties: Any = _tied(m, _in_motion(moved, frames))
     still = [Closure(c.a, c.b, c.rows_a.value, c.rows_b.value) for c in ties]
     structure, closures = placed_structure(m, moved, joints, still), []
     for loop, c in zip(m.loops, ties, strict=True):
@@ -186,10 +182,61 @@ def moving_mechanism(
         if loop.turn == "square":
             ends = enumerate((loop.a, loop.b))
             pins = np.array([loop.frames(moved, k)[0] @ axis for k, axis in ends])
-        axes = np.array([structure.segments[i].R_LS for i in (c.a, c.b)])
+        axes = np.array([structure.segments[i].R_LS if i >= 0 else np.eye(3) for i in (c.a, c.b)])
         offsets = np.einsum("kji,kj->ki", axes, loop.p)
         closures.append(MovingClosure(c.a, c.b, c.rows_a, c.rows_b, offsets, pins))
     return MovingStructure(structure, replace(frames, R=structure.R), tuple(closures))
+
+
+def leads(robot: MechanismRobot) -> bool:
+    """Return whether `led_mechanism` knows a mechanism.
+
+    Its links turn and are whole; passive joints have nothing of their own, and closures of ends,
+    which hold places or keep pins square, determine them.
+    """
+    m = mechanism_of(robot)
+    held = sum(loop.rows for loop in m.loops) == len(m.tree.passive) and not m.tree.mimics
+    whole = all(at is None for at in m.tree.at)
+    for c in m.tree.coordinates:
+        own = c.stiffness or c.damping or c.friction
+        whole &= c.kind == "turn" if c.driven else c.kind != "slide" and not own
+    for loop in m.loops:
+        whole &= loop.at == (None, None) and not loop.rod
+        whole &= loop.turn in ("none", "square") or not loop.T.shape[1]
+    return held and whole
+
+
+def led_mechanism(
+    robot: MechanismRobot, theta: ArrayLike, rate: ArrayLike, second: ArrayLike, joints: Joints
+) -> MovingStructure:
+    """Return a mechanism at the instants of a motion of its motors, (B, motors) each.
+
+    What is passive follows the closures g(x) = 0: J x' = 0 and J x'' + g'' = 0, g'' their second
+    derivative where passive coordinates do not accelerate.
+    """
+    m = mechanism_of(robot)
+    x, reason = resolve(robot, theta)
+    for sentence in reason[reason != ""][:1]:
+        raise SuppleError(sentence)
+    moved, J = placed(m, x), m.openings(x)[1]
+    motors, z = m.tree.motors, m.tree.passive
+    xd, xdd = np.zeros_like(x), np.zeros_like(x)
+    xd[:, motors], xdd[:, motors] = rate, second
+    xd[:, z] = -np.linalg.solve(J[..., z], J @ xd[..., None])[..., 0]
+    going, at, opening = _in_motion(moved, tree_frames(moved, xd, xdd)), 0, np.zeros(J.shape[:2])
+    for loop in m.loops:
+        places = np.arange(loop.rows) < loop.E.shape[1]
+        opening[:, at : at + loop.rows] = loop.open(going).g.second / np.where(places, m.size, 1.0)
+        at += loop.rows
+    xdd[:, z] = -np.linalg.solve(J[..., z], opening[..., None])[..., 0]
+    return moving_mechanism(m, moved, tree_frames(moved, xd, xdd), joints)
+
+
+def _in_motion(moved: TreeMotion, frames: Frames) -> TreeMotion:
+    """A tree whose places are Jets."""
+    turning = rotation_jet(frames.R, frames.w, frames.dw)
+    led: Any = {"R": turning, "p": Jet(frames.p, frames.v, frames.a)}
+    return replace(moved, at=replace(moved.at, **led))
 
 
 def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:

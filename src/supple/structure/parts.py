@@ -55,7 +55,7 @@ class Release:
         direction = np.asarray(self.direction, float)
         if direction.ndim == 1:
             return self
-        return replace(self, direction=direction[rows] if len(rows) > 1 else direction[rows[0]])
+        return replace(self, direction=direction[rows] if len(rows) != 1 else direction[rows[0]])
 
     def toward(self, b: slice | int) -> Array:
         """Return the direction at configuration b, (6,), or of a part of the batch, (B, 6)."""
@@ -85,13 +85,26 @@ class Closure:
     """Rows that tie the ends of two segments: rows_a u_a + rows_b u_b = 0, segment axes.
 
     Attributes:
-        a, b: segments (-1: ground).  rows_a, rows_b: (B, r, 6).
+        a, b: segments (-1: ground).  rows_a, rows_b: (B, r, 6).  slides: segments whose first
+        release x the rows take as well, + taken x with taken (B, r): where a place along a link
+        stays, and the link slides through it.
     """
 
     a: int
     b: int
     rows_a: Array
     rows_b: Array
+    slides: tuple[tuple[int, Array], ...] = ()
+
+    def part(self, keep: Any) -> Closure:
+        """Return it with some of its rows, or in some configurations: an index of (B, r)."""
+        slides = tuple((i, taken[keep]) for i, taken in self.slides)
+        return Closure(self.a, self.b, self.rows_a[keep], self.rows_b[keep], slides)
+
+    def renumbered(self, ends: dict[int, int], roots: dict[int, int] | None = None) -> Closure:
+        """Return it among other segments, given which have the ends and the roots of these."""
+        slides = tuple(((roots or ends)[i], taken) for i, taken in self.slides)
+        return replace(self, a=ends[self.a], b=ends[self.b], slides=slides)
 
 
 @dataclass(frozen=True)
@@ -144,15 +157,19 @@ class SegmentNumbers:
     def moves(self) -> list[list[tuple[int, float, Release, Release]]]:
         """By segment: a loose motion's number, how many times it moves which release, its own."""
         out: list[list[tuple[int, float, Release, Release]]] = [[] for _ in self.segments]
-        firsts: dict[str, tuple[int, Release]] = {}
+        index = {s.name: i for i, s in enumerate(self.segments)}
+        firsts: dict[int, tuple[int, Release]] = {}
         for k, (i, release) in enumerate(x for x in self.floating if x[1].follows is None):
             out[i].append((k, 1.0, release, release))
             if release is self.segments[i].releases[0]:
-                firsts[self.segments[i].name] = k, release
+                firsts[i] = k, release
         for i, release in self.floating:
-            if release.follows is not None and release.follows[0] in firsts:
-                k, led = firsts[release.follows[0]]
-                out[i].append((k, release.follows[1], led, release))
+            times, led, n = 1.0, release, i
+            while led.follows is not None:  # one that follows may lead another
+                n, times = index[led.follows[0]], times * led.follows[1]
+                led = self.segments[n].releases[0]
+            if led is not release and n in firsts:
+                out[i].append((firsts[n][0], times, led, release))
         return out
 
     @cached_property
@@ -166,6 +183,20 @@ class SegmentNumbers:
                 column[k], column[names.index(release.follows[0])] = -1.0, release.follows[1]
                 columns.append(column)
         return still(np.reshape(columns, (len(columns), len(each))).T)
+
+    def taken(self, closures: tuple[Closure, ...], size: int) -> Array:
+        """(1 or B, r, c): what rows take of releases, closures' and then those that follow others.
+
+        B = `size` where closures take some.
+        """
+        counts = [c.rows_a.shape[1] for c in closures]
+        B = size if any(c.slides for c in closures) else 1
+        ties = np.zeros((B, len(self.ties), sum(counts) + self.ties.shape[1]))
+        ties[..., sum(counts) :] = self.ties
+        for c, upto in zip(closures, np.cumsum(counts), strict=True):
+            for i, taken in c.slides:
+                ties[:, self.start[i], upto - taken.shape[1] : upto] += taken
+        return ties
 
     @classmethod
     def of(cls, segments: tuple[Segment, ...], axes: tuple[int, ...]) -> SegmentNumbers:
@@ -270,25 +301,27 @@ class Structure:
         if not self.closures or not loose or not B:
             return np.full(B, loose, np.int64)
         ends = np.zeros((len(self.segments), B, 6, loose))
+        first = ends[:, :, 0].copy()  # motion of every first release
         unit = np.abs(self.L).max(axis=1)
         for i, segment in enumerate(self.segments):
             if segment.parent >= 0:
                 ends[i] = self.T[:, i] @ ends[segment.parent]
             for k, times, led, release in own.moves[i]:
-                toward, along = (
-                    times * release.toward(slice(None)),
-                    led.toward(slice(None))[..., :3],
-                )
-                if np.count_nonzero(along):
-                    toward = toward * np.where(along.any(axis=-1), unit, 1.0)[:, None]
-                ends[i, :, :, k] += toward
+                along = led.toward(slice(None))[..., :3].any(axis=-1)
+                moved = times * np.where(along, unit, 1.0)
+                ends[i, :, :, k] += moved[:, None] * release.toward(slice(None))
+                if release is segment.releases[0]:
+                    first[i, :, k] = moved
             ends[i, :, 1] += self.L[:, i, None] * ends[i, :, 5]
             ends[i, :, 2] -= self.L[:, i, None] * ends[i, :, 4]
-        tied = [(c.a, c.rows_a, c.b, c.rows_b) for c in self.closures]
-        rows, size = (
-            [f(p) @ f(ends[a]) * (a >= 0) + f(q) @ f(ends[b]) * (b >= 0) for a, p, b, q in tied]
-            for f in (np.asarray, np.abs)
-        )
+        rows: list[Array] = []
+        size: list[Array] = []
+        for c in self.closures:
+            tied = [(rows_k, ends[k]) for k, rows_k in ((c.a, c.rows_a), (c.b, c.rows_b)) if k >= 0]
+            tied += [(taken[..., None], first[k][:, None]) for k, taken in c.slides]
+            for f, each in ((np.asarray, rows), (np.abs, size)):
+                none = np.zeros((B, c.rows_a.shape[1], loose))
+                each.append(sum((f(p) @ f(x) for p, x in tied), none))
         scale = np.linalg.norm(np.concatenate(size, axis=1), axis=2, keepdims=True)
         # a closure back at the hinge that carries it: what is left there is rounding
         most = np.abs(ends).max(axis=(0, 2, 3))[:, None, None]
@@ -333,9 +366,7 @@ class Structure:
             ends = np.array(each, np.int32)
             rows_of = [[getattr(c, f"rows_{k}") for c in self.closures] for k in "ab"]
             rows = np.take([np.concatenate(part, 1) for part in rows_of], keep, axis=-1)
-        ties = np.zeros((len(own.ties), ends.shape[1]))
         if tied := own.ties.shape[1]:  # rows of releases alone come last
-            ties = np.hstack([ties, own.ties])
             ends = np.pad(ends, ((0, 0), (0, tied)), constant_values=-1)
             rows = np.pad(rows, ((0, 0), (0, 0), (0, tied), (0, 0)))
         return BeamTree(
@@ -351,7 +382,7 @@ class Structure:
             releases=own.releases,
             ends=ends,
             rows=rows,
-            ties=ties,
+            ties=own.taken(self.closures, self.size),
         )
 
     def at(self, b: int) -> Structure:
@@ -365,7 +396,7 @@ class Structure:
             replace(s, releases=tuple(r.part(keep) for r in s.releases)) for s in self.segments
         )
         mass = self.root_mass[keep] if len(self.root_mass) > 1 else self.root_mass
-        closures = tuple(Closure(c.a, c.b, c.rows_a[keep], c.rows_b[keep]) for c in self.closures)
+        closures = tuple(c.part(keep) for c in self.closures)
         some = replace(
             self,
             segments=segments,
@@ -387,7 +418,7 @@ class Structure:
         for c in self.closures:
             keep = ~repeats[at : at + c.rows_a.shape[1]]
             at += len(keep)
-            closures.append(replace(c, rows_a=c.rows_a[:, keep], rows_b=c.rows_b[:, keep]))
+            closures.append(c.part((slice(None), keep)))
         kept = tuple(c for c in closures if c.rows_a.shape[1])
         return replace(self, closures=kept, repeats=None)
 

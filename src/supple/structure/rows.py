@@ -55,6 +55,7 @@ def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
         ends[i] = transport(structure.L[b, i]) @ root
         ends[i][:, at : at + inner[i].shape[1]] += inner[i]
         at += inner[i].shape[1]
+    starts = np.cumsum([0, *(a.shape[1] + d.shape[1] for a, d in zip(each, inner, strict=True))])
     stacked = [np.zeros((0, N))]
     for c in structure.closures:
         row, size = np.zeros((2, c.rows_a.shape[1], N))
@@ -65,6 +66,9 @@ def _kept(structure: Structure, b: int) -> NDArray[np.bool_]:
                 size += np.abs(tied[b]) @ np.abs(ends[i])
                 far = np.abs(ends[i]).max(initial=0.0)
                 floor += 1e-6 * np.linalg.norm(tied[b], axis=1, keepdims=True) * far
+        for i, taken in c.slides:
+            row[:, starts[i]] += taken[b]
+            size[:, starts[i]] += np.abs(taken[b])
         whole = np.maximum(np.linalg.norm(size, axis=1, keepdims=True), floor)
         stacked.append(row / np.maximum(whole, 1e-300))
     rows = np.concatenate(stacked)

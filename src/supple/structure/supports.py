@@ -77,6 +77,7 @@ def founded(robot: Robot, structure: Structure) -> Structure:
     B, zero = structure.size, np.zeros((6, 6))
     releases = sprung(robot.foundation, structure.planar, np.eye(3))
     base = Segment(FOUNDATION, -1, Beam(0.0, 0.0), releases, np.eye(3), base_mass(robot))
+    up = {i: i + 1 for i in range(-1, len(structure.segments))}
     above = tuple(replace(segment, parent=segment.parent + 1) for segment in structure.segments)
     root = structure.root_mass
     return replace(
@@ -87,8 +88,8 @@ def founded(robot: Robot, structure: Structure) -> Structure:
         p=np.concatenate([np.zeros((B, 1, 3)), structure.p], axis=1),
         L=np.concatenate([np.zeros((B, 1)), structure.L], axis=1),
         root_mass=np.concatenate([np.broadcast_to(zero, (len(root), 1, 6, 6)), root], axis=1),
-        closures=tuple(replace(c, a=c.a + 1, b=c.b + 1) for c in structure.closures),
-        rods=tuple((name, replace(c, a=c.a + 1, b=c.b + 1)) for name, c in structure.rods),
+        closures=tuple(c.renumbered(up) for c in structure.closures),
+        rods=tuple((name, c.renumbered(up)) for name, c in structure.rods),
         tip=structure.tip + (structure.tip >= 0),
     )
 

@@ -74,10 +74,11 @@ def closed_form(model: Model, simplify: bool = True) -> ClosedForm:
         import sympy
     except ImportError:
         raise SuppleError("closed forms need SymPy: pip install supple[sympy]") from None
-    need_open(model.functions, model.robot.name, "a closed form is for serial arms")
+    need_open(model.functions, model.robot.name, "a closed form is for trees; use its regressor")
     if model.chain.sliding:
         raise SuppleError(
-            "a closed form needs constants, but the integrals of a sliding link are not"
+            "a closed form needs constants, but the integrals of a sliding link depend on its "
+            "length; use the functions of the model, or its regressor"
         )
     if model.chain.supports:
         raise SuppleError(

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..answers.answer import Answer
 from ..arguments import checked, reals, switch
-from ..equations.chains.chain_equations import Laws, numbers
+from ..equations.chains.chain import check_lengths
+from ..equations.chains.chain_equations import Laws, laws_of
+from ..equations.chains.sliders import Slider
 from ..equations.closed.coupled import ClosedFunctions, freed
 from ..equations.evaluate import Evaluator
 from ..equations.model import Model, a_model
@@ -48,6 +50,7 @@ class Regressor(Answer):
         states = [reals(name, x) for name, x in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)]
         if any(x.shape[-1:] != (self.model.size,) or x.ndim > 2 for x in states):
             raise SuppleError(f"q, qd and qdd must have {self.model.size} entries each")
+        check_lengths(self.model.chain, states[0])
         Y: Array = self._evaluate(*states)[0]
         return Y.reshape(*states[0].shape, len(self.pi))
 
@@ -61,6 +64,9 @@ class Regressor(Answer):
         q, qd, qdd = rng.normal(size=(3, count, self.model.size))
         if self.model.functions.needs:
             q = self.model.chain.pose() + 0.03 * q
+        else:
+            for i, at in self.model.chain.lengths_at.items():
+                q[:, at] = rng.uniform(0.3, 1.0, count) * self.model.chain.links[i].inv.length
         Y = self(q, qd, qdd).reshape(-1, len(self.pi))
         Y = Y[np.isfinite(Y).all(axis=1)]
         return int(np.linalg.matrix_rank(Y / np.maximum(np.abs(Y).max(axis=0), 1e-300)))
@@ -71,7 +77,9 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     """Return the inverse dynamics of a model, stiffness and damping left out, linear in constants.
 
     The constants are the link integrals and the bodies' ten parameters, see `dynamics.named`;
-    lengths and the end values of the shapes are kinematics and stay numbers. Loops are closed by
+    lengths and the end values of the shapes are kinematics and stay numbers. Of a link that slides
+    they are its mass and the rotary inertia of its sections, with their spread and its shapes
+    known. Loops are closed by
     kinematics alone, so that theirs are those of the tree, carried to the coordinates left free.
 
     Source: [DeLuca1991], section V, for any number of links and modes.
@@ -80,9 +88,9 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     chain = model.chain
     if isinstance(functions, ClosedFunctions):
         chain = functions.loops.laws.chain
-    if chain.sliding:
+    if model.reading.velocity == "paper" or model.reading.beta == "integrated":
         raise SuppleError(
-            "a regressor needs constants, but the integrals of a sliding link are not"
+            "a regressor knows one reading of links that slide: leave velocity and beta out"
         )
     if chain.supports:
         raise SuppleError(
@@ -91,23 +99,22 @@ def regressor(model: Model, gravity: bool = True) -> Regressor:
     import casadi as ca
 
     table = Named(ca.SX.sym)
-    plain = [numbers(link) for link in chain.links]
-    links = named_links(plain, table)
+    links = named_links(laws_of(chain, np.zeros((chain.size,) * 2)).links, table)
     rotors = {i: table.scalar(f"J_r{i + 1}", float(chain.links[i].rotor)) for i in chain.sprung}
     q, qd, qdd = (ca.SX.sym(word, chain.size) for word in ("q", "qd", "qdd"))
     a, b, c = (ca.vertsplit(x) for x in (q, qd, qdd))
     zero = [[0.0] * chain.size for _ in range(chain.size)]
-    reading, bodies = model.reading.deflection, [(k.root_mass, k.tip_mass) for k in links]
+    fixed = [link.fixed if isinstance(link, Slider) else link for link in links]
+    reading, bodies = model.reading.deflection, [(k.root_mass, k.tip_mass) for k in fixed]
     off = [x for pair in bodies for M in pair for x in (M[1][5], M[2][3])]
     if reading != "rotation" and not all(isinstance(x, float) for x in off):
         raise SuppleError(
             "a regressor of deflection 'paper' or 'literal' needs bodies centred on their points"
         )
-    each: list[Any] = list(links)
     laws = (
-        Laws(chain, each, zero, zero)
+        Laws(chain, links, zero, zero)
         if reading == "rotation"
-        else PlanarLaws(replace(chain), each, zero, zero, variant=reading)
+        else PlanarLaws(replace(chain), links, zero, zero, variant=reading)
     )
     efforts: Any = ca.vertcat(*laws.inverse(a, b, c, gravity=gravity))
     for i, symbol in rotors.items():

@@ -86,6 +86,7 @@ def to_xarray(found: Response) -> xarray.Dataset:
         "velocity": model.reading.velocity,
         "beta": model.reading.beta,
         "damping": json.dumps(blocks),
+        **({} if model.modal_damping is None else {"modal_damping": model.modal_damping}),
         "method": found.method,
         "message": found.message,
     }
@@ -140,14 +141,16 @@ def path_to_xarray(found: PathResponse) -> xarray.Dataset:
     links = [name for name in found.model.names if found.model.length(name)]
     ends = [found.deflection(name) for name in links]
     data: dict[str, Any] = {
-        "position": (("t", "coordinate"), found.position, {"long_name": "what the path wants"}),
-        "displacement": (("t", "axis"), found.tip[:, :3], {"units": "m"}),
-        "rotation": (("t", "axis"), found.tip[:, 3:], {"units": "rad"}),
+        "wanted": (("t", "coordinate"), found.wanted, {"long_name": "what the path wants"}),
+        "displacement": (("t", "axis"), found.moved[:, :3], {"units": "m"}),
+        "rotation": (("t", "axis"), found.moved[:, 3:], {"units": "rad"}),
         "torque": (("t", "motor"), found.torque, {"units": "N m"}),
         "rigid_torque": (("t", "motor"), found.rigid_torque, {"units": "N m"}),
         "y": (("t", "elastic"), found.y),
         "yd": (("t", "elastic"), found.yd),
     }
+    if found.passive.size:
+        data["swing"] = (("t", "passive"), found.swing, {"long_name": "joints that nothing holds"})
     if links:
         data["end_deflection"] = (("t", "link", "motion"), np.stack(ends, axis=1))
     for name, values in found.outputs.items():
@@ -176,9 +179,10 @@ def path_to_pandas(found: PathResponse) -> pandas.DataFrame:
     """Return time, place wanted, variation of place and attitude, torques, a row a time."""
     import pandas
 
-    columns: dict[str, Any] = {f"wanted.{k + 1}": x for k, x in enumerate(found.position.T)}
+    columns: dict[str, Any] = {f"wanted.{k + 1}": x for k, x in enumerate(found.wanted.T)}
     words = ("x", "y", "z", "about_x", "about_y", "about_z")
-    columns |= {word: found.tip[:, k] for k, word in enumerate(words)}
+    columns |= {word: found.moved[:, k] for k, word in enumerate(words)}
+    columns |= {f"swing.{k + 1}": x for k, x in enumerate(found.swing.T)}
     for k in range(found.torque.shape[1]):
         columns[f"torque.{k + 1}"] = found.torque[:, k]
         columns[f"rigid_torque.{k + 1}"] = found.rigid_torque[:, k]
@@ -228,13 +232,14 @@ def load_response(path: str | Path) -> Response:
         attributes = data.attrs
         if attributes["stiffening"] not in (0, 1):
             raise SuppleError(f"stiffening is {attributes['stiffening']!r:.40}: it must be 0 or 1")
-        blocks = json.loads(attributes["damping"])
+        blocks, ratio = json.loads(attributes["damping"]), attributes.get("modal_damping")
         model = build(
             files.loads(attributes["robot"]),
             basis,
             deflection=attributes["deflection"],
             stiffening=bool(attributes["stiffening"]),
-            damping=GivenDamping(tuple(blocks)),
+            damping=GivenDamping(tuple(blocks)) if ratio is None else None,
+            modal_damping=None if ratio is None else float(ratio),
             velocity=attributes.get("velocity", "material"),
             beta=attributes.get("beta", "newton"),
         )

@@ -16,7 +16,7 @@ SIX = Path(__file__).parents[3] / "bench" / "robots" / "six-like-ur5.yaml"
 def left(robot: supple.Robot, move: supple.Trajectory, watched: float) -> float:
     """Half of the tip's peak to peak after a move, by `follow`."""
     run = supple.follow(robot, move, elements=2, after=watched, dt=move.duration / 400)
-    after = run.tip[run.t >= move.duration, :3]
+    after = run.moved[run.t >= move.duration, :3]
     return float(np.linalg.norm(np.ptp(after, axis=0)) / 2)
 
 

@@ -97,7 +97,7 @@ def test_a_path_is_played_with_its_bending_larger() -> None:
     run = supple.follow(robot, supple.InvertedU(), step=0.02, damping=0.05)
     live = serve(run, port=0)
     try:
-        player, wanted = live.shown, run.position[-1]
+        player, wanted = live.shown, run.wanted[-1]
         player.playing.value = False
         player.seek(float(run.t[-1]))
         scale = path_scene(run).scale
@@ -106,7 +106,7 @@ def test_a_path_is_played_with_its_bending_larger() -> None:
             player.amplitude.value = times
             player._draw()
             np.testing.assert_allclose(
-                player.stage.tip, wanted + times * run.tip[-1, :3], atol=1e-12
+                player.stage.tip, wanted + times * run.moved[-1, :3], atol=1e-12
             )
         assert "data-x" in player.plot.content
     finally:

@@ -123,6 +123,26 @@ def test_a_path_tells_lengths_in_metres_and_motors_by_name() -> None:
     assert [s.name for s in plots["Efforts"].series] == ["link1", "link2", "link3"]
 
 
+def test_a_path_in_a_plane_has_no_rows_across_it_and_tells_what_swings() -> None:
+    from supple.view.page.reports import report
+
+    links = [
+        {"name": "cart", "joint": {"type": "prismatic", "start": 0.5}, "length": 3.0},
+        {"name": "cable", "joint": {"passive": True}, "length": 1.0, "tip": {"mass": 1.0}},
+    ]
+    given = {"name": "crane", "planar": True, "gravity": [0, -9.81, 0]}
+    given["links"] = [link | {"theory": "rigid", "body": {"mass": 1.0}} for link in links]
+    model = supple.build(supple.MechanismRobot.model_validate(given))
+    run = supple.follow(model, supple.PointToPoint([0.5], [1.5], 1.0), dt=0.05, after=0.2)
+    chapter = report(run, samples=5).chapters[0]
+    assert [row[0] for row in chapter.tables[0].rows] == ["x (mm)", "y (mm)", "about z (deg)"]
+    plots = {plot.title: plot for plot in chapter.plots}
+    assert [line.name for line in plots["Position error"].series] == ["x", "y"]
+    (swing,) = plots["Joints that swing freely"].series
+    assert swing.name == "cable"
+    np.testing.assert_allclose(swing.y, np.degrees(run.swing[:, 0]), rtol=1e-3)
+
+
 def test_rounding_is_told_as_zero(tmp_path: Path) -> None:
     """A planar arm that sags in x-y moves nowhere else, whatever rounding says."""
     sag = supple.statics(supple.load("industrial-3"), [0, 0.4, 0.2], gravity=(0, -9.81, 0))

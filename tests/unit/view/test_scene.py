@@ -166,9 +166,9 @@ def test_a_path_moves_the_platform_by_what_was_computed(path: supple.PathRespons
     for v in (0, 7, len(track.at) - 1):
         for times in (0.0, 1.0, 30.0):
             drawn = bend(track, v, track.motion[v, 0], times).centre[scene.tip, -1]
-            true = path.position[v] + times * path.tip[v, :3]
+            true = path.wanted[v] + times * path.moved[v, :3]
             np.testing.assert_allclose(drawn, true, atol=1e-12)
-    assert track.largest[0] >= np.linalg.norm(path.tip[:, :3], axis=1).max()
+    assert track.largest[0] >= np.linalg.norm(path.moved[:, :3], axis=1).max()
 
 
 def test_a_path_keeps_legs_and_platform_together(path: supple.PathResponse) -> None:

@@ -10,7 +10,7 @@ same way for Euler-Bernoulli and Timoshenko beams, for stretch and for twist, wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...errors import SuppleError
 from ..invariants import beam_points
 from ..shapes import PLANES, EndLoad, Shapes, joined
-from ..theory import AnyBeam
+from ..theory import AnyBeam, Beam
 
 __all__ = ["assumed_shapes", "natural_shapes"]
 
@@ -41,21 +41,20 @@ def assumed_shapes(
     for plane, (kind, (row, turn, sign)) in enumerate(PLANES.items()):
         if beam.deforms.EI[plane]:
             basis = _strain_basis((0.0, *beam.breaks, beam.L), 24 + 4 * count)
-            slope, deflection = basis.once, basis.twice
-            K = basis.gram(beam, 2 + plane, basis.zeroth, basis.zeroth)
+            turned, moved = "once", "twice"
+            K = basis.gram(beam, 2 + plane, "zeroth")
             if beam.deforms.kGA[plane]:
-                slope = np.concatenate([basis.once, np.zeros_like(basis.once)], axis=1)
-                deflection = np.concatenate([basis.twice, basis.once], axis=1)
-                shear = basis.gram(beam, 4 + plane, basis.zeroth, basis.zeroth)
+                turned, moved = "slope", "deflection"
+                shear = basis.gram(beam, 4 + plane, "zeroth")
                 none = np.zeros_like(K)
                 K = np.block([[K, none], [none, shear]])
+            slope, deflection = basis.fields[turned], basis.fields[moved]
             tip = np.stack([deflection[-1].sum(axis=1), slope[-1].sum(axis=1)])
             load = np.array([[end.mass, end.moment], [end.moment, end.about[2 - plane]]])
-            M = basis.gram(beam, 0, deflection, deflection) + tip.T @ load @ tip
-            M += basis.gram(beam, 7 + plane, slope, slope)
+            M = basis.gram(beam, 0, moved) + tip.T @ load @ tip
+            M += basis.gram(beam, 7 + plane, turned)
             A = _lowest(M, K, count, beam.mass)
-            x, w = beam_points(beam, basis.size + 2, basis.breaks)
-            A *= np.where((w * beam.at(x)[:, 0]) @ basis.at(deflection, x) @ A < 0, -1.0, 1.0)
+            A *= np.where(basis.mean(beam, 0, moved) @ A < 0, -1.0, 1.0)
             series = np.zeros((len(basis.breaks) - 1, 6, count, deflection.shape[2]))
             series[:, row] = np.einsum("kn,ekp->enp", A, deflection)
             series[:, turn] = sign * np.einsum("kn,ekp->enp", A, slope)
@@ -82,13 +81,39 @@ class _Strains:
     once: Array
     twice: Array
 
-    def gram(self, beam: AnyBeam, column: int, a: Array, b: Array) -> Array:
-        """Integrals of products of two sets of functions with a property of the beam, (ka, kb)."""
+    @cached_property
+    def fields(self) -> dict[str, Array]:
+        """The functions by name; with shear every strain is one of bending or of shear."""
+        slope = np.concatenate([self.once, np.zeros_like(self.once)], axis=1)
+        deflection = np.concatenate([self.twice, self.once], axis=1)
+        own = {"zeroth": self.zeroth, "once": self.once, "twice": self.twice}
+        return own | {"slope": slope, "deflection": deflection}
+
+    @cached_property
+    def _plain(self) -> dict[str, tuple[Array, Array]]:
+        """Integrals of products of functions, and of the functions, where the beam is uniform."""
+        return {}
+
+    def gram(self, beam: AnyBeam, column: int, name: str) -> Array:
+        """Integrals of products of functions with a property of the beam, (k, k)."""
+        return self._integrals(beam, column, name)[0]
+
+    def mean(self, beam: AnyBeam, column: int, name: str) -> Array:
+        """Integrals of functions with a property of the beam, (k,)."""
+        return self._integrals(beam, column, name)[1]
+
+    def _integrals(self, beam: AnyBeam, column: int, name: str) -> tuple[Array, Array]:
+        if isinstance(beam, Beam) and name in self._plain:
+            value = beam.at([0.0])[0, column]
+            return value * self._plain[name][0], value * self._plain[name][1]
         x, w = beam_points(beam, self.size + 2, self.breaks)
-        weight = w * beam.at(x)[:, column]
-        left, right = self.at(a, x), self.at(b, x)
-        product: Array = (left * weight[:, None]).T @ right
-        return product
+        f, uniform = self.at(self.fields[name], x), isinstance(beam, Beam)
+        weight = w if uniform else w * beam.at(x)[:, column]
+        found = (f * weight[:, None]).T @ f, weight @ f
+        if not uniform:
+            return found
+        self._plain[name] = found
+        return self._integrals(beam, column, name)
 
     def at(self, series: Array, x: Array) -> Array:
         """Return functions (e, k, terms) at x, (P, k)."""
@@ -132,15 +157,15 @@ def _rod(beam: AnyBeam, kind: str, count: int, load: float) -> Shapes:
     count, size = (count, 24 + 4 * count) if inert else (1, 24 if beam.breaks else 1)
     basis = _strain_basis((0.0, *beam.breaks, beam.L), size)
     field = basis.once
-    K, tip = basis.gram(beam, soft, basis.zeroth, basis.zeroth), field[-1].sum(axis=1)
-    M = basis.gram(beam, heavy, field, field) + load * np.outer(tip, tip)
+    K, tip = basis.gram(beam, soft, "zeroth"), field[-1].sum(axis=1)
+    M = basis.gram(beam, heavy, "once") + load * np.outer(tip, tip)
     if inert:
         A = _lowest(M, K, count, beam.mass)
     else:
         A = np.linalg.solve(K, tip)[:, None]
         A *= np.sqrt(beam.mass / load) / (tip @ A) if load > 0 else 1 / (tip @ A)
-    x, w = beam_points(beam, size + 2, basis.breaks)
-    A *= np.where(w @ basis.at(field, x) @ A < 0, -1.0, 1.0)
+    places, w = beam_points(beam, size + 2, basis.breaks)
+    A *= np.where(w @ basis.at(field, places) @ A < 0, -1.0, 1.0)
     series = np.zeros((len(basis.breaks) - 1, 6, count, field.shape[2]))
     series[:, 0 if kind == "axial" else 3] = np.einsum("kn,ekp->enp", A, field)
     return Shapes(basis.breaks, series, (kind,) * count)

@@ -177,28 +177,31 @@ class Stroke:
     """The free lengths of a beam mapped to -1..1 by their fourth root: t = a + b l^(1/4).
 
     Towards l = 0 the end load takes over, beta_1 ~ l^(1/4), and everything here is a smooth
-    function of that root: short series serve the whole stroke.
+    function of that root: short series serve the whole stroke. `beyond`: a factor by which the
+    lengths go on at both ends.
     """
 
     length: float
+    beyond: float = 1.0
 
     @property
-    def _edges(self) -> tuple[float, float]:
-        return (SHORTEST * self.length) ** 0.25, self.length**0.25
+    def edges(self) -> tuple[float, float]:
+        """Fourth roots of the shortest and of the largest length."""
+        return (SHORTEST * self.length / self.beyond) ** 0.25, (self.length * self.beyond) ** 0.25
 
     def at(self, l: Scalar) -> Scalar:
         """Return t of a free length."""
-        low, high = self._edges
+        low, high = self.edges
         return (call("sqrt", call("sqrt", l)) - (low + high) / 2) * (2 / (high - low))
 
     def slope(self, l: Scalar) -> Scalar:
         """Return dt/dl."""
-        low, high = self._edges
+        low, high = self.edges
         return call("sqrt", call("sqrt", l)) / l * (0.5 / (high - low))
 
     def lengths(self, t: Array) -> Array:
         """Return the free lengths at which t is this."""
-        low, high = self._edges
+        low, high = self.edges
         return np.asarray(((low + high) / 2 + (high - low) / 2 * t) ** 4)
 
 

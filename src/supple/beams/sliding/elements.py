@@ -22,9 +22,8 @@ import numpy as np
 from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import SuppleError
 from ..invariants import foreshortening, gauss_points, invariants
-from ..shapes import EndLoad, Shapes
+from ..shapes import PLANES, EndLoad, Shapes
 from ..theory import AnyBeam, Beam
 from .clamped_mass import Stroke, chebyshev_at
 from .rates import Rate, variable
@@ -38,6 +37,7 @@ from .shapes import (
     SlideIntegrals,
     SlidingShapes,
     Velocity,
+    only_material,
 )
 from .stretched import layered_shortening, moments_of, short_tables, tables
 from .weighted import Moments, piecewise
@@ -46,7 +46,7 @@ __all__ = ["SlidingElements"]
 
 Array = NDArray[np.float64]
 Scalar = Any
-_STIFF = {1: 2, 2: 3, 3: 6}  # by the component that a shape moves: EI_xy, EI_xz, GJ of a beam
+_STIFF = {0: 1, 1: 2, 2: 3, 3: 6}  # by the component that a shape moves: EA, EI_xy, EI_xz, GJ
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class SlidingElements(SlidingShapes):
         sheared = np.zeros_like(bent)
         for j, kind in enumerate(own.kinds):
             row, turn, sign = ROWS[kind]
-            if kind != "torsion":
+            if kind in PLANES:
                 psi = sign * own.coefficients[:, turn, j]
                 F = width / 2 * legendre.legint(psi, lbnd=-1, axis=1)
                 F[1:, 0] += np.cumsum(F.sum(axis=1))[:-1]
@@ -109,10 +109,7 @@ class SlidingElements(SlidingShapes):
     ) -> tuple[Family, Family | None]:
         """Return the functions of bending and of twist at a free length."""
         if velocity != "material":
-            raise SuppleError(
-                "velocity 'paper' is for AssumedModes of a uniform link: elements, and the shapes "
-                "of a link with stations, follow the material"
-            )
+            raise only_material()
         if ("plain", start) not in self._kept:
             self._kept["plain", start] = tables(self.beam, self.layers, start)
         bending, torsion = self._kept["plain", start]
@@ -192,14 +189,13 @@ class SlidingElements(SlidingShapes):
         return each, [_combined(list(one), shares) for one in zip(*short, strict=True)]
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
-        """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
-        L, out = self.beam.L, [[0.0] * self.count for _ in range(3)]
+        """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a fraction."""
+        L, out = self.beam.L, [[0.0] * self.count for _ in range(4)]
         slope = self.shapes.at(eta * L, 1)[0]
         for j, kind in enumerate(self.kinds):
-            turn = ROWS[kind][1]
-            twists = kind == "torsion"
-            value = float(slope[turn, j]) * (L if twists else L * L)
-            out[turn - 3][j] = value / l if twists else value / (l * l)
+            turn, bends = ROWS[kind][1], kind in PLANES
+            value = float(slope[turn, j]) * (L * L if bends else L)
+            out[max(turn - 2, 0)][j] = value / (l * l) if bends else value / l
         return out
 
     def shaped(self, l: float) -> Shapes:
@@ -216,7 +212,8 @@ class SlidingElements(SlidingShapes):
         """Return modal damping of the free part: as at the whole length, times L/l."""
         # (k, k) at the whole length; frequencies go as 1/l^2 and masses as l
         zeta, factor = ratios[0] if ratios else 0.0, self.beam.L / l
-        if len(self.layers) > 1 and isinstance(self.beam, Beam):
+        plain = len(self.layers) == 1 and all(kind in PLANES for kind in self.kinds)
+        if isinstance(self.beam, Beam) and not plain:
             stroke = Stroke(self.beam.L)
             C = [[chebyshev_at(c, stroke.at(l)) for c in row] for row in self._damped]
         else:
@@ -294,13 +291,13 @@ def _family(
 def _stiffness(
     own: SlidingElements, table: dict[str, Any], l: Scalar, power: int
 ) -> list[list[Rate]]:
-    """Integrals of EI F''^2/l^3, with kGA (L/l)^4 G'^2/l, or of GJ F'^2/l; over EI or GJ."""
+    """Integrals of EI F''^2/l^3, with kGA (L/l)^4 G'^2/l, of EA or GJ F'^2/l; over EI, EA or GJ."""
     length, out = variable(l), []
-    bent = 1.0 / (length * length * length) if power == 3 else 1.0 / length
     sheared = _power(length, own.beam.L, 1, 2)
     for i, k in enumerate(table["planes"].tolist()):
-        row = [bent * x for x in _rates(moments_of(l, table, _STIFF[k]), table["K"][i])]
-        if "sheared" in table and own.beam.deforms.kGA[k - 1]:
+        by = 1.0 / (length * length * length) if power == 3 and k else 1.0 / length
+        row = [by * x for x in _rates(moments_of(l, table, _STIFF[k]), table["K"][i])]
+        if "sheared" in table and k and own.beam.deforms.kGA[k - 1]:
             unit = own.beam if isinstance(own.beam, Beam) else None
             factor = sheared * (unit.kGA[k - 1] / unit.EI[k - 1] if unit else 1.0)
             more = _rates(moments_of(l, table, 3 + k), table["sheared"][i])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from ..shapes import PLANES
 from .rates import Rate, place, variable
 from .recipes import recipe, symbolic
 from .shapes import (
@@ -24,6 +25,7 @@ from .shapes import (
 __all__ = ["integrals", "spot_fields"]
 
 Scalar = Any
+_KINDS = ("axial", "xy", "xz", "torsion")  # whose own field moves a component
 
 
 def integrals(
@@ -149,7 +151,7 @@ def _section(
     for j, (kind, (value, slope)) in enumerate(zip(shapes.kinds, values, strict=True)):
         row, turn, sign = ROWS[kind]
         moved.append((row, j, value))
-        if kind != "torsion":
+        if kind in PLANES:
             moved.append((turn, j, slope * sign))
     for p, (j, n) in enumerate(pairs):
         moved.append((0, shapes.count + p, short[functions.index((member[j], member[n]))]))
@@ -181,25 +183,22 @@ class _Wide:
         """Columns of N: shapes, and products of two."""
         return self.shapes.count + len(self.pairs)
 
-    def _moving(self, component: int) -> list[tuple[int, int]]:
-        """(column, function) of what moves a component by its own field."""
-        pairs = zip(self.shapes.kinds, self.shapes.member, strict=True)
-        if component or self.short is None:
-            return [(j, i) for j, (kind, i) in enumerate(pairs) if ROWS[kind][0] == component]
-        place, member, k = self.short.pairs.index, self.shapes.member, self.shapes.count
-        return [(k + p, place((member[j], member[n]))) for p, (j, n) in enumerate(self.pairs)]
-
-    def _of(self, component: int) -> Family | Shortening:
+    def _moving(self, component: int) -> list[tuple[int, int, bool]]:
+        """(column, function, whether it is one of foreshortening) of what moves a component."""
+        each = enumerate(zip(self.shapes.kinds, self.shapes.member, strict=True))
+        out = [(j, i, False) for j, (kind, i) in each if ROWS[kind][0] == component]
         if not component and self.short is not None:
-            return self.short
-        return self.family("torsion" if component == 3 else "xy")
+            place, member, k = self.short.pairs.index, self.shapes.member, self.shapes.count
+            for p, (j, n) in enumerate(self.pairs):
+                out.append((k + p, place((member[j], member[n])), True))
+        return out
 
     def moment(self, component: int, density: float, power: int) -> list[Scalar]:
         """Integrals of density x^power times a component, (3 kz + 1,)."""
         out: list[Scalar] = [0.0] * (3 * self.width + 1)
         scale = density * self.l * (self.l if power else 1.0)
-        for j, i in self._moving(component):
-            table = self._of(component)
+        for j, i, shortens in self._moving(component):
+            table: Any = self.short if shortens else self.family(_KINDS[component])
             for d in range(3):
                 out[d * self.width + j] = scale * (table.centre if power else table.mean)[d][i]
         return out
@@ -208,27 +207,24 @@ class _Wide:
         """Integrals of density times products of two components, (3 kz + 1, 3 kz + 1)."""
         width, scale = self.width, density * self.l
         out: Matrix = [[0.0] * (3 * width + 1) for _ in range(3 * width + 1)]
-        for j, i in self._moving(a):
-            for n, m in self._moving(b):
-                for d in range(3):
-                    for e in range(3):
-                        if self.short is None or (a and b):
-                            value = self._of(a).gram[d][e][i][m]
-                        elif a == b:
-                            value = self.short.gram[d][e][i][m]
-                        else:
-                            against = self.short.against
-                            value = against[e][d][m][i] if a else against[d][e][i][m]
-                        out[d * width + j][e * width + n] = scale * value
+        short: Any = self.short
+        for (j, i, one), (n, m, other) in product(self._moving(a), self._moving(b)):
+            table = short if one and other else self.family(_KINDS[a])
+            for d, e in product(range(3), range(3)):
+                if one == other:
+                    value = table.gram[d][e][i][m]
+                else:
+                    value = short.against[d][e][i][m] if one else short.against[e][d][m][i]
+                out[d * width + j][e * width + n] = scale * value
         return out
 
     def _turning(self, component: int) -> list[tuple[int, int, float]]:
         """(column, function, sign) of what turns sections about y (4) or z (5)."""
-        each = [(ROWS[kind], kind) for kind in self.shapes.kinds]
+        each = [ROWS[kind] for kind in self.shapes.kinds]
         return [
             (j, self.shapes.member[j], sign)
-            for j, ((_, turn, sign), kind) in enumerate(each)
-            if kind != "torsion" and turn == component
+            for j, (_, turn, sign) in enumerate(each)
+            if turn == component
         ]
 
     def turned_moments(self) -> Matrix:
@@ -257,7 +253,7 @@ class _Wide:
         """(k, k) Rates; shapes of different kinds do not work on one another."""
         kinds, member = self.shapes.kinds, self.shapes.member
         zero, beam = Rate(0.0), self.shapes.unit
-        modulus = {"xy": beam.EI[0], "xz": beam.EI[1], "torsion": beam.GJ}
+        modulus = {"xy": beam.EI[0], "xz": beam.EI[1], "axial": beam.EA, "torsion": beam.GJ}
         return [
             [
                 self.family(a).stiffness[i][m] * modulus[a] if a == b else zero

@@ -18,10 +18,10 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
-from numpy.polynomial import chebyshev
+from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike, NDArray
 
-from ..shapes import EndLoad
+from ..shapes import EndLoad, Shapes
 from ..theory import Beam
 from .clamped_inertia import ClampedInertia
 from .clamped_mass import ClampedMass, chebyshev_at, settled
@@ -275,6 +275,15 @@ class SlidingModes(SlidingShapes):
                 out[..., turn, j] = sign * one.slopes(Rate(eta))[0].value / l
         return out
 
+    def shaped(self, l: float) -> Shapes:
+        """Return the shapes at a free length: their Legendre series, by Gauss's rule."""
+        eta, w = self.quadrature
+        P = legendre.legvander(2 * np.array(eta) - 1, len(eta) - 1)
+        series = np.einsum("gn,gcj->cjn", P * np.array(w)[:, None], self.fields(l, eta))
+        return Shapes(
+            np.array([0.0, l]), (series * (2 * np.arange(len(eta)) + 1))[None], self.kinds
+        )
+
     def spot(
         self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
     ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
@@ -290,16 +299,16 @@ class SlidingModes(SlidingShapes):
         return out, short
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
-        """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
-        out: Matrix = [[0.0] * self.count for _ in range(3)]
+        """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a fraction."""
+        out: Matrix = [[0.0] * self.count for _ in range(4)]
         bends, twists = self.bends(l), self._twists(l)
         for j, (kind, i) in enumerate(zip(self.kinds, self.member, strict=True)):
             if kind == "torsion":
                 one = twists[i]
-                out[0][j] = (one.c * one.k * (one.k * eta).cos()).value / l
+                out[1][j] = (one.c * one.k * (one.k * eta).cos()).value / l
             else:
                 _, turn, sign = ROWS[kind]
-                out[turn - 3][j] = sign * bends[i].slopes(eta)[1].value / (l * l)
+                out[turn - 2][j] = sign * bends[i].slopes(eta)[1].value / (l * l)
         return out
 
 
@@ -459,6 +468,8 @@ def sliding_modes(
     )
     if normalisation in ("one", "tip"):
         return draft
-    mean = draft.families(beam.L / 2)[0].mean[0]
-    signs = tuple(math.copysign(1.0, value) for value in mean)
-    return SlidingModes(beam, end, kinds, tuple(member), laws, twist, normalisation, signs)
+    signs = []  # so that each moves more up than down at half the length
+    for mode in draft.bends(beam.L / 2):
+        each = zip(*draft.quadrature, strict=True)
+        signs.append(math.copysign(1.0, sum(w * mode.at(Rate(x)).value for x, w in each)))
+    return replace(draft, signs=tuple(signs))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-__all__ = ["Recipe", "recipe", "symbolic"]
+__all__ = ["Recipe", "mapped", "recipe", "symbolic"]
 
 Scalar = Any
 
@@ -34,7 +34,7 @@ class Recipe:
         import casadi as ca
 
         values = ca.vertsplit(self.function(*[ca.vertcat(*group) for group in arguments]))
-        return _mapped(self.form, _Place, lambda place: values[place.index])
+        return mapped(self.form, _Place, lambda place: values[place.index])
 
 
 def symbolic(x: Scalar) -> bool:
@@ -53,18 +53,18 @@ def recipe(write: Callable[..., Any], *sizes: int) -> Recipe:
         leaves.append(x)
         return _Place(len(leaves) - 1)
 
-    form = _mapped(write(*[ca.vertsplit(group) for group in groups]), ca.SX, kept)
+    form = mapped(write(*[ca.vertsplit(group) for group in groups]), ca.SX, kept)
     return Recipe(ca.Function("recipe", groups, [ca.vertcat(*leaves)], {"cse": True}), form)
 
 
-def _mapped(x: Any, kind: type, change: Callable[[Any], Any]) -> Any:
-    """A nested answer of lists and dataclasses with every leaf of a kind changed."""
+def mapped(x: Any, kind: type, change: Callable[[Any], Any]) -> Any:
+    """Return a nested answer of lists and dataclasses with every leaf of a kind changed."""
     if isinstance(x, float):  # most of them
         return x
     if isinstance(x, kind):
         return change(x)
     if isinstance(x, list | tuple):
-        return type(x)(_mapped(one, kind, change) for one in x)
+        return type(x)(mapped(one, kind, change) for one in x)
     if is_dataclass(x) and not isinstance(x, type):
-        return type(x)(*[_mapped(getattr(x, f.name), kind, change) for f in fields(x)])
+        return type(x)(*[mapped(getattr(x, f.name), kind, change) for f in fields(x)])
     return x

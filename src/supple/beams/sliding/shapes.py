@@ -28,8 +28,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import SuppleError
 from ..invariants import beam_points
-from ..shapes import PLANES, EndLoad
+from ..shapes import PLANES, EndLoad, Shapes
 from ..theory import AnyBeam, Beam
 from ..varying import VaryingBeam
 from .rates import Rate, call
@@ -46,6 +47,7 @@ __all__ = [
     "Spot",
     "StiffRod",
     "Velocity",
+    "only_material",
 ]
 
 Array = NDArray[np.float64]
@@ -56,7 +58,7 @@ Beta = Sequence[Scalar] | None
 Pairs = tuple[tuple[int, int], ...]
 # Component (0..2 displacement, 3..5 rotation) that each kind of shape moves, and for bending the
 # component and sign of the section's rotation, sign times the slope.
-ROWS = PLANES | {"torsion": (3, 3, 1.0)}
+ROWS = PLANES | {"axial": (0, 0, 1.0), "torsion": (3, 3, 1.0)}
 
 
 @dataclass(frozen=True)
@@ -142,16 +144,17 @@ class SlidingShapes(ABC):
     """Shape functions of a link that slides. A kind has these duties:
 
     1. `beam`, `end`, `kinds`: the whole beam, the end load, and what each shape does, in the order
-       x-y, x-z, torsion.
-    2. `families(l, velocity, ..)` returns the functions of bending and of twist at a free length,
-       float or expression, (None where there are none); shape j is number `member[j]` of its own.
+       x-y, x-z, axial, torsion.
+    2. `families(l, velocity, ..)` returns the functions of bending and stretch, and those of twist
+       (None where there are none), at a free length, float or expression; shape j is number
+       `member[j]` of its own.
        Integrals over eta begin at the fraction `start`; None: at the hub, with what jumps there.
     3. `shortening(l, pairs, beta, start)` returns the foreshortening of pairs of bending functions.
     4. `fields(l, eta)` returns displacements and rotations (.., 6, k) at fractions of free
-       lengths, arrays that broadcast, numbers only.
+       lengths, arrays that broadcast, numbers only; `shaped(l)` the same as polynomials.
     5. `spot(l, eta, pairs, beta)` returns Rates of every shape and of its slope in x, without
        shear, at one place eta, and of the foreshortening of pairs there; `curvature(l, eta)`
-       returns (3, k), the rates of twist, psi_y and psi_z along x.
+       returns (4, k), the rates of stretch, twist, psi_y and psi_z along x.
     6. `damping(found, l, ratios, speed)` returns the (k,) forces of modal damping at rates `speed`.
 
     Families hold integrals for the properties of `unit`: those of a uniform beam, or ones where the
@@ -185,6 +188,10 @@ class SlidingShapes(ABC):
         """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
 
     @abstractmethod
+    def shaped(self, l: float) -> Shapes:
+        """Return the shapes at a free length as those of a link that does not slide."""
+
+    @abstractmethod
     def spot(
         self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
     ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
@@ -192,7 +199,7 @@ class SlidingShapes(ABC):
 
     @abstractmethod
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
-        """Return the rates of twist, psi_y and psi_z along x, (3, k), at a fraction of l."""
+        """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a fraction."""
 
     def damping(
         self, found: SlideIntegrals, l: Scalar, ratios: list[float], speed: list[Scalar]
@@ -209,7 +216,7 @@ class SlidingShapes(ABC):
         """What the families' integrals are multiplied by."""
         if isinstance(self.beam, Beam):
             return self.beam
-        return Beam(self.beam.L, 1.0, EI=(1.0, 1.0), GJ=1.0, rI=(1.0, 1.0), rIp=1.0)
+        return Beam(self.beam.L, 1.0, EA=1.0, EI=(1.0, 1.0), GJ=1.0, rI=(1.0, 1.0), rIp=1.0)
 
     def rod(
         self, l: Scalar, start: float | None = None
@@ -261,6 +268,14 @@ class SlidingShapes(ABC):
         return tuple((j, n) for plane in planes for j in plane for n in plane if j <= n)
 
 
+def only_material() -> SuppleError:
+    """Return the sentence for shapes that know one velocity alone."""
+    return SuppleError(
+        "velocity 'paper' is for AssumedModes of a uniform link that neither shears nor stretches: "
+        "elements, and the shapes of other links, follow the material"
+    )
+
+
 @dataclass(frozen=True)
 class StiffRod(SlidingShapes):
     """A sliding link that keeps its shape: no shape function, the slide alone."""
@@ -279,8 +294,11 @@ class StiffRod(SlidingShapes):
     def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
         return np.zeros((*np.broadcast(l, eta).shape, 6, 0))
 
+    def shaped(self, l: float) -> Shapes:
+        return Shapes(np.array([0.0, l]), np.zeros((1, 6, 0, 1)), ())
+
     def spot(self, *_: Any, **__: Any) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
         return [], []
 
     def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
-        return [[], [], []]
+        return [[], [], [], []]

@@ -145,6 +145,7 @@ def tables(
         same, inside = np.equal.outer(rows, rows), slice(len(rule.x))
         end = [[one.at(L, d)[0][rows, columns] * L**d for d in range(2)] for one in own]
         bent, sheared = f[0][order][inside], f[-1][1][inside]
+        bent = np.where(np.equal(rows, 0), f[0][1][inside], bent)  # stretch: the first
         table = {
             "gram": _products(N, N, rule),
             "mean": _means(N, rule, np.ones_like(eta), np.ones_like(at)),

@@ -20,7 +20,11 @@ __all__ = ["plan"]
 WAYS = ("effort", "calm", "jerk", "path")
 From = Annotated[
     str | None,
-    typer.Option("--from", metavar="0,45deg,..", help="Where the move begins. Default: zero."),
+    typer.Option(
+        "--from",
+        metavar="0,45deg,..",
+        help="Where the move begins. Default: zero, or the start of a mechanism.",
+    ),
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="0,90deg,..", help="Where it ends.")]
 By = Annotated[
@@ -121,9 +125,20 @@ def plan(
         raise SuppleError("give --to: where the move ends")
     else:
         goal = angles(end, "--to")
-        ends = ([0.0] * len(goal) if start is None else angles(start, "--from"), goal)
+        ends = (_begin(arm, len(goal)) if start is None else angles(start, "--from"), goal)
     found, told = _found(arm, by, ends, {k: v for k, v in given.items() if v is not None})
     _finish(arm, by, found, told, rate, out, json)
+
+
+def _begin(robot: Robot, count: int) -> list[float]:
+    """Where a move begins unless it is told: where a mechanism stands, else zero."""
+    from ...architectures.kinds import architecture_of
+
+    kind = architecture_of(robot)
+    if kind.asked_by != "theta":
+        return [0.0] * count
+    stands: list[float] = kind.resolve(theta=None, position=None).theta[0].tolist()
+    return stands if len(stands) == count else [0.0] * count
 
 
 # What each way needs, and what it may have.

@@ -55,9 +55,9 @@ def along_path(
             "path": name,
             "unknowns": found.model.size,
             "t": found.t,
-            "position": found.position,
-            "displacement": found.tip[:, :3],
-            "rotation": found.tip[:, 3:],
+            "wanted": found.wanted,
+            "displacement": found.moved[:, :3],
+            "rotation": found.moved[:, 3:],
             "torque": found.torque,
             "rigid_torque": found.rigid_torque,
             "largest_deflection": found.largest,
@@ -114,7 +114,7 @@ def _print(found: PathResponse, name: str) -> None:
         say(f"damping ratios of its lowest modes {ratios};")
     say("variation of place and attitude from the rigid motion\n")
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
-    columns = {"largest": found.peak, "at the end": found.tip[-1]}
+    columns = {"largest": found.peak, "at the end": found.moved[-1]}
     if found.stopped:
         columns["after the stop, +-"] = found.residual()
     names = [f"{axis}, mm" for axis in "xyz"] + [f"about {axis}, deg" for axis in "xyz"]

@@ -34,7 +34,7 @@ Scaling = Annotated[
 
 
 TOLD = (
-    *("omega", "energy", "action", "tip", "root_moment", "lyapunov", "lyapunov_rate"),
+    *("omega", "energy", "action", "end_deflection", "root_moment", "lyapunov", "lyapunov_rate"),
     *("lyapunov_own", "offsetting_ratio", "speed_ratio", "text"),
 )
 
@@ -82,7 +82,7 @@ def stability(
                 f"{real.max():.3f}",
                 f"{found.energy[k]:.3e}",
                 f"{found.action[k]:.3e}",
-                f"{1e3 * (found.tip[k] ** 2).sum() ** 0.5:.4f}",
+                f"{1e3 * (found.end_deflection[k] ** 2).sum() ** 0.5:.4f}",
                 f"{(found.root_moment[k] ** 2).sum() ** 0.5:.4f}",
             )
         )

@@ -3,13 +3,21 @@
 The joint turns by Q = R R0' from where it is unloaded, R = Rz(yaw) Ry(pitch) Rx(roll), about the
 vector t = phi n. The spring's energy is k |t|^2 / 2, its moment k t, damping's d w, and friction's
 f(|w|) w / |w| by the law of all joints, all of them whatever the attitude.
+
+On a bearing that turns, with nothing between, the two springs are in series: y' e / 2 with
+e = t - G' u, y = (1 / k + S)^-1 e, and u, G and S as in `sprung_turns`. Its moment is then
+y + t x y / 2 + g t x (t x y), g = (1 - (phi / 2) cot(phi / 2)) / phi^2, since t turns with phi.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...kernels.scalars import (
     Matrix,
@@ -18,9 +26,12 @@ from ...kernels.scalars import (
     add,
     axis_rotation,
     cos,
+    cross,
     dot,
     matmul,
+    matvec,
     mul,
+    negate,
     scale,
     sin,
     sub,
@@ -28,12 +39,17 @@ from ...kernels.scalars import (
     transpose,
     vadd,
 )
+from ...robot.joint import MechanismJoint, unit
 from ..evaluate import casadi
-from .crosses import Cross
+from .sprung_turns import SprungTurns, Under
+from .supports import Support
 
-__all__ = ["Ball", "held", "lost", "stored", "tangent"]
+__all__ = ["Ball", "joint_springs"]
+
+Array = NDArray[np.float64]
 
 SERIES = (1.0, 2 / 3, 8 / 15, 16 / 35, 128 / 315, 256 / 693, 1024 / 3003)  # phi / sin phi
+DROPS = (*(a - b for a, b in pairwise(SERIES)), 0.0)
 NEAR = 1e-3  # sin^2(phi / 2) below which it is used: the next term is 1e-22
 
 
@@ -41,15 +57,82 @@ class Ball(NamedTuple):
     """One joint.
 
     Attributes:
-        places: of roll, pitch and yaw in q.  stiffness, N m/rad; damping, N m s/rad; friction,
-        N m.  rest: roll, pitch and yaw where the spring is unloaded.
+        turns: places of roll, pitch and yaw in q.  stiffness, N m/rad; damping, N m s/rad;
+        friction, N m.  rest: roll, pitch and yaw where the spring is unloaded.  moves: places of
+        its bearing's displacements.  bearing: what it feels of that, where it turns.
     """
 
-    places: tuple[int, int, int]
+    turns: tuple[int, int, int]
     stiffness: float
     damping: float
     friction: float
     rest: tuple[float, float, float]
+    moves: tuple[int, ...] = ()
+    bearing: Under | None = None
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Places in q of all that it holds."""
+        return (*self.turns, *self.moves)
+
+    def _pulled(self, q: Vector, t: Vector) -> tuple[Vector, Vector]:
+        """e and y, mounted axes."""
+        if self.bearing is None:
+            return t, scale(self.stiffness, t)
+        if self.moves:
+            G = transpose(self.bearing.G)
+            t = vadd(t, negate(matvec(G, [q[k] for k in self.moves])))
+        flexible = np.eye(3) / self.stiffness + np.array(self.bearing.S)
+        return t, matvec(np.linalg.inv(flexible).tolist(), t)
+
+    def stored(self, q: Vector) -> Scalar:
+        """Return the energy of its spring."""
+        if not self.stiffness:
+            return 0.0
+        e, y = self._pulled(q, _turned(self, [q[k] for k in self.turns])[0])
+        return mul(0.5, dot(e, y))
+
+    def held(self, q: Vector) -> list[tuple[int, Scalar]]:
+        """Return place and force of the spring on coordinates, dV/dq."""
+        if not self.stiffness:
+            return []
+        angles = [q[k] for k in self.turns]
+        t, g = _turned(self, angles)
+        moment = y = self._pulled(q, t)[1]
+        pulls: Vector = []
+        if self.bearing is not None:
+            turned = cross(t, y)
+            moment = vadd(y, scale(0.5, turned), scale(g, cross(t, turned)))
+            pulls = negate(matvec(self.bearing.G, y)) if self.moves else []
+        own = [(k, dot(a, moment)) for k, a in zip(self.turns, _axes(angles), strict=True)]
+        return own + list(zip(self.moves, pulls, strict=True))
+
+    def lost(
+        self, q: Vector, qd: Vector, rub: Callable[[float, Scalar], Scalar]
+    ) -> list[tuple[int, Scalar]]:
+        """Return place and force of damping and friction on coordinates; rub: friction's law."""
+        if not (self.damping or self.friction):
+            return []
+        axes = _axes([q[k] for k in self.turns])
+        spin = vadd(*(scale(qd[k], axis) for k, axis in zip(self.turns, axes, strict=True)))
+        factor: Scalar = self.damping
+        if self.friction:
+            square = add(dot(spin, spin), 1e-30)
+            speed = math.sqrt(square) if isinstance(square, float) else casadi().sqrt(square)
+            factor = add(factor, rub(self.friction, speed) / speed)
+        return [(k, mul(factor, dot(a, spin))) for k, a in zip(self.turns, axes, strict=True)]
+
+    def tangent(self) -> list[Vector]:
+        """Return the stiffness over its places where it is unloaded."""
+        J = np.array(_axes(list(self.rest)), float).T
+        if not self.stiffness:
+            return np.zeros((len(self.places),) * 2).tolist()
+        flexible = np.eye(3) / self.stiffness
+        if self.bearing is not None:
+            flexible = flexible + np.array(self.bearing.S)
+            J = np.hstack([J, -np.reshape(self.bearing.G, (-1, 3)).T])
+        stiff: list[Vector] = (J.T @ np.linalg.solve(flexible, J)).tolist()
+        return stiff
 
 
 def _axes(angles: Vector) -> list[Vector]:
@@ -70,71 +153,64 @@ def _attitude(angles: Vector) -> Matrix:
     return matmul(turned, axis_rotation([1, 0, 0], roll))
 
 
-def _turned(ball: Ball, angles: Vector) -> Vector:
-    """t (3,), the rotation vector from rest, mounted axes."""
+def _turned(ball: Ball, angles: Vector) -> tuple[Vector, Scalar]:
+    """t (3,), the rotation vector from rest, mounted axes, and g."""
     Q = matmul(_attitude(angles), transpose(_attitude(list(ball.rest))))
     skew = [sub(Q[2][1], Q[1][2]), sub(Q[0][2], Q[2][0]), sub(Q[1][0], Q[0][1])]
     u = mul(0.25, sub(3.0, total([Q[0][0], Q[1][1], Q[2][2]])))  # sin^2(phi / 2)
-    series: Scalar = 0.0
-    for term in reversed(SERIES):
-        series = add(mul(series, u), term)
+    near: Scalar = 0.0  # phi / sin phi
+    rise: Scalar = 0.0  # (1 - (1 - u) phi / sin phi) / u
+    for term, drop in zip(reversed(SERIES), reversed(DROPS), strict=True):
+        near, rise = add(mul(near, u), term), add(mul(rise, u), drop)
+    ca = math if isinstance(u, float) else casadi()
     squared = dot(skew, skew)  # 4 sin^2 phi: near a half turn 1 - u has no digits left
-    if isinstance(u, float):
-        sine = math.sqrt(max(squared, 1e-60)) / 2
-        return scale(0.5 * (series if u < NEAR else math.atan2(sine, 1 - 2 * u) / sine), skew)
-    ca = casadi()
-    sine = ca.sqrt(ca.fmax(squared, 1e-60)) / 2
-    far = ca.atan2(sine, 1 - 2 * u) / sine
-    return scale(0.5 * ca.if_else(u < NEAR, series, far), skew)
+    sine = ca.sqrt((max if ca is math else ca.fmax)(squared, 1e-60)) / 2
+    phi = ca.atan2(sine, 1 - 2 * u)
+    small, large = near, phi / sine
+    bent = rise / (4 * near**2 * (1 - u)), (1 - large * (1 - u)) / phi**2
+    if ca is math:
+        return scale(0.5 * (small if u < NEAR else large), skew), bent[u >= NEAR]
+    factor, g = (ca.if_else(u < NEAR, *pair) for pair in ((small, large), bent))
+    return scale(0.5 * factor, skew), g
 
 
-def stored(balls: tuple[Ball | Cross, ...], q: Vector) -> list[Scalar]:
-    """Return the energy of each spring."""
-    out = []
-    for ball in balls:
-        if isinstance(ball, Cross):
-            out.append(ball.stored(q))
-            continue
-        t = _turned(ball, [q[k] for k in ball.places])
-        out.append(mul(0.5 * ball.stiffness, dot(t, t)))
+def joint_springs(
+    joint: MechanismJoint,
+    under: Under | None,
+    places: tuple[int, ...],
+    bearing: tuple[Support, tuple[int, ...]] | None,
+    K: Array,
+    rest: Array,
+) -> list[Ball | SprungTurns]:
+    """Return what holds a joint that turns about several axes, beyond springs on its coordinates.
+
+    That is what a ball joint has one value of for all directions, and springs in series with those
+    of its `bearing`, given with its places; both are taken out of K. rest: where they are unloaded.
+    """
+    where = list(places)
+    stiff, at = ([float(x) for x in part[where]] for part in (np.diag(K), rest))
+    axes = [unit(turn.axis) for turn in joint.coordinates(False)]  # of a ball the last one first
+    moves: tuple[int, ...] = ()
+    cross, out = -1, list[Ball | SprungTurns]()
+    if bearing is not None and under is not None:
+        support, own = bearing
+        moves, cross = tuple(own[: support.columns.shape[1]]), own[-1] if support.crossed else -1
+    if len(places) == 2:
+        a, b = places
+        turns, n = (a, cross, b), unit(tuple(np.cross(axes[0], axes[1])))
+        axes, stiff, at = [axes[0], n, axes[1]], [stiff[0], math.inf, stiff[1]], [at[0], 0.0, at[1]]
+    else:  # one value counts for the whole turn, several for the angles
+        a, b, c = places
+        turns, axes = (c, b, a), axes[::-1]
+        given = (joint.stiffness, joint.damping, joint.friction)
+        k, d, f = (float(x[0]) if x is not None and len(x) == 1 else 0.0 for x in given)
+        if k or d or f:
+            felt = (moves, under) if k else ((), None)
+            out.append(Ball((a, b, c), k, d, f, (at[0], at[1], at[2]), *felt))
+        stiff, at = ([0.0] * 3 if k else stiff[::-1]), at[::-1]
+        K[where, where] = 0.0 if k else K[where, where]
+    if under is not None and (cross >= 0 or any(x and math.isfinite(x) for x in stiff)):
+        K[where, where] = 0.0
+        held, free = (stiff[0], stiff[1], stiff[2]), (at[0], at[1], at[2])
+        out.append(SprungTurns(turns, moves, [x.tolist() for x in axes], held, free, under))
     return out
-
-
-def held(balls: tuple[Ball | Cross, ...], q: Vector) -> list[tuple[int, Scalar]]:
-    """Return place and force of the springs on coordinates, dV/dq."""
-    out = []
-    for ball in balls:
-        if isinstance(ball, Cross):
-            out += ball.held(q)
-            continue
-        angles = [q[k] for k in ball.places]
-        t = scale(ball.stiffness, _turned(ball, angles)) if ball.stiffness else [0.0] * 3
-        out += [(k, dot(axis, t)) for k, axis in zip(ball.places, _axes(angles), strict=True)]
-    return out
-
-
-def lost(
-    balls: tuple[Ball | Cross, ...], q: Vector, qd: Vector, rub: Callable[[float, Scalar], Scalar]
-) -> list[tuple[int, Scalar]]:
-    """Return place and force of damping and friction on coordinates; rub: friction's law."""
-    out = []
-    for ball in balls:
-        if isinstance(ball, Cross) or not (ball.damping or ball.friction):
-            continue
-        axes = _axes([q[k] for k in ball.places])
-        spin = vadd(*(scale(qd[k], axis) for k, axis in zip(ball.places, axes, strict=True)))
-        factor: Scalar = ball.damping
-        if ball.friction:
-            square = add(dot(spin, spin), 1e-30)
-            speed = math.sqrt(square) if isinstance(square, float) else casadi().sqrt(square)
-            factor = add(factor, rub(ball.friction, speed) / speed)
-        out += [(k, mul(factor, dot(a, spin))) for k, a in zip(ball.places, axes, strict=True)]
-    return out
-
-
-def tangent(ball: Ball | Cross) -> list[Vector]:
-    """Return the stiffness over roll, pitch and yaw, or over its places, where it is unloaded."""
-    if isinstance(ball, Cross):
-        return ball.tangent()
-    axes = _axes(list(ball.rest))
-    return [[mul(ball.stiffness, dot(a, b)) for b in axes] for a in axes]

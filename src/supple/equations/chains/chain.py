@@ -24,6 +24,7 @@ from ...robot import JointedLink, SerialRobot
 from ...robot.joint import TURNS
 from ...structure import Structure
 from ...structure.serial import link_beam, serial_structure
+from .sprung_turns import Under
 from .supports import Support, bearing_of, foundation_of
 
 __all__ = [
@@ -59,8 +60,9 @@ class ChainLink:
         motor moves its joint.
         leading: axes of a universal or spherical joint that turn before `axis`.  order: which
         coordinate of the joint turns about each axis, leading ones first; -1: the cross of its
-        bearing.  bearing: the springs before its joint.  mimic: the link whose motor its passive
-        joint follows, multiplier and offset.  floats: what a free joint is, a support without
+        bearing.  bearing: the springs before its joint.  under: what a joint about several axes
+        feels of them, where they turn.  mimic: the link whose motor its passive joint follows,
+        multiplier and offset.  floats: what a free joint is, a support without
         springs whose coordinates are passive.
     """
 
@@ -84,6 +86,7 @@ class ChainLink:
     leading: tuple[Array, ...] = ()
     order: tuple[int, ...] = (0,)
     bearing: Support | None = None
+    under: Under | None = None
     mimic: tuple[int, float, float] | None = None
     floats: Support | None = None
 
@@ -142,49 +145,55 @@ class Chain:
         return {link: place for place, link in enumerate(self.joints)}
 
     @cached_property
-    def eps(self) -> dict[int, int]:
-        """Place in q of the spring angle of each sprung link."""
-        return {link: len(self.motors) + k for k, link in enumerate(self.sprung)}
+    def _left(self) -> tuple[list[tuple[int, ...]], ...]:
+        """Places in q of springs, supports, passive and elastic coordinates, followers left out.
 
-    @cached_property
-    def supports(self) -> dict[int, tuple[Support, range]]:
-        """Bearings by their link, then the foundation as -1, with their places in q."""
-        each = {i: link.bearing for i, link in enumerate(self.links)} | {-1: self.foundation}
-        out, at = {}, len(self.motors) + len(self.sprung)
-        for i, support in each.items():
-            if support is not None:
-                out[i] = support, range(at, at + support.count)
-                at += support.count
-        return out
-
-    @cached_property
-    def _left(self) -> tuple[tuple[tuple[int, ...], ...], tuple[slice, ...]]:
-        """Places in q of every link's passive and elastic coordinates, followers left out."""
-        held = sum(support.count for support, _ in self.supports.values())
-        whole = start = len(self.motors) + len(self.sprung) + held
-        parts: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
+        One tuple for every sprung link, every support and, twice, every link.
+        """
         counts = [
+            [1 for _ in self.sprung],
+            [support.count for support in self._springs.values()],
             [link.freedoms * link.passive for link in self.links],
             [link.inv.count for link in self.links],
         ]
+        whole = start = len(self.motors)
+        parts: tuple[list[tuple[int, ...]], ...] = ([], [], [], [])
         for part, sizes in zip(parts, counts, strict=True):
             for size in sizes:
                 kept = [k for k in range(whole, whole + size) if k not in self.followers]
                 part.append(tuple(range(start, start + len(kept))))
                 whole, start = whole + size, start + len(kept)
-        first = start - sum(map(len, parts[1]))
-        edges = np.cumsum([first, *map(len, parts[1])]).tolist()
-        return tuple(parts[0]), tuple(slice(a, b) for a, b in pairwise(edges))
+        return parts
+
+    @property
+    def _springs(self) -> dict[int, Support]:
+        """Bearings by their link, then the foundation as -1."""
+        each = {i: link.bearing for i, link in enumerate(self.links)} | {-1: self.foundation}
+        return {i: support for i, support in each.items() if support is not None}
+
+    @cached_property
+    def eps(self) -> dict[int, int]:
+        """Place in q of the spring angle of each sprung link; one that follows has none."""
+        return {i: at[0] for i, at in zip(self.sprung, self._left[0], strict=True) if at}
+
+    @cached_property
+    def supports(self) -> dict[int, tuple[Support, tuple[int, ...]]]:
+        """Bearings by their link, then the foundation as -1, with their places in q."""
+        places = zip(self._springs.items(), self._left[1], strict=True)
+        return {i: (support, at) for (i, support), at in places}
 
     @property
     def passive(self) -> tuple[tuple[int, ...], ...]:
         """Places in q of the passive coordinates of each link."""
-        return self._left[0]
+        return tuple(self._left[2])
 
-    @property
+    @cached_property
     def eta(self) -> tuple[slice, ...]:
         """Place in q of the elastic coordinates of each link."""
-        return self._left[1]
+        counts = [len(at) for part in self._left for at in part]
+        first = len(self.motors) + sum(counts[: -len(self.links)])
+        edges = np.cumsum([first, *counts[-len(self.links) :]]).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(edges))
 
     @property
     def stiff(self) -> int:
@@ -284,7 +293,7 @@ class Chain:
         for i, place_ in self.eps.items():
             K[place_, place_] = self.links[i].spring or 0.0
         for support, places in self.supports.values():
-            K[places.start : places.stop, places.start : places.stop] = support.K
+            K[np.ix_(places, places)] = support.K
         for link, part in zip(self.links, self.eta, strict=True):
             if link.slide is None:
                 K[part, part] = denoised(link.inv.K)
@@ -408,12 +417,12 @@ def _link(
     beam, slide = segment.beam, None
     root_mass = structure.root_mass[0, i]
     if joint.type == "prismatic":
-        beam = link_beam(robot, robot.links[i]).inextensible()
+        beam = link_beam(robot, robot.links[i])
         root_mass = np.zeros((6, 6))
         slide = StiffRod(beam, end) if beam.rigid else basis.sliding(i, beam, end)
     shapes = None if beam.rigid else basis.shapes(i, beam, end)
     axis = segment.R_LS.T @ joint.direction if joint.type == "revolute" else None
-    bearing, spring = bearing_of(robot.links[i], robot.planar, segment.R_LS, joint.stiffness)
+    bearing, spring, _ = bearing_of(robot.links[i], robot.planar, segment.R_LS, joint.stiffness)
     other = joint.mimic
     names = [link.name for link in robot.links]
     return ChainLink(

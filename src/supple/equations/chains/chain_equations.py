@@ -31,14 +31,23 @@ from ...kernels.scalars import (
     vadd,
     zeros,
 )
-from .balls import Ball, held, lost
+from .balls import Ball
 from .chain import Chain, ChainLink
-from .crosses import Cross
 from .end_coordinates import end_coordinates
-from .forces import HasForces, coulomb, joint_side, rubbing, slider_forces, strain, strained
+from .forces import (
+    HasForces,
+    coulomb,
+    damped_rates,
+    joint_side,
+    rubbing,
+    slider_forces,
+    strain,
+    strained,
+)
 from .link_inertia import Numbers, Pose, Station, kinematics, parent
 from .recursions import Balance, balance, forward, inverse, mass_matrix
 from .sliders import Slider, resolved
+from .sprung_turns import SprungTurns
 from .supports import support_numbers
 
 __all__ = [
@@ -251,14 +260,16 @@ class Laws(HasForces):
         rows = slice(0, self.chain.stiff)
         rest = [0.0] * (self.chain.size - rows.stop)
         bent = strained(self, q)
-        lossy = (self.D if D is None else D)[rows]
-        felt = vadd(negate(matvec(self.K[rows], bent)), negate(matvec(lossy, qd)))
+        lossy = self.D if D is None else D
+        loss = matvec(lossy[rows], damped_rates(self, q, qd))
+        felt = vadd(negate(matvec(self.K[rows], bent)), negate(loss))
         for k, torque in enumerate(rubbing(self.friction, qd, self.chain)):
             felt[k] = sub(felt[k], torque)
         out = felt + rest
-        for place, force in held(self.balls, q) + lost(self.balls, q, qd, coulomb):
+        held = [x for ball in self.balls for x in ball.held(q) + ball.lost(q, qd, coulomb)]
+        for place, force in held:
             out[place] = sub(out[place], force)
-        for i, own in slider_forces(self, q, qd):
+        for i, own in slider_forces(self, q, qd, lossy):
             for place, value in zip(self.chain.own(i), own, strict=True):
                 out[place] = sub(out[place], value)
         return out
@@ -289,7 +300,7 @@ class Laws(HasForces):
         """
         chain = self.chain
         (s, zeta), (sd, zetad) = (joint_side(chain, value) for value in (x, xd))
-        stiff, D = self.turned_forces
+        (stiff, D), speeds = self.turned_forces, damped_rates(self, x, xd)
         applied = vadd(self.forces(x, xd, D), list(tau) + [0.0] * (chain.size - len(tau)))
         torque: Vector = [
             applied[places[-1]] if places else 0.0
@@ -303,7 +314,7 @@ class Laws(HasForces):
             if isinstance(link, Slider):
                 elastic[n] = [applied[place] for place in chain.own(i)]
             else:
-                lost = matvec(D[chain.eta[i]], xd)
+                lost = matvec(D[chain.eta[i]], speeds)
                 elastic[n] = vadd(negate(matvec(K, zeta[n])), negate(lost))
         g = list(map(float, chain.gravity))
         links, tip = _bodies(chain, self.turned[0], zeta), chain.body[chain.tip]
@@ -423,7 +434,7 @@ def laws_of(
     ratios: Sequence[Sequence[float]] = (),
     velocity: Velocity = "material",
     springs: tuple[Array, tuple[float, ...]] | None = None,
-    balls: tuple[Ball | Cross, ...] = (),
+    balls: tuple[Ball | SprungTurns, ...] = (),
 ) -> Laws:
     """Return the equations of a chain with its own numbers; ratios: of each slider's damping.
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...kernels.scalars import Scalar, Vector, add, dot, matvec, mul, sub, tanh, total, vadd
-from .balls import Ball, held, lost, stored, tangent
+from .balls import Ball
 from .chain import Chain
-from .crosses import Cross
 from .sliders import Slider
+from .sprung_turns import SprungTurns
 
 __all__ = [
     "HasForces",
     "coulomb",
+    "damped_rates",
     "dissipation",
     "elastic",
     "held_together",
@@ -40,7 +41,8 @@ class HasForces:
     Attributes:
         chain: the numbers.  links: the same as lists; symbols may stand in them.
         K, D: nested lists (N, N).  friction: Coulomb's of theta, eps and passive, N m; empty: none.
-        rest: (N,), where the springs are unloaded; empty: at zero.  balls: springs of ball joints.
+        rest: (N,), where the springs are unloaded; empty: at zero.  balls: springs of ball joints,
+        and of joints in series with those of their bearings.
     """
 
     chain: Chain
@@ -49,7 +51,7 @@ class HasForces:
     D: list[Vector]
     friction: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
-    balls: tuple[Ball | Cross, ...] = ()
+    balls: tuple[Ball | SprungTurns, ...] = ()
 
 
 def coulomb(friction: float, speed: Scalar, slides: bool = False) -> Scalar:
@@ -88,13 +90,34 @@ def sliders(laws: HasForces, x: Vector) -> list[tuple[int, Slider, Vector]]:
     ]
 
 
-def slider_forces(laws: HasForces, q: Vector, qd: Vector) -> list[tuple[int, Vector]]:
-    """Return stiffness and damping on [l, eta] of every link that slides."""
-    rates = [pd for _, _, pd in sliders(laws, qd)]
-    return [
-        (i, vadd(slider.elastic(p), slider.damping(p, pd)))
-        for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True)
-    ]
+def slider_forces(
+    laws: HasForces, q: Vector, qd: Vector, D: list[Vector]
+) -> list[tuple[int, Vector]]:
+    """Return stiffness and damping on [l, eta] of every link that slides; D in coordinates q."""
+    out, speeds = [], damped_rates(laws, q, qd)
+    for (i, slider, p), (_, _, pd) in zip(sliders(laws, q), sliders(laws, qd), strict=True):
+        force = vadd(slider.elastic(p), slider.damping(p, pd))
+        if slider.damped_at is not None:
+            force = vadd(force, _pulled_back(slider, p, matvec(D[laws.chain.eta[i]], speeds)))
+        out.append((i, force))
+    return out
+
+
+def damped_rates(laws: HasForces, q: Vector, qd: Vector) -> Vector:
+    """Return the rates that D acts on: qd, for links that slide d/dt (s eta) of `Slider.scales`."""
+    out = list(qd)
+    for i, slider, p in sliders(laws, q):
+        length, *own = laws.chain.own(i)
+        if slider.damped_at is not None:
+            for place, (s, slope) in zip(own, slider.scales(p), strict=True):
+                out[place] = add(mul(s, qd[place]), mul(slope, qd[length]))
+    return out
+
+
+def _pulled_back(slider: Slider, p: Vector, force: Vector) -> Vector:
+    """A force on s eta as one on [l, eta]."""
+    s, slopes = zip(*slider.scales(p), strict=True)
+    return [dot(list(slopes), force), *(mul(a, f) for a, f in zip(s, force, strict=True))]
 
 
 def elastic(laws: HasForces, q: Vector) -> Vector:
@@ -102,8 +125,9 @@ def elastic(laws: HasForces, q: Vector) -> Vector:
     out = matvec(laws.K, strained(laws, q))
     for i, slider, p in sliders(laws, q):
         _added(out, laws.chain.own(i), slider.elastic(p))
-    for place, force in held(laws.balls, q):
-        out[place] = add(out[place], force)
+    for ball in laws.balls:
+        for place, force in ball.held(q):
+            out[place] = add(out[place], force)
     return out
 
 
@@ -111,7 +135,9 @@ def strain(laws: HasForces, q: Vector) -> Scalar:
     """Return the energy of springs and bending."""
     x = strained(laws, q)
     bent = [slider.energy(p) for _, slider, p in sliders(laws, q)]
-    return total([mul(0.5, dot(x, matvec(laws.K, x))), *bent, *stored(laws.balls, q)])
+    return total(
+        [mul(0.5, dot(x, matvec(laws.K, x))), *bent, *(ball.stored(q) for ball in laws.balls)]
+    )
 
 
 def strained(laws: HasForces, q: Vector) -> Vector:
@@ -121,14 +147,20 @@ def strained(laws: HasForces, q: Vector) -> Vector:
 
 def dissipation(laws: HasForces, q: Vector, qd: Vector) -> Vector:
     """Return the force of damping and friction: D qd, and the sliders' own."""
-    out = matvec(laws.D, qd)
+    out = matvec(laws.D, damped_rates(laws, q, qd))
     for k, torque in enumerate(rubbing(laws.friction, qd, laws.chain)):
         out[k] = add(out[k], torque)
-    rates = [pd for _, _, pd in sliders(laws, qd)]
-    for (i, slider, p), pd in zip(sliders(laws, q), rates, strict=True):
-        _added(out, laws.chain.own(i), slider.damping(p, pd))
-    for place, force in lost(laws.balls, q, qd, coulomb):
-        out[place] = add(out[place], force)
+    for (i, slider, p), (_, _, pd) in zip(sliders(laws, q), sliders(laws, qd), strict=True):
+        own = laws.chain.own(i)
+        if slider.damped_at is not None:
+            first, *force = _pulled_back(slider, p, [out[place] for place in own[1:]])
+            out[own[0]] = add(out[own[0]], first)
+            for place, value in zip(own[1:], force, strict=True):
+                out[place] = value
+        _added(out, own, slider.damping(p, pd))
+    for ball in laws.balls:
+        for place, lost in ball.lost(q, qd, coulomb):
+            out[place] = add(out[place], lost)
     return out
 
 
@@ -147,7 +179,7 @@ def held_together(laws: HasForces) -> list[Vector]:
     """Return K, (N, N), and in it the springs of ball joints where they are unloaded."""
     K: list[list[Scalar]] = [list(row) for row in laws.K]
     for ball in laws.balls:
-        for a, row in zip(ball.places, tangent(ball), strict=True):
+        for a, row in zip(ball.places, ball.tangent(), strict=True):
             for b, value in zip(ball.places, row, strict=True):
                 K[a][b] = add(K[a][b], value)
     return K

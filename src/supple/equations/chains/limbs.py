@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.scalars import Matrix, Vector, total
-from ..evaluate import casadi
+from ..evaluate import casadi, slope
 from .chain import Chain
 from .chain_equations import Frames, Laws, laws_of, section_frame
 from .link_inertia import Numbers
@@ -46,9 +46,9 @@ class Part:
         return z, laws, laws.frames(x)
 
     def function(self, name: str) -> Any:
-        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z), kinetic (z, zd) or height.
+        """Return inverse (z, zd, zdd, g), loaded (.., wrench), mass (z), kinetic (z, zd) or others.
 
-        Height takes (z, g, p).
+        Weight takes (z, g), height (z, g, p).
         """
         if name in self._made:
             return self._made[name]
@@ -67,6 +67,9 @@ class Part:
             parts = [[link.mass, link.root_mass[0][0], link.tip_mass[0][0]] for link in links]
             mass, p = total([x for part in parts for x in part]), ca.SX.sym("p", 3)
             given, found = [z, g, p], ca.SX(laws.height(x, weight) - mass * ca.dot(g, p))
+        elif name == "weight":
+            force = laws.inverse(x, [0.0] * n, [0.0] * n, weight, None)
+            given, found = [z, g], ca.densify(ca.vertcat(*map(ca.SX, force)))
         else:
             given, load = [z, zd, zdd, g], None
             if name == "loaded":
@@ -75,6 +78,12 @@ class Part:
             found = ca.densify(ca.vertcat(*map(ca.SX, force)))
         self._made[name] = ca.Function(name, given, ca.cse([found]))
         return self._made[name]
+
+    def slope(self, name: str, k: int) -> Any:
+        """Return how a function changes with its input k, as a function of the same."""
+        if (name, "slope", k) not in self._made:
+            self._made[name, "slope", k] = slope(self.function(name), k)
+        return self._made[name, "slope", k]
 
     def section(self, i: int, k: int) -> Any:
         """Return z to place (3,) and link axes (3, 3) of section k of its link i."""
@@ -115,6 +124,17 @@ class Limb:
         if wrench is not None:
             given.append(ca.vertcat(ca.mtimes(back, wrench[:3]), ca.mtimes(back, wrench[3:])))
         return self.part.function(name)(*given)
+
+    def slopes(self, k: int, z: Any, zd: Any, zdd: Any, g: Any) -> Any:
+        """Return how inverse changes with its own coordinates, or with their rates, k = 1."""
+        ca, at = casadi(), list(self.places)
+        made = self.part.slope("inverse", k)
+        return made(z[at], zd[at], zdd[at], ca.mtimes(self.turn.T, g))
+
+    def weight(self, z: Any, g: Any, slopes: bool = False) -> Any:
+        """Return the forces of gravity on its own coordinates, or how these change them."""
+        made = self.part.slope("weight", 0) if slopes else self.part.function("weight")
+        return made(z[list(self.places)], casadi().mtimes(self.turn.T, g))
 
     def inertia(self, z: Any) -> Any:
         """Return the mass matrix of its own coordinates."""
@@ -173,7 +193,7 @@ def limbs_of(laws: Laws) -> tuple[Limb, ...]:
             content += [axis.tolist() for axis in (*link.leading, link.R_SL)]
             for support in (link.bearing, link.floats):
                 if support is not None:
-                    content += [support.columns.tolist(), support.R_MS.tolist(), support.cross]
+                    content += [support.columns.tolist(), support.R_MS.tolist(), support.count]
         part = next((part for key, part in parts if key == content), None) or Part(made)
         parts.append((content, part))
         places = np.zeros(own.size, int)

@@ -72,7 +72,7 @@ def root_moments(chain: Chain, q: Array, link: str) -> Array:
             beam = part.slide.beam
             there = beam.at([beam.L - float(own[0])])[0, 2:4]  # at the hub
             stiff = np.where(np.isfinite(there), there, 0.0)
-            _, about_y, about_z = part.slide.curvature(float(own[0]))
+            *_, about_y, about_z = part.slide.curvature(float(own[0]))
             moment: Array = stiff * (np.array([about_z, np.negative(about_y)]) @ own[1:])
         elif part.shapes is None:
             moment = np.zeros(2)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...beams.sliding.clamped_mass import SHORTEST, ClampedMass
 from ...beams.sliding.integrals import integrals, spot_fields
 from ...beams.sliding.modes import SlidingModes
-from ...beams.sliding.rates import Rate
+from ...beams.sliding.rates import Rate, call
 from ...beams.sliding.shapes import Beta, SlideIntegrals, SlidingShapes, Spot, Velocity
 from ...kernels.scalars import Scalar, Vector, dot, matvec, mul, scale, vadd, zeros
 from .chain import Chain
@@ -41,6 +41,8 @@ class Slider:
         ratios: (k,), damping ratio of each shape.  beta: roots of the frequency equation that come
         from elsewhere, as states of their own; None: by Newton's method at the free length.
         stiffening: a bent beam keeps its length.  spots: sections that carry others, or are asked.
+        damped_at: the free length at which the damping of the whole robot's modes was taken.
+        factors: of its mass, and of the rotary inertia of sections about x, y, z.
     """
 
     fixed: Numbers
@@ -50,6 +52,8 @@ class Slider:
     beta: Beta = None
     stiffening: bool = False
     spots: tuple[Spot, ...] = ()
+    damped_at: float | None = None
+    factors: tuple[Scalar, ...] = ()
 
     def at(self, l: Scalar, held: Scalar = None, start: float | None = None) -> Numbers:
         """Return the link's numbers at a free length; its shapes those of another one, if given.
@@ -60,6 +64,8 @@ class Slider:
         found = integrals(shapes, at, self.velocity, held, self.beta, self.stiffening, start)
         names = ("mass", "first", "second", "P", "X", "G", "J", "JPsi", "PsiJPsi")
         own: dict[str, Any] = {name: getattr(found, name) for name in (*names, "N_end", "Psi_end")}
+        if self.factors:
+            own |= self._weighed(found)
         pairs = shapes.pairs if self.stiffening else ()
         stations = tuple(
             Station(*spot_fields(shapes, at, spot, self.beta, self.stiffening))
@@ -76,6 +82,25 @@ class Slider:
             slides=True,
             stations=stations,
         )
+
+    def _weighed(self, found: SlideIntegrals) -> dict[str, Any]:
+        """The integrals of inertia times its factors."""
+        m, *about = self.factors
+        width = len(found.JPsi[0]) // 3
+        turns = {"torsion": 0, "xz": 1, "xy": 2}
+        axis = [turns.get(kind) for kind in self.shapes.kinds]
+        kinds = [axis[j % width] if j % width < len(axis) else None for j in range(3 * width)]
+        return {
+            **{name: mul(m, getattr(found, name)) for name in ("mass", "first", "second")},
+            **{name: [scale(m, row) for row in getattr(found, name)] for name in ("P", "X")},
+            "G": [[[scale(m, row) for row in part] for part in each] for each in found.G],
+            "J": [mul(a, x) for a, x in zip(about, found.J, strict=True)],
+            "JPsi": [scale(a, row) for a, row in zip(about, found.JPsi, strict=True)],
+            "PsiJPsi": [
+                row if a is None else scale(about[a], row)
+                for a, row in zip(kinds, found.PsiJPsi, strict=True)
+            ],
+        }
 
     def _bending(self, l: Scalar) -> SlideIntegrals:
         wide = self.stiffening and self.velocity == "material"  # they are written already
@@ -131,6 +156,16 @@ class Slider:
         speed = vadd(etad, scale(pd[0], drift))
         force = self.shapes.damping(found, l, list(self.ratios), speed)
         return [dot(drift, force), *force]
+
+    def scales(self, p: Vector) -> list[tuple[Scalar, Scalar]]:
+        """Return s and ds/dl eta of every shape: s eta, s = sqrt(m/m_0), is what D is made for.
+
+        m_0 is the modal mass at `damped_at`; so D does not depend on how shapes are scaled along l.
+        """
+        then = integrals(self.shapes, self.damped_at, "material", None, None, False).modal
+        each = zip(self._bending(p[0]).modal, then, p[1:], strict=True)
+        s = [(call("sqrt", now.value / first.value), now, x) for now, first, x in each]
+        return [(scale, mul(scale, mul(0.5 * now.first / now.value, x))) for scale, now, x in s]
 
 
 def resolved(

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ...errors import SuppleError
 from ...robot import JointedLink, Robot, Springs
-from ...robot.joint import unit
+from ...robot.joint import TURNS, unit
 from ...structure.supports import base_mass
-from .crosses import Cross, crossed
 from .link_inertia import Numbers
+from .sprung_turns import Under, under
 
 __all__ = ["Support", "bearing_of", "foundation_of", "free_of", "support_numbers"]
 
@@ -33,9 +33,9 @@ class Support:
 
     Attributes:
         columns: (6, m), displacement and small rotation per unit of its coordinates, mounted axes.
-        cross: that of a universal joint, its turn the last coordinate, beyond the columns.
-        K: (m, m).  names: (m,), x, .., rz, or 1, 2, .. where they mix.  R_MS: (3, 3), segment axes
-        of what it carries, joint at zero, seen from mounted axes.  mass: (6, 6), its body.
+        K: (m, m); one more than the columns where the cross of a universal joint turns as well.
+        names: (m,), x, .., rz, or 1, 2, .. where they mix.  R_MS: (3, 3), segment axes of what it
+        carries, joint at zero, seen from mounted axes.  mass: (6, 6), its body.
     """
 
     columns: Array
@@ -43,12 +43,16 @@ class Support:
     names: tuple[str, ...]
     R_MS: Array
     mass: Array
-    cross: Cross | None = None
 
     @property
     def count(self) -> int:
         """Number of its coordinates, m."""
         return len(self.K)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether its last coordinate is the turn of a universal joint's cross."""
+        return bool(self.count > self.columns.shape[1])
 
 
 def _support(columns: Array, K: Array, R_MS: Array, mass: Array | None = None) -> Support | None:
@@ -74,36 +78,33 @@ def free_of(planar: bool, R_MS: Array) -> Support | None:
 
 
 def bearing_of(
-    link: JointedLink, planar: bool, R_MS: Array, spring: float | None
-) -> tuple[Support | None, float | None]:
-    """Return a joint's bearing, and the joint's own spring with what is in series with it.
+    link: JointedLink, planar: bool, R_MS: Array, spring: float | None, carries: bool = False
+) -> tuple[Support | None, float | None, Under | None]:
+    """Return a joint's bearing, the joint's spring with what is in series with it, and its turns.
 
     R_MS: (3, 3), segment axes in mounted ones, joint at zero.  spring: the joint's, None without.
+    carries: whether something stands at a place along a link that slides, which its bearing moves.
     With K the bearing's stiffness and a the joint's motion among its own,
     1 / k' = 1 / k + 1 / (a' K a); what is left is K-orthogonal to a. A passive joint without a
-    spring carries nothing about its axis, and neither does the bearing.
+    spring carries nothing about its axis, and neither does the bearing. Of joints that turn about
+    several axes, on a bearing that turns, the last says what they feel of it: see `sprung_turns`.
     """
     bearing: Springs | None = link.joint.bearing
     if bearing is None:
-        return None, spring
-    columns, K = bearing.soft(planar)
-    # (6, f) motions of a joint that its bearing makes as well, mounted axes
-    joint, turns = link.joint, np.eye(6)[:, 3:]
-    if joint.type == "fixed":
-        shared = np.zeros((6, 0))
-    else:
-        if joint.type in ("prismatic", "revolute"):
-            parts = [joint.direction, np.zeros(3)]
-            own = np.concatenate(parts if joint.type == "prismatic" else parts[::-1])[:, None]
-        else:
-            own = turns[:, 2:] if planar else turns
-        inside = np.abs(columns @ (columns.T @ own) - own).max(axis=0) < 1e-12
-        shared = np.asarray(own[:, inside])
-    A = columns.T @ shared
-    if not A.shape[1]:
-        return _support(columns, K, R_MS), spring
-    passive, joint = not getattr(link.joint, "driven", True), link.joint
-    where = f"links.{link.name}.joint.bearing"
+        return None, spring, None
+    joint, (columns, K) = link.joint, bearing.soft(planar)
+    where, whole = f"links.{link.name}.joint.bearing", _support(columns, K, R_MS)
+    if joint.type in TURNS and not planar and columns[3:].any():
+        still, felt = _under_turns(link, columns, K, R_MS)
+        return still, spring, felt
+    # (6,) the motion of a joint that its bearing may make as well, mounted axes
+    parts = (joint.direction, np.zeros(3))
+    own = np.concatenate(parts if joint.type == "prismatic" else parts[::-1])
+    a = columns.T @ own
+    led = getattr(joint, "mimic", None) is not None
+    if joint.type == "fixed" or led or carries or np.abs(columns @ a - own).max() > 1e-12:
+        return whole, spring, None
+    passive = not getattr(joint, "driven", True)
     if spring is None and not passive and joint.reflected_inertia <= 0:
         what = "along its slide" if joint.type == "prismatic" else "about the joint's axis"
         raise SuppleError(
@@ -111,40 +112,36 @@ def bearing_of(
             "null, or give the motor rotor_inertia or a gear"
         )
     if spring is None and not passive:
-        return _support(columns, K, R_MS), spring
-    if spring is not None and A.shape[1] == 1:
-        spring = 1 / (1 / spring + 1 / float(A[:, 0] @ K @ A[:, 0]))
-    elif spring is not None:
-        raise SuppleError(
-            f"{where} turns about what the {joint.type} joint turns about itself, against springs "
-            "of its own: leave its rotation null, or the joint without stiffness"
-        )
-    elif joint.type == "universal" and not planar:
-        return _under_universal(link, columns, K, R_MS), spring
-    kept = np.ones(len(K), bool)
-    kept[np.abs(A).argmax(axis=0)] = False
-    rest = np.eye(len(K))[:, kept]
-    rest -= A @ np.linalg.solve(A.T @ K @ A, A.T @ K @ rest)
-    return _support(columns @ rest, rest.T @ K @ rest, R_MS), spring
+        return whole, spring, None
+    if spring is not None:
+        spring = 1 / (1 / spring + 1 / float(a @ K @ a)) if spring else 0.0
+    rest = np.delete(np.eye(len(K)), np.abs(a).argmax(), axis=1)
+    rest -= np.outer(a, a @ K @ rest) / (a @ K @ a)
+    return _support(columns @ rest, rest.T @ K @ rest, R_MS), spring, None
 
 
-def _under_universal(link: Any, columns: Array, K: Array, R_MS: Array) -> Support | None:
-    """A bearing that turns under a universal joint without springs, see `crosses`."""
-    first, second = (unit(turn.axis) for turn in link.joint.coordinates(False))
-    moves, held, cross = crossed(columns, K, (first, second))
-    S: Array = np.array(cross.S)
-    plane = np.array([cross.n, cross.across])
+def _under_turns(link: Any, columns: Array, K: Array, R_MS: Array) -> tuple[Support | None, Under]:
+    """A bearing that turns under a universal or spherical joint, and what the joint feels of it."""
+    moves, K0, felt = under(columns, K)
+    still = _support(moves, K0, R_MS)
+    S: Array = np.array(felt.S)
+    first, second, *more = (unit(turn.axis) for turn in link.joint.coordinates(False))
+    if more:
+        return still, felt
+    n = unit(tuple(np.cross(first, second)))
+    plane = np.array([n, np.cross(first, n)])
     most = float(np.linalg.eigvalsh(plane @ S @ plane.T)[-1])
     if most <= 1e-12 * np.trace(S):  # it gives way about the joint's own first axis only
-        return _support(moves, held[:-1, :-1], R_MS)
-    if cross.parts(link.joint.start[0])[2] < 1e-6 * most:
+        return still, felt
+    q1 = link.joint.start[0]
+    n = np.array([np.cos(q1), np.sin(q1)]) @ plane
+    if n @ S @ n < 1e-6 * most:
         raise SuppleError(
             f"links.{link.name}.joint.bearing gives way only about axes that the universal joint "
             "turns about itself where it starts: give more of its rotation, or leave it null"
         )
-    rows = np.abs(moves).argmax(axis=0)
-    names = (*(AXES[k] for k in rows), "cross")
-    return Support(moves, held, names, R_MS, np.zeros((6, 6)), cross)
+    names = (*(AXES[k] for k in np.abs(moves).argmax(axis=0)), "cross")
+    return Support(moves, np.pad(K0, (0, 1)), names, R_MS, np.zeros((6, 6))), felt
 
 
 def support_numbers(support: Support, like: Numbers) -> Numbers:

@@ -56,29 +56,29 @@ def tree_chain(
         basis.check([link.name for link in robot.links], [beam.rigid for beam in beams])
     sections = sections_of(robot)
     # Shapes and integrals of every beam, once of those that are alike
-    made: list[tuple[tuple[Any, ...], Shaped]] = []
+    made: list[tuple[tuple[Any, ...], tuple[Shaped, SlidingShapes | None]]] = []
     links = []
     for i, link in enumerate(robot.links):
         beam, load = link_beam(robot, link), loads[i] if loads else EndLoad()
         slide: SlidingShapes | None = None
         check_link(link, beam)
         if link.joint.type == "prismatic":
-            beam = beam.inextensible()
             slide = StiffRod(beam, load)
-            if not beam.rigid and basis is not None:
-                slide = basis.sliding(i, beam, load)
         if beam.rigid or basis is None:
             shaped: Shaped = (None, rigid_invariants(beam))
         else:
             inner = tuple(at for (j, at), k in sections.items() if j == i and k and at is not None)
             places = () if slide else inner  # of a link that slides they are no points of its own
-            key = (beam, load, basis.of_link(i), places) if isinstance(beam, Beam) else (i,)
-            known = next((shaped for other, shaped in made if other == key), None)
+            own = (beam, load, basis.of_link(i), places, slide is None)
+            key = own if isinstance(beam, Beam) else (i,)
+            known = next((found for other, found in made if other == key), None)
             if known is None:
                 shapes = basis.carrying(i, beam, load, places)
-                known = shapes, invariants(beam, shapes, load, stiffening)
+                if slide is not None:
+                    slide = basis.sliding(i, beam, load)
+                known = (shapes, invariants(beam, shapes, load, stiffening)), slide
                 made.append((key, known))
-            shaped = known
+            shaped, slide = known
         links.append(_link(robot, i, sections, shaped, slide, stiffening))
     rods = tuple(robot.closure_name(i) for i, c in enumerate(robot.closures) if c.motor)
     foundation = foundation_of(robot, robot.planar)
@@ -101,7 +101,7 @@ def _link(
     R_SL_before = section_axes(robot, robot.links[parent]).T if parent >= 0 else np.eye(3)
     mass = root_mass(link, beam, np.array([beam.L]), R_LS)[0]
     if slide is not None:
-        beam, mass, hub = beam.inextensible(), np.zeros((6, 6)), joint.hub
+        mass, hub = np.zeros((6, 6)), joint.hub
         if hub is not None and sections[parent, link.at]:  # along its parent: it stands at the root
             mass = turn(body_mass(hub.mass, hub.com, hub.tensor(tuple(joint.direction))), R_LS)
     places = sorted((k, at) for (j, at), k in sections.items() if j == i and k)
@@ -109,14 +109,15 @@ def _link(
         (float(at), *fields_at(shapes, at, stiffening)) for _, at in places if at is not None
     ]
     stiffness = joint.stiffness[0] if joint.stiffness is not None else None
-    bearing, spring = bearing_of(link, robot.planar, R_LS, stiffness)
+    carries = slide is not None and bool(stations)
+    bearing, spring, under = bearing_of(link, robot.planar, R_LS, stiffness, carries)
     # Axes of its joint in the order in which they turn, and the coordinate of each
     turns = () if joint.type == "prismatic" else joint.coordinates(robot.planar)
     order = sorted(range(len(turns)), key=lambda k: turns[k].order)
     axes = [unit(turns[k].axis) for k in order if joint.type != "free"]
-    if bearing is not None and bearing.cross is not None:
+    if bearing is not None and bearing.crossed:
         # between the two of a universal joint its bearing turns the cross
-        axes, order = [axes[0], np.array(bearing.cross.n), axes[1]], [0, -1, 1]
+        axes, order = [axes[0], unit(tuple(np.cross(axes[0], axes[1]))), axes[1]], [0, -1, 1]
     turned = [R_LS.T @ axis for axis in axes]
     led = [k for k, one in enumerate(robot.links) if joint.mimic and one.name == joint.mimic.joint]
     return ChainLink(
@@ -140,6 +141,7 @@ def _link(
         leading=tuple(turned[:-1]),
         order=tuple(order) or (0,),
         bearing=bearing,
+        under=under,
         mimic=(led[0], joint.mimic.multiplier, joint.mimic.offset) if joint.mimic else None,
         floats=free_of(robot.planar, R_LS) if joint.type == "free" else None,
     )

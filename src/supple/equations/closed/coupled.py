@@ -8,35 +8,23 @@ B = -c_w^-1 c_q, and forces f = M z'' + h + g + D z' + K z of the tree,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SuppleError
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..functions import INPUTS, Functions, LoopFunctions
-from .followers import Followers
+from .followers import Followers, Moving
 from .loops import Loops
+from .slopes import force_slopes, rest_slopes
 from .ties import Tree
 
 __all__ = ["ClosedFunctions", "freed"]
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Moving:
-    """A motion of the tree: z, z', z'' and what its followers were found with."""
-
-    z: Any
-    zd: Any
-    zdd: Any
-    q: Any
-    w: Any
-    factors: Any
+SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
 
 
 class ClosedFunctions(LoopFunctions):
@@ -51,7 +39,9 @@ class ClosedFunctions(LoopFunctions):
 
     def __init__(self, loops: Loops, compile_: bool, near: Any = None, rounds: int = 1) -> None:
         super().__init__(compile_)
-        self.loops, self.names, self.near = loops, tuple(_INPUTS), near
+        self.loops, self.near = loops, near
+        # the slopes of small ones are expressions like all the others
+        self.names = tuple(name for name in _INPUTS if not (loops.small and name in SLOPES))
         self.solved = Followers(loops, rounds)
 
     def ends(self) -> Array:
@@ -104,7 +94,7 @@ class ClosedFunctions(LoopFunctions):
         words = _INPUTS[name]
         n = len(self.loops.kept)
         sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.written else ca.MX
+        kind = ca.SX if self.written and name not in SLOPES else ca.MX
         x = {word: kind.sym(word, sizes[word]) for word in words}
         near = kind.sym("w", len(self.loops.followers))
         dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
@@ -125,7 +115,7 @@ class ClosedFunctions(LoopFunctions):
         flat = q.reshape(-1, q.shape[-1])
         w = self.evaluator("followers")(flat)[0]
         if not np.isfinite(w).all():
-            raise SuppleError(self.not_finite.format(name=self.loops.name))
+            raise self.open_at(self.loops.robot, q, w)
         return w.reshape(*q.shape[:-1], -1)
 
     def closing(self, motion: tuple[Any, Any, Any], wrench: Any, near: Any) -> tuple[Moving, Any]:
@@ -150,28 +140,28 @@ class ClosedFunctions(LoopFunctions):
         """The motion of the tree under one of q; qd or qdd None: zero."""
         ca, part = casadi(), self.solved.closures
         w, there = self.solved.followed(q, near)
-        still, wd, load = 0 * q, 0 * w, 0 * w
+        still, wd, load, U = 0 * q, 0 * w, 0 * w, part["U"](q, w)
         if qd is not None:
-            wd = -part["solve"](there, part["push"](q, w, qd))
+            wd = -part["solve"](there, ca.mtimes(U, qd))
             load = load + part["cdd"](q, w, qd, wd)
         if qdd is not None:
-            load = load + part["push"](q, w, qdd)
+            load = load + ca.mtimes(U, qdd)
         wdd = load if qd is None and qdd is None else -part["solve"](there, load)
         pairs = ((q, w), (still if qd is None else qd, wd), (still if qdd is None else qdd, wdd))
         z, zd, zdd = (ca.vertcat(*pair)[self.loops.order] for pair in pairs)
-        return Moving(z, zd, zdd, q, w, there)
+        return Moving(z, zd, zdd, q, w, there, U)
 
     def _down(self, at: Moving, force: Any) -> Any:
         """N' f on q of forces f on z."""
         part = self.solved.closures
         felt = part["turned"](at.factors, force[list(self.loops.followers)])
-        return force[list(self.loops.kept)] - part["pull"](at.q, at.w, felt)
+        return force[list(self.loops.kept)] - casadi().mtimes(at.U.T, felt)
 
     def _onto(self, at: Moving, M: Any) -> Any:
         """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
-        ca, part = casadi(), self.solved.closures
-        U = ca.densify(part["U"](at.q, at.w))
-        B = -ca.horzcat(*(part["solve"](at.factors, U[:, k]) for k in range(U.size2())))
+        ca, U = casadi(), casadi().densify(at.U)
+        solve = self.solved.closures["solve"]
+        B = -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
@@ -220,6 +210,11 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     """What the function of this name gives, its inputs x by name."""
     if name == "derivatives":
         return _derivatives(f, x, near)
+    if name == "slopes":
+        at, force, _ = _all_forces(f, x, x["qdd"], near)
+        return [*force_slopes(f.loops, f.tree, at, force), f._down(at, force)]
+    if name == "hold":
+        return rest_slopes(f.loops, f.tree, f._motion(x["q"], None, None, near))
     if "tau" in x or "qdd" in x:
         return _forced(f, name, x, near)
     if name in ("closure", "followers"):
@@ -270,9 +265,12 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
     ca = casadi()
     qdd = f.core("forward_dynamics")(*x.values(), near)
     state = (x["q"], x["qd"], qdd, near)
-    by_q, by_qd = (slope(f.core("inverse_dynamics"), k)(*state) for k in (0, 1))
+    if f.loops.small:
+        by_q, by_qd = (slope(f.core("inverse_dynamics"), k)(*state) for k in (0, 1))
+        M = f.core("mass_matrix")(x["q"], near)
+    else:
+        by_q, by_qd, M = f.core("slopes")(*state)[:3]
     lead = np.eye(qdd.numel())[:, : x["tau"].numel()]
-    M = f.core("mass_matrix")(x["q"], near)
     kind = type(M)
     return [_solved(M, ca.densify(kind(part))) for part in (-by_q, -by_qd, ca.DM(lead))]
 
@@ -281,6 +279,8 @@ _INPUTS: dict[str, tuple[str, ...]] = INPUTS | {
     "closure": ("q",),
     "followers": ("q",),
     "drift": ("q", "qd"),
+    "slopes": ("q", "qd", "qdd"),
+    "hold": ("q",),
     "residual": ("q", "qd", "qdd"),
     "rates": ("q", "qd", "tau"),
     "rates_loaded": ("q", "qd", "tau", "wrench"),

@@ -7,6 +7,7 @@ zeros of its structure left out, so that legs which meet in one platform cost wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,22 @@ from ...kernels.elimination import factored
 from ..evaluate import casadi
 from .ties import Ties
 
-__all__ = ["Followers", "entry"]
+__all__ = ["Followers", "Moving", "entry"]
 
 OPEN = 1e-9  # closure error at which the loops count as open
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A motion of the tree: z, z', z'' and what its followers were found with, U = c_q there."""
+
+    z: Any
+    zd: Any
+    zdd: Any
+    q: Any
+    w: Any
+    factors: Any
+    U: Any
 
 
 class Followers:
@@ -34,7 +48,7 @@ class Followers:
 
     @property
     def closures(self) -> dict[str, Any]:
-        """c, c_q, c_w, c_q v, c_q' y, c'' at q'' = w'' = 0, and all rows, as SX functions.
+        """c, U = c_q, W = c_w, c'' at q'' = w'' = 0, and all rows, as SX functions.
 
         And `factors` of c_w, one vector, with which `solve` and `turned` give c_w^-1 b, c_w'^-1 b.
         """
@@ -65,8 +79,6 @@ class Followers:
             "c": ([q, w], c),
             "U": ([q, w], ca.jacobian(c, q)),
             "W": ([q, w], W),
-            "push": ([q, w, v], ca.jtimes(c, q, v)),
-            "pull": ([q, w, y], ca.jtimes(c, q, y, True)),
             "cdd": ([q, w, v, u], second),
             "all": ([q, w], every),
             "factors": ([q, w], ca.vertcat(*entries)),

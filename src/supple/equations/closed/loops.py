@@ -18,14 +18,13 @@ from ...errors import SuppleError
 from ...kernels.scalars import Matrix, Vector
 from ...kernels.spatial import motion_transform, turn
 from ...robot import MechanismRobot
-from ...robot.joint import MechanismJoint
 from ...structure.serial import link_beam
-from ..chains.balls import Ball
+from ..chains.balls import Ball, joint_springs
 from ..chains.chain import Chain, mimics
 from ..chains.chain_equations import Laws, laws_of, section_frame
-from ..chains.crosses import Cross
 from ..chains.forces import dissipation, elastic, stiffness, strain
 from ..chains.limbs import Limb, limbs_of, sparse
+from ..chains.sprung_turns import SprungTurns
 from ..chains.tree import passive_values, tree_chain
 from ..evaluate import casadi
 from .closures import closure_ends, rows_between
@@ -33,7 +32,7 @@ from .followers import Followers
 from .ties import Symbols, Ties, Tree
 from .unbent import Unbent
 
-__all__ = ["AssembledTree", "Loops", "assembled_tree", "loops_of"]
+__all__ = ["AssembledTree", "Loops", "assembled", "assembled_tree", "loops_of"]
 
 Array = NDArray[np.float64]
 CLOSED = 1e-13  # m and 1: closure error at which the assembly is done
@@ -49,8 +48,8 @@ class Loops(Ties):
 
     Args:
         robot, laws: whose tree, and its equations over all coordinates z.  followers: places in z
-        of w, which the loops determine: passive coordinates, and elastic ones where a loop in space
-        is held more often than its joints need.  rows: (w,) the closure rows that determine them.
+        of w, which the loops determine: passive coordinates, and elastic ones where a loop is held
+        more often than its joints need.  rows: (w,) the closure rows that determine them.
         z: coordinates of the assembled pose, unbent, from which others are reached.
         unbent: closed form of such poses, where there is one: they are then reached from there, and
         constant-velocity closures count as shut as they stand there.
@@ -174,7 +173,7 @@ class Loops(Ties):
                     w = w - part["solve"](there, part["c"](q, w))
             return ca.Function("start", [q], [w])
         q, dq, w = (self.symbol(s, k) for s, k in (("q", n), ("dq", n), ("w", m)))
-        moved = w - part["solve"](part["factors"](q, w), part["push"](q, w, dq))
+        moved = w - part["solve"](part["factors"](q, w), ca.mtimes(part["U"](q, w), dq))
         at = q + dq
         there = part["factors"](at, moved)
         for _ in range(2):
@@ -283,43 +282,39 @@ class AssembledTree:
     places: tuple[int, ...]
     springs: Array
     rest: tuple[float, ...]
-    balls: tuple[Ball | Cross, ...] = ()
+    balls: tuple[Ball | SprungTurns, ...] = ()
 
 
 def assembled_tree(robot: MechanismRobot, basis: Basis, stiffening: bool) -> AssembledTree:
     """Return a mechanism under a basis as a tree, assembled at the start values of its motors."""
-    z, loads = _assembled(robot, basis)
+    z, loads = assembled(robot, basis)
     chain = tree_chain(robot, basis, loads, stiffening)
     z = np.concatenate([z, np.zeros(chain.size - len(z))])
     places = tuple(k for part in chain.passive for k in part)
     K, rest = np.zeros((chain.size,) * 2), z.copy()
-    balls: list[Ball | Cross] = []
-    for i, (support, at) in chain.supports.items():
-        if support.cross is not None:
-            first = chain.passive[i][0]
-            balls.append(support.cross._replace(places=(first, *at), rest=float(z[first])))
+    balls: list[Ball | SprungTurns] = []
     k = 0
-    for link, part in zip(robot.links, chain.links, strict=True):
+    for i, (link, part) in enumerate(zip(robot.links, chain.links, strict=True)):
         joint, count = link.joint, robot.freedoms(link)
         if joint.driven or joint.type == "fixed":
             continue
-        for j in range(count):
-            place = places[k + j]
+        own = places[k : k + count]
+        k += count
+        for j, place in enumerate(own):
             if joint.stiffness is not None:
                 one = part.spring if count == 1 else joint.stiffness[0]
                 K[place, place] = joint.stiffness[j] if len(joint.stiffness) > 1 else one
             if joint.rest is not None:
                 rest[place] = joint.rest[j if len(joint.rest) > 1 else 0]
-        if joint.type == "spherical" and count > 1:
-            balls += _balls(joint, places[k : k + 3], K, rest)
-        k += count
+        if count > 1 and joint.type != "free":
+            balls += joint_springs(joint, part.under, own, chain.supports.get(i), K, rest)
     free = [n for n in range(chain.size) if n not in places]
     rest[free] = 0.0
     still = tuple(rest.tolist()) if K.any() else ()
     return AssembledTree(chain, z, places, K, still, tuple(balls))
 
 
-def _assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
+def assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoad, ...]]:
     """Where a rigid tree is assembled, and what the ends of its links carry.
 
     The loads are those at `at`; or there, with links of open trees that slide and have no start out
@@ -356,24 +351,6 @@ def _assembled(robot: MechanismRobot, basis: Basis) -> tuple[Array, tuple[EndLoa
         out = z.copy()
         out[: len(starts)], out[loose] = x[0, m.driven], x[0, m.tree.passive]
     return z, _end_loads(robot, laws, basis, out)
-
-
-def _balls(joint: MechanismJoint, places: tuple[int, ...], K: Array, rest: Array) -> list[Ball]:
-    """What a ball joint has one value of for all directions; its springs are taken out of K."""
-    one = {
-        word: values[0]
-        for word in ("stiffness", "damping", "friction")
-        if (values := getattr(joint, word)) is not None and len(values) == 1 and values[0]
-    }
-    if not one:
-        return []
-    stiff = float(one.get("stiffness", 0.0))
-    if stiff:
-        K[list(places), list(places)] = 0.0
-    at = tuple(float(rest[k]) for k in places)
-    damped, rubbed = (float(one.get(word, 0.0)) for word in ("damping", "friction"))
-    a, b, c = places
-    return [Ball((a, b, c), stiff, damped, rubbed, (at[0], at[1], at[2]))]
 
 
 def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tuple[EndLoad, ...]:
@@ -427,8 +404,9 @@ def _end_loads(robot: MechanismRobot, laws: Laws, basis: Basis, z: Array) -> tup
     out = []
     for M, end, (_, R, _) in zip(beyond, given, frames, strict=True):
         about = np.maximum(np.diag(turn(M, np.array(R, float)))[3:], 0.0)
-        mass = float(f"{M[0, 0]:.14g}")  # legs that are alike have the same, not only to rounding
-        out.append(EndLoad(mass, tuple(about)) if end is None else end)
+        # legs that are alike have the same, not only to rounding
+        mass, *inertia = (float(f"{value:.12g}") for value in (M[0, 0], *about))
+        out.append(EndLoad(mass, tuple(inertia)) if end is None else end)
     return tuple(out)
 
 
@@ -442,8 +420,8 @@ def _shifted(M: Array, p: Array) -> Array:
 def loops_of(robot: MechanismRobot, laws: Laws, z: Array, unbent: Unbent | None = None) -> Loops:
     """Return the loops of a tree closed at z, with followers chosen there.
 
-    Passive coordinates follow first; rows that they cannot satisfy tie elastic ones; rows that then
-    say nothing new are left out.
+    Passive coordinates follow first; rows that they cannot satisfy tie elastic ones, those of links
+    before those of motors, bearings and foundation; rows that then say nothing new are left out.
     """
     from scipy.linalg import qr
 
@@ -452,10 +430,11 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array, unbent: Unbent | None 
     passive = [k for places in chain.passive for k in places]
     J = symbols.slopes(z)
     bent = list(range(chain.stiff, chain.size))
+    springs = [*chain.eps.values(), *(k for _, at in chain.supports.values() for k in at)]
     rows: list[int] = []
     followers: list[int] = []
     rest, S = list(range(len(J))), J.copy()
-    for columns in (passive, bent):
+    for columns in (passive, bent, springs):
         if not columns or not rest:
             continue
         A = S[np.ix_(rest, columns)]
@@ -472,12 +451,6 @@ def loops_of(robot: MechanismRobot, laws: Laws, z: Array, unbent: Unbent | None 
         S[rest] -= gain @ S[here]
         rows += here
         followers += chosen
-    springs = [k for _, at in chain.supports.values() for k in at]
-    if rest and np.abs(S[np.ix_(rest, springs)]).max(initial=0.0) > 1e-7:
-        raise SuppleError(
-            f"{robot.name}: its loops tie bearings to each other, and no passive joint gives way; "
-            "make those springs null, or let links bend"
-        )
     tied = [name for k, name in enumerate(chain.motors) if rest and np.abs(S[rest, k]).max() > 1e-7]
     if tied:
         held = f"tie the motors {', '.join(tied)} to each other, so that they"

@@ -46,6 +46,9 @@ A = C[:, None] ** _POWERS / _POWERS @ np.linalg.inv(np.vander(C, increasing=True
 TWICE = A @ A
 TABLEAU = np.concatenate([C, A.ravel(), TWICE.ravel()])
 THROUGH = np.linalg.inv(np.vander(C, increasing=True))  # coefficients of the polynomial of values
+AHEAD = (1 + C)[:, None] ** np.arange(STAGES)  # powers at the nodes of a step as long, after it
+ON = AHEAD @ THROUGH
+PLACED = B @ A
 
 
 class Gauss(Stepper):
@@ -140,8 +143,9 @@ class _Steps(System):
         # accelerations and followers by the polynomials of the last step
         acc[:], near[:] = 0.0, self._here
         if self._before is not None:
-            x = 1 + C * h / self._last
-            on = x[:, None] ** np.arange(STAGES) @ THROUGH
+            on = ON
+            if h != self._last:
+                on = (1 + C * h / self._last)[:, None] ** np.arange(STAGES) @ THROUGH
             acc[:], near[:] = on @ self._before, self._nears
         if self.led:
             self._x[:, :k], self._x[:, n : n + k] = u[:-1, :k], u[:-1, k : 2 * k]
@@ -192,11 +196,11 @@ class _Steps(System):
         """The state after a step."""
         n, k = len(q), self.k
         self._before, self._last = acc, h
-        end, speed = q + h * qd + h**2 * (B @ A @ acc), qd + h * (B @ acc)
+        end, speed = q + h * qd + h**2 * (PLACED @ acc), qd + h * (B @ acc)
         if self.led:
             end[:k], speed[:k] = u[:k], u[k : 2 * k]
         # followers of the next stages and of the end, by the polynomial through these
         through = THROUGH @ near
-        self._nears = (1 + C)[:, None] ** np.arange(STAGES) @ through
+        self._nears = AHEAD @ through
         self.near = self._here = through.sum(axis=0)
         return end, speed, float(h * B @ self._out[:, n + k])

@@ -17,7 +17,7 @@ from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import compiled, view
 from ...kernels.tape import Tape
 from ..inputs import Feedback
-from ..plan import Chunk, Plan, rubbed
+from ..plan import Chunk, Plan
 from ..spectrum import Spectrum
 from .functions import follow_function
 from .samples import follow_samples
@@ -159,11 +159,11 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
         if ends:
             # dx/dt = f(x, tau), x = [B q, B qd, work], cheaper than `rate`; see `end_coordinates`
             n, joints = model.size, model.joints
-            A = np.linalg.inv(functions.ends())
+            A = ca.sparsify(ca.DM(np.linalg.inv(functions.ends())))
             y, tau = functions.symbol("x", 2 * n + 1), functions.symbol("u", joints)
             q, qd = y[:n], y[n : 2 * n]
-            D = ca.sparsify(ca.DM(A.T @ model.damping @ A))
-            power = ca.dot(tau, qd[:joints, 0]) - ca.dot(qd, ca.mtimes(D, qd)) - rubbed(model, qd)
+            lost = functions.expression("dissipation")(A @ q, A @ qd)
+            power = ca.dot(tau, qd[:joints, 0]) - ca.dot(A @ qd, lost)
             qdd = functions.expression("forward_dynamics_ends")(q, qd, tau)
             f = ca.Function("rate", [y, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
         else:

@@ -183,7 +183,10 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
         raise SuppleError("over is empty: give a box such as {'theta.link2': (-2, 2)}")
     asked = Varied.of(robot, tuple(over), theta)
     if not architecture_of(robot).open_chain:
-        raise SuppleError(f"stopband is for serial arms: {robot.name} is none")
+        raise SuppleError(
+            f"stopband proves bands of serial arms, and {robot.name} is none: look through a grid "
+            "instead, supple.sweep or supple.workspace (which proves nothing between its points)"
+        )
     other = [key for key in asked.parameter_keys if key != "payload.mass"]
     if other or any(key.startswith("position.") for key in over):
         raise SuppleError(
@@ -191,7 +194,10 @@ def _asked(robot: Robot, over: Any, theta: ArrayLike | None) -> Varied:
         )
     slides = {f"theta.{name}" for name, slides in architecture_of(robot).motors() if slides}
     if slides & set(over):
-        raise SuppleError(f"{min(slides & set(over))} slides: only turning joints can be proven")
+        raise SuppleError(
+            f"{min(slides & set(over))} slides: only turning joints can be proven; hold it at a "
+            "length by theta=, or look along it with track"
+        )
     for drive in architecture_of(robot).drives:
         if drive.also and f"theta.{drive.name}" in over:
             raise SuppleError(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...architectures.kinds import architecture_of
+from ...arguments import vector
 from ...errors import SuppleError
 from ...robot import Robot, need_robot
 
@@ -50,7 +51,7 @@ class Varied:
         theta: ArrayLike | None = None,
         position: ArrayLike | None = None,
     ) -> Varied:
-        """Check the keys, and complete where the robot stands: zero, or as given."""
+        """Check the keys, and complete where the robot stands: zero or its start, or as given."""
         need_robot(robot)
         names = coordinate_names(robot)
         for key in keys:
@@ -64,9 +65,13 @@ class Varied:
         if placed and any(key.startswith("theta.") for key in keys):
             raise SuppleError("theta and position cannot both change: give one of them")
         if placed:
-            start = np.zeros(3) if position is None else _vector("position", position)
+            start = np.zeros(3) if position is None else np.array(vector()("position", position))
             return cls(robot, None, tuple(start), tuple(keys))
-        start = np.zeros(len(names)) if theta is None else _vector("theta", theta)
+        kind, start = architecture_of(robot), np.zeros(len(names))
+        if theta is not None:
+            start = np.array(vector()("theta", theta))
+        elif kind.asked_by == "theta" and not kind.open_chain:  # where `modes` has a mechanism
+            start = kind.resolve(None, None).theta[0]
         if len(start) != len(names):
             raise SuppleError(f"theta has {len(start)} values, {robot.name} needs {len(names)}")
         return cls(robot, tuple(start), None, tuple(keys))
@@ -139,13 +144,3 @@ class Varied:
             if key in columns:
                 at[:, names.index(key.partition(".")[2])] = columns[key]
         return {"theta" if self.theta is not None else "position": at}
-
-
-def _vector(name: str, value: ArrayLike) -> Array:
-    try:
-        found = np.asarray(value, float)
-    except (TypeError, ValueError):
-        found = np.empty((0, 0))
-    if found.ndim != 1 or not np.isfinite(found).all():
-        raise SuppleError(f"{name} is {value!r:.60}: give a list of finite numbers")
-    return found

@@ -160,7 +160,7 @@ class _Lead:
         self.t = np.linspace(0.0, path.duration, count + 1)
         self.x, self.v, self.a = path(self.t)
         self.wanted = self._tip(self.x)
-        led = led_elements(robot, elements, "cubic")
+        led = led_elements(robot, elements, "cubic", damping, held="compensate")
         self.model: SmallMotion = ked(robot, self.x[0], elements) if led is None else led
         self.slopes: Array | None = None
         if not self.platform:  # (T, m, m): how the rigid tip moves with the joints
@@ -210,7 +210,7 @@ class _Lead:
             run = follow(self.robot, command, dt=float(self.t[1]), after=self.after, **self.options)
         wanted = self.wanted
         later = np.repeat(wanted[-1:], len(run.t) - len(wanted), axis=0)
-        tip = self._tip(run.position) + run.tip[:, :3]
+        tip = self._tip(run.wanted) + run.moved[:, :3]
         return np.asarray(tip - np.concatenate([wanted, later]))
 
     def smoothed(self, error: Array, cutoff_hz: float) -> Array:

@@ -128,7 +128,10 @@ def invert(model: Model, path: Trajectory, window: tuple[float, float] | None = 
         raise SuppleError(f"model is {model!r:.60}: give a Model, supple.build(robot, basis)")
     chain = model.chain
     if not architecture_of(model.robot).open_chain or chain.sprung or chain.supports:
-        raise SuppleError("invert is for serial arms whose joints have no springs and no bearings")
+        raise SuppleError(
+            "invert is for serial arms whose joints have no springs and no bearings: correct the "
+            "path of any other robot by supple.compensate or supple.settled"
+        )
     if not isinstance(path, Trajectory) or path.periodic:
         raise SuppleError("path: give a Trajectory of the chord angles that begins and ends")
     first = path(np.zeros(1))[0][0]

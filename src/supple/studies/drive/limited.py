@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.held import kept
 from ...arguments import Check, checked, number, optional, reals, shown, some, vector, whole
 from ...control.trajectories import Trajectory
-from ...equations.functions import need_open
-from ...equations.model import Model
+from ...equations.model import Model, a_model
 from ...errors import SuppleError
 
 __all__ = ["JerkLimited", "PathTiming", "effort_limited", "jerk_limited"]
@@ -260,6 +259,7 @@ def _line(path: Any, joints: int) -> tuple[Array, Array]:
 
 
 ARGUMENTS: dict[str, Check] = {
+    "model": a_model,
     "effort_limit": optional(some(0)),
     "speed_limit": optional(some(0)),
     "acceleration_limit": optional(some(0)),
@@ -280,8 +280,8 @@ def effort_limited(
     """Return the fastest motion along a path of the joints, at rest at both ends.
 
     Args:
-        model: a Model of an arm; efforts are those of its links unbent (`build(robot)` of a rigid
-        one, or any basis).
+        model: a Model of a robot, loops closed or none; efforts are those of its links unbent
+        (`build(robot)` of a rigid one, or any basis).
         path: a Trajectory, whose line is kept and whose times are not; or joint coordinates (K, n),
         joined by a cubic spline.
         effort_limit: one value or one for each joint; the joints' own unless given.
@@ -290,10 +290,13 @@ def effort_limited(
 
     Needs the extra `motion` (TOPP-RA). Efforts keep their limit at both ends of each piece.
     """
-    if not isinstance(model, Model):
-        raise SuppleError(f"model is {shown(model)}: give a Model, supple.build(robot)")
-    need_open(model.functions, model.robot.name, "effort_limited is for arms without closed loops")
     n = model.joints
+    loose = [name for name in model.coordinates if name.startswith("passive.")]
+    if loose:
+        raise SuppleError(
+            f"{loose[0].removeprefix('passive.')} swings freely, so that efforts alone do not lead "
+            "the robot along a path: plan the move with its swing instead, supple.plan"
+        )
     if not n:
         raise SuppleError(f"no joint of {model.robot.name} moves: there is nothing to time")
     own = [motor.effort_limit for motor in model.motors]

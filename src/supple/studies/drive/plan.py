@@ -3,7 +3,8 @@
 The equations of motion are met at the collocation points of Gauss and Legendre (two a piece, order
 4), efforts are constant on each piece, and IPOPT finds states, efforts and duration together. The
 move begins and ends in equilibrium, bending included, so that nothing is left to ring. It is
-started from the move that the arm would make if its links were rigid.
+started from the move that the arm would make if its links were rigid. What follows from loops is
+found beside the states: their closures are met at every point, and the forces are those there.
 
 Source: [Biegler2010] for direct collocation.
 """
@@ -22,8 +23,8 @@ from ...answers.held import Held
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS
+from ...equations.closed.coupled import ClosedFunctions
 from ...equations.equilibrium import static_state
-from ...equations.functions import need_open
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from .plan_trial import PlanTrial, deflection_rows, plan_trial, stress_rows
@@ -111,7 +112,8 @@ def plan(  # noqa: PLR0913 - every limit of a move
     """Return a move from rest at `start` to rest at `end`, planned on the model.
 
     Args:
-        model: the Model; few modes are enough, check the move on a finer one.
+        model: the Model; few modes are enough, check the move on a finer one. Loops may be closed,
+        and what swings freely is at rest at the end as well.
         start, end: joint coordinates.
         duration: s; the move with the least effort that takes so long. Without it, the fastest.
         effort_limit: one value or one for each joint; the joints' own unless given. The fastest
@@ -123,7 +125,6 @@ def plan(  # noqa: PLR0913 - every limit of a move
         pieces: on which efforts are constant.
         iterations: of IPOPT, at most.
     """
-    need_open(model.functions, model.robot.name, "plan is for arms without closed loops")
     if not model.joints:
         raise SuppleError(f"no joint of {model.robot.name} moves: plan is for arms whose joints do")
     task = _Task(model, pieces)
@@ -183,6 +184,68 @@ def _need_rest(model: Model, ends: list[Array], effort: Array, bent: Array) -> N
             )
 
 
+def _gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:
+    """A sparse matrix of entries at rows and columns; those at one place add up."""
+    import casadi as ca
+
+    at = np.concatenate(
+        [c.ravel() * shape[0] + r.ravel() for r, c in zip(rows, columns, strict=True)]
+    )
+    place, which = np.unique(at, return_inverse=True)
+    found = ca.Sparsity.triplet(*shape, (place % shape[0]).tolist(), (place // shape[0]).tolist())
+    add = ca.Sparsity.triplet(len(place), len(at), which.tolist(), list(range(len(at))))
+    return ca.MX(found, ca.densify(ca.mtimes(ca.DM(add, 1.0), values)))
+
+
+def _tied(f: ClosedFunctions, motion: Any, u: Any, beside: Any, inertia: Array) -> Any:
+    """What is left of closures, their rates, and forces, over the inertia of q.
+
+    Beside q are its followers w, w', w'' and the pulls l of the closures' rows:
+    c = c' = c'' = 0, f_q - c_q' l = tau, f_w - c_w' l = 0.
+    """
+    import casadi as ca
+
+    (q, qd, qdd), loops, part = motion, f.loops, f.solved.closures
+    w, wd, wdd, pull = ca.vertsplit(beside, len(loops.followers))
+    pairs = ((q, w), (qd, wd), (qdd, wdd))
+    z, zd, zdd = (ca.vertcat(*pair)[loops.order] for pair in pairs)
+    force = f.tree("inverse")(z, zd, zdd, loops.gravity)
+    force = force + f.tree("elastic")(z) + f.tree("lost")(z, zd)
+    U, W = part["U"](q, w), part["W"](q, w)
+    held = force[list(loops.kept)] - ca.mtimes(U.T, pull)
+    effort = ca.vertcat(u, ca.DM.zeros(len(loops.kept) - loops.motors))
+    return ca.vertcat(
+        part["c"](q, w),
+        ca.mtimes(U, qd) + ca.mtimes(W, wd),
+        ca.mtimes(U, qdd) + ca.mtimes(W, wdd) + part["cdd"](q, w, qd, wd),
+        (held - effort) / inertia,
+        force[list(loops.followers)] - ca.mtimes(W.T, pull),
+    )
+
+
+def _check(stats: dict[str, Any], duration: float | None, limits: dict[str, Any]) -> None:
+    if stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level":
+        return
+    kept = [
+        word
+        for word, limit in limits.items()
+        if limit is not None and np.isfinite(np.asarray(limit, float)).any()
+    ]
+    told = f" ({', '.join(kept)})" if kept else ""
+    if stats["return_status"] == "Infeasible_Problem_Detected":
+        hint = (
+            f"{duration:g} s are too short for the limits{told}"
+            if duration is not None
+            else f"the limits{told} allow no move"
+        )
+        raise SuppleError(f"no such move exists: {hint}; give more time, effort or deflection")
+    raise SuppleError(
+        f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
+        f"{stats['iter_count']} steps) under the limits{told}: give other limits, pieces, or "
+        "iterations"
+    )
+
+
 class _Task:
     """The collocation problem of one Model."""
 
@@ -191,17 +254,60 @@ class _Task:
 
         self.model, self.N = model, pieces
         n, k = model.size, model.joints
-        x, u, h = ca.SX.sym("x", 2 * n), ca.SX.sym("u", k), ca.SX.sym("h")
-        f = ca.Function(
-            "f",
-            [x, u],
-            [ca.vertcat(x[n:], model.functions.expression("forward_dynamics")(x[:n], x[n:], u))],
-        )
-        stages = [ca.SX.sym(f"k{i}", 2 * n) for i in range(2)]
-        inside = [x + h * sum(A[i][j] * stages[j] for j in range(2)) for i in range(2)]
-        open_by = ca.vertcat(*(stages[i] - f(inside[i], u) for i in range(2)))
-        onward = x + h / 2 * (stages[0] + stages[1])
-        self.piece = ca.Function("piece", [x, *stages, u, h], [open_by, onward])
+        self.loops = model.functions if isinstance(model.functions, ClosedFunctions) else None
+        self.beside = 0 if self.loops is None else 4 * len(self.loops.loops.followers)
+        kind: Any = ca.SX if self.loops is None or self.loops.loops.small else ca.MX
+        x, u, T = kind.sym("x", 2 * n), kind.sym("u", k), kind.sym("T")
+        h = T / pieces
+        stages = [kind.sym(f"k{i}", 2 * n) for i in range(2)]
+        follow = [kind.sym(f"w{i}", self.beside) for i in range(2)]
+        rows, inertia = [], np.diag(model.mass_matrix(model.chain.pose()))
+        for i, (stage, w) in enumerate(zip(stages, follow, strict=True)):
+            inside = x + h * sum(A[i][j] * stages[j] for j in range(2))
+            q, qd = inside[:n], inside[n:]
+            if self.loops is None:
+                qdd = model.functions.expression("forward_dynamics")(q, qd, u)
+                rows.append(stage - ca.vertcat(qd, qdd))
+            else:
+                motion = (q, qd, stage[n:])
+                rows += [stage[:n] - qd, _tied(self.loops, motion, u, w, inertia)]
+        self.count = sum(row.numel() for row in rows)
+        y = ca.vertcat(x, *stages, *follow, u, T)
+        g = ca.vertcat(*rows, -x - h / 2 * (stages[0] + stages[1]))
+        self.value = ca.Function("value", [y], [g])
+        self.slope = ca.Function("slope", [y], ca.cse([ca.jacobian(g, y)]))
+        self.curve: Any = None
+        if kind is ca.SX:  # else IPOPT gathers it from the slopes it has seen
+            pull = kind.sym("l", g.numel())
+            curve = ca.triu(ca.hessian(ca.dot(pull, g), y)[0])
+            self.curve = ca.Function("curve", [y, pull], ca.cse([curve]))
+        # Places of each piece's numbers among all: states, stages, what is beside them, efforts, T
+        sizes = (2 * n, 2 * n, self.beside, self.beside, k)
+        starts = np.cumsum([0, 2 * n * (pieces + 1), *(size * pieces for size in sizes)]).tolist()
+        self.size = starts[-1] + 1
+        each = [2 * n, *sizes]
+        at = [
+            a + size * i + np.arange(size)
+            for i in range(pieces)
+            for a, size in zip(starts[:-1], each, strict=True)
+        ]
+        last = np.full((pieces, 1), self.size - 1)
+        self.places = np.hstack([np.concatenate(at).reshape(pieces, -1), last])
+
+    def _beside(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(N, beside): followers, their rates and the pulls of closures along a motion."""
+        import casadi as ca
+
+        f = self.loops
+        if f is None:
+            return np.zeros((len(q), 0))
+        n, m = self.model.size, self.beside // 4
+        x = [f.loops.symbol(word, size) for word, size in zip("qvaw", (n, n, n, m), strict=True)]
+        at, pull = f.closing((x[0], x[1], x[2]), np.zeros(6), x[3])
+        places = list(f.loops.followers)
+        found = ca.vertcat(at.w, at.zd[places], at.zdd[places], pull)
+        w = f.followers(q)
+        return np.array(ca.Function("beside", x, [found]).map(len(q))(q.T, qd.T, qdd.T, w.T)).T
 
     def solved(
         self,
@@ -218,60 +324,75 @@ class _Task:
         effort, speed = limits["effort"], limits["speed"]
 
         n, k, N = self.model.size, self.model.joints, self.N
-        X, U, T = ca.MX.sym("X", 2 * n, N + 1), ca.MX.sym("U", k, N), ca.MX.sym("T")
-        S = [ca.MX.sym(f"S{i}", 2 * n, N) for i in range(2)]
-        open_by, onward = self.piece.map(N)(X[:, :N], *S, U, ca.repmat(T / N, 1, N))
-        rows = [ca.vec(open_by), ca.vec(X[:, 1:] - onward)]
-        sizes = [0.0, 0.0]
-        if len(bent):
-            rows.append(ca.vec(ca.mtimes(ca.DM(bent), X[:n, :])))
-            sizes.append(1.0)
-        bounds = np.concatenate(
-            [np.full(row.numel(), size) for row, size in zip(rows, sizes, strict=True)]
-        )
-        z = ca.vertcat(ca.vec(X), ca.vec(S[0]), ca.vec(S[1]), ca.vec(U), T)
-        scale = np.where(np.isfinite(effort), effort, 1.0)
-        cost = T if duration is None else ca.sumsqr(U / ca.repmat(ca.DM(scale), 1, N)) / N
-        problem: Any = {"x": z, "f": cost, "g": ca.vertcat(*rows)}
+        z, u = ca.MX.sym("z", self.size), slice(self.size - 1 - k * N, self.size - 1)
+        scale = np.tile(np.where(np.isfinite(effort), effort, 1.0), N)
+        cost = z[-1] if duration is None else ca.sumsqr(z[u] / scale) / N
+        problem: Any = {"x": z, "f": cost, "g": self._rows(z, bent)}
+        size = N * self.value.numel_out(0)
+        bounds = np.append(np.zeros(size), np.ones(problem["g"].numel() - size))
         options: Any = {
             "ipopt": {"print_level": 0, "max_iter": iterations, "tol": 1e-9, "sb": "yes"},
             "print_time": False,
+            **self._slopes(bent, 0 * scale if duration is None else 2 / (N * scale**2)),
         }
+        if self.curve is None:
+            options["ipopt"]["hessian_approximation"] = "limited-memory"
         solver = ca.nlpsol("plan", "ipopt", problem, options)
         low, high = self._bounds(ends, duration, guess, effort, speed)
         found = solver(x0=self._start(ends, guess), lbx=low, ubx=high, lbg=-bounds, ubg=bounds)
-        self._check(solver.stats(), duration, limits)
+        _check(solver.stats(), duration, limits)
         values = np.array(found["x"]).ravel()
         count = 2 * n * (N + 1)
         states = values[:count].reshape(N + 1, 2 * n)
-        tau = values[count + 4 * n * N : -1].reshape(N, k)
+        tau = values[-1 - N * k : -1].reshape(N, k)
         t = np.linspace(0.0, values[-1], N + 1)
         word = "time" if duration is None else "effort"
         steps = int(solver.stats()["iter_count"])
         return Plan(self.model, t, states[:, :n], states[:, n:], tau, word, steps, limits)
 
-    @staticmethod
-    def _check(stats: dict[str, Any], duration: float | None, limits: dict[str, Any]) -> None:
-        if stats["success"] or stats["return_status"] == "Solved_To_Acceptable_Level":
-            return
-        kept = [
-            word
-            for word, limit in limits.items()
-            if limit is not None and np.isfinite(np.asarray(limit, float)).any()
-        ]
-        told = f" ({', '.join(kept)})" if kept else ""
-        if stats["return_status"] == "Infeasible_Problem_Detected":
-            hint = (
-                f"{duration:g} s are too short for the limits{told}"
-                if duration is not None
-                else f"the limits{told} allow no move"
-            )
-            raise SuppleError(f"no such move exists: {hint}; give more time, effort or deflection")
-        raise SuppleError(
-            f"no move was found ({stats['return_status'].replace('_', ' ').lower()} after "
-            f"{stats['iter_count']} steps) under the limits{told}: give other limits, pieces, or "
-            "iterations"
-        )
+    def _rows(self, z: Any, bent: Array) -> Any:
+        """What must vanish: piece by piece equations, then the next state; then what bends."""
+        import casadi as ca
+
+        n, N = self.model.size, self.N
+        y = ca.reshape(z[self.places.ravel().tolist()], self.places.shape[1], N)
+        after = ca.reshape(z[2 * n : 2 * n * (N + 1)], 2 * n, N)
+        rows = self.value.map(N)(y) + ca.vertcat(ca.DM.zeros(self.count, N), after)
+        states = ca.reshape(z[: 2 * n * (N + 1)], 2 * n, N + 1)
+        bends = ca.mtimes(ca.DM(bent), states[:n, :]) if len(bent) else ca.MX(0, 1)
+        return ca.vertcat(ca.vec(rows), ca.vec(bends))
+
+    def _slopes(self, bent: Array, weight: Array) -> dict[str, Any]:
+        """Jacobian and Hessian as IPOPT takes them, put together of those of one piece.
+
+        A piece at a time is far cheaper than one expression of all. `weight`: of the cost, by u^2.
+        """
+        import casadi as ca
+
+        n, N, size = self.model.size, self.N, self.size
+        z, p, cost = ca.MX.sym("z", size), ca.MX.sym("p", 0), ca.MX.sym("f")
+        g = self._rows(z, bent)
+        count, pull = self.value.numel_out(0), ca.MX.sym("g", g.numel())
+        y = ca.reshape(z[self.places.ravel().tolist()], self.places.shape[1], N)
+        r, c = (np.array(part, int) for part in self.slope.sparsity_out(0).get_triplet())
+        down, steps = count * np.arange(N)[:, None], np.arange(2 * n)
+        next_row, next_column = down + self.count + steps, 2 * n * (1 + np.arange(N))[:, None]
+        br, bc = np.nonzero(bent)
+        each = np.arange(N + 1)[:, None]
+        rows = [down + r, next_row, N * count + each * len(bent) + br]
+        columns = [self.places[:, c], next_column + steps, each * 2 * n + bc]
+        moved = self.slope.map(N)(y)
+        fixed = [np.ones(2 * n * N), np.tile(bent[br, bc], N + 1)]
+        J = _gathered((g.numel(), size), rows, columns, ca.vertcat(moved.nz[:], *fixed))
+        found = {"jac_g": ca.Function("jac_g", [z, p], [g, J])}
+        if self.curve is None:
+            return found
+        r, c = (np.array(part, int) for part in self.curve.sparsity_out(0).get_triplet())
+        bow = self.curve.map(N)(y, ca.reshape(pull[: count * N], count, N))
+        u = np.arange(size - 1 - len(weight), size - 1)
+        values = ca.vertcat(bow.nz[:], cost * weight)
+        H = _gathered((size, size), [self.places[:, r], u], [self.places[:, c], u], values)
+        return found | {"hess_lag": ca.Function("hess_lag", [z, p, cost, pull], [H])}
 
     def _bounds(
         self,
@@ -287,7 +408,7 @@ class _Task:
         low = -high
         for row, q in ((0, ends[0]), (N, ends[1])):
             low[row] = high[row] = np.concatenate([q, np.zeros(n)])
-        free = np.full(4 * n * N, np.inf)
+        free = np.full((4 * n + 2 * self.beside) * N, np.inf)
         u = np.tile(effort, N)
         last = (guess / 10, guess * 10) if duration is None else (duration, duration)
         return (
@@ -302,14 +423,16 @@ class _Task:
         move = ends[1] - ends[0]
         q = ends[0] + np.outer(law(tau), move)
         qd = np.outer(law.deriv(1)(tau), move) / guess
-        stages = []
+        stages, follow = [], []
         for node in NODES:
             at = (np.arange(N) + node) / N
             v, a = (np.outer(law.deriv(d)(at), move) / guess**d for d in (1, 2))
-            stages.append(np.hstack([v, a]).ravel())
+            stages.append(np.hstack([v, a]))
+            follow.append(self._beside(ends[0] + np.outer(law(at), move), v, a))
         k = self.model.joints
         at = (np.arange(N) + 0.5) / N
         q1 = ends[0] + np.outer(law(at), move)
         v, a = (np.outer(law.deriv(d)(at), move) / guess**d for d in (1, 2))
         u = self.model.inverse_dynamics(q1, v, a)[:, :k]
-        return np.concatenate([np.hstack([q, qd]).ravel(), *stages, u.ravel(), [guess]])
+        each = (np.hstack([q, qd]), *stages, *follow, u, np.array([guess]))
+        return np.concatenate([part.ravel() for part in each])

@@ -21,6 +21,7 @@ from ...equations.model import Model
 from ...errors import SuppleError
 from ...outputs.kinds import Strain
 from ...outputs.stress import has_fibre
+from ...path_dynamics.small_motion import elastic_modes
 from ...sections import Circle, Tube
 from ..motion.simulate import simulate
 
@@ -29,6 +30,7 @@ __all__ = ["PlanTrial", "deflection_rows", "plan_trial", "stress_rows"]
 Array = NDArray[np.float64]
 WATCHED = 2.0  # periods of the lowest mode after the move
 ROWS = 200  # samples to the move
+RIGID = 30.0  # rad that the loop of a robot that does not bend turns during the move
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +103,12 @@ def plan_trial(
         )
     k, T = model.joints, move.duration
     start, end = move(0.0)[0], move(T)[0]
-    w = _lowest(finer, end)
-    inertia = np.diag(finer.mass_matrix(_unbent(finer, end)))[:k]
-    zero = np.zeros(finer.size)
-    rest = finer.inverse_dynamics(static_state(finer, end), zero, zero)[:k]
+    stands, zero = static_state(finer, end), np.zeros(finer.size)
+    M, K = finer.mass_matrix(stands), stiffness_at(finer, stands)[k:, k:]
+    slowest = elastic_modes(M[k:, k:], K)[0].max(initial=0.0)
+    w = float(1 / np.sqrt(slowest)) if slowest > 0 else RIGID / T
+    inertia = np.diag(M)[:k]
+    rest = finer.inverse_dynamics(stands, zero, zero)[:k]
 
     stiff = inertia * w**2
     total = T + WATCHED * 2 * np.pi / w
@@ -133,21 +137,6 @@ def plan_trial(
     return PlanTrial(finer, float(np.linalg.norm(np.ptp(after, axis=0)) / 2), used)
 
 
-def _unbent(model: Model, theta: Array) -> Array:
-    return np.concatenate([theta, np.zeros(model.size - model.joints)])
-
-
-def _lowest(model: Model, theta: Array) -> float:
-    """The lowest frequency with the joints held, rad/s; of a rigid arm one radian a second."""
-    k = model.joints
-    if model.size == k:
-        return 1.0
-    q = _unbent(model, theta)
-    M, K = model.mass_matrix(q)[k:, k:], stiffness_at(model, q)[k:, k:]
-    values = np.linalg.eigvals(np.linalg.solve(M, K))
-    return float(np.sqrt(np.abs(values).min()))
-
-
 def deflection_rows(model: Model, limit: float | None) -> list[Array]:
     """Return rows over q of the tip deflections of all links, one where they reach the limit."""
     if limit is None:
@@ -157,6 +146,14 @@ def deflection_rows(model: Model, limit: float | None) -> list[Array]:
     rows = []
     for link in robot.links:
         if not link.rigid:
+            i = model.chain.index(link.name)
+            own = model.chain.eta[i]
+            if i in model.chain.sliding or own.stop - own.start < model.chain.links[i].inv.count:
+                raise SuppleError(
+                    f"deflection_limit: {link.name} slides, or some of its bending follows from a "
+                    "loop, so that its deflection is no fixed sum of q: leave the limit out, and "
+                    "see what plan.tried() bends"
+                )
             columns = [model.deflection_at(unit, link.name, 1.0) for unit in np.eye(model.size)]
             rows += [row / allowed for row in np.array(columns).T if np.abs(row).any()]
     return rows

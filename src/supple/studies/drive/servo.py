@@ -88,12 +88,13 @@ def held_modes(
 def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArray[Any]:
     """Return the poles (m, 2N) of a controlled Model about rest at poses (m, joints), 1/s.
 
-    With qdd = f(q, qd, tau) and tau = c(q, qd): A = [[0, I], [f_q + f_tau c_q, f_qd + f_tau c_qd]].
+    With tau = c(q, qd), efforts on the first rows: M x'' + (D - c_qd) x' + (K - c_q) x = 0, since
+    nothing moves: forces of inertia have no slopes there.
     """
     import casadi as ca
 
     from ...control.controllers import Wanted
-    from ...equations.equilibrium import static_state
+    from ...equations.equilibrium import slopes_at_rest, static_state
     from ...equations.evaluate import Evaluator
 
     controller.check(model)
@@ -107,7 +108,9 @@ def closed_loop_poles(model: Any, controller: Controller, poses: Array) -> NDArr
     for theta in poses:
         x = static_state(model, theta)
         c_q, c_qd = (part.reshape(k, n) for part in law(x, zero, x[:k]))
-        f_q, f_qd, f_tau = model.derivatives(x, zero, model.inverse_dynamics(x, zero, zero)[:k])
-        below = np.hstack([f_q + f_tau @ c_q, f_qd + f_tau @ c_qd])
+        K, D = slopes_at_rest(model, x)
+        K[:k] -= c_q
+        D[:k] -= c_qd
+        below = -np.linalg.solve(model.mass_matrix(x), np.hstack([K, D]))
         found.append(np.linalg.eigvals(np.vstack([np.eye(n, 2 * n, n), below])))
     return np.array(found)

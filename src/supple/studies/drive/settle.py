@@ -219,7 +219,10 @@ class _Task:
         self.model: SmallMotion = remembered(
             robot,
             ("settle", elements),
-            lambda: led_elements(robot, elements, "cubic") or ked(robot, ends[0], elements),
+            lambda: (
+                led_elements(robot, elements, "cubic", held="settled")
+                or ked(robot, ends[0], elements)
+            ),
         )
         self.T = T = command.duration
         self.rest = self.model.matrices(ends, 0 * ends, 0 * ends)

@@ -125,7 +125,7 @@ def led(
     notes = tuple(str(item.message) for item in seen)
     return Trial(
         run.t,
-        wanted + run.tip[:, :3],
+        wanted + run.moved[:, :3],
         wanted,
         run.torque,
         rate,

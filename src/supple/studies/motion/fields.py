@@ -14,6 +14,7 @@ from ...beams.sliding.shapes import Spot
 from ...beams.theory import AnyBeam
 from ...equations.chains.chain import Chain, ChainLink
 from ...equations.closed.coupled import ClosedFunctions
+from ...equations.model import Model
 from ...kernels.spatial import axis_rotation, transport
 from ...path_dynamics.kineto_elastodynamics import Ked
 from ...path_dynamics.linearised_model import LedModel
@@ -59,12 +60,15 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     """
     model, count = run.model, len(run.t)
     keep = np.unique(np.linspace(0, count - 1, min(samples, count)).astype(int))
-    q, names = run.q[keep], tuple(link.name for link in model.chain.links)
-    functions = model.functions
+    return _drawn(model, run.t[keep], run.q[keep], points)
+
+
+def _drawn(model: Model, t: Array, q: Array, points: int) -> Fields:
+    """The links of a Model at states q (T, N)."""
+    names, functions = tuple(link.name for link in model.chain.links), model.functions
     tree, x = functions.spread(q)
     if not isinstance(functions, ClosedFunctions):
-        found = _chained(tree or model.chain, _beams(model.robot), x, points)
-        return Fields(names, run.t[keep], *found)
+        return Fields(names, t, *_chained(tree or model.chain, _beams(model.robot), x, points))
     loops = functions.loops
     # the links of the robot, and its tip: a template has more in its tree
     every = [link.name for link in loops.laws.chain.links]
@@ -72,7 +76,7 @@ def fields(run: Response, samples: int = 400, points: int = 13) -> Fields:
     shown = [i for i, name in enumerate(every) if name in wanted]
     found = _chained(loops.laws.chain, _beams(loops.robot), x, points)
     each = [part[:, shown] for part in found]
-    return Fields(tuple(every[i] for i in shown), run.t[keep], *each)
+    return Fields(tuple(every[i] for i in shown), t, *each)
 
 
 def _beams(robot: Any) -> list[AnyBeam]:
@@ -145,9 +149,9 @@ def _bent(link: ChainLink, beam: AnyBeam, own: Array, points: int) -> tuple[Arra
         h = NEAR * l[..., None]
         slope = (after - before) / (2 * h)
         stiff = np.array([beam.outside(float(out)).at(s * out) for out in l[:, 0]])  # (T, P, 10)
-        modulus = np.where(np.isfinite(stiff), stiff, 0.0)[..., 2:7]
+        modulus = np.where(np.isfinite(stiff), stiff, 0.0)[..., 1:7]
         sheared = slope[..., 1:3] - here[..., [5, 4]] * np.array([1.0, -1.0])
-        strain = np.concatenate([slope[..., [5, 4]], sheared, slope[..., 3:4]], axis=-1)
+        strain = np.concatenate([slope[..., [0, 5, 4]], sheared, slope[..., 3:4]], axis=-1)
         return here, (modulus * strain**2).sum(axis=-1) / 2
     if link.shapes is None:
         return np.zeros((len(own), points, 6)), np.zeros((len(own), points))
@@ -177,14 +181,11 @@ def path_fields(run: PathResponse, samples: int = 400, points: int = 13) -> Fiel
     if not isinstance(model, Ked):
         assert isinstance(model, LedModel)
         # Of a Model: its bent arm about the straight one
-        beams, each = _beams(model.model.robot), []
-        for eta in (0 * y, y):
-            q = np.hstack([run.position[keep], eta])
-            tree, z = model.model.functions.spread(q)
-            chain = tree or model.model.chain
-            names = tuple(link.name for link in chain.links)
-            each.append(Fields(names, run.t[keep], *_chained(chain, beams, z, points)))
-        rest, bent = each
+        led = run.led[keep]
+        rest, bent = (
+            _drawn(model.model, run.t[keep], model.states((led, led, led), (each,) * 3)[0], points)
+            for each in (0 * y, y)
+        )
         return about(bent, rest)
     wanted = run.path(run.t[keep])
     roots, structure = model.roots(*wanted), moving_structure(model.robot, *wanted).structure

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...answers.answer import Answer
+from ...answers.held import kept
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
 from ...budget import afford, count_of
 from ...control.trajectories import Trajectory
 from ...equations.build import build
+from ...equations.equilibrium import hanging
 from ...equations.model import Model
 from ...errors import SuppleError
 from ...integration.closed_loop import check_rates
@@ -28,9 +30,10 @@ from ...outputs.output import Output
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.equations_in_time import Along
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
-from ...path_dynamics.linearised_model import LedModel, led_elements
-from ...path_dynamics.small_motion import Matrices, SmallMotion
+from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
+from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
+from ..kinematics.forward import forward
 from ..small_range import SMALL, SmallRangeWarning, too_large
 
 __all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
@@ -53,9 +56,10 @@ class PathResponse(Answer):
     """The elastic motion of a robot whose motors follow a path.
 
     Attributes:
-        model: what moved.  path: the motion wanted.  t: (T,).  position: (T, n), what the path
-        prescribes (a Delta's platform, or joints).  y, yd, ydd: (T, N), elastic coordinates.
-        tip: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
+        model: what moved.  path: the motion wanted.  t: (T,).  wanted: (T, n), what the path
+        prescribes (a Delta's platform, or joints).  passive: (T, m), joints that nothing holds, of
+        the unbent robot, see `swing`.  y, yd, ydd: (T, N), elastic coordinates.
+        moved: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
         motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
         largest: the largest deflection over length or section rotation of any link.
         law: damping that the equations do not have themselves.
@@ -66,11 +70,11 @@ class PathResponse(Answer):
     model: SmallMotion
     path: Trajectory
     t: Array
-    position: Array
+    wanted: Array
     y: Array
     yd: Array
     ydd: Array
-    tip: Array
+    moved: Array
     torque: Array
     rigid_torque: Array
     largest: float
@@ -78,11 +82,33 @@ class PathResponse(Answer):
     law: Law | None = field(default=None, repr=False, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
     outputs: dict[str, Array] = field(default_factory=dict)
+    passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+
+    @property
+    def swing(self) -> Array:
+        """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
+        loose = self.model.loose if isinstance(self.model, LedModel) else []
+        return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
+
+    @property
+    def led(self) -> Array:
+        """(T, ..) the motion that y is small about: the path, and what swings beside it."""
+        return np.hstack([self.wanted, self.passive]) if self.passive.size else self.wanted
 
     @property
     def robot(self) -> Robot:
         """The robot that moved."""
         return self.model.robot
+
+    @kept
+    def tip(self) -> Array:
+        """(T, 3) where the tip or platform is, base axes, as of a Response."""
+        if isinstance(self.model, LedModel):
+            rigid = self.model.model.tip(self.model.states((self.led,) * 3)[0])
+        else:
+            at: dict[str, Any] = {architecture_of(self.robot).asked_by: self.wanted}
+            rigid = forward(self.robot, **at).position
+        return np.asarray(rigid + self.moved[:, :3])
 
     @property
     def small(self) -> bool:
@@ -97,12 +123,10 @@ class PathResponse(Answer):
     @property
     def damping_ratios(self) -> Array:
         """What the robot's modes really get of its damping at the start, rising, motors led."""
-        from scipy.linalg import eigh
-
-        x, v, a = self.path(np.zeros(1))
-        still = self.model.matrices(x, 0 * v, 0 * a)
+        x = self.led[:1]
+        still = self.model.matrices(x, 0 * x, 0 * x)
         C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
-        periods2, Psi = eigh(still.M[0], self.model.elastic(x[0]))
+        periods2, Psi = elastic_modes(still.M[0], self.model.elastic(x[0]))
         used = periods2 > 1e-14 * periods2.max(initial=0.0)
         lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
         return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
@@ -110,14 +134,14 @@ class PathResponse(Answer):
     @property
     def peak(self) -> Array:
         """(6,) the largest variation of place and attitude, with its sign."""
-        rows = np.abs(self.tip).argmax(axis=0)
-        return np.asarray(self.tip[rows, np.arange(6)])
+        rows = np.abs(self.moved).argmax(axis=0)
+        return np.asarray(self.moved[rows, np.arange(6)])
 
     def residual(self) -> Array:
         """Return the vibration after the stop, (6,): half of peak to peak once the path ended."""
         if self.path.periodic:
             raise SuppleError("a path that repeats never stops: residual is for one that ends")
-        after = self.tip[self.t >= self.path.duration - 1e-12]
+        after = self.moved[self.t >= self.path.duration - 1e-12]
         if len(after) < 2:
             raise SuppleError("nothing was computed after the stop: ask follow(..., after=0.5)")
         return np.asarray((after.max(axis=0) - after.min(axis=0)) / 2)
@@ -132,7 +156,7 @@ class PathResponse(Answer):
             raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
         if not 0 <= fraction <= 1:
             raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
-        return np.asarray(_moved(self.model.section(link, fraction, self.position), self.y))
+        return np.asarray(_moved(self.model.section(link, fraction, self.led), self.y))
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -176,9 +200,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     unbent; `periodic`, on the motion that repeats with a path that does. `damping`: a ratio of
     each link's own modes, by default the robot file's, or a Rayleigh or Proportional;
     `modal_damping`: a ratio of the whole robot's modes at the start. `after`: seconds to watch
-    after the stop; `periods`: how often a path that repeats is run. Warns when deflections
-    leave the small range. `outputs` are measured by name, as in `simulate`; the robot is then
-    moved by the equations of its Model.
+    after the stop; `periods`: how often a path that repeats is run. Warns of deflections that are
+    not small. `outputs` are measured by name, as in `simulate`, then by the equations of a Model.
+    Joints that nothing holds swing as far as they like.
 
     Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
     path excites need, and halved until the answer stays; `step` fixes them instead, and
@@ -186,10 +210,6 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
-    if not 0 <= after < math.inf:
-        raise SuppleError(
-            f"after is {after!r}: give the seconds to watch after the stop, 0 or more"
-        )
     named = named_outputs(outputs)
     if named and isinstance(robot, Robot):
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
@@ -202,12 +222,31 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
     afford(span, 8e-8 * steps * model.size, 0.0, "give a shorter time, or longer steps")
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
-    run = _Run(Along(model, path, total, law), t, start, periods)
+    swung = _swung(model, path, total, start)
+    run = _Run(Along(model, swung or path, total, law), path, t, start, periods)
     found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
-    return replace(found, outputs=_measured(found, named)) if named else found
+    if named and isinstance(model, LedModel):
+        states = model.states((swung or path)(t), (found.y, found.yd, found.ydd))
+        return replace(found, outputs=read(model.model, named, t, states, np.zeros((len(t), 6))))
+    return found
+
+
+def _swung(model: SmallMotion, path: Trajectory, total: float, start: str) -> Swung | None:
+    """The path with what swings freely beside it, None where nothing does."""
+    if not isinstance(model, LedModel) or not model.loose:
+        return None
+    names = [model.model.coordinates[model.model.joints + k] for k in model.loose]
+    if start == "periodic":
+        raise SuppleError(
+            f"start is 'periodic', but {names[0].removeprefix('passive.')} swings freely and need "
+            "not repeat with the path: try 'static', with periods= to watch it"
+        )
+    q = model.model.chain.pose(path(0.0)[0])
+    q = hanging(model.model, q) if start == "static" else q
+    return Swung(model, path, total, q[model.model.joints :][model.loose])
 
 
 def _modelled(
@@ -230,15 +269,6 @@ def _modelled(
         damping=damping[0],
         modal_damping=damping[1],
     )
-
-
-def _measured(found: PathResponse, outputs: Mapping[str, Output]) -> dict[str, Array]:
-    """Outputs of the motion: joints as the path leads them, y beside them."""
-    assert isinstance(found.model, LedModel)
-    joints = architecture_of(found.robot).joint_motion(*found.path(found.t))
-    each = zip(joints, (found.y, found.yd, found.ydd), strict=True)
-    q, qd, qdd = (np.hstack([led, elastic]) for led, elastic in each)
-    return read(found.model.model, outputs, found.t, (q, qd, qdd), np.zeros((len(q), 6)))
 
 
 def _small_motion(
@@ -289,6 +319,8 @@ def _check_loads(loads: Loads | None, why: str) -> None:
 
 def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
     check_rates(path)
+    if not path(0.0)[0].size:
+        raise SuppleError("the path leads no motor: simulate a robot that has none")
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
@@ -307,6 +339,7 @@ class _Run:
     """A robot along a path: from its start through the times of the answer."""
 
     along: Along
+    path: Trajectory
     t: Array
     begin: Start
     periods: int
@@ -328,10 +361,11 @@ class _Run:
         N, every = self.along.size, self.t[1] - self.t[0]
         h = min(self._first_step(), every) if step is None else min(step, every)
         h = every / math.ceil(every / h * (1 - 1e-9))
-        x = self.along.steps(self.t, h, self._state(h))
+        x, coarse = self.along.steps(self.t, h, self._state(h)), None
         for _ in range(HALVINGS):
             skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
-            coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
+            if coarse is None:
+                coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
             # How much twice the step changes the motion, or what is left after the stop. Of half
             # of peak to peak, displacements and rotations each; what is left counts where it is
             # more than 1e-4 of the motion.
@@ -339,8 +373,8 @@ class _Run:
             tips = self.along.tips(t)
             one, two = (_moved(tips, y) for y in (x[::skip, :N], coarse[:, :N]))
             rows = [slice(None)]
-            if not self.along.path.periodic and t[-1] > self.along.path.duration:
-                rows.append(slice(int(np.searchsorted(t, self.along.path.duration)), None))
+            if not self.path.periodic and t[-1] > self.path.duration:
+                rows.append(slice(int(np.searchsorted(t, self.path.duration)), None))
             off = 0.0
             for part in (slice(0, 3), slice(3, 6)):
                 least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
@@ -353,6 +387,7 @@ class _Run:
             if off <= CLOSE or step is not None:
                 break
             h /= 2
+            coarse = None if self.begin == "periodic" else x  # the same steps from the same start
             x = self.along.steps(self.t, h, self._state(h))
         if off > (CLOSE if step is None else 15 * CLOSE):
             warnings.warn(
@@ -375,13 +410,13 @@ class _Run:
         Collocation is (w h)^4 / 720 slow. A mode counts if its share of the tip's motion, were the
         load to jump, is two per cent of the largest.
         """
-        from scipy.linalg import eigh
-
         if not self.along.size:
             return float(self.t[-1])
-        loads = self.along(np.linspace(0.0, self.along.path.duration, 33))
+        loads = self.along(np.linspace(0.0, self.path.duration, 33))
         F = loads.F - self._still().F if self.begin == "static" else loads.F
-        periods2, Psi = eigh(loads.M[0], self.along.model.elastic(self.along.path(0.0)[0]))
+        periods2, Psi = elastic_modes(loads.M[0], self.along.model.elastic(self.along.path(0.0)[0]))
+        if not len(periods2):  # nothing bends, and what swings does so in the path
+            return float(self.t[-1])
         share = np.abs(F @ Psi).max(axis=0) * np.abs(loads.tip[:, :3] @ Psi).max(axis=(0, 1))
         seen = (share >= 0.02 * share.max()) & (periods2 > 1e-14 * periods2.max())
         w = 1 / math.sqrt(float(periods2[seen].min(initial=periods2.max())))
@@ -410,8 +445,9 @@ class _Run:
 
     def _response(self, y: Array, yd: Array, ydd: Array, step: float) -> PathResponse:
         """Read the answer off."""
-        model, path, t = self.along.model, self.along.path, self.t
-        x, v, a = path(t)
+        model, t, swung = self.along.model, self.t, isinstance(self.along.path, Swung)
+        x, v, a = self.along.path(t)
+        k = self.path(0.0)[0].size
         tips, efforts = [], []
         many = max(8, 1_000_000 // max(1, self.along.size**2))
         for first in range(0, len(t), many):
@@ -421,18 +457,21 @@ class _Run:
             state = (y[rows], yd[rows], ydd[rows])
             efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
-        assert isinstance(path, Trajectory)
-        # The largest deflection over length or section rotation at the end of any link
+        # The largest deflection over length or section rotation at the end of any link, or turn
+        # that these add to what swings
         bent = [0.0]
+        if swung and isinstance(model, LedModel):
+            slides = [place - model.model.joints for place in model.model.chain.lengths_at.values()]
+            bent += [float(np.abs(y[:, n]).max()) for n in model.loose if n not in slides]
         for link in model.names:
             if L := model.length(link):
                 end = np.abs(_moved(model.section(link, 1.0, x), y))
                 bent += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
         return PathResponse(
             model,
-            path,
+            self.path,
             t,
-            x,
+            x[:, :k],
             y,
             yd,
             ydd,
@@ -442,6 +481,7 @@ class _Run:
             max(bent),
             step,
             self.along.law,
+            passive=x[:, k:],
         )
 
 

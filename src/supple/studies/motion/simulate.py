@@ -19,7 +19,7 @@ from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import assembled_pose, static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
@@ -304,7 +304,7 @@ def _start(
     if path is not None:
         r, rd, _ = path(0.0)
         if theta0 is None:
-            q0 = model.chain.pose(r) if q0 is None else q0
+            q0 = assembled_pose(model, r) if q0 is None else q0
             theta0 = r if isinstance(q0, str) else None
         qd0 = np.concatenate([rd, np.zeros(n - model.joints)]) if qd0 is None else qd0
     if isinstance(q0, str):
@@ -312,20 +312,17 @@ def _start(
             raise SuppleError(f"q0 is '{q0}': give an array or 'static'")
         q = static_state(model, theta0)
     else:
-        q = model.chain.pose() if q0 is None else _vector("q0", q0, n, model)
-        if theta0 is not None:
-            q = q.copy()
-            q[: model.joints] = _vector("theta0", theta0, model.joints, model)
+        at = None if theta0 is None else _vector("theta0", theta0, model.joints, model)
+        q = assembled_pose(model, at) if q0 is None else _vector("q0", q0, n, model).copy()
+        if at is not None:
+            q[: model.joints] = at
     qd = np.zeros(n) if qd0 is None else _vector("qd0", qd0, n, model)
     check_lengths(model.chain, q)
     return begin(model, q, qd)
 
 
 def _vector(word: str, value: ArrayLike, size: int, model: Model) -> Array:
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise SuppleError(f"{word} is not an array of numbers") from None
+    array = reals(word, value)
     if array.shape != (size,):
         names = ", ".join(model.coordinates[:size][:12])
         raise SuppleError(f"{word} has shape {array.shape}: give {size} numbers ({names})")

@@ -58,7 +58,7 @@ class Stability(Answer):
         by itself, (42) corrected; the rest of the rate is power that the joints' motion puts in.
         omega: (n, m) natural frequencies with the joints held.
         energy, action: (n,), of the vibration about the quasi-static shape, all modes, and sum of
-        E_j/omega_j.  tip: (n, 3) deflection of the last link that bends.  root_moment: (n, 2) at
+        E_j/omega_j.  end_deflection: (n, 3) of the last link that bends.  root_moment: (n, 2) at
         its hub, N m.  offsetting_ratio: (n,), |omega_1'|/(2 omega_1^2).  speed_ratio: (n,), U/U_g,
         zeros when nothing slides.  root_drift: largest difference along the run between beta by
         integrating (11), as the paper does, and by Newton's method, which the model uses.
@@ -72,7 +72,7 @@ class Stability(Answer):
     omega: Array
     energy: Array
     action: Array
-    tip: Array
+    end_deflection: Array
     root_moment: Array
     offsetting_ratio: Array
     speed_ratio: Array
@@ -87,7 +87,7 @@ class Stability(Answer):
         "omega": ("t", "mode"),
         "energy": ("t",),
         "action": ("t",),
-        "tip": ("t", "axis"),
+        "end_deflection": ("t", "axis"),
         "root_moment": ("t", "plane"),
         "offsetting_ratio": ("t",),
         "speed_ratio": ("t",),
@@ -98,7 +98,7 @@ class Stability(Answer):
         "omega": "rad/s",
         "energy": "J",
         "action": "J s",
-        "tip": "m",
+        "end_deflection": "m",
         "root_moment": "N m",
         "t": "s",
     }
@@ -304,9 +304,9 @@ def free_growth(
 ) -> dict[str, float]:
     """Return by which factors a free mode changes along a joint motion that starts with it alone.
 
-    `tip` and `root_moment` are amplitudes, `energy`, `action` and `omega` their ratios end to
-    start. `phase` of the vibration at the start, rad: 0 is released at rest from the bent shape;
-    None is the mean over the phase.
+    `end_deflection` and `root_moment` are amplitudes, `energy`, `action` and `omega` their ratios
+    end to start. `phase` of the vibration at the start, rad: 0 is released at rest from the bent
+    shape; None is the mean over the phase.
     """
     path = as_trajectory(trajectory, model)
     check_path(model, path, path.duration)
@@ -338,7 +338,7 @@ def free_growth(
             bent = np.concatenate([q[: model.joints], shape])
             ends = model.deflection_at(bent, link), root_moments(model.chain, bent, link)
             sizes.append([float(np.linalg.norm(value)) for value in ends])
-        each = zip(("tip", "root_moment"), *sizes, strict=True)
+        each = zip(("end_deflection", "root_moment"), *sizes, strict=True)
         amplitude = {name: scale * stop / start for name, start, stop in each}
         found.append({**amplitude, "energy": ratio, "action": ratio * w0 / w1, "omega": w1 / w0})
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}

@@ -440,6 +440,7 @@ class Ports:
         if (rod := dict(system.structure.rods).get(name)) is not None:
             ends = ((rod.a, rod.rows_a[0, 0]), (rod.b, rod.rows_b[0, 0]))
             grows = [row @ system.z.end[i] for i, row in ends if i >= 0]
+            grows += [taken[0, 0] * unit[system.z.releases[i].start] for i, taken in rod.slides]
             return np.asarray(sum(grows, np.zeros(system.z.size))), 0.0
         part = f"upper{name[5:]}" if name.startswith("motor") and name[5:].isdigit() else name
         i = system.structure.pieces(part)[0]

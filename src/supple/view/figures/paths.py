@@ -38,7 +38,7 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
     with styled():
         figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True, layout="constrained")
         ax = axes[0, 0]
-        moved = response.position - response.position[0]
+        moved = response.wanted - response.wanted[0]
         if architecture_of(response.robot).asked_by == "position":
             _draw_three(ax, response.t, 1e3 * moved, "xyz")
             ax.set(title="path wanted, from its start", ylabel="mm")
@@ -50,9 +50,9 @@ def plot_path_response(response: PathResponse, path: str | Path | None = None) -
             unit = "degrees, cm where it slides" if any(slides) else "degrees"
             ax.set(title="joints wanted, from their start", ylabel=unit)
             _legend(ax)
-        _draw_three(axes[0, 1], response.t, 1e3 * response.tip[:, :3], "xyz")
+        _draw_three(axes[0, 1], response.t, 1e3 * response.moved[:, :3], "xyz")
         axes[0, 1].set(title="displacement from the rigid motion", ylabel="mm")
-        _draw_three(axes[1, 1], response.t, np.degrees(response.tip[:, 3:]), "xyz", "about ")
+        _draw_three(axes[1, 1], response.t, np.degrees(response.moved[:, 3:]), "xyz", "about ")
         axes[1, 1].set(title="rotation from the rigid motion", ylabel="degrees", xlabel="time (s)")
         ax = axes[1, 0]
         names, slides = motors_of(response.robot)
@@ -235,10 +235,9 @@ def plot_path_in_space(response: PathResponse, path: str | Path | None = None) -
     with styled():
         figure = plt.figure(figsize=(6, 5.2), layout="constrained")
         ax: Any = figure.add_subplot(projection="3d")
-        gone = response.position + response.tip[:, :3]
-        ax.plot(*response.position.T, color=QUIET, lw=1.2, ls="--", label="wanted")
-        ax.plot(*gone.T, color=COLOURS[0], label="with flexible links")
-        ax.scatter(*response.position[0], color=QUIET, s=16)
+        ax.plot(*response.wanted.T, color=QUIET, lw=1.2, ls="--", label="wanted")
+        ax.plot(*response.tip.T, color=COLOURS[0], label="with flexible links")
+        ax.scatter(*response.wanted[0], color=QUIET, s=16)
         ax.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
         ax.locator_params(nbins=5)
         ax.invert_zaxis()

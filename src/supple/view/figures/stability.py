@@ -26,7 +26,7 @@ def plot_stability(found: Stability, path: str | Path | None = None) -> Figure:
         ("natural frequency (rad/s)", found.omega),
         ("energy of vibration (J)", found.energy),
         ("action E/omega (J s)", found.action),
-        ("tip deflection (mm)", 1e3 * found.tip[:, 1:]),
+        ("tip deflection (mm)", 1e3 * found.end_deflection[:, 1:]),
         ("root moment (N m)", found.root_moment),
     ]
     with styled():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...answers.registry import need
 from ...architectures.kinds import architecture_of
+from ...path_dynamics.linearised_model import LedModel
 from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes, modes
@@ -206,7 +207,7 @@ def stability_report(found: Stability, samples: int = SAMPLES) -> Report:
             found.t,
             "Tip deflection",
             "mm",
-            dict(zip(planes, 1e3 * found.tip[:, 1:].T, strict=True)),
+            dict(zip(planes, 1e3 * found.end_deflection[:, 1:].T, strict=True)),
         ),
         _curves(found.t, "Root moment", "N m", dict(zip(planes, found.root_moment.T, strict=True))),
         _curves(found.t, "Natural frequencies", "Hz", omega),
@@ -285,27 +286,29 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
         dict(zip(motors, torque.T, strict=True))
         for torque in (run.torque, run.torque - run.rigid_torque)
     )
-    moved, turned = 1e3 * run.tip[:, :3].T, np.degrees(run.tip[:, 3:]).T
+    moved, turned = 1e3 * run.moved[:, :3].T, np.degrees(run.moved[:, 3:]).T
+    flat = architecture_of(run.robot).planar
     # What the path prescribes: a platform in mm, or joints in degrees and lengths in m
     if architecture_of(run.robot).asked_by == "position":
-        wanted = dict(zip("xyz", 1e3 * run.position.T, strict=True))
+        wanted = dict(zip("xyz", 1e3 * run.wanted.T, strict=True))
         asked = [_curves(run.t, "Path wanted", "mm", wanted)]
     else:
-        asked = _coordinates(run.t, run.position, motors, slides, " wanted")
+        asked = _coordinates(run.t, run.wanted, motors, slides, " wanted")
     plots = [
         *asked,
+        *_swinging(run),
         _curves(
             run.t,
             "Position error",
             "mm",
-            dict(zip("xyz", moved, strict=True)),
+            dict(zip("xy" if flat else "xyz", moved, strict=False)),
             "displacement of platform or tip from the rigid motion, base axes",
         ),
         _curves(
             run.t,
             "Attitude error",
             "deg",
-            {f"about {axis}": turned[k] for k, axis in enumerate("xyz")},
+            {f"about {axis}": turned["xyz".index(axis)] for axis in ("z" if flat else "xyz")},
             "small rotation from the rigid motion, base axes",
         ),
         _curves(run.t, "Efforts" if any(slides) else "Torques", push, efforts),
@@ -333,6 +336,17 @@ def path_report(run: PathResponse, samples: int = SAMPLES) -> Report:
     )
 
 
+def _swinging(run: PathResponse) -> list[Plot]:
+    """Joints that nothing holds, over time."""
+    if not isinstance(run.model, LedModel) or not run.model.loose:
+        return []
+    model = run.model.model
+    places = [model.joints + k for k in run.model.loose]
+    names = [model.coordinates[k].removeprefix("passive.") for k in places]
+    slides = [k in model.chain.lengths_at.values() for k in places]
+    return _coordinates(run.t, run.swing, names, slides, " that swing freely")
+
+
 def _coordinates(
     t: Array, theta: Array, names: Sequence[str], slides: Sequence[bool], word: str = ""
 ) -> list[Plot]:
@@ -353,13 +367,15 @@ _TOO_LARGE = (
 
 def _errors(run: PathResponse) -> Table:
     scale = np.array([1e3] * 3 + [180 / np.pi] * 3)
-    each = {"largest>": run.peak * scale, "at the end>": run.tip[-1] * scale}
+    each = {"largest>": run.peak * scale, "at the end>": run.moved[-1] * scale}
     if not run.path.periodic and run.t[-1] > run.path.duration:
-        each["swings after>"] = run.residual() * scale
+        each["after>"] = run.residual() * scale
     axes = [f"{axis} (mm)" for axis in "xyz"] + [f"about {axis} (deg)" for axis in "xyz"]
     columns = [[*tidy(column[:3], 3), *tidy(column[3:], 3)] for column in each.values()]
     rows = list(zip(axes, *columns, strict=True))
-    note = "Swing after the stop: half of peak to peak." if len(each) > 2 else ""
+    if architecture_of(run.robot).planar:  # what cannot leave the plane has no row
+        rows = [rows[0], rows[1], rows[5]]
+    note = "After the stop: half of peak to peak." if len(each) > 2 else ""
     return Table("How far platform or tip leaves the rigid motion", ("", *each), rows, note)
 
 

@@ -89,17 +89,25 @@ class Painter {
     const depth = seen.reduce((sum, s) => sum + s[2], 0) / seen.length;
     this.faces.push({ depth, seen, fill: css(colour, this.shade(normal), alpha) });
   }
-  /** A tube through rings of corners, with caps; colours one a ring. */
-  tube(rings, colours) {
+  /** A tube through rings of corners, with caps, colours one a ring; its first `near` stretches are
+   * lifted towards the eye by `lift`. */
+  tube(rings, colours, near = 0, lift = 0) {
+    const first = this.faces.length;
     const K = rings[0].length;
     for (let s = 0; s + 1 < rings.length; s++) {
       const a = rings[s],
-        b = rings[s + 1];
+        b = rings[s + 1],
+        cuts = s === 0 || s + 2 === rings.length ? 4 : 1; // in a hub: short faces sort well
+      const between = (k, c) => add(times(a[k], 1 - c / cuts), times(b[k], c / cuts));
       for (let k = 0; k < K; k++) {
         const l = (k + 1) % K;
         const normal = unit(cross(sub(a[l], a[k]), sub(b[k], a[k])));
-        this.outward([a[k], a[l], b[l], b[k]], normal, colours[s]);
+        for (let c = 0; c < cuts; c++) {
+          const corners = [between(k, c), between(l, c), between(l, c + 1), between(k, c + 1)];
+          this.outward(corners, normal, colours[s]);
+        }
       }
+      if (s + 1 === near) this.faces.slice(first).forEach((face) => (face.depth -= lift));
     }
     this.cap(rings[0], rings[1], colours[0]);
     this.cap(rings[rings.length - 1], rings[rings.length - 2], colours[colours.length - 1]);

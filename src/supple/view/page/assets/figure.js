@@ -91,7 +91,26 @@ class Figure {
     const colours = stations.map((_, k) =>
       this.scene.links[i].rigid ? look.solid.joint : tint(i, k / (stations.length - 1)),
     );
-    this.painter.tube(rings, colours);
+    const hidden = this.inHub(i, outline),
+      inside = (hidden * last) / link.L, // in stretches
+      whole = Math.floor(inside),
+      part = inside - whole;
+    if (!hidden || inside > last / 2) return this.painter.tube(rings, colours);
+    const seen = rings.slice(whole);
+    seen[0] = seen[0].map((p, k) => add(times(p, 1 - part), times(seen[1][k], part)));
+    this.painter.tube(seen, colours.slice(whole), Math.ceil(inside), 0.6 * hidden);
+  }
+
+  /** How far from its joint a link stays inside its hub: what is hidden there sorts badly. */
+  inHub(i, outline) {
+    const own = (s) => s.link === i && !s.end && s.role === "joint" && s.kind === "cylinder";
+    const hub = this.scene.solids.find(own);
+    if (!hub) return 0;
+    const [, y, z] = unit(hub.axis),
+      across = Math.hypot(y, z);
+    if (across < 0.9) return 0;
+    const half = Math.max(...outline.map(([a, b]) => Math.abs(a * z - b * y))) / across;
+    return Math.sqrt(Math.max(hub.radius ** 2 - half ** 2, 0));
   }
 
   solid(solid, links, bent, look) {

@@ -221,10 +221,14 @@ class Viewer {
   follow(links, width, height) {
     const all = this.reached(links),
       thick = Math.max(0, ...this.scene.solids.map((solid) => solid.radius)),
-      room = (this.clock ? 0.05 : 0.13) * this.scene.extent + 0.8 * thick;
+      room = (this.clock ? 0.05 : 0.09) * this.scene.extent + 0.8 * thick;
     const edge = (pick) => [0, 1, 2].map((k) => pick(...all.map((p) => p[k])));
-    const aim = times(add(edge(Math.min), edge(Math.max)), 0.5);
     const { right, above } = this.camera.homeAxes();
+    let aim = times(add(edge(Math.min), edge(Math.max)), 0.5);
+    for (const axis of [right, above]) {
+      const seen = all.map((p) => dot(sub(p, aim), axis)); // its middle as it is seen
+      aim = add(aim, times(axis, (Math.min(...seen) + Math.max(...seen)) / 2));
+    }
     const reach = (axis) => Math.max(...all.map((p) => Math.abs(dot(sub(p, aim), axis)))) + room;
     const size = Math.max(
       reach(right) / (0.5 * width - 20),

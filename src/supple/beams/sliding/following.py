@@ -1,0 +1,353 @@
+"""Natural shapes of a uniform link that slides, at every free length, see `tabulated`.
+
+At a free length l a link has the natural shapes of `fixed.assumed`, whether it shears, stretches or
+twists; over eta = x/l their coefficients are smooth functions of l.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import chebyshev, legendre
+from numpy.typing import ArrayLike, NDArray
+
+from ..fixed.assumed import assumed_shapes
+from ..shapes import PLANES, EndLoad, Shapes
+from ..theory import Beam
+from .clamped_mass import Stroke, chebyshev_at
+from .rates import Rate, variable
+from .shapes import (
+    ROWS,
+    Beta,
+    Family,
+    Matrix,
+    Pairs,
+    Shortening,
+    SlidingShapes,
+    Velocity,
+    only_material,
+)
+from .tabulated import (
+    Along,
+    Nodes,
+    carried,
+    legendre_at,
+    means,
+    powers,
+    products,
+    rated,
+    rule_of,
+    times,
+)
+
+__all__ = ["FollowingModes", "following_modes"]
+
+Array = NDArray[np.float64]
+Scalar = Any
+_DEGREE = 96  # of the series along the stroke
+_BEYOND = 1.1  # so far beyond both ends: slopes of series are worst at theirs
+
+
+@dataclass(frozen=True)
+class FollowingModes(SlidingShapes):
+    """Natural shapes of a uniform sliding link: they shear, stretch and twist as the beam does.
+
+    Attributes:
+        beam, end, kinds, member: see SlidingShapes.  moved, turned: (c, k, p), Chebyshev series
+        along the stroke of the Legendre series over eta of every shape, and of l times its slope
+        without shear.
+    """
+
+    beam: Beam
+    end: EndLoad
+    kinds: tuple[str, ...]
+    member: tuple[int, ...]
+    moved: Array
+    turned: Array
+
+    @property
+    def stroke(self) -> Stroke:
+        """The map of free lengths under which all of this is smooth."""
+        return Stroke(self.beam.L, _BEYOND)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Where integrals are taken."""
+        return Nodes(self.stroke, len(self.moved))
+
+    def families(
+        self,
+        l: Scalar,
+        velocity: Velocity = "material",
+        held: Scalar = None,
+        beta: Beta = None,
+        start: float | None = None,
+    ) -> tuple[Family, Family | None]:
+        """Return the functions of bending and stretch, and of twist, at a free length."""
+        if velocity != "material":
+            raise only_material()
+        if ("plain", start) not in self._kept:
+            twists = [kind == "torsion" for kind in self.kinds]
+            parts = [[j for j, x in enumerate(twists) if x is each] for each in (False, True)]
+            table = [_family(self, part, start) for part in parts if len(part)]
+            self._kept["plain", start] = self.nodes.fitted(table)
+        found: list[Family] = [_scaled(part, l) for part in self._kept["plain", start].at(l)]
+        none = Family([[]], [], [], [], [], [], [])
+        if all(kind == "torsion" for kind in self.kinds):
+            found.insert(0, none)
+        return found[0], found[1] if len(found) > 1 else None
+
+    def shortening(
+        self, l: Scalar, pairs: Pairs, beta: Beta = None, start: float | None = None
+    ) -> Shortening:
+        """Return the foreshortening of pairs of bending functions at a free length."""
+        key = ("short", pairs, start)
+        if key not in self._kept:
+            at, rule = self._shortened(pairs), rule_of(2 * self.terms, start)
+            F = carried(self.nodes.rates(at), rule, 1)
+            own = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
+            N = carried(self.nodes.rates(self.moved[:, own]), rule, 0)
+            mean, centre = means(F, rule)
+            table = Shortening(
+                pairs, products(F, F, rule), products(F, N, rule), mean, centre, self.nodes.ends(at)
+            )
+            self._kept[key] = self.nodes.fitted(replace(table, pairs=()))
+        found: Shortening = self._kept[key].at(l)
+        by, length = powers(l), variable(l)
+        mean, centre = (
+            [[x * by[d + 1] for x in row] for d, row in enumerate(part)]
+            for part in (found.mean, found.centre)
+        )
+        tips = [rated(x, by) / length for x in found.tip]
+        gram, against = times(found.gram, by, 2), times(found.against, by, 1)
+        return Shortening(pairs, gram, against, mean, centre, tips)
+
+    def fields(self, l: ArrayLike, eta: ArrayLike) -> Array:
+        """Return displacements and rotations (.., 6, k) at fractions of free lengths."""
+        length, at = (np.asarray(x, float) for x in np.broadcast_arrays(l, eta))
+        t, P = (
+            self.stroke.at(length.ravel()),
+            legendre.legvander(2 * at.ravel() - 1, self.terms - 1),
+        )
+        v, psi = (
+            np.einsum("kpb,bp->bk", chebyshev.chebval(t, part), P)
+            for part in (self.moved, self.turned)
+        )
+        out = np.zeros((*at.shape, 6, self.count))
+        for j, kind in enumerate(self.kinds):
+            row, turn, sign = ROWS[kind]
+            out[..., row, j] = v[:, j].reshape(at.shape)
+            if kind in PLANES:
+                out[..., turn, j] = sign * psi[:, j].reshape(at.shape) / length
+        return out
+
+    def shaped(self, l: float) -> Shapes:
+        """Return the shapes at a free length as those of a link that does not slide."""
+        t, series = self.stroke.at(l), np.zeros((1, 6, self.count, self.terms))
+        v, psi = (np.asarray(chebyshev.chebval(t, part)) for part in (self.moved, self.turned))
+        for j, kind in enumerate(self.kinds):
+            row, turn, sign = ROWS[kind]
+            series[0, row, j] = v[j]
+            if kind in PLANES:
+                series[0, turn, j] = sign * psi[j] / l
+        return Shapes(np.array([0.0, l]), series, self.kinds)
+
+    def spot(
+        self, l: Scalar, eta: Rate, pairs: Pairs, beta: Beta = None
+    ) -> tuple[list[tuple[Rate, Rate]], list[Rate]]:
+        """Return shapes and their slopes, and the foreshortening of pairs, at one place."""
+        key = ("spot", pairs)
+        if key not in self._kept:
+            parts = [self.moved, self.turned, *([self._shortened(pairs)] if pairs else [])]
+            rates = [np.moveaxis(self.nodes.rates(part), (2, 3), (0, 1)) for part in parts]
+            self._kept[key] = self.nodes.fitted([[[Rate(*c) for c in f] for f in V] for V in rates])
+        by, length, u = powers(l), variable(l), 2.0 * eta - 1.0
+        found = self._kept[key].at(l)
+        P = [Rate(1.0), u]
+        for n in range(1, max(len(row) for part in found for row in part) - 1):
+            P.append(((2 * n + 1) * (u * P[n]) - n * P[n - 1]) / float(n + 1))
+        moved, turned, *short = (
+            [
+                sum((rated(c, by) * p for c, p in zip(row, P, strict=False)), Rate(0.0))
+                for row in part
+            ]
+            for part in found
+        )
+        each = [(v, psi / length) for v, psi in zip(moved, turned, strict=True)]
+        return each, [phi / length for phi in short[0]] if short else []
+
+    def curvature(self, l: Scalar, eta: float = 0.0) -> Matrix:
+        """Return the rates of stretch, twist, psi_y and psi_z along x, (4, k), at a place."""
+        t, out = self.stroke.at(l), [[0.0] * self.count for _ in range(4)]
+        slopes = legendre_at(np.array([eta]), self.terms)[1][0]
+        for j, kind in enumerate(self.kinds):
+            row, turn, sign = ROWS[kind]
+            bends = kind in PLANES
+            value = chebyshev_at((self.turned if bends else self.moved)[:, j] @ slopes, t)
+            out[turn - 2 if bends else row // 3][j] = sign * value / (l * l) if bends else value / l
+        return out
+
+    @cached_property
+    def _kept(self) -> dict[Any, Along]:
+        """Tables, made when first asked for."""
+        return {}
+
+    @property
+    def terms(self) -> int:
+        """Number of terms of the Legendre series."""
+        return int(self.moved.shape[2])
+
+    def _shortened(self, pairs: Pairs) -> Array:
+        """(c, pairs, 2 p): series of l F, F = -int v_i' v_j', half of it for i = j."""
+        x, w = legendre.leggauss(2 * self.terms)
+        own = [j for j, kind in enumerate(self.kinds) if kind != "torsion"]
+        V = self.nodes.values(self.moved[:, own])
+        slope = V @ legendre_at((x + 1) / 2, self.terms)[1].T  # (B, m, g)
+        f = np.stack([slope[:, i] * slope[:, j] * (-0.5 if i == j else -1) for i, j in pairs], 1)
+        to = (legendre.legvander(x, len(x) - 2) * w[:, None]) * (np.arange(len(x) - 1) + 0.5)
+        return self.nodes.series(legendre.legint(f @ to, lbnd=-1, axis=2) / 2)
+
+
+def _family(shapes: FollowingModes, own: list[int], start: float | None) -> Family:
+    """A family at the nodes, rates times powers of l."""
+    nodes, terms, v, psi = shapes.nodes, shapes.terms, shapes.moved[:, own], shapes.turned[:, own]
+    rule = rule_of(terms, start)
+    N, turns = carried(nodes.rates(v), rule, 0), carried(nodes.rates(psi), rule, 1)
+    mean, centre = means(N, rule)
+    beam, end, kinds = shapes.beam, shapes.end, [shapes.kinds[j] for j in own]
+    # of each kind: inertia and rotary inertia per length, load and its moments, kGA/EI
+    about, shear = end.about, [k / EI for k, EI in zip(beam.kGA, beam.EI, strict=True)]
+    shear = [x if np.isfinite(x) else 0.0 for x in shear]
+    of = {
+        "xy": (beam.m, beam.rI[0], end.mass, end.moment, about[2], shear[0]),
+        "xz": (beam.m, beam.rI[1], end.mass, end.moment, about[1], shear[1]),
+        "axial": (beam.m, 0.0, end.mass, 0.0, 0.0, 1.0),
+        "torsion": (beam.rIp, 0.0, about[0], 0.0, 0.0, 1.0),
+    }
+    inert, rotary, load, moment, J, sheared = np.array([of[kind] for kind in kinds]).T
+    l = nodes.lengths[:, None, None]
+    eta, w, _ = rule_of(terms, None)
+    P, P1, _ = legendre_at(eta, terms)
+    f, g = nodes.values(v), nodes.values(psi)
+
+    def squares(x: Array) -> Array:
+        return (x * w) @ x.swapaxes(1, 2)
+
+    tip, slope = f.sum(axis=2), g.sum(axis=2)
+    coupled = tip[:, :, None] * slope[:, None]
+    K = squares(g @ P1.T) + sheared * l**2 * squares(f @ P1.T - g @ P.T)  # times l^3
+    M = inert * l * squares(f @ P.T) + rotary / l * squares(g @ P.T)
+    M += load * tip[:, :, None] * tip[:, None] + moment / l * (coupled + coupled.swapaxes(1, 2))
+    M += J / l**2 * slope[:, :, None] * slope[:, None]
+    d = np.sqrt(np.diagonal(K, axis1=1, axis2=2))
+    same = np.equal.outer(kinds, kinds)
+    same &= (np.abs(K) > 1e-12 * d[:, :, None] * d[:, None]).any(axis=0)  # else rounding
+    K, M = (nodes.rates(nodes.series(x * same)) for x in (K, M))
+    n, turning = range(len(own)), None
+    if any(beam.rI) and "torsion" not in kinds:
+        turning = products(turns, turns, rule), means(turns, rule)[0]
+    return Family(
+        products(N, N, rule),
+        mean,
+        centre,
+        nodes.ends(v),
+        nodes.ends(psi),
+        [[Rate(*K[:, :, i, j]) for j in n] for i in n],
+        [Rate(*M[:, :, i, i]) for i in n],
+        turning,
+    )
+
+
+def _scaled(found: Family, l: Scalar) -> Family:
+    """A family from one at the nodes: its powers of l put back."""
+    by, length = powers(l), variable(l)
+    cube = length * length * length
+    mean, centre = (
+        [[x * by[d] for x in row] for d, row in enumerate(part)]
+        for part in (found.mean, found.centre)
+    )
+    turning: Any = found.turning
+    if turning is not None:
+        means = [[x * by[d + 1] for x in row] for d, row in enumerate(turning[1])]
+        turning = times(turning[0], by, 2), means
+    return Family(
+        times(found.gram, by, 0),
+        mean,
+        centre,
+        [rated(x, by) for x in found.tip],
+        [rated(x, by) / length for x in found.slope],
+        [[rated(x, by) / cube for x in row] for row in found.stiffness],
+        [rated(x, by) for x in found.modal],
+        turning,
+    )
+
+
+@lru_cache(maxsize=32)
+def following_modes(
+    beam: Beam, end: EndLoad, count: int, axial: int, torsion: int
+) -> FollowingModes | None:
+    """Return the natural shapes of a uniform sliding link at every free length.
+
+    Where short lengths bring frequencies so near to one another that the series of a shape do not
+    settle, it and the higher ones of its kind are made without the rotary inertia of sections, then
+    without that of the end load (the equations keep both); None where that does not help either.
+    """
+    plain, bare = replace(beam, rI=(0.0, 0.0)), EndLoad(end.mass, (end.about[0], 0.0, 0.0))
+    kinds: tuple[str, ...] = ()
+    chosen: dict[int, Array] = {}
+    for own, load in ((beam, end), (plain, end), (plain, bare)):
+        kinds, series = _series_of(own, load, count, axial, torsion)
+        size = np.abs(series).max(axis=(0, 1, 3))
+        settled = np.abs(series[-3:]).max(axis=(0, 1, 3)) < 1e-13 * size
+        for kind in dict.fromkeys(kinds):
+            for j in (j for j, name in enumerate(kinds) if name == kind and j not in chosen):
+                if not settled[j]:
+                    break
+                chosen[j] = series[:, :, j] / size[j]
+                chosen[j][np.abs(chosen[j]) < 1e-14] = 0.0  # rounding
+                chosen[j] *= size[j]
+        if len(chosen) == len(kinds):
+            V = np.stack([chosen[j] for j in range(len(kinds))], axis=2)
+            along, across = (1 + int(np.nonzero(V)[k].max()) for k in (0, 3))
+            twists = [kind == "torsion" for kind in kinds]
+            member = tuple(twists[:j].count(twist) for j, twist in enumerate(twists))
+            V = V[:along, :, :, :across]
+            return FollowingModes(beam, end, kinds, member, V[:, 0], V[:, 1])
+    return None
+
+
+def _series_of(
+    beam: Beam, end: EndLoad, count: int, axial: int, torsion: int
+) -> tuple[tuple[str, ...], Array]:
+    """Kinds of the shapes, and series (c, 2, k, p) of them and of l psi along the stroke.
+
+    At a free length they are those of a beam of unit length with coordinates x/l, u and l psi.
+    """
+    t, each, (x, y, z) = chebyshev.chebpts1(_DEGREE + 1), [], end.about
+    for l in Stroke(beam.L, _BEYOND).lengths(t).tolist():
+        unit = Beam(
+            1.0,
+            beam.m * l,
+            EA=beam.EA / l,
+            EI=(beam.EI[0] / l**3, beam.EI[1] / l**3),
+            kGA=(beam.kGA[0] / l, beam.kGA[1] / l),
+            GJ=beam.GJ / l,
+            rI=(beam.rI[0] / l, beam.rI[1] / l),
+            rIp=beam.rIp * l,
+        )
+        load = EndLoad(end.mass, (x, y / l**2, z / l**2), end.moment / l)
+        each.append(assumed_shapes(unit, load, count, axial, torsion))
+    kinds = each[0].kinds
+    V = np.zeros((len(t), 2, len(kinds), each[0].degree + 1))
+    for j, kind in enumerate(kinds):
+        row, turn, sign = ROWS[kind]
+        V[:, 0, j] = [one.coefficients[0, row, j] for one in each]
+        if kind in PLANES:
+            V[:, 1, j] = [sign * one.coefficients[0, turn, j] for one in each]
+    for i in reversed(range(len(t) - 1)):  # signs as at the whole length
+        V[i] *= np.where((V[i] * V[i + 1]).sum(axis=(0, 2)) < 0, -1.0, 1.0)[:, None]
+    series = np.asarray(chebyshev.chebfit(t, V.reshape(len(t), -1), _DEGREE), float)
+    return kinds, series.reshape(V.shape)
