@@ -275,7 +275,7 @@ def _made(led_model: LedModel) -> Evaluator:
         return ca.densify(type(part)(ca.vertcat(*rows))) if rows else type(part).zeros(0)
 
     functions, led = model.functions, [ca.MX.sym(name, size) for name in ("x", "v", "a")]
-    unbent = [ca.vertcat(part[:k], beside(part)) for part in led]
+    unbent = [ca.vertcat(part[:k, :], beside(part)) for part in led]
     if "slopes" in functions.names:
         K, C, M, p, dR, R, r = functions.expression("slopes")(*unbent)
         parts = [*(x[:, k:] for x in (M, C, K)), r, *(x[:, k:] for x in (p, dR)), R]
@@ -285,8 +285,8 @@ def _made(led_model: LedModel) -> Evaluator:
         near = near_at(functions, unbent[0])  # found once, not for every direction of a slope
         kind: Any = ca.SX if is_small(force) else ca.MX
         x = [kind.sym("x", part.numel()) for part in (*led, *near)]
-        q, *w = ca.vertcat(x[0][:k], beside(x[0])), *x[3:]
-        state = [q, *(ca.vertcat(part[:k], beside(part)) for part in x[1:3]), *w]
+        q, *w = ca.vertcat(x[0][:k, :], beside(x[0])), *x[3:]
+        state = [q, *(ca.vertcat(part[:k, :], beside(part)) for part in x[1:3]), *w]
         whole = [kind.sym("q", n), *w]
         axes = ca.Function("axes", whole, [ca.vec(tip(*whole)[1])])
         parts = [
@@ -304,7 +304,7 @@ def _made(led_model: LedModel) -> Evaluator:
         return Evaluator(made, (0, 1, 2, 4, 5))
     given = [ca.SX.sym(name, size) for name in ("x", "v", "a")]
     y = [ca.SX.sym(name, m) for name in ("y", "yd", "ydd")]
-    q, qd, qdd = (ca.vertcat(one[:k], two) for one, two in zip(given, y, strict=True))
+    q, qd, qdd = (ca.vertcat(one[:k, :], two) for one, two in zip(given, y, strict=True))
     r = force(q, qd, qdd)
     p, R = tip(q)
     outputs = [ca.jacobian(r, y[2]), ca.jacobian(r, y[1]), ca.jacobian(r, y[0]), r]

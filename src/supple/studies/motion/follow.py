@@ -319,8 +319,6 @@ def _check_loads(loads: Loads | None, why: str) -> None:
 
 def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
     check_rates(path)
-    if not path(0.0)[0].size:
-        raise SuppleError("the path leads no motor: simulate a robot that has none")
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
