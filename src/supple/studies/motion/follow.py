@@ -34,7 +34,7 @@ from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
 from ..kinematics.forward import forward
-from ..small_range import SMALL, SmallRangeWarning, too_large
+from ..small_range import LOST, SMALL, SmallRangeWarning, near_singular, too_large
 
 __all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
 
@@ -217,6 +217,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
     if isinstance(model, LedModel):
         named = named_outputs(outputs, model.model)
+    near = near_singular(model.robot, lambda t: path(t)[0], path.duration)
     total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
@@ -224,7 +225,15 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     swung = _swung(model, path, total, start)
     run = _Run(Along(model, swung or path, total, law), path, t, start, periods)
-    found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
+    lost = np.flatnonzero(~(np.abs(found.moved).max(axis=1) <= LOST))
+    if len(lost):
+        why = near and f"{near}; lead the path farther from it, or "
+        raise SuppleError(
+            f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
+            f"{LOST:g} m or rad at t = {t[lost[0]]:.4g} s: {why}{INSTEAD}"
+        )
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
@@ -382,12 +391,13 @@ class _Run:
                     size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
                     change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
                     off = max(off, float(change / max(size, least)))
-            if off <= CLOSE or step is not None:
+            lost = not np.abs(one).max(initial=0.0) <= LOST
+            if off <= CLOSE or step is not None or lost:
                 break
             h /= 2
             coarse = None if self.begin == "periodic" else x  # the same steps from the same start
             x = self.along.steps(self.t, h, self._state(h))
-        if off > (CLOSE if step is None else 15 * CLOSE):
+        if off > (CLOSE if step is None else 15 * CLOSE) and not lost:
             warnings.warn(
                 f"steps of {h:.2g} s are too long for the frequencies of this motion: steps twice "
                 f"as long change it by {off:.0%}; "
