@@ -209,7 +209,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     `scheme` takes another method of steps `step`, by default `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
-    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
+    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
     named = named_outputs(outputs)
     if named and isinstance(robot, Robot):
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
@@ -225,15 +225,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     t = np.linspace(0.0, total, max(2, round(total / dt) + 1))
     swung = _swung(model, path, total, start)
     run = _Run(Along(model, swung or path, total, law), path, t, start, periods)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
-    lost = np.flatnonzero(~(np.abs(found.moved).max(axis=1) <= LOST))
-    if len(lost):
-        why = near and f"{near}; lead the path farther from it, or "
-        raise SuppleError(
-            f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
-            f"{LOST:g} m or rad at t = {t[lost[0]]:.4g} s: {why}{INSTEAD}"
-        )
+    found = run.bounded(scheme, step, near)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
@@ -326,19 +318,15 @@ def _check_loads(loads: Loads | None, why: str) -> None:
         raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
 
 
-def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
+def _check(path: Trajectory, times: dict[str, float], start: str) -> None:
     check_rates(path)
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
                 f"{word} is {value}: give seconds, above 0 and below the path's duration"
             )
-    if start not in get_args(Start):
-        raise SuppleError(f"start is '{start}': it must be one of {', '.join(get_args(Start))}")
     if start == "periodic" and not path.periodic:
         raise SuppleError("start is 'periodic', but this path does not repeat: try 'static'")
-    if periods < 1 or periods != int(periods):
-        raise SuppleError(f"periods is {periods}: give a whole number of 1 or more")
 
 
 @dataclass(frozen=True)
@@ -350,6 +338,19 @@ class _Run:
     t: Array
     begin: Start
     periods: int
+
+    def bounded(self, scheme: Scheme | None, step: float | None, near: str) -> PathResponse:
+        """Step through, and refuse a motion beyond bounds; near: a singular pose, if any."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.by_gauss(step) if scheme is None else self.by_scheme(scheme, step)
+        lost = np.flatnonzero(~(np.abs(found.moved).max(axis=1) <= LOST))
+        if not len(lost):
+            return found
+        raise SuppleError(
+            f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
+            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: "
+            f"{near and near + '; lead the path farther from it, or '}{INSTEAD}"
+        )
 
     def by_scheme(self, scheme: Scheme, step: float | None) -> PathResponse:
         """Step by Newmark's family, evenly."""
