@@ -215,8 +215,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
         damping = modal_damping = None
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
-    if isinstance(model, LedModel):
-        named = named_outputs(outputs, model.model)
+    named = named_outputs(outputs, model.model) if isinstance(model, LedModel) else named
     near = near_singular(model.robot, lambda t: path(t)[0], path.duration)
     total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
