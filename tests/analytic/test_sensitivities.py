@@ -187,3 +187,74 @@ def test_sag_against_central_differences() -> None:
         size = np.abs(slope).max()
         assert size > 1e-12
         np.testing.assert_allclose(found.derivatives[key], slope, rtol=1e-6, atol=1e-6 * size)
+
+
+STEEL = {"young_modulus": 70e9, "poisson_ratio": 0.3, "density": 2700}
+BAR = {"material": STEEL, "section": {"shape": "rectangle", "depth": 0.02, "width": 0.026}}
+
+
+def _slope(function, value: float) -> np.ndarray:
+    """A derivative by Richardson's extrapolation of steps of 1e-4: off by about 1e-9."""
+    h = 1e-4 * value
+    one, two = (
+        (np.asarray(function(value + k * h)) - np.asarray(function(value - k * h))) / (2 * k * h)
+        for k in (1, 2)
+    )
+    return (4 * one - two) / 3
+
+
+@pytest.mark.parametrize("path", ["links.stem.length", "links.branch.at"])
+def test_a_branch_close_to_the_end_of_a_link(path: str) -> None:
+    """The piece between is 10 mm; steps of a per cent of the length, 5 mm, were off by a third."""
+    robot = supple.MechanismRobot.model_validate(
+        {
+            "name": "branched",
+            "planar": True,
+            "gravity": [0, -9.81, 0],
+            "links": [
+                {"name": "stem", "length": 0.52, "joint": {"type": "fixed"}, **BAR},
+                {
+                    "name": "branch",
+                    "parent": "stem",
+                    "at": 0.51,
+                    "length": 0.4,
+                    "joint": {"type": "fixed", "mount": {"rpy": [0, 0, 1.0]}},
+                    **BAR,
+                },
+                {
+                    "name": "end",
+                    "parent": "stem",
+                    "length": 0.3,
+                    "joint": {"type": "fixed", "mount": {"rpy": [0, 0, -0.7]}},
+                    "tip": {"mass": 1.9},
+                    **BAR,
+                },
+            ],
+        }
+    )
+    value = 0.52 if path.endswith("length") else 0.51
+    right = _slope(lambda x: supple.modes(robot.with_(path, x), count=3).omega, value)
+    found = supple.sensitivities(robot, None, [path], count=3).derivatives[path]
+    assert np.allclose(found, right, rtol=1e-6, atol=1e-6 * np.abs(right).max())
+    moved = _slope(lambda x: supple.statics(robot.with_(path, x)).moved, value)
+    found = supple.static_sensitivities(robot, None, [path]).derivatives[path]
+    assert np.allclose(found, moved, rtol=1e-6, atol=1e-6 * np.abs(moved).max())
+
+
+@pytest.mark.parametrize("ratio", [2.0, 20.0, 40.0, 400.0])
+def test_roots_close_to_the_frequency_of_a_rotor_on_its_spring(ratio: float) -> None:
+    """A rotor J on a spring k that carries I: omega^2 = k (1/J + 1/I).
+
+    K(omega) has a pole at sqrt(k/J): steps of a per cent of omega came close to it, or past it.
+    """
+    k, J = 1000.0, 0.08
+    inertia = ratio * J
+    joint = {"stiffness": k, "rotor_inertia": J}
+    hub = {"joint": {**joint, "hub": {"inertia": inertia}}, "theory": "rigid"}
+    link = {"name": "a", "length": 0.1, **hub}
+    robot = supple.SerialRobot(name="rotor", planar=True, links=[link])
+    path = "links.a.joint.hub.inertia"
+    found = supple.sensitivities(robot, [0.0], [path], count=1, joints="free")
+    omega = np.sqrt(k * (1 / J + 1 / inertia))
+    assert found.omega[0] == pytest.approx(omega, rel=1e-9)
+    assert found.derivatives[path][0] == pytest.approx(-k / (2 * omega * inertia**2), rel=1e-6)
