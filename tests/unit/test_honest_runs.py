@@ -356,3 +356,16 @@ def test_efforts_that_blow_up_end_in_a_sentence(method, two):
     assert all(issubclass(w.category, SimulationWarning) for w in caught), [
         str(w.message) for w in caught
     ]
+
+
+def test_a_tolerance_counts_where_a_python_function_is_asked_in_equal_steps(two):
+    """It was passed over: the same steps with and without it."""
+    qd0 = np.array([0, 0, 0, 0.5, 0, 0.3])
+
+    def efforts(t, q, qd):
+        return [0.1 * np.sin(5 * t), 0.0]
+
+    plain = simulate(two, tau=efforts, qd0=qd0, duration=0.5)
+    close = simulate(two, tau=efforts, qd0=qd0, duration=0.5, tolerance=1e-12)
+    assert plain.openness > 1e-9 > close.openness
+    assert close.step < plain.step

@@ -127,6 +127,7 @@ def sensitivities(
 
 
 def difference(
+    name: str,
     at: Callable[[float], Any],
     value: float,
     size: float,
@@ -156,7 +157,9 @@ def difference(
         if off <= CLOSE * max(np.abs(found).max(initial=0.0), least):
             break
     if problem is not None and not np.isfinite(error):
-        raise problem
+        if isinstance(problem, RobotError):
+            raise problem
+        raise SuppleError(f"{name} cannot change by a little and all else stay: {problem}")
     return best
 
 
@@ -182,7 +185,7 @@ def _slopes(asked: Varied, key: str, joints: Joints, roots: Sequence[_Root], ome
             both[:, root.group] = root.slopes(around)
         return both
 
-    return difference(one, value, size, slopes, 1e-3 * omega.max(initial=0.0) / size)
+    return difference(key, one, value, size, slopes, 1e-3 * omega.max(initial=0.0) / size)
 
 
 @dataclass(frozen=True)
@@ -217,7 +220,7 @@ class _Root:
         def at(w: float) -> Array:
             return np.asarray(phi.T @ _form(structure, places, w)[0] @ phi)
 
-        mass = difference(at, omega, omega, forms)
+        mass = difference("omega", at, omega, omega, forms)
         return cls(omega, group, places, phi, pull, mass)
 
     def slopes(self, around: Sequence[tuple[float, float, Structure]]) -> Array:

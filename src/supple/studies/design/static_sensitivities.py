@@ -85,6 +85,7 @@ def static_sensitivities(
         moves = key in asked.coordinate_keys
         size = 1.0 if moves or value == 0 else abs(value)
         derivatives[key] = difference(
+            key,
             lambda changed, key=key: _at(asked, {key: changed}, load).moved,  # type: ignore[misc]
             value,
             size,

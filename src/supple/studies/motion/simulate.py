@@ -160,13 +160,14 @@ def _carried(
     step = min(step, float(np.diff(plan.grid).max())) if math.isfinite(step) else step
     plan = replace(plan, fastest=spectrum.fastest, energy=spectrum.energy, course=spectrum.course)
     given = tolerance is not None and not math.isfinite(step)
+    closed = min(CLOSED, 1e3 * (tolerance or 1.0)) if isinstance(plan.tau, Feedback) else CLOSED
     once = plan.drive is not None or given or plan.model.reading.velocity == "paper"
     for left in reversed(range(1 if once else TRIES)):  # as printed, it stays open anyway
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = _run(plan, x0, stepper, step, limits, progress, spectrum.energy)
         blew = "blew up" in found.message
-        if not left or "stopped" in found.message or not (blew or found.openness > CLOSED):
+        if not left or "stopped" in found.message or not (blew or found.openness > closed):
             break
         if blew and left == TRIES - 2:
             break  # a quarter of the step did not help
