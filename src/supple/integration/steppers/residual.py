@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...control.controllers import Decoupling, Wanted
+from ...equations.closed.coupled import near_symbols
 from ...equations.equilibrium import stiffness_at
 from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compiled, slope
 from ...kernels.tape import replayed
 from ..closed_loop import Reference
 from ..inputs import Feedback
 from ..plan import Plan, wrench_power
-from ..states import near_symbols
 
 __all__ = ["System"]
 
