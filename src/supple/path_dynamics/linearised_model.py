@@ -238,7 +238,7 @@ class Swung:
         if path.periodic:
             turns = range(1 + int(total / path.duration))
             marks = [t + n * path.duration for n in turns for t in (*marks, path.duration)]
-        self.breaks = tuple(sorted({t for t in marks if 0 < t < total}))
+        self.breaks = self.seams = tuple(sorted({t for t in marks if 0 < t < total}))
         self.edges, self.parts = np.array([0.0, *self.breaks, total]), []
         at, m = np.concatenate([p0, 0 * p0]), len(p0)
 
