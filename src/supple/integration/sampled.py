@@ -19,7 +19,7 @@ from ..equations.model import Model
 from ..errors import SuppleError
 from ..outputs.measuring import accelerations, evaluator
 from ..outputs.sensor import Sensor
-from .inputs import Feedback, Input
+from .inputs import Feedback, Input, StoppedError
 
 __all__ = ["Drive", "Timetable", "timetable"]
 
@@ -97,6 +97,7 @@ class Drive:
         else:
             law = self._function(model, path)
         self.law = Feedback(law, model.joints, of_state=True)
+        self.ours = isinstance(given.law, LinearController | Controller)
         self.limit = given.by_joint("effort_limit", model)
         self.step = given.by_joint("quantisation", model)
         lag = given.by_joint("lag", model)
@@ -121,7 +122,12 @@ class Drive:
             if self.step is not None:
                 k, step = self.joints, np.where(self.step > 0, self.step, 1.0)
                 q[:k] = np.where(self.step > 0, step * np.round(q[:k] / step), q[:k])
-            answer = self.law(read * self.given.period, q, qd)
+            try:
+                answer = self.law(read * self.given.period, q, qd)
+            except SuppleError as problem:
+                if self.ours:  # its model has no answer in a state like this
+                    raise StoppedError(str(problem)) from None
+                raise
             if self.limit is not None:
                 answer = np.clip(answer, -self.limit, self.limit)
             self._answers[read] = answer

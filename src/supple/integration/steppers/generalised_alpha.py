@@ -23,7 +23,7 @@ from ..sampled import timetable
 from ..spectrum import Spectrum
 from ..time_functions import written_times
 from .functions import WRITTEN, Watch
-from .residual import System
+from .residual import System, inverse
 from .stepper import Stepper
 
 __all__ = ["GeneralisedAlpha"]
@@ -271,4 +271,4 @@ class _Steps(System):
     ) -> Array:
         """Inverse of d r / d qdd + c d r / d qd + b d r / d q."""
         M, C, K = self.slopes(t, state, u, exact, anew)
-        return np.asarray(np.linalg.inv(M + weights[1] * C + weights[0] * K))
+        return inverse(M + weights[1] * C + weights[0] * K)

@@ -17,10 +17,18 @@ from ..closed_loop import Reference
 from ..inputs import Feedback
 from ..plan import Plan, wrench_power
 
-__all__ = ["System"]
+__all__ = ["System", "inverse"]
 
 Array = NDArray[np.float64]
 State = tuple[Array, Array, Array]
+
+
+def inverse(A: Array) -> Array:
+    """Return the inverse of a step's matrix; not a number where it has none: no step converges."""
+    try:
+        return np.asarray(np.linalg.inv(A))
+    except np.linalg.LinAlgError:
+        return np.full_like(A, np.nan)
 
 
 class System:

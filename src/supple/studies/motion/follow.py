@@ -34,7 +34,7 @@ from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
-from ..small_range import SMALL, SmallRangeWarning, too_large
+from ..small_range import LOST, SMALL, SmallRangeWarning, too_large
 
 __all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
 
@@ -207,14 +207,13 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     `scheme` takes another method of steps `step`, by default `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
-    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
+    _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
     named = named_outputs(outputs)
     if named and isinstance(robot, Robot):
         robot, loads = _modelled(robot, (elements, order), (damping, modal_damping), loads), None
         damping = modal_damping = None
     model, law = _small_motion(robot, path, elements, order, (damping, modal_damping), loads)
-    if isinstance(model, LedModel):
-        named = named_outputs(outputs, model.model)
+    named = named_outputs(outputs, model.model) if isinstance(model, LedModel) else named
     total = path.duration * periods if path.periodic else path.duration + after
     span = f"a motion of {total:g} s in steps of {dt:g} s"
     steps = count_of(total, dt, 1e8, span, "give a shorter time, or longer steps")
@@ -223,7 +222,7 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     led = assembled_path(model.robot, path)
     swung = _swung(model, led, total, start)
     run = _Run(Along(model, swung or led, total, law), path, t, start, periods)
-    found = run.by_scheme(scheme, step) if scheme is not None else run.by_gauss(step)
+    found = run.bounded(scheme, step)
     if not found.small:
         told = too_large(found.robot.name, found.largest, INSTEAD)
         warnings.warn(told, SmallRangeWarning, stacklevel=2)
@@ -317,19 +316,15 @@ def _check_loads(loads: Loads | None, why: str) -> None:
         raise SuppleError(f"loads cannot be switched here, since {why}: leave loads out")
 
 
-def _check(path: Trajectory, times: dict[str, float], start: str, periods: int) -> None:
+def _check(path: Trajectory, times: dict[str, float], start: str) -> None:
     check_rates(path)
     for word, value in times.items():
         if not np.isfinite(value) or value <= 0 or value > path.duration:
             raise SuppleError(
                 f"{word} is {value}: give seconds, above 0 and below the path's duration"
             )
-    if start not in get_args(Start):
-        raise SuppleError(f"start is '{start}': it must be one of {', '.join(get_args(Start))}")
     if start == "periodic" and not path.periodic:
         raise SuppleError("start is 'periodic', but this path does not repeat: try 'static'")
-    if periods < 1 or periods != int(periods):
-        raise SuppleError(f"periods is {periods}: give a whole number of 1 or more")
 
 
 @dataclass(frozen=True)
@@ -341,6 +336,19 @@ class _Run:
     t: Array
     begin: Start
     periods: int
+
+    def bounded(self, scheme: Scheme | None, step: float | None) -> PathResponse:
+        """Step through, and refuse a motion beyond bounds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.by_gauss(step) if scheme is None else self.by_scheme(scheme, step)
+        lost = np.flatnonzero(~(np.abs(found.moved).max(axis=1) <= LOST))
+        if not len(lost):
+            return found
+        raise SuppleError(
+            f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
+            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path farther from singular "
+            f"poses, or {INSTEAD}"
+        )
 
     def by_scheme(self, scheme: Scheme, step: float | None) -> PathResponse:
         """Step by Newmark's family, evenly."""
@@ -382,12 +390,13 @@ class _Run:
                     size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
                     change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
                     off = max(off, float(change / max(size, least)))
-            if off <= CLOSE or step is not None:
+            lost = not np.abs(one).max(initial=0.0) <= LOST
+            if off <= CLOSE or step is not None or lost:
                 break
             h /= 2
             coarse = None if self.begin == "periodic" else x  # the same steps from the same start
             x = self.along.steps(self.t, h, self._state(h))
-        if off > (CLOSE if step is None else 15 * CLOSE):
+        if off > (CLOSE if step is None else 15 * CLOSE) and not lost:
             warnings.warn(
                 f"steps of {h:.2g} s are too long for the frequencies of this motion: steps twice "
                 f"as long change it by {off:.0%}; "
