@@ -18,6 +18,7 @@ __all__ = [
     "NEAR",
     "SINGULAR",
     "Architecture",
+    "Branch",
     "Coordinate",
     "Drive",
     "Hanging",
@@ -135,6 +136,19 @@ class Hanging(NamedTuple):
     parents: tuple[int, ...]
     tip: int
     plates: tuple[tuple[list[int], int], ...] = ()
+
+
+class Branch(NamedTuple):
+    """Where loops stand along a motion.
+
+    Attributes:
+        x: (K, w), from which each is found again; w = 0 where theta says all.  reached: how many.
+        clearance: (K,), of those that were reached, how far they are from singular, 0 to 1.
+    """
+
+    x: Array
+    reached: int
+    clearance: Array
 
 
 class Solved(NamedTuple):
@@ -271,13 +285,12 @@ class Architecture(ABC):
         """Return theta (B, motors) and its rates along a motion as `moving_structure` takes it."""
         return x, v, a
 
-    def branch(self, theta: Array) -> tuple[Array, int]:
+    def branch(self, theta: Array, first: Array | None = None) -> Branch:
         """Return where loops stand as the motors go through theta (K, motors), kept on one branch.
 
-        (K, w), from which each is found again; nothing where theta says all. And how many of them
-        were reached.
+        That of `first` (w,), or where `resolve` finds the robot at the first of them.
         """
-        return np.zeros((len(theta), 0)), len(theta)
+        return Branch(np.zeros((len(theta), 0)), len(theta), np.ones(len(theta)))
 
     def usual(self) -> dict[str, Array]:
         """Return a pose to begin with, for `modes`."""

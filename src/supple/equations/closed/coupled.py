@@ -70,6 +70,10 @@ class ClosedFunctions(LoopFunctions):
         """Return the functions whose followers are looked for near given ones, expressions."""
         return ClosedFunctions(self.loops, False, near, rounds)
 
+    def led_from(self, x: Array) -> ClosedFunctions:
+        """Return the functions whose followers are led from a whole configuration (n + rods,)."""
+        return ClosedFunctions(self.loops.led_from(x), self._compile, self.near, self.solved.rounds)
+
     def alongside(self, other: Functions) -> Functions:
         """Return the functions whose followers are looked for near those of another Model."""
         if not isinstance(other, ClosedFunctions) or other.near is None:

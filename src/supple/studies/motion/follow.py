@@ -346,7 +346,7 @@ class _Run:
             return found
         raise SuppleError(
             f"the elastic motion of {found.robot.name} about this path grows without limit, beyond "
-            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path farther from singular "
+            f"{LOST:g} m or rad at t = {self.t[lost[0]]:.4g} s: lead the path away from singular "
             f"poses, or {INSTEAD}"
         )
 

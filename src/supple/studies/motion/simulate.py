@@ -19,7 +19,7 @@ from ...control.linear import LinearController
 from ...control.sampled import Sampled
 from ...control.trajectories import Trajectory
 from ...equations.chains.chain import check_lengths
-from ...equations.equilibrium import assembled_pose, static_state
+from ...equations.equilibrium import assembled_pose, standing, static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
@@ -112,6 +112,8 @@ def simulate(  # noqa: PLR0913 - every choice by keyword
     measured = named_outputs(outputs, model)
     wanted = wanted_motion(model, controller, trajectory, path)
     theta0 = start_angles(model, position, theta0)
+    at = q0[: model.joints] if isinstance(q0, np.ndarray) else theta0
+    model = standing(model, wanted(0.0)[0] if at is None and wanted is not None else at)
     law = controller if isinstance(controller, Controller) else None
     duration, every = _timing(model, wanted, (duration, dt, samples), step)
     load = as_wrench(wrench, duration)
