@@ -25,6 +25,7 @@ __all__ = ["ClosedFunctions", "freed"]
 
 Array = NDArray[np.float64]
 SLOPES = ("slopes", "hold")  # put together from parts, see `slopes`
+CALLS = (*SLOPES, "derivatives")  # calls of others: as one expression they would be far larger
 
 
 class ClosedFunctions(LoopFunctions):
@@ -94,14 +95,14 @@ class ClosedFunctions(LoopFunctions):
         words = _INPUTS[name]
         n = len(self.loops.kept)
         sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.written and name not in SLOPES else ca.MX
+        kind = ca.SX if self.written and name not in CALLS else ca.MX
         x = {word: kind.sym(word, sizes[word]) for word in words}
         near = kind.sym("w", len(self.loops.followers))
         dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
         return ca.Function(
             name,
             [*x.values(), near],
-            ca.cse(dense) if self.loops.small else dense,  # else no call is made twice
+            ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
             [*words, "w"],
             [f"out{i}" for i in range(len(dense))],
         )
