@@ -16,6 +16,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels.collocation import NODES, GaussSteps, LargeSteps
+from ..kernels.exponentials import PLACES, Leaps
 from .damping import Law
 from .small_motion import Matrices, SmallMotion
 
@@ -114,6 +115,28 @@ class Along:
         first, last = np.cumsum([int(np.prod(s)) for s in self._shapes])[3:5]
         return self._rows(t, slice(first, last)).reshape(len(t), *self._shapes[4])
 
+    def changes(self, t: Array, x: Array, other: Array, stop: float) -> float:
+        """Return how far another way to step is off in the tip's motion, states (T, 2N) both.
+
+        Over half of peak to peak of the motion, or of what is left after `stop`, displacements and
+        rotations each; what is left counts where it is more than 1e-4 of the motion.
+        """
+        tips, N = self.tips(t), self.size
+        one, two = ((tips @ y[:, :N, None])[..., 0] for y in (x, other))
+        rows = [slice(None)]
+        if t[-1] > stop:
+            rows.append(slice(int(np.searchsorted(t, stop)), None))
+        off = 0.0
+        for part in (slice(0, 3), slice(3, 6)):
+            least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
+            # rounding, of the other part too
+            least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
+            for row in rows:
+                size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
+                change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
+                off = max(off, float(change / max(size, least)))
+        return off
+
     def _rows(self, t: Array, which: slice) -> Array:
         """Some numbers of the equations at times (B,)."""
         at = t % self.path.duration if self.path.periodic else t
@@ -133,8 +156,8 @@ class Along:
                 np.matmul(powers, piece.series[:, which], out=out[a:b])
         return out
 
-    def steps(self, t: Array, h: float, x: Array) -> Array:
-        """Return x = (y, y') at times t, (T, 2N, ..), by Gauss's steps of at most h.
+    def steps(self, t: Array, h: float, x: Array, leaps: bool = False) -> Array:
+        """Return x = (y, y') at times t, (T, 2N, ..), by Gauss's steps of at most h, or by leaps.
 
         x (2N,) or, of which the last column alone is loaded, (2N, m) at t[0]. A step ends at every
         t and at every break.
@@ -164,10 +187,10 @@ class Along:
         chunk, large = max(4, CHUNK // max(1, 4 * N**2)), LargeSteps()
         for first in range(0, len(starts), chunk):
             rows = slice(first, first + chunk)
-            which, made = self._made(starts[rows], lengths[rows])
+            which, made = self._made(starts[rows], lengths[rows], leaps)
             alike = 2 * len(made.h) < len(which)
             for k, place in zip(which, ends[rows], strict=True):
-                if N > SMALL and x.ndim == 1 and not alike:
+                if N > SMALL and x.ndim == 1 and not alike and isinstance(made, GaussSteps):
                     x = np.concatenate(large.step(made, k, x[:N], x[N:]))
                 else:
                     Phi, g = made.transfer
@@ -176,7 +199,9 @@ class Along:
                     out[place] = x
         return out
 
-    def _made(self, starts: Array, lengths: Array) -> tuple[NDArray[np.intp], GaussSteps]:
+    def _made(
+        self, starts: Array, lengths: Array, leaps: bool
+    ) -> tuple[NDArray[np.intp], GaussSteps | Leaps]:
         """Steps, and which of them each one is: alike ones at rest share one."""
         at = starts + lengths / 2
         at = at % self.path.duration if self.path.periodic else at
@@ -185,8 +210,13 @@ class Along:
         still = np.array(lasting)[pieces]
         key = np.where(still, pieces + np.round(lengths / lengths.max(), 9) / 2, -1.0 - at)
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        t = starts[first, None] + lengths[first, None] * NODES
-        M, C, K, F = (A.reshape(len(first), 2, *A.shape[1:]) for A in self.system(t.ravel()))
+        places = PLACES if leaps else NODES
+        t = starts[first, None] + lengths[first, None] * places
+        asked = self.system(t.ravel())
+        M, C, K, F = (A.reshape(len(first), len(places), *A.shape[1:]) for A in asked)
+        if leaps:
+            held = np.abs(self.model.elastic(self.path(0.0)[0])).max(axis=0) > 0
+            return which, Leaps(M, C, K, F, lengths[first], held)
         return which, GaussSteps(M, C, K, F, lengths[first])
 
     def _fitted(self, spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
