@@ -20,7 +20,7 @@ from ..kernels.exponentials import PLACES, Leaps
 from .damping import Law
 from .small_motion import Matrices, SmallMotion
 
-__all__ = ["Along", "Path"]
+__all__ = ["SMALL", "Along", "Path", "changes"]
 
 Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the largest entry: what a series may be off
@@ -114,28 +114,6 @@ class Along:
         """The tip's motion per unit y at times (B,), (B, 6, N)."""
         first, last = np.cumsum([int(np.prod(s)) for s in self._shapes])[3:5]
         return self._rows(t, slice(first, last)).reshape(len(t), *self._shapes[4])
-
-    def changes(self, t: Array, x: Array, other: Array, stop: float) -> float:
-        """Return how far another way to step is off in the tip's motion, states (T, 2N) both.
-
-        Over half of peak to peak of the motion, or of what is left after `stop`, displacements and
-        rotations each; what is left counts where it is more than 1e-4 of the motion.
-        """
-        tips, N = self.tips(t), self.size
-        one, two = ((tips @ y[:, :N, None])[..., 0] for y in (x, other))
-        rows = [slice(None)]
-        if t[-1] > stop:
-            rows.append(slice(int(np.searchsorted(t, stop)), None))
-        off = 0.0
-        for part in (slice(0, 3), slice(3, 6)):
-            least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
-            # rounding, of the other part too
-            least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
-            for row in rows:
-                size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
-                change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
-                off = max(off, float(change / max(size, least)))
-        return off
 
     def _rows(self, t: Array, which: slice) -> Array:
         """Some numbers of the equations at times (B,)."""
@@ -274,3 +252,26 @@ class Along:
         self._shapes = [part.shape[1:] for part in parts]
         full = [np.broadcast_to(part, (len(t), *part.shape[1:])) for part in parts]
         return np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)
+
+
+def changes(along: Along, t: Array, x: Array, other: Array, stop: float) -> float:
+    """Return how far another way to step is off in the tip's motion, states (T, 2N) both.
+
+    Over half of peak to peak of the motion, or of what is left after `stop`, displacements and
+    rotations each; what is left counts where it is more than 1e-4 of the motion.
+    """
+    tips, N = along.tips(t), along.size
+    one, two = ((tips @ y[:, :N, None])[..., 0] for y in (x, other))
+    rows = [slice(None)]
+    if t[-1] > stop:
+        rows.append(slice(int(np.searchsorted(t, stop)), None))
+    off = 0.0
+    for part in (slice(0, 3), slice(3, 6)):
+        least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
+        # rounding, of the other part too
+        least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
+        for row in rows:
+            size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
+            change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
+            off = max(off, float(change / max(size, least)))
+    return off

@@ -29,7 +29,7 @@ from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
 from ...path_dynamics.equations_in_time import SMALL as FEW
-from ...path_dynamics.equations_in_time import Along
+from ...path_dynamics.equations_in_time import Along, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
@@ -388,7 +388,7 @@ class _Run:
         x = self.along.steps(self.t, every, self._state(every), leaps=True)
         coarse = self.along.steps(self.t[::2], 2 * every, x[0], leaps=True)
         return (
-            x if self.along.changes(self.t[::2], x[::2], coarse, self._stop) <= CLOSE / 5 else None
+            x if changes(self.along, self.t[::2], x[::2], coarse, self._stop) <= CLOSE / 5 else None
         )
 
     def _by_steps(self, step: float | None, h: float, every: float) -> tuple[Array, float]:
@@ -398,7 +398,7 @@ class _Run:
             skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
             if coarse is None:
                 coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
-            off = self.along.changes(self.t[::skip], x[::skip], coarse, self._stop)
+            off = changes(self.along, self.t[::skip], x[::skip], coarse, self._stop)
             if off <= CLOSE or step is not None:
                 break
             h /= 2
