@@ -206,10 +206,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     not small. `outputs` are measured by name, as in `simulate`, then by the equations of a Model.
     Joints that nothing holds swing as far as they like.
 
-    Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
-    path excites need, and halved until the answer stays; where that makes them far shorter than
-    `dt`, exponentials lead from row to row if they are as good (`kernels.exponentials`). `step`
-    fixes them instead, and `scheme` takes another method of steps `step`, by default `dt`.
+    Steps are Gauss's of fourth order, as short as the frequencies that the path excites need, and
+    halved until the answer stays; exponentials lead from row to row where that is as good and far
+    fewer. `step` fixes them instead, `scheme` takes another method of steps `step`, or `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start, periods)
