@@ -105,7 +105,7 @@ class LedModel(SmallMotion):
         drive = (M[:, :k], C[:, :k], K[:, :k], F[:, :k])
         return Matrices(M[:, k:], C[:, k:], K[:, k:], F[:, k:], tip, drive)
 
-    def loads(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def forcing(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return F alone, (B, N): the forces that hold the unbent robot, turned round."""
         states = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
         return -self.model.inverse_dynamics(*states)[:, self.model.joints :]

@@ -70,7 +70,7 @@ class SmallMotion(ABC):
     def matrices(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Matrices:
         """Return M, C, K, F at the instants of a motion."""
 
-    def loads(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def forcing(self, x: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return F alone, (B, N)."""
         return self.matrices(x, v, a).F
 
