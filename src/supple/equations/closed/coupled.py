@@ -158,11 +158,15 @@ class ClosedFunctions(LoopFunctions):
         felt = part["turned"](at.factors, force[list(self.loops.followers)])
         return force[list(self.loops.kept)] - casadi().mtimes(at.U.T, felt)
 
-    def _onto(self, at: Moving, M: Any) -> Any:
-        """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
+    def _led(self, at: Moving) -> Any:
+        """B = dw/dq."""
         ca, U = casadi(), casadi().densify(at.U)
         solve = self.solved.closures["solve"]
-        B = -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
+        return -ca.horzcat(*(solve(at.factors, U[:, k]) for k in range(U.size2())))
+
+    def _onto(self, at: Moving, M: Any) -> Any:
+        """N' M N of a matrix on z, with N = [1; B], B = dw/dq."""
+        ca, B = casadi(), self._led(at)
         a, b = list(self.loops.kept), list(self.loops.followers)
         cross = ca.mtimes(M[a, b], B)
         return M[a, a] + cross + cross.T + ca.mtimes(B.T, ca.mtimes(M[b, b], B))
@@ -222,6 +226,8 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
         w = f.solved.followed(x["q"], near)[0]
         return [w if name == "followers" else f.solved.closures["all"](x["q"], w)]
     at = f._motion(x["q"], x.get("qd"), None, near)
+    if name == "led":
+        return [f._led(at)]
     if name == "mass_matrix":
         return [f._onto(at, f.tree("mass")(at.z))]
     if name == "stiffness":
@@ -279,6 +285,7 @@ def _derivatives(f: ClosedFunctions, x: Given, near: Any) -> list[Any]:
 _INPUTS: dict[str, tuple[str, ...]] = INPUTS | {
     "closure": ("q",),
     "followers": ("q",),
+    "led": ("q",),
     "drift": ("q", "qd"),
     "slopes": ("q", "qd", "qdd"),
     "hold": ("q",),
