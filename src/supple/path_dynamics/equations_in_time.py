@@ -26,7 +26,8 @@ Array = NDArray[np.float64]
 CLOSE = 1e-9  # of the largest entry: what a series may be off
 FITS = 60  # series tried for one path; beyond them its equations are asked as they come
 CHUNK = 1_000_000  # numbers of one matrix in the steps worked out together
-SEAMS = 1000  # of a path that are looked at; of more, its breaks alone
+SEAMS = 300  # of a path between which series are made; with more, its equations are asked
+KEPT = 10_000_000  # numbers of the equations asked last that are kept
 FEW = 8  # terms of a short series; a long one has three times as many
 BETWEEN = np.array([-0.994, -0.566, 0.046, 0.742, 0.996])  # of a span: where a series is checked
 SMALL = 32  # unknowns up to which steps are worked out as matrices, many at once
@@ -63,12 +64,17 @@ class Along:
         self._shapes: list[tuple[int, ...]] = []
         self._left = FITS
         end = path.duration
-        marks = path.seams if len(path.seams) <= SEAMS else path.breaks
+        many_seams = len(path.seams) > max(SEAMS, len(path.breaks))
+        marks = path.breaks if many_seams else path.seams
         edges = [0.0, *(t for t in marks if 0 < t < end), end]
+        self._known = (np.empty(0), np.empty((0, 0)))
         self.pieces: list[_Piece] = []
         # A piece for each span: a series that the equations agree with, or two halves. Many spans
         # are asked together; the nodes of a short series are among those of a long one
         spans = [(a, b) for a, b in pairwise(edges) if b > a]
+        if many_seams:
+            self._asked(np.zeros(1))
+            self.pieces, spans = [_Piece(a, b, None) for a, b in spans], []
         many = max(1, CHUNK // (FEW * (3 * self.size**2 + 1)))
         while spans:
             failed = []
@@ -201,7 +207,7 @@ class Along:
         """Add the pieces of the spans that a series fits, and return the others."""
         places = np.concatenate([chebyshev.chebpts1(FEW), BETWEEN])
         values = self._over(spans, places)
-        left = [k for k, span in enumerate(spans) if not self._agrees(span, values[k])]
+        left = [k for k, span in enumerate(spans) if not self._added(span, values[k])]
         if not left:
             return []
         rest = np.setdiff1d(np.arange(3 * FEW), 3 * np.arange(FEW) + 1)
@@ -210,9 +216,15 @@ class Along:
         for k, extra in zip(left, more, strict=True):
             nodes = np.empty((3 * FEW, extra.shape[1]))
             nodes[rest], nodes[1::3] = extra, values[k][:FEW]
-            if not self._agrees(spans[k], np.concatenate([nodes, values[k][FEW:]])):
+            if not self._added(spans[k], np.concatenate([nodes, values[k][FEW:]])):
                 failed.append(spans[k])
         return failed
+
+    def _added(self, span: tuple[float, float], values: Array) -> bool:
+        """Add a piece of a series through values, and say whether there is one."""
+        fit = _series(values, self._shapes)
+        self.pieces += [] if fit is None else [_Piece(*span, fit)]
+        return fit is not None
 
     def _over(self, spans: list[tuple[float, float]], places: Array) -> Array:
         """(spans, places, numbers) the equations at places -1..1 of each span."""
@@ -220,38 +232,20 @@ class Along:
         t = (a + b) / 2 + (b - a) / 2 * places
         return self._asked(t.ravel()).reshape(len(spans), len(places), -1)
 
-    def _agrees(self, span: tuple[float, float], values: Array) -> bool:
-        """Add a piece of the values at nodes if it has those in between, the last ones.
-
-        Each of M, C, K, F .. to its largest entry; M also bounds rounding.
-        """
-        nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
-        n = len(nodes)
-        cuts = np.cumsum([0, *(int(np.prod(s)) for s in self._shapes)])
-        parts = [slice(a, b) for a, b in pairwise(cuts)]
-        sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
-        sizes = [CLOSE * max(size, 1e-3 * sizes[0]) for size in sizes]
-
-        def close(x: Array) -> bool:
-            pairs = zip(parts, sizes, strict=True)
-            return all(np.abs(x[:, part]).max(initial=0.0) <= size for part, size in pairs)
-
-        fit = nodes[:1]
-        if not close(values - fit):
-            fit = chebyshev.chebvander(chebyshev.chebpts1(n), n - 1).T @ nodes * (2 / n)
-            fit[0] /= 2
-            if not close(chebyshev.chebvander(BETWEEN, n - 1) @ fit - between):
-                return False
-        self.pieces.append(_Piece(*span, fit))
-        return True
-
     def _asked(self, t: Array) -> Array:
-        """The equations at times (B,) as rows of numbers."""
+        """The equations at times (B,) as rows of numbers; of the most asked together, as known."""
+        known, rows = self._known
+        at = np.searchsorted(known, t)
+        if len(known) and at.max() < len(known) and np.array_equal(known[at], t):
+            return np.asarray(rows[at])
         found = self.model.matrices(*self.path(t))
         parts = (found.M, found.C, found.K, found.F, found.tip, *found.drive)
         self._shapes = [part.shape[1:] for part in parts]
         full = [np.broadcast_to(part, (len(t), *part.shape[1:])) for part in parts]
-        return np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)
+        rows = np.concatenate([part.reshape(len(t), -1) for part in full], axis=1)
+        if len(t) > len(known) and rows.size <= KEPT and (np.diff(t) > 0).all():
+            self._known = (t, rows)
+        return rows
 
 
 def changes(along: Along, t: Array, x: Array, other: Array, stop: float) -> float:
@@ -275,3 +269,28 @@ def changes(along: Along, t: Array, x: Array, other: Array, stop: float) -> floa
             change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
             off = max(off, float(change / max(size, least)))
     return off
+
+
+def _series(values: Array, shapes: list[tuple[int, ...]]) -> Array | None:
+    """The series through values at nodes if it has those in between, the last ones.
+
+    Each of M, C, K, F .. to its largest entry; M also bounds rounding.
+    """
+    nodes, between = values[: -len(BETWEEN)], values[-len(BETWEEN) :]
+    n = len(nodes)
+    cuts = np.cumsum([0, *(int(np.prod(s)) for s in shapes)])
+    parts = [slice(a, b) for a, b in pairwise(cuts)]
+    sizes = [np.abs(between[:, part]).max(initial=0.0) for part in parts]
+    sizes = [CLOSE * max(size, 1e-3 * sizes[0]) for size in sizes]
+
+    def close(x: Array) -> bool:
+        pairs = zip(parts, sizes, strict=True)
+        return all(np.abs(x[:, part]).max(initial=0.0) <= size for part, size in pairs)
+
+    fit = nodes[:1]
+    if not close(values - fit):
+        fit = chebyshev.chebvander(chebyshev.chebpts1(n), n - 1).T @ nodes * (2 / n)
+        fit[0] /= 2
+        if not close(chebyshev.chebvander(BETWEEN, n - 1) @ fit - between):
+            return None
+    return fit

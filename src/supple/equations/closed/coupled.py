@@ -228,10 +228,8 @@ def _outputs(f: ClosedFunctions, name: str, x: Given, near: Any) -> list[Any]:
     at = f._motion(x["q"], x.get("qd"), None, near)
     if name == "led":
         return [f._led(at)]
-    if name == "mass_matrix":
-        return [f._onto(at, f.tree("mass")(at.z))]
-    if name == "stiffness":
-        return [f._onto(at, f.tree("stiffness")(at.z))]
+    if name in ("mass_matrix", "stiffness"):
+        return [f._onto(at, f.tree("mass" if name == "mass_matrix" else "stiffness")(at.z))]
     if name in ("bias", "gravity"):
         weight = f.loops.gravity if name == "gravity" else np.zeros(3)
         return [f._down(at, f.tree("inverse")(at.z, at.zd, at.zdd, weight))]
