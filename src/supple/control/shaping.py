@@ -196,6 +196,10 @@ class Samples(Trajectory):
     def duration(self) -> float:
         return float(self.t[-1])
 
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return tuple(self.t[1:-1].tolist())
+
     @cached_property
     def _spline(self) -> Any:
         from scipy.interpolate import CubicHermiteSpline, CubicSpline

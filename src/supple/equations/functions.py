@@ -128,7 +128,7 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._made:
             function = self.core(name) if near else self.expression(name)
             as_it_is = not self._compile or name in self.plain
-            square = name in ("mass_matrix", "stiffness", "derivatives", "hold")
+            square = name in ("mass_matrix", "stiffness", "derivatives", "hold", "led")
             self._made[key] = Evaluator(function if as_it_is else as_c(function), square)
         return self._made[key]
 

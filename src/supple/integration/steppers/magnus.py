@@ -22,8 +22,9 @@ from ...control.controllers import Controller, Decoupling
 from ...control.trajectories import Trajectory
 from ...equations.evaluate import Evaluator
 from ...equations.model import Model
+from ...kernels.exponentials import exponentials
 from ..closed_loop import Reference, closed_rate
-from ..held_joints import exponentials, flexible
+from ..held_joints import flexible
 from ..plan import Chunk, Plan
 from ..spectrum import Spectrum
 from .stepper import Stepper

@@ -191,7 +191,7 @@ class _Lead:
         here = self.model.matrices(self.x, self.v, a)
         F = here.F
         if error is not None:
-            F = F - self.model.matrices(self.x, self.v, self.a).F
+            F = F - self.model.forcing(self.x, self.v, self.a)
         y = np.linalg.solve(np.broadcast_to(here.K, (len(F), *here.K.shape[1:])), F[..., None])
         return np.asarray((here.tip[:, :3] @ y)[..., 0])
 

@@ -267,13 +267,13 @@ class _Task:
         h = max(float(np.abs(v).max()), 1e-9)
         B = _spline(self.T, np.eye(self.count))
         B1, B2 = B(self.t, 1), B(self.t, 2)
-        F = self.model.matrices(x, v, a).F
+        F = self.model.forcing(x, v, a)
         after = np.clip(np.searchsorted(some, self.t), 1, len(some) - 1)
         part = ((self.t - some[after - 1]) / (some[after] - some[after - 1]))[:, None]
         parts = []
         for unit in np.eye(command(0.0)[0].size, x.shape[1]):
-            by_a = self.model.matrices(x, v, a + unit).F - F
-            ahead, behind = (self.model.matrices(x, v + s * h * unit, a).F for s in (1, -1))
+            by_a = self.model.forcing(x, v, a + unit) - F
+            ahead, behind = (self.model.forcing(x, v + s * h * unit, a) for s in (1, -1))
             slopes = np.stack([by_a, (ahead - behind) / (2 * h)])
             by_a, by_v = slopes[:, after - 1] * (1 - part) + slopes[:, after] * part
             parts.append(by_a[:, :, None] * B2[:, None, :] + by_v[:, :, None] * B1[:, None, :])

@@ -29,7 +29,8 @@ from ...outputs.measuring import named_outputs, read
 from ...outputs.output import Output
 from ...path_dynamics.assembled_path import assembled_path
 from ...path_dynamics.damping import Law, MotionDamping, Ratio, link_damping
-from ...path_dynamics.equations_in_time import Along, Path
+from ...path_dynamics.equations_in_time import SMALL as FEW
+from ...path_dynamics.equations_in_time import Along, Path, changes
 from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
@@ -44,6 +45,7 @@ EVERY = 1e-3  # s between rows of the answer
 PHASE = 0.03  # rad, what the steps may turn the highest mode that the path excites, until the end
 CLOSE = 1e-2  # of the largest: what steps of half the length may change; the error is 1/15 of it
 HALVINGS = 8
+MANY = 16  # steps from row to row: beyond them leaps are tried; of many unknowns 4 times as many
 INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
 
@@ -202,9 +204,9 @@ def follow(  # noqa: PLR0913 - every choice by keyword
     not small. `outputs` are measured by name, as in `simulate`, then by the equations of a Model.
     Joints that nothing holds swing as far as they like.
 
-    Steps are Gauss's of fourth order (`kernels.collocation`), as short as the frequencies that the
-    path excites need, and halved until the answer stays; `step` fixes them instead, and
-    `scheme` takes another method of steps `step`, by default `dt`.
+    Steps are Gauss's of fourth order, as short as the frequencies that the path excites need, and
+    halved until the answer stays; exponentials lead from row to row where that is as good and far
+    fewer. `step` fixes them instead, `scheme` takes another method of steps `step`, or `dt`.
     """
     dt = dt if dt is not None else (EVERY if step is None else step)
     _check(path, {"dt": dt} if step is None else {"step": step, "dt": dt}, start)
@@ -350,6 +352,11 @@ class _Run:
             f"poses, or {INSTEAD}"
         )
 
+    @property
+    def _stop(self) -> float:
+        """When the path ends, s; infinite of one that repeats."""
+        return math.inf if self.path.periodic else self.path.duration
+
     def by_scheme(self, scheme: Scheme, step: float | None) -> PathResponse:
         """Step by Newmark's family, evenly."""
         h = self.t[1] - self.t[0]
@@ -363,34 +370,45 @@ class _Run:
         return self._response(y, yd, ydd, h / fine)
 
     def by_gauss(self, step: float | None) -> PathResponse:
-        """Step by collocation, as finely as the answer needs or as was asked."""
+        """Step by collocation, as finely as the answer needs or as was asked.
+
+        Where that needs far more steps than rows, by leaps from row to row if they are as good.
+        """
         N, every = self.along.size, self.t[1] - self.t[0]
         h = min(self._first_step(), every) if step is None else min(step, every)
         h = every / math.ceil(every / h * (1 - 1e-9))
+        far = step is None and every > h * (MANY if N <= FEW else 4 * MANY)
+        x = self._by_leaps(every) if far else None
+        x, h = self._by_steps(step, h, every) if x is None else (x, every)
+        y, yd = x[:, :N], x[:, N:]
+        M, C, K, F = self.along.system(self.t)
+        solved = solver(M)
+        rest = F - np.einsum("tij,tj->ti", C, yd) - np.einsum("tij,tj->ti", K, y)
+        ydd = np.array([solved(k, b) for k, b in enumerate(rest)])
+        return self._response(y, yd, ydd, h)
+
+    def _by_leaps(self, every: float) -> Array | None:
+        """The states (T, 2N) by leaps from row to row; None where twice the length changes them.
+
+        They are of second order, steps of fourth: so much less may change.
+        """
+        if self.begin == "periodic" or len(self.t) < 3:
+            return None
+        x = self.along.steps(self.t, every, self._state(every), leaps=True)
+        coarse = self.along.steps(self.t[::2], 2 * every, x[0], leaps=True)
+        return (
+            x if changes(self.along, self.t[::2], x[::2], coarse, self._stop) <= CLOSE / 5 else None
+        )
+
+    def _by_steps(self, step: float | None, h: float, every: float) -> tuple[Array, float]:
+        """The states (T, 2N) by Gauss's steps, halved until they stay, and how long these are."""
         x, coarse = self.along.steps(self.t, h, self._state(h)), None
         for _ in range(HALVINGS):
             skip = 1 if 2 * h <= every * (1 + 1e-9) else 2
             if coarse is None:
                 coarse = self.along.steps(self.t[::skip], 2 * h, x[0])
-            # How much twice the step changes the motion, or what is left after the stop. Of half
-            # of peak to peak, displacements and rotations each; what is left counts where it is
-            # more than 1e-4 of the motion.
-            t = self.t[::skip]
-            tips = self.along.tips(t)
-            one, two = (_moved(tips, y) for y in (x[::skip, :N], coarse[:, :N]))
-            rows = [slice(None)]
-            if not self.path.periodic and t[-1] > self.path.duration:
-                rows.append(slice(int(np.searchsorted(t, self.path.duration)), None))
-            off = 0.0
-            for part in (slice(0, 3), slice(3, 6)):
-                least = 1e-4 * np.ptp(one[:, part], axis=0).max(initial=0.0) / 2
-                # rounding, of the other part too
-                least += 1e-9 * np.abs(one).max(initial=0.0) + 1e-30
-                for row in rows:
-                    size = np.ptp(one[row, part], axis=0).max(initial=0.0) / 2
-                    change = np.abs(one[row, part] - two[row, part]).max(initial=0.0)
-                    off = max(off, float(change / max(size, least)))
-            lost = not np.abs(one).max(initial=0.0) <= LOST
+            off = changes(self.along, self.t[::skip], x[::skip], coarse, self._stop)
+            lost = not np.abs(x[:, : self.along.size]).max(initial=0.0) <= LOST
             if off <= CLOSE or step is not None or lost:
                 break
             h /= 2
@@ -402,14 +420,9 @@ class _Run:
                 f"as long change it by {off:.0%}; "
                 + ("leave step out to have it chosen" if step else "give a smoother path"),
                 StepWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        y, yd = x[:, :N], x[:, N:]
-        M, C, K, F = self.along.system(self.t)
-        solved = solver(M)
-        rest = F - np.einsum("tij,tj->ti", C, yd) - np.einsum("tij,tj->ti", K, y)
-        ydd = np.array([solved(k, b) for k, b in enumerate(rest)])
-        return self._response(y, yd, ydd, h)
+        return x, h
 
     def _first_step(self) -> float:
         """A step that turns the modes that count by PHASE until the end, to begin with.
