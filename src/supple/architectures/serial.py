@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SuppleError
 from ..kernels.spatial import axis_rotation, rpy_rotation
-from ..robot import SerialRobot, remembered
+from ..robot import Link, SerialRobot, remembered
 
 __all__ = ["Placement", "configuration", "place", "resolve", "rows_of"]
 
@@ -48,25 +47,25 @@ def configuration(robot: SerialRobot, theta: ArrayLike | None) -> Array:
     return given
 
 
-def rows_of(theta: ArrayLike, width: int, wanted: Callable[[], str]) -> Array:
+def rows_of(theta: ArrayLike, width: int, wanted: str) -> Array:
     """Return theta as (B, width); a sentence says what is `wanted` where it is none."""
     try:
         given = np.atleast_2d(np.asarray(theta, float))
     except (TypeError, ValueError):
-        raise SuppleError(f"theta is not an array of numbers: give {wanted()}") from None
+        raise SuppleError(f"theta is not an array of numbers: give {wanted}") from None
     if given.ndim != 2 or given.shape[1] != width:
-        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted()}")
+        raise SuppleError(f"theta has {given.shape[-1]} entries: give {wanted}")
     return given
 
 
 def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray[np.object_]]:
     """Return theta as a (B, joints) array, and why a pose is none, (B,), empty where it is one."""
-    moving = remembered(robot, "moving", lambda: robot.moving)
+    moving, wanted = remembered(robot, "moving", _moving, robot)
     if theta is None:
         if any(link.joint.type == "prismatic" and not link.rigid for link in moving):
-            raise SuppleError(f"theta is missing: give {_wanted(robot)}")
+            raise SuppleError(f"theta is missing: give {wanted}")
         theta = np.zeros(len(moving))
-    given = rows_of(theta, len(moving), lambda: _wanted(robot))
+    given = rows_of(theta, len(moving), wanted)
     reason = np.full(len(given), "", object)
     if not np.isfinite(given).all():
         reason[~np.isfinite(given).all(axis=1)] = (
@@ -85,12 +84,14 @@ def resolve(robot: SerialRobot, theta: ArrayLike | None) -> tuple[Array, NDArray
     return given, reason
 
 
-def _wanted(robot: SerialRobot) -> str:
+def _moving(robot: SerialRobot) -> tuple[tuple[Link, ...], str]:
+    """The links whose joints move, and their coordinates in words."""
+    links = robot.moving
     names = ", ".join(
         f"{link.name} ({'m outside' if link.joint.type == 'prismatic' else 'rad'})"
-        for link in robot.moving
+        for link in links
     )
-    return f"{len(robot.moving)} joint coordinates: {names}" if names else "none, no joint moves"
+    return links, f"{len(links)} joint coordinates: {names}" if names else "none, no joint moves"
 
 
 @dataclass(frozen=True)

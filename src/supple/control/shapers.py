@@ -129,7 +129,7 @@ class Shaper(Held):
         times = np.add.outer(self.times, other.times).ravel()
         amplitudes = np.multiply.outer(self.amplitudes, other.amplitudes).ravel()
         order = np.argsort(times, kind="stable")
-        lowest = min((self, other), key=lambda one: one.frequency_hz)
+        lowest = self if self.frequency_hz <= other.frequency_hz else other
         return Shaper(
             f"{self.kind}*{other.kind}",
             times[order],

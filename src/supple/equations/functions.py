@@ -130,10 +130,10 @@ class Functions(Mapping[str, Any], ABC):
             self._expressions[name] = self.make(name)
         return self._expressions[name]
 
-    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return something made once from these functions, such as a step of an integrator."""
+    def derived(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+        """Return make(..), made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
-            self._derived[key] = make()
+            self._derived[key] = make(*given)
         return self._derived[key]
 
 

@@ -40,9 +40,8 @@ def function(model: Model, output: Output) -> Any:
 
 def evaluator(model: Model, output: Output) -> Evaluator:
     """Return an output as a function of arrays q, qd, qdd and wrench, one state or many."""
-    made: Evaluator = model.functions.derived(
-        ("output of arrays", output), lambda: Evaluator(function(model, output))
-    )
+    own = function(model, output)
+    made: Evaluator = model.functions.derived(("output of arrays", output), Evaluator, own)
     return made
 
 

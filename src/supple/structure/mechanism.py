@@ -258,7 +258,7 @@ def _part(name: str, beam: AnyBeam, a: Array, b: Array, free: Array) -> AnyBeam:
 
 def _fixed(m: Mechanism) -> _Fixed:
     """What does not change with the pose, made once."""
-    return remembered(m.robot, "fixed", lambda: _made(m))
+    return remembered(m.robot, "fixed", _made, m)
 
 
 def _made(m: Mechanism) -> _Fixed:

@@ -127,7 +127,7 @@ def _on_path(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator
 
 def _functions(model: Model, controller: Controller) -> tuple[Evaluator, Evaluator]:
     made: tuple[Evaluator, Evaluator] = model.functions.derived(
-        ("on path", controller), lambda: _on_path(model, controller)
+        ("on path", controller), _on_path, model, controller
     )
     return made
 

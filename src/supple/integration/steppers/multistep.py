@@ -106,7 +106,7 @@ class _Multistep(Stepper):
         """States (size, .) by one call; None: its steps did not suffice, and later ones are cut."""
         # CVODES from 0 to 1 with `size` equal parts, made once for a model and a law
         key = ("cvodes", self.name, plan.tolerance, plan.controller, plan.width, size)
-        solver: Any = plan.model.functions.derived(key, lambda: self._made(plan, size))
+        solver: Any = plan.model.functions.derived(key, self._made, plan, size)
         length = float(p[-len(x) - 1])
         with _heard() as pressed:
             try:
