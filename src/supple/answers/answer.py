@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -50,17 +50,15 @@ class Answer(Held, Shown):
     `dims`: for each array the names of its axes, such as {"omega": ("mode",)}; one axis more
     in front is the configurations of a batch.  `table_rows`: the axes along which a table has its
     rows.  `columns`: what stands in it; all that runs along its rows unless given.  `units`: of the
-    arrays.  `labels()`: the entries of the axes that have names.
+    arrays.  `labels`: for axes whose entries have names or numbers these, the field that holds
+    them, or a function of the answer that finds them.
     """
 
     dims: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     table_rows: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[tuple[str, ...]] = ()
     units: ClassVar[Mapping[str, str]] = {}
-
-    def labels(self) -> dict[str, Any]:
-        """Return the names or numbers of the entries along axes, where they have some."""
-        return {}
+    labels: ClassVar[Mapping[str, str | tuple[str, ...] | Callable[[Any], Any]]] = {}
 
     def plot(self, path: str | Path | None = None, **options: Any) -> Figure:
         """Draw it, and write the picture if a path is given; never blocks."""

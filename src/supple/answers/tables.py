@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +50,12 @@ def dataset(answer: Any) -> xarray.Dataset:
     labels: dict[str, Any] = {
         dim: list(words) for dim, words in AXES.items() if sizes.get(dim) == len(words)
     }
-    labels |= {"mode": np.arange(1, sizes["mode"] + 1)} if "mode" in sizes else {}
-    labels |= {dim: words for dim, words in answer.labels().items() if dim in sizes}
+    labels |= {dim: np.arange(1, sizes[dim] + 1) for dim in ("mode", "branch") if dim in sizes}
+    for dim, given in answer.labels.items():
+        if dim in sizes:
+            entries = attrgetter(given)(answer) if isinstance(given, str) else given
+            entries = entries(answer) if callable(entries) else entries
+            labels[dim] = entries if isinstance(entries, np.ndarray) else list(entries)
     if (robot := getattr(answer, "robot", None)) is not None:
         told["robot"] = robot.name
     for name in labels.keys() & data.keys():
@@ -113,5 +118,5 @@ def html(answer: Any) -> str:
     more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>" * (
         len(table) > HEAD
     )
-    head = table.iloc[:HEAD, :8].to_html(border=0, float_format=lambda x: f"{x:.6g}")
+    head = table.iloc[:HEAD, :8].to_html(border=0, float_format="{:.6g}".format)
     return f"{as_html(answer._title, answer._told())}{head}{more}"

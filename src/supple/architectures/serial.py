@@ -104,29 +104,28 @@ class _Mounted:
     length: float
 
 
+def _mounts(robot: SerialRobot) -> tuple[list[_Mounted], Array]:
+    """What `place` needs of every link, and the axes of those joints that turn or slide, (n, 3)."""
+    mounts = [
+        _Mounted(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
+        for link in robot.links
+        for joint, mount in [(link.joint, link.joint.mount)]
+    ]
+    return mounts, np.array([link.joint.direction for link in robot.jointed]).reshape(-1, 3)
+
+
 def place(robot: SerialRobot, theta: ArrayLike | None) -> Placement:
     """Return the root frame of every link at the configurations theta, (joints,) or (B, joints).
 
     root = previous end . Trans(xyz) . Rz Ry Rx . Rot(axis, theta); a beam runs along its +x.
     """
     given = configuration(robot, theta)
-    mounts = remembered(
-        robot,
-        "mounts",
-        lambda: [
-            _Mounted(joint.type, np.asarray(mount.xyz), rpy_rotation(mount.rpy), link.length or 0.0)
-            for link in robot.links
-            for joint, mount in [(link.joint, link.joint.mount)]
-        ],
-    )
+    mounts, axes = remembered(robot, "mounts", _mounts, robot)
     B, n = len(given), len(mounts)
     R, p, L = np.empty((B, n, 3, 3)), np.empty((B, n, 3)), np.empty((B, n))
     R_end, p_end = np.eye(3), np.zeros(3)  # the base: the same in every configuration
     given = robot.spread(given)
-    axes = remembered(
-        robot, "axes", lambda: np.array([link.joint.direction for link in robot.jointed])
-    )
-    turned = axis_rotation(axes.reshape(-1, 3), given)  # of slides too, which do not use it
+    turned = axis_rotation(axes, given)  # of slides too, which do not use it
     column = 0
     for i, link in enumerate(mounts):
         p[:, i] = p_end + R_end @ link.xyz

@@ -75,24 +75,6 @@ def _minus(x: Scalar) -> Scalar:
     return x if isinstance(x, float) and x == 0.0 else -x
 
 
-def _slider(slider: Slider, table: Named, i: int) -> Slider:
-    """Link i, which slides, with its inertia as symbols; numbers of its shapes stay.
-
-    Names: m (mass of the whole beam), j (rotary inertia of all its sections), and those of its
-    bodies as in `named_links`. How they are spread along the beam is taken as known.
-    """
-    mass, *_, about = slider.shapes.rod(slider.shapes.beam.L)
-    whole = [(f"m{i}", float(mass)), *((f"j{i}_{AXES[a]}", float(x)) for a, x in enumerate(about))]
-    factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in whole)
-    fixed = replace(
-        slider.fixed,
-        root_mass=table.mass(f"h{i}", slider.fixed.root_mass),
-        tip_mass=table.mass(f"t{i}", slider.fixed.tip_mass),
-        rotor=table.scalar(f"J_r{i}", slider.fixed.rotor),
-    )
-    return replace(slider, fixed=fixed, factors=factors)
-
-
 def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: bool = False) -> Any:
     """Return the links with inertial constants as symbols; lengths and end values too if asked.
 
@@ -104,7 +86,20 @@ def named_links(links: Sequence[Numbers | Slider], table: Named, kinematics: boo
     out: list[Numbers | Slider] = []
     for i, link in enumerate(links, 1):
         if isinstance(link, Slider):
-            out.append(_slider(link, table, i))
+            # Link i, which slides, with its inertia as symbols; numbers of its shapes stay
+            mass, *_, about = link.shapes.rod(link.shapes.beam.L)
+            whole = [
+                (f"m{i}", float(mass)),
+                *((f"j{i}_{AXES[a]}", float(x)) for a, x in enumerate(about)),
+            ]
+            factors = tuple(table.scalar(name, x) / x if x else 1.0 for name, x in whole)
+            fixed = replace(
+                link.fixed,
+                root_mass=table.mass(f"h{i}", link.fixed.root_mass),
+                tip_mass=table.mass(f"t{i}", link.fixed.tip_mass),
+                rotor=table.scalar(f"J_r{i}", link.fixed.rotor),
+            )
+            out.append(replace(link, fixed=fixed, factors=factors))
             continue
         G: list[list[Matrix]] = [[[], [], []] for _ in range(3)]
         for a in range(3):

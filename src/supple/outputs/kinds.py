@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..architectures.kinds import architecture_of
-from ..arguments import instance, number, some
+from ..arguments import instance, number, optional, some
 from ..beams.varying import VaryingBeam, beam_of
 from ..equations.chains.chain import Chain
 from ..equations.closed.coupled import ClosedFunctions
@@ -370,9 +370,7 @@ class Encoder(Output):
 
     checks: ClassVar = {
         "joint": LINK,
-        "counts": lambda name, value: (
-            None if value is None else number(0, above=True, unit="of counts per turn")(name, value)
-        ),
+        "counts": optional(number(0, above=True, unit="of counts per turn")),
     }
 
     def names(self, model: Model) -> list[str]:

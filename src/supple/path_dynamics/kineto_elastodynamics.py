@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -188,7 +189,7 @@ class Ked(Held, SmallMotion):
                 release = self.structure.segments[i].releases[k]
                 twist = -release.stiffness * state[0][:, column]
                 columns.append((i, twist, wrench[:, i] @ release.toward(0)))
-            columns.sort(key=lambda column: column[0])
+            columns.sort(key=itemgetter(0))
             torque = np.stack([flexible for _, flexible, _ in columns], axis=1)
             rigid = np.stack([stiff for _, _, stiff in columns], axis=1)
         own = motor_side(self.robot, *motion)

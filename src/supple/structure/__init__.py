@@ -53,19 +53,19 @@ class _Family(NamedTuple):
     """How the structures of one family are made: at rest, in motion, written as a mechanism.
 
     Attributes:
-        leads: whether one of its robots can be made in motion.
+        leads: whether one of its robots can be made in motion; None: all can.
     """
 
     at: Any
     moving: Any
-    written: Any
-    leads: Callable[[Any], bool] = lambda _: True
+    written: Any  # None: it is one
+    leads: Callable[[Any], bool] | None = None
 
 
 _FAMILIES: dict[type[Robot], _Family] = {
     SerialRobot: _Family(serial_structure, moving_serial, written_arm),
     DeltaRobot: _Family(delta_structure, moving_delta, written_delta),
-    MechanismRobot: _Family(mechanism_structure, led_mechanism, lambda robot, _: robot, leads),
+    MechanismRobot: _Family(mechanism_structure, led_mechanism, None, leads),
 }
 
 
@@ -90,6 +90,8 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
         position: where a Delta is assembled; a usual one on its axis unless given. There alone
         constant-velocity joints (rods: twist), straight there, are the Delta's own.
     """
+    if isinstance(robot, MechanismRobot):
+        return robot
     written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
     return written
 
@@ -97,7 +99,8 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
 def has_motion(robot: Robot) -> bool:
     """Return whether `moving_structure` knows a robot: its family, and no joint follows another."""
     coupled = any(drive.also for drive in architecture_of(robot).drives)
-    return not coupled and _FAMILIES[type(robot)].leads(robot)
+    leads = _FAMILIES[type(robot)].leads
+    return not coupled and (leads is None or leads(robot))
 
 
 def moving_structure(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,10 +83,6 @@ class Tracks(Answer):
     }
     table_rows: ClassVar = ("value",)
     units: ClassVar = {"omega": "rad/s", "frequency_hz": "Hz"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return the branches, counted from one."""
-        return {"branch": list(range(1, 1 + self.omega.shape[1]))}
 
     @property
     def frequency_hz(self) -> Array:

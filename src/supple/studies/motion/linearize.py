@@ -69,7 +69,12 @@ def linearize(
     loads = ["tau", *(word for word in words if word.startswith("tip"))]
     n, at = model.size, (state, speed, effort)
     dq, dqd, dtau = model.derivatives(*at)
-    push = np.hstack([dtau if word == "tau" else _tip_push(model, at, word) for word in loads])
+    push = dtau
+    if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
+        by_wrench: Evaluator = model.functions.derived("qdd by wrench", _by_wrench, model)
+        force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
+        tips = [force if word == "tip force" else moment for word in loads[1:]]
+        push = np.hstack([dtau, *tips])
     rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in asked]
     C, D = (np.vstack([row[k] for row in rows]) for k in (0, 1))
     A = np.block([[np.zeros((n, n)), np.eye(n)], [dq, dqd]])
@@ -122,14 +127,9 @@ def _entries(model: Model, word: str) -> list[str]:
     return [f"{word.removeprefix('tip ')}.{axis}" for axis in "xyz"]
 
 
-def _tip_push(model: Model, at: tuple[Array, Array, Array], word: str) -> Array:
-    """(N, 3): qdd by a force or moment on the tip."""
-    evaluator: Evaluator = model.functions.derived(
-        "qdd by wrench",
-        lambda: Evaluator(slope(model.functions.expression("forward_dynamics_loaded"), 3), True),
-    )
-    by_wrench: Array = evaluator(*at, np.zeros(6))[0]
-    return by_wrench[:, :3] if word == "tip force" else by_wrench[:, 3:]
+def _by_wrench(model: Model) -> Evaluator:
+    """(N, 6): qdd by a force and a moment on the tip."""
+    return Evaluator(slope(model.functions.expression("forward_dynamics_loaded"), 3), True)
 
 
 def _rows(

@@ -27,7 +27,7 @@ from ..configuration import where
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .linear_inversion import inputs_along
 from .modal_response import with_modes
-from .modes import Modes, modes
+from .modes import modes
 from .zeros import zeros_within
 
 __all__ = ["FrequencyResponse", "response"]
@@ -76,6 +76,7 @@ class FrequencyResponse(Answer):
     system: FrequencySystem = field(repr=False, compare=False)
     ports: Any = field(repr=False, compare=False)
 
+    labels: ClassVar = {"output": "outputs", "input": "inputs"}
     dims: ClassVar = {
         "values": ("frequency", "output", "input"),
         "frequency_hz": ("frequency",),
@@ -85,10 +86,6 @@ class FrequencyResponse(Answer):
     table_rows: ClassVar = ("frequency", "output", "input")
     columns: ClassVar = ("frequency_hz", "values")
     units: ClassVar = {"frequency_hz": "Hz", "poles": "rad/s"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return the names of inputs and outputs."""
-        return {"output": list(self.outputs), "input": list(self.inputs)}
 
     def zeros(self, input: str, output: Output) -> Complex:  # noqa: A002 - the field's word
         """Return the zeros s of one path of the undamped robot, up to the highest frequency asked.
@@ -200,7 +197,15 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
     found, poles, omega = None, np.zeros(0), 2 * math.pi * f
     if elastic:
-        found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
+        # The elastic modes at least up to a frequency, rad/s
+        place: dict[str, Any] = {"theta": asked.take(asked.theta)}
+        if asked.position is not None:
+            place = {"position": asked.take(asked.position)}
+        count, last = 8, top * (MODES if modal_damping else 1.0)
+        found = modes(robot, count=count, joints=joints, **place)
+        while len(found.omega) >= count and found.omega[-1] <= last and count <= 4000:
+            count *= 2
+            found = modes(robot, count=count, joints=joints, **place)
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
         wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
@@ -261,19 +266,6 @@ def _frequencies(frequency_hz: ArrayLike, structural: float, modal: float) -> Ar
             "np.linspace(0, 100, 500)"
         )
     return f
-
-
-def _modes_up_to(robot: Robot, asked: Any, joints: Joints, top: float) -> Modes:
-    """The elastic modes at least up to a frequency, rad/s."""
-    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
-    if asked.position is not None:
-        place = {"position": asked.take(asked.position)}
-    count = 8
-    while True:
-        found = modes(robot, count=count, joints=joints, **place)
-        if len(found.omega) < count or found.omega[-1] > top or count > 4000:
-            return found
-        count *= 2
 
 
 class Ports:

@@ -135,7 +135,18 @@ class Stage:
         # A cylinder of unit length and radius along x
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
         cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
-        meshes = {"ball": _ball(), "cylinder": cylinder}
+        # A ball of unit radius
+        up = np.linspace(0, np.pi, 12 + 1)[:, None]
+        round_ = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
+        vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+        i, j = np.meshgrid(np.arange(12), np.arange(24), indexing="ij")
+        a, b = (i * 24 + j).ravel(), (i * 24 + (j + 1) % 24).ravel()
+        faces = np.concatenate([np.stack([a, a + 24, b], 1), np.stack([b, a + 24, b + 24], 1)])
+        meshes = {
+            "ball": (vertices.astype(np.float32), faces.astype(np.uint32)),
+            "cylinder": cylinder,
+        }
         long = [ROLES[solid.role] for solid in scene.solids if solid.kind == "rod"]
         self._rods = self._batch("/base/rods", cylinder, len(long), True) if long else None
         if long:
@@ -315,15 +326,3 @@ def _prism(corners: Array) -> Mesh:
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
     faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
     return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
-
-
-def _ball() -> Mesh:
-    """A ball of unit radius."""
-    up = np.linspace(0, np.pi, 12 + 1)[:, None]
-    round_ = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
-    vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
-    i, j = np.meshgrid(np.arange(12), np.arange(24), indexing="ij")
-    a, b = (i * 24 + j).ravel(), (i * 24 + (j + 1) % 24).ravel()
-    faces = np.concatenate([np.stack([a, a + 24, b], 1), np.stack([b, a + 24, b + 24], 1)])
-    return vertices.astype(np.float32), faces.astype(np.uint32)
