@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kernels.scalars import Matrix, Scalar, Vector, transpose
+from ..kernels.scalars import Matrix, Scalar, transpose
 from .chains.link_inertia import Numbers
 from .chains.sliders import Slider
 
@@ -37,10 +37,6 @@ class Named:
             self.values[name] = value
         return self.symbols[name]
 
-    def vector(self, name: str, values: Vector) -> Vector:
-        """Return a vector's symbols, name_1, name_2, .."""
-        return [self.scalar(f"{name}{j + 1}", x) for j, x in enumerate(values)]
-
     def symmetric(self, name: str, M: Matrix) -> Matrix:
         """Return a symmetric matrix's symbols, name_jl with j <= l."""
         n = len(M)
@@ -51,7 +47,10 @@ class Named:
 
     def rows(self, name: str, M: Matrix) -> Matrix:
         """Return the symbols of a matrix whose rows are x, y and z."""
-        return [self.vector(f"{name}{AXES[a]}", row) for a, row in enumerate(M)]
+        return [
+            [self.scalar(f"{name}{AXES[a]}{j}", x) for j, x in enumerate(row, 1)]
+            for a, row in enumerate(M)
+        ]
 
     def mass(self, name: str, M: Matrix) -> Matrix:
         """Return a (6, 6) mass from its ten parameters: mass, first moments, inertia."""

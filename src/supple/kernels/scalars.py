@@ -251,17 +251,8 @@ def axis_rotation(axis: Sequence[float], angle: Scalar) -> Matrix:
     return out
 
 
-def rotated_mass(R: Matrix, M: Matrix) -> Matrix:
-    """A (6, 6) mass in axes A from axes B, given R_AB: blockdiag(R, R) M blockdiag(R, R)'."""
-    block = [
-        [*(transpose(R)[i]), 0.0, 0.0, 0.0] if i < 3 else [0.0, 0.0, 0.0, *(transpose(R)[i - 3])]
-        for i in range(6)
-    ]
-    return congruence(block, M)
-
-
 def mass_about_z(c: Scalar, s: Scalar, M: Matrix) -> Matrix:
-    """`rotated_mass` for a turn about z, in a third of the multiplications.
+    """blockdiag(R, R) M blockdiag(R, R)', R a turn about z, in a third of the multiplications.
 
     With t = s (a - d) + 2 c b the block [[a, b], [b, d]] becomes
     [[a - s t, c t - b], [c t - b, d + s t]].

@@ -26,7 +26,7 @@ from ..arguments import checked, counts, one_of, reals
 from ..beams.fixed.elements import Mesh, mesh
 from ..errors import SuppleError
 from ..robot import Robot, a_robot
-from ..structure import Structure, motor_axes, moving_structure
+from ..structure import Structure, moving_structure
 from .branches import Group, groups_of
 from .motors import motor_side
 from .moving_beams import CarriedLink, carried_link
@@ -86,7 +86,14 @@ class Ked(Held, SmallMotion):
     @cached_property
     def motors(self) -> tuple[tuple[int, Array], ...]:
         """(segment, direction (6,)) of the motors that act on a root without a spring between."""
-        return motor_axes(self.robot, self.structure)
+        segments, found = self.structure.segments, []
+        names = [segment.name for segment in segments]
+        for drive in architecture_of(self.robot).drives:
+            if not drive.slides and drive.made.stiffness is None:
+                i = names.index(drive.segment)
+                turned = segments[i].R_LS.T @ drive.axis[3:]
+                found.append((i, np.concatenate([np.zeros(3), turned])))
+        return tuple(found)
 
     @cached_property
     def inner(self) -> tuple[slice, ...]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..architectures.kinds import architecture_of
 from ..arguments import checked, optional, reals
@@ -41,7 +40,6 @@ __all__ = [
     "carrying_nothing",
     "cut_structure",
     "has_motion",
-    "motor_axes",
     "moving_structure",
     "short_pieces",
     "sprung_modes",
@@ -118,14 +116,3 @@ def moving_structure(
             "supple.follow(robot, path)"
         )
     return founded_in_motion(robot, family(robot, x, v, a, joints))
-
-
-def motor_axes(robot: Robot, structure: Structure) -> tuple[tuple[int, NDArray[np.float64]], ...]:
-    """Return (segment, direction (6,), segment axes) of every motor without a spring, in order."""
-    names, found = [segment.name for segment in structure.segments], []
-    for drive in architecture_of(robot).drives:
-        if not drive.slides and drive.made.stiffness is None:
-            i = names.index(drive.segment)
-            turned = structure.segments[i].R_LS.T @ drive.axis[3:]
-            found.append((i, np.concatenate([np.zeros(3), turned])))
-    return tuple(found)

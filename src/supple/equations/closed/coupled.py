@@ -108,7 +108,8 @@ class ClosedFunctions(LoopFunctions):
 
     def spread(self, q: Array) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
-        return self.loops.book(q, self.followers)
+        z = np.concatenate([q, self.followers(q)], axis=-1)[..., self.loops.order]
+        return self.loops.laws.chain, z
 
     def followers(self, q: Array) -> Array:
         """Return w (.., W) at states (.., N)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -86,10 +85,6 @@ class Loops(Ties):
         """Symbols of all coordinates and the closures in them."""
         found = self.written
         return Symbols(found.z, found.c[list(self.rows)], found.c)
-
-    def book(self, q: Array, found: Callable[[Array], Array]) -> tuple[Chain, Array]:
-        """Return the tree's Chain, and its coordinates z (.., Z)."""
-        return self.laws.chain, np.concatenate([q, found(q)], axis=-1)[..., self.order]
 
     def tree(self, name: Tree) -> Any:
         """Return forces, mass, energies or the tip of the tree as a CasADi function.

@@ -68,11 +68,6 @@ class ElementModes:
         energy: Array = np.einsum("pc,pcj->cj", yields, self.resultants(i, x) ** 2)
         return energy
 
-    def twists(self, i: int) -> Array:
-        """Return the angles of the springs of segment i, (releases, count)."""
-        angles: Array = self.vectors[self.z.releases[i]]
-        return angles
-
     def _inner(self, i: int) -> Array:
         part: Array = self.vectors[self.z.inner[i]]
         return part

@@ -305,7 +305,7 @@ def element_shapes(structure: Structure, found: ElementModes, points: int = 21) 
         N, Qy, Qz, T, My, Mz = energy[..., mode].T
         springs = []
         for i in range(n):
-            twist = found.twists(i)[:, mode]
+            twist = found.vectors[found.z.releases[i], mode]
             k = np.array([r.stiffness for r in structure.segments[i].releases])
             springs.append(float((k * twist**2).sum() / 2))
         strain = np.array([N, Mz, My, Qy, Qz, T, springs]).T
