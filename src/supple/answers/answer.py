@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import SuppleError
-from .held import Held
+from .held import Held, as_html
 from .registry import called, duty, need
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ class Answer(Held, Shown):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from .tables import html
+        from .tables import HEAD
 
-        return html(self)
+        table = self.to_pandas()
+        more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>"
+        head = table.iloc[:HEAD, :8].to_html(border=0, float_format="{:.6g}".format)
+        return f"{as_html(self._title, self._told())}{head}{more * (len(table) > HEAD)}"

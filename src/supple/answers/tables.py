@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .held import as_html
-
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["dataset", "frame", "html", "spread"]
+__all__ = ["HEAD", "dataset", "frame", "spread"]
 
 BATCH = "configuration"
 HEAD = 10  # rows of a table that a notebook shows
@@ -110,13 +108,3 @@ def spread(data: xarray.Dataset, rows: list[str]) -> pandas.DataFrame:
     ]
     index = pandas.MultiIndex.from_product(labels, names=rows)
     return pandas.DataFrame(columns, index=index if len(rows) > 1 else index.get_level_values(0))
-
-
-def html(answer: Any) -> str:
-    """Return an answer as a notebook shows it: what it holds, and the first rows of its table."""
-    table = answer.to_pandas()
-    more = f"<p>{HEAD} of {len(table)} rows; <code>.to_pandas()</code> has all.</p>" * (
-        len(table) > HEAD
-    )
-    head = table.iloc[:HEAD, :8].to_html(border=0, float_format="{:.6g}".format)
-    return f"{as_html(answer._title, answer._told())}{head}{more}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -123,22 +123,8 @@ def total(values: Sequence[Scalar]) -> Scalar:
     return out
 
 
-def sin(a: Scalar) -> Scalar:
-    """Sine of a scalar."""
-    return _function("sin", a)
-
-
-def cos(a: Scalar) -> Scalar:
-    """Cosine of a scalar."""
-    return _function("cos", a)
-
-
-def tanh(a: Scalar) -> Scalar:
-    """Hyperbolic tangent of a scalar."""
-    return _function("tanh", a)
-
-
 def _function(name: str, a: Scalar) -> Scalar:
+    """Sine, cosine or hyperbolic tangent of a scalar, by its name."""
     if isinstance(a, int | float):
         return float(getattr(math, name)(a))
     if isinstance(a, np.ndarray):
@@ -148,6 +134,9 @@ def _function(name: str, a: Scalar) -> Scalar:
     import sympy
 
     return getattr(sympy, name)(a)
+
+
+sin, cos, tanh = (partial(_function, name) for name in ("sin", "cos", "tanh"))
 
 
 def dot(a: Vector, b: Vector) -> Scalar:

@@ -86,25 +86,22 @@ class ClosedFunctions(LoopFunctions):
         """Return one function of its inputs and of a place near the followers."""
         key = ("core", name, self.solved.rounds, self.written)
         if key not in self.loops.made:
-            self.loops.made[key] = self._core(name)
+            ca = casadi()
+            words = _INPUTS[name]
+            n = len(self.loops.kept)
+            sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
+            kind = ca.SX if self.written and name not in SLOPES else ca.MX
+            x = {word: kind.sym(word, sizes[word]) for word in words}
+            near = kind.sym("w", len(self.loops.followers))
+            dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
+            self.loops.made[key] = ca.Function(
+                name,
+                [*x.values(), near],
+                ca.cse(dense) if self.loops.small else dense,  # else no call is made twice
+                [*words, "w"],
+                [f"out{i}" for i in range(len(dense))],
+            )
         return self.loops.made[key]
-
-    def _core(self, name: str) -> Any:
-        ca = casadi()
-        words = _INPUTS[name]
-        n = len(self.loops.kept)
-        sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.written and name not in SLOPES else ca.MX
-        x = {word: kind.sym(word, sizes[word]) for word in words}
-        near = kind.sym("w", len(self.loops.followers))
-        dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
-        return ca.Function(
-            name,
-            [*x.values(), near],
-            ca.cse(dense) if self.loops.small else dense,  # else no call is made twice
-            [*words, "w"],
-            [f"out{i}" for i in range(len(dense))],
-        )
 
     def spread(self, q: Array) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
