@@ -8,6 +8,9 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import SuppleError
 from .held import Held, as_html
 from .registry import called, duty, need
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-__all__ = ["Answer", "Shown"]
+__all__ = ["Answer", "Natural", "Shown"]
 
 
 class Shown:
@@ -40,6 +43,17 @@ class Shown:
         """Write one HTML page with the answer to play with; it needs no network."""
         page: Path = called("view.page.reports:save_report")(self, path, **options)
         return page
+
+
+class Natural:
+    """What has natural frequencies `omega`, rad/s."""
+
+    omega: Any
+
+    @property
+    def frequency_hz(self) -> NDArray[np.float64]:
+        """Natural frequencies in Hz, shaped as omega."""
+        return np.asarray(self.omega / (2 * np.pi))
 
 
 class Answer(Held, Shown):

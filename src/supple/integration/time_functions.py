@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,6 @@ PARTS = 2000  # of a function that are looked through for numbers
 HAIR = 1e-12  # of a run: how far on either side of a time that a function knows it is looked at
 
 
-def contents(cells: tuple[CellType, ...] | None) -> list[Any]:
-    """Return what a function closes over, of cells that are not empty."""
-    found = []
-    for cell in cells or ():
-        with suppress(ValueError):  # it is empty
-            found.append(cell.cell_contents)
-    return found
-
-
 def parts_of(item: Any) -> list[Any]:
     """Return the parts of what may be found in a function in which numbers may stand."""
     match item:
@@ -55,9 +46,11 @@ def parts_of(item: Any) -> list[Any]:
             return list(item.co_consts)
         case FunctionType():
             code = item.__code__
-            read = (item.__globals__.get(name) for name in code.co_names)
-            kept = contents(item.__closure__)
-            return [code, item.__defaults__, item.__kwdefaults__, *kept, *read]
+            found = [code, item.__defaults__, item.__kwdefaults__]
+            for cell in item.__closure__ or ():
+                with suppress(ValueError):  # it is empty
+                    found.append(cell.cell_contents)
+            return found + [item.__globals__.get(name) for name in code.co_names]
         case MethodType():
             return [item.__self__, item.__func__]
         case partial():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -29,18 +28,16 @@ __all__ = [
 Theory = Literal["timoshenko", "euler-bernoulli", "inextensible", "rigid"]
 
 
-def _named_or(kind: str, value: Any) -> str:
+def _named_or(kind: str) -> Discriminator:
     """Tell a name from a description, so that faults are reported for the one that was meant."""
-    return "name" if isinstance(value, str) else kind
+    return Discriminator(lambda value: "name" if isinstance(value, str) else kind)
 
 
 NamedMaterial = Annotated[
-    Annotated[str, Tag("name")] | Annotated[Material, Tag("material")],
-    Discriminator(partial(_named_or, "material")),
+    Annotated[str, Tag("name")] | Annotated[Material, Tag("material")], _named_or("material")
 ]
 NamedSection = Annotated[
-    Annotated[str, Tag("name")] | Annotated[Section, Tag("section")],
-    Discriminator(partial(_named_or, "section")),
+    Annotated[str, Tag("name")] | Annotated[Section, Tag("section")], _named_or("section")
 ]
 
 STIFFNESSES = ("bending_stiffness", "axial_stiffness", "shear_stiffness", "torsional_stiffness")

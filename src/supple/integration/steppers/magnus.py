@@ -24,7 +24,6 @@ from ...equations.model import Model
 from ..closed_loop import Reference, closed_rate
 from ..held_joints import exponentials, flexible
 from ..plan import Chunk, Plan
-from ..spectrum import Spectrum
 from .stepper import Stepper
 
 __all__ = ["Magnus"]
@@ -41,10 +40,6 @@ class Magnus(Stepper):
     name = "magnus"
     order = 4
     takes = frozenset({"controller"})
-
-    def own_step(self, plan: Plan, spectrum: Spectrum) -> float:
-        """Return infinity: the tolerance decides, and the modes on the path."""
-        return float("inf")
 
     def run(self, plan: Plan, x: Array, step: float) -> Iterator[Chunk]:
         """Yield piece after piece."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.answer import Answer
+from ...answers.answer import Answer, Natural
 from ...answers.held import kept
 from ...arguments import Check, checked, one_of, optional, reals, whole
 from ...assembly import coordinates, exact_ends
@@ -31,7 +31,7 @@ WIDTH = 1e-9  # a root is certified when its bracket is narrower than this, rela
 
 
 @dataclass(frozen=True)
-class Modes(Answer):
+class Modes(Natural, Answer):
     """Natural frequencies, and on demand shapes, of a robot at one or many configurations.
 
     Attributes:
@@ -79,12 +79,6 @@ class Modes(Answer):
         "theta": "rad or m",
         "position": "m",
     }
-
-    @property
-    def frequency_hz(self) -> Array:
-        """Natural frequencies in Hz, shaped as omega."""
-        hertz: Array = self.omega / (2 * math.pi)
-        return hertz
 
     @property
     def certified(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -209,7 +210,10 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
         wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
-        values = with_modes(ports, (system, wide), omega, found.omega, modal_damping)
+        wider = Ports(robot, wide, tuple(inputs), rows, joints)
+        undamped = partial(ports.values, system, loss=1.0)
+        both = wider.forces(wide), partial(wider.rows, wide, loss=1.0)
+        values = with_modes(undamped, wide, both, omega, found.omega, modal_damping)
     else:
         values = ports.values(system, omega, 1 + 1j * structural_damping)
     return FrequencyResponse(
@@ -298,10 +302,6 @@ class Ports:
             raise SuppleError(f"output is {output!r}: this response has {', '.join(names)}")
         return names.index(_name(output))
 
-    def again(self, system: FrequencySystem) -> Ports:
-        """Return the same inputs and outputs of another system."""
-        return Ports(self._robot, system, self._inputs, self._outputs, self._joints)
-
     def values(self, system: FrequencySystem, omega: Array, loss: complex) -> Complex:
         """H (F, outputs, inputs); infinite where nothing holds the robot, at zero frequency."""
         H = np.empty((len(omega), len(self._outputs), len(self._inputs)), complex)
@@ -356,9 +356,18 @@ class Ports:
         rows = np.empty((len(w2), len(self._outputs), system.z.free.shape[1]), complex)
         direct = np.zeros((len(w2), len(self._outputs), len(self._inputs)))
         for k, output in enumerate(self._outputs):
+            if isinstance(output, Strain):
+                rows[:, k] = self._strain(system, output, w2, loss)
+                continue
             if not isinstance(output, str):
-                found = self._strain if isinstance(output, Strain) else self._entry
-                rows[:, k] = found(system, output, w2, loss)  # type: ignore[arg-type]
+                # a moment, section axes, or the acceleration of a link's end, base axes
+                place = output.output
+                i, x = system.structure.section(place.link, place.fraction)
+                if isinstance(place, Moment):
+                    rows[:, k] = system.forces(i, x, w2, loss)[:, 3 + output.k]
+                else:
+                    end = system.z.end[i][:3] @ system.z.free
+                    rows[:, k] = -w2[:, None] * (system.structure.R[0, i, output.k] @ end)
                 continue
             rows[:, k] = self._row(system, output) @ system.z.free
             for j, (name, (_, soft)) in enumerate(zip(self._inputs, self._columns, strict=True)):
@@ -397,15 +406,6 @@ class Ports:
             f"output is {output!r}: give tip.x, .., tip.rz, theta.LINK, Strain(link, fraction), "
             "Moment(link, fraction), Acceleration(link) of its end, Tip() or Encoder(joint)"
         )
-
-    def _entry(self, system: FrequencySystem, output: Entry, w2: Complex, loss: complex) -> Complex:
-        """Rows of a moment, section axes, or of the acceleration of a link's end, base axes."""
-        place = output.output
-        i, x = system.structure.section(place.link, place.fraction)
-        if isinstance(place, Moment):
-            return np.asarray(system.forces(i, x, w2, loss)[:, 3 + output.k])
-        moved = system.structure.R[0, i, output.k] @ (system.z.end[i][:3] @ system.z.free)
-        return np.asarray(-w2[:, None] * moved)
 
     def _strain(
         self, system: FrequencySystem, output: Strain, w2: Complex, loss: complex

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, rods, strips
 from ..scene.scene import Cloud, Scene
-from .ground import Ground, add_light
+from .ground import Ground
 
 if TYPE_CHECKING:
     import viser
@@ -116,7 +116,12 @@ class Stage:
             camera.position = tuple(centre + extent * away)
             camera.look_at, camera.up = tuple(centre), tuple(up)
             self.ground = Ground(server.scene, scene)
-            add_light(server.scene, extent * away + 0.8 * extent * up)
+            # Plain light from one side, so that colours are those of the map
+            world, place = server.scene, extent * away + 0.8 * extent * up
+            world.configure_environment_map(hdri=None)
+            world.configure_default_lights(enabled=False)
+            world.add_light_ambient("/light/all", intensity=1.9)
+            world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
 
     def _build(self, scene: Scene) -> None:
         for handle in self._frames:
