@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SuppleError
-from .trajectories import LAWS, Trajectory
+from .trajectories import LAWS, Timed, Trajectory
 
 __all__ = ["CalmMove", "Mode", "calmest", "left_by"]
 
@@ -34,7 +34,7 @@ GAUSS = np.array([-np.sqrt(0.6), 0.0, np.sqrt(0.6)]), np.array([5, 8, 5]) / 18
 
 
 @dataclass(frozen=True, eq=False)
-class CalmMove(Trajectory):
+class CalmMove(Timed, Trajectory):
     """x = start + s(t) (end - start), s'' piecewise linear.
 
     Attributes:
@@ -48,10 +48,6 @@ class CalmMove(Trajectory):
     t: Array
     acceleration: Array
     left: float
-
-    @property
-    def duration(self) -> float:
-        return float(self.t[-1])
 
     @property
     def breaks(self) -> tuple[float, ...]:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..answers.held import kept
 from ..errors import SuppleError
 from .shapers import Shaper
-from .trajectories import Trajectory
+from .trajectories import Timed, Trajectory
 
 __all__ = ["Samples", "Scheduled", "Shaped", "residual_amplitude", "shaped"]
 
@@ -174,7 +174,7 @@ class Scheduled(Trajectory):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples(Trajectory):
+class Samples(Timed, Trajectory):
     """A trajectory through samples: cubic splines, at rest at both ends.
 
     Attributes:
@@ -185,10 +185,6 @@ class Samples(Trajectory):
     positions: Array
     velocities: Array | None = None
     smooth: bool = field(default=True, init=False)
-
-    @property
-    def duration(self) -> float:
-        return float(self.t[-1])
 
     @cached_property
     def _spline(self) -> Any:

@@ -30,6 +30,7 @@ __all__ = [
     "PointToPoint",
     "Repeated",
     "Slowed",
+    "Timed",
     "Trajectory",
     "WayPoints",
     "a_trajectory",
@@ -43,6 +44,17 @@ LAWS = {
     "quintic": Polynomial([0, 0, 0, 10, -15, 6]),
     "septic": Polynomial([0, 0, 0, 0, 35, -84, 70, -20]),
 }
+
+
+class Timed:
+    """What runs over times `t`, s, of its own."""
+
+    t: Any
+
+    @property
+    def duration(self) -> float:
+        """When it ends, s."""
+        return float(self.t[-1])
 
 
 class Trajectory(Held, ABC):

@@ -130,11 +130,7 @@ def slopes_at_rest(model: Model, q: Array) -> tuple[Array, Array]:
         K, D = functions.evaluator("hold")(q)
         return K, D
 
-    def make() -> Evaluator:
-        return Evaluator(slope(functions.expression("dissipation"), 1), True)
-
-    lost: Evaluator = functions.derived("dissipation slope", make)
-    return total_stiffness(model, q), lost(q, 0 * q)[0]
+    return total_stiffness(model, q), functions.slope("dissipation", 1)(q, 0 * q)[0]
 
 
 def total_stiffness(model: Model, q: Array) -> Array:

@@ -13,7 +13,7 @@ from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot
 from .chains.chain import Chain
-from .evaluate import AnyEvaluator, Evaluator
+from .evaluate import AnyEvaluator, Evaluator, slope
 from .evaluate import compiled as as_c
 
 __all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open"]
@@ -135,6 +135,14 @@ class Functions(Mapping[str, Any], ABC):
         if key not in self._derived:
             self._derived[key] = make(*given)
         return self._derived[key]
+
+    def slope(self, name: str, k: int) -> Evaluator:
+        """Return the Jacobian of a function's first output by its input k, for arrays."""
+        key = ("slope", name, k)
+        if key not in self._derived:
+            self._derived[key] = Evaluator(slope(self.expression(name), k), True)
+        found: Evaluator = self._derived[key]
+        return found
 
 
 class LoopFunctions(Functions):

@@ -147,12 +147,9 @@ class LedModel(SmallMotion):
         functions, kept = self.model.functions, list(self.model.coordinates)
         if all(name in kept for name in names):
             return np.eye(len(kept))[None, [kept.index(name) for name in names]]
-        made: Evaluator = functions.derived(
-            "tied", lambda: Evaluator(slope(functions.expression("followers"), 0), True)
-        )
         loops: Any = functions
         followers = list(loops.loops.named)
-        rows, B = made(q)[0], np.eye(len(kept))
+        rows, B = functions.slope("followers", 0)(q)[0], np.eye(len(kept))
         each = [
             np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
             if name in kept

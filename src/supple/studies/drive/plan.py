@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...answers.held import Held
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
-from ...control.trajectories import LAWS
+from ...control.trajectories import LAWS, Timed
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
@@ -37,7 +37,7 @@ A = ((0.25, 0.25 - np.sqrt(3) / 6), (0.25 + np.sqrt(3) / 6, 0.25))
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Held):
+class Plan(Timed, Held):
     """A planned move from rest to rest.
 
     Attributes:
@@ -58,11 +58,6 @@ class Plan(Held):
     objective: str
     iterations: int
     limits: Mapping[str, Any]
-
-    @property
-    def duration(self) -> float:
-        """How long the move takes, s."""
-        return float(self.t[-1])
 
     @cached_property
     def trajectory(self) -> Samples:

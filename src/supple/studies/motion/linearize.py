@@ -71,8 +71,8 @@ def linearize(
     dq, dqd, dtau = model.derivatives(*at)
     push = dtau
     if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
-        by_wrench: Evaluator = model.functions.derived("qdd by wrench", _by_wrench, model)
-        force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
+        by_wrench = model.functions.slope("forward_dynamics_loaded", 3)(*at, np.zeros(6))[0]
+        force, moment = np.split(by_wrench, 2, axis=1)
         tips = [force if word == "tip force" else moment for word in loads[1:]]
         push = np.hstack([dtau, *tips])
     rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in asked]
@@ -125,11 +125,6 @@ def _entries(model: Model, word: str) -> list[str]:
     if word in ("tau", "reference"):
         return [f"{word}.{name}" for name in model.chain.motors]
     return [f"{word.removeprefix('tip ')}.{axis}" for axis in "xyz"]
-
-
-def _by_wrench(model: Model) -> Evaluator:
-    """(N, 6): qdd by a force and a moment on the tip."""
-    return Evaluator(slope(model.functions.expression("forward_dynamics_loaded"), 3), True)
 
 
 def _rows(
