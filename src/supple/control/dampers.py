@@ -204,24 +204,7 @@ def h_infinity(
             continue
         found.append((_cost(law.closed(at), band, _usual(at.A + at.B @ servo, band)), law))
     if mode_weight is None and len(found) > 1:  # those that shake modes they do not know are out
-        # The same robot under two more assumed modes per link, damped as little as this Model is
-        from ..architectures.kinds import architecture_of
-        from ..beams.basis import AssumedModes
-        from ..equations.build import build
-        from ..robot import remembered
-
-        poles = np.linalg.eigvals(at.A)
-        swinging = poles[poles.imag > 1e-6 * np.abs(poles).max()]
-        ratio = float(np.clip((-swinging.real / np.abs(swinging)).min(initial=0.1), 0.0, 0.1))
-        links = architecture_of(model.robot).parts().values()
-        bending = max(1, sum(not link.rigid for link in links))
-        most = -(-(model.size - model.joints) // bending)
-        key, basis = ("finer", most, ratio), AssumedModes(most + 2)
-        finer = plant(
-            remembered(model.robot, key, build, model.robot, basis, damping=ratio),
-            theta,
-            at.measures,
-        )
+        finer = plant(_finer(model, at), theta, at.measures)
         found = [
             (cost, law)
             for cost, law in found
@@ -233,6 +216,23 @@ def h_infinity(
             "effort_weight, noise, mode_weight, or stiffer servo gains"
         ) from problem
     return min(found, key=itemgetter(0))[1]
+
+
+def _finer(model: Model, at: Plant) -> Model:
+    """The same robot under two more assumed modes per link, damped as little as this Model is."""
+    from ..architectures.kinds import architecture_of
+    from ..beams.basis import AssumedModes
+    from ..equations.build import build
+    from ..robot import remembered
+
+    poles = np.linalg.eigvals(at.A)
+    swinging = poles[poles.imag > 1e-6 * np.abs(poles).max()]
+    ratio = float(np.clip((-swinging.real / np.abs(swinging)).min(initial=0.1), 0.0, 0.1))
+    links = architecture_of(model.robot).parts().values()
+    bending = max(1, sum(not link.rigid for link in links))
+    most = -(-(model.size - model.joints) // bending)
+    key, basis = ("finer", most, ratio), AssumedModes(most + 2)
+    return remembered(model.robot, key, build, model.robot, basis, damping=ratio)
 
 
 def _h_infinity(

@@ -131,14 +131,7 @@ def calm_durations(
         )
 
     def left(T: float) -> float:
-        # What a time law of duration T leaves in the worst of some modes, a part of the move
-        nodes, weights = np.polynomial.legendre.leggauss(24 + int(2 * hertz.max() * T))
-        tau = (nodes + 1) / 2
-        w = 2 * np.pi * hertz
-        w_d = w * np.sqrt(1 - damping_ratio**2)
-        wave = np.exp(np.outer(damping_ratio * w + 1j * w_d, T * (tau - 1)))
-        rise = LAWS[law].deriv(2)(tau)
-        return float((np.abs(wave @ (weights / 2 * rise)) / (w_d * T)).max())
+        return _left(law, hertz, damping_ratio, T)
 
     found: list[CalmDuration] = []
     step, T = 0.05 / high, max(shortest, 0.5 / low)
@@ -154,3 +147,14 @@ def calm_durations(
     if not found:
         raise SuppleError(f"the {law} law has no calm duration for these modes: shape the command")
     return found
+
+
+def _left(law: str, hertz: Array, damping_ratio: float, T: float) -> float:
+    """What a time law of duration T leaves in the worst of some modes, a part of the move."""
+    nodes, weights = np.polynomial.legendre.leggauss(24 + int(2 * hertz.max() * T))
+    tau = (nodes + 1) / 2
+    w = 2 * np.pi * hertz
+    w_d = w * np.sqrt(1 - damping_ratio**2)
+    wave = np.exp(np.outer(damping_ratio * w + 1j * w_d, T * (tau - 1)))
+    rise = LAWS[law].deriv(2)(tau)
+    return float((np.abs(wave @ (weights / 2 * rise)) / (w_d * T)).max())

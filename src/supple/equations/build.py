@@ -102,10 +102,8 @@ def build(  # noqa: PLR0913 - every choice by keyword
     if basis is None:  # none is needed where nothing bends
         for path, part in architecture_of(robot).parts().items():
             if not part.rigid:
-                bent = path.rpartition(".")[2]
-                raise SuppleError(
-                    f"basis is missing: {bent} bends, give one such as AssumedModes(2)"
-                )
+                bent = f"{path.rpartition('.')[2]} bends"
+                raise SuppleError(f"basis is missing: {bent}, give one such as AssumedModes(2)")
         basis = AssumedModes(1)
     if not isinstance(basis, Basis):
         raise SuppleError(f"basis is {shown(basis)}: give a basis, such as AssumedModes(2)")

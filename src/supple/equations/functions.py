@@ -16,7 +16,7 @@ from .chains.chain import Chain
 from .evaluate import AnyEvaluator, Evaluator, slope
 from .evaluate import compiled as as_c
 
-__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open"]
+__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open", "slope_of"]
 
 Array = NDArray[np.float64]
 
@@ -136,14 +136,6 @@ class Functions(Mapping[str, Any], ABC):
             self._derived[key] = make(*given)
         return self._derived[key]
 
-    def slope(self, name: str, k: int) -> Evaluator:
-        """Return the Jacobian of a function's first output by its input k, for arrays."""
-        key = ("slope", name, k)
-        if key not in self._derived:
-            self._derived[key] = Evaluator(slope(self.expression(name), k), True)
-        found: Evaluator = self._derived[key]
-        return found
-
 
 class LoopFunctions(Functions):
     """Equations of a robot with loops: every function solves their closures."""
@@ -167,6 +159,15 @@ class LoopFunctions(Functions):
         why = kind.resolve(theta, None).reason[0]
         told = f"the loops of {robot.name} cannot be closed at this q: {why}"
         return SuppleError(told if why else self.not_finite.format(name=robot.name))
+
+
+def slope_of(functions: Functions, name: str, k: int) -> Evaluator:
+    """Return the Jacobian of a function's first output by its input k, for arrays, made once."""
+    made = functions.derived(("slopes", name), dict)
+    if k not in made:
+        made[k] = Evaluator(slope(functions.expression(name), k), True)
+    found: Evaluator = made[k]
+    return found
 
 
 def near_at(functions: Functions, q: Any) -> list[Any]:

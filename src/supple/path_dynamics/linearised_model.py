@@ -26,7 +26,7 @@ from ..equations.build import build
 from ..equations.chains.chain import check_lengths
 from ..equations.equilibrium import stiffness_at
 from ..equations.evaluate import Evaluator, is_small, slope
-from ..equations.functions import near_at
+from ..equations.functions import near_at, slope_of
 from ..equations.model import Model
 from ..errors import SuppleError
 from ..robot import Robot, remembered
@@ -149,7 +149,7 @@ class LedModel(SmallMotion):
             return np.eye(len(kept))[None, [kept.index(name) for name in names]]
         loops: Any = functions
         followers = list(loops.loops.named)
-        rows, B = functions.slope("followers", 0)(q)[0], np.eye(len(kept))
+        rows, B = slope_of(functions, "followers", 0)(q)[0], np.eye(len(kept))
         each = [
             np.broadcast_to(B[kept.index(name)], (len(q), len(kept)))
             if name in kept

@@ -178,13 +178,6 @@ def statics(
         found[key] = np.full((B, *shape), np.nan)
         for b, (sag, _) in zip(good, each, strict=True):
             found[key][b] = sag[key]
-    read: dict[str, Array] = {}  # (B,) or (B, k); NaN where a configuration has no answer
-    for name in measured:
-        k = len(each[0][1][name]) if each else 1
-        rows = np.full((B, k), np.nan)
-        for b, (_, own) in zip(good, each, strict=True):
-            rows[b] = own[name]
-        read[name] = asked.take(rows[:, 0] if k == 1 else rows)
     return Statics(
         robot,
         asked.take(asked.theta),
@@ -192,8 +185,17 @@ def statics(
         **{key: asked.take(value) for key, value in found.items()},
         valid=asked.take(reason == ""),
         reason=asked.take(reason),
-        outputs=read,
+        outputs={name: asked.take(_gathered(name, each, good, B)) for name in measured},
     )
+
+
+def _gathered(name: str, each: list[Any], good: Any, B: int) -> Array:
+    """(B,) or (B, k) of an output; NaN where a configuration has no answer."""
+    k = len(each[0][1][name]) if each else 1
+    out = np.full((B, k), np.nan)
+    for b, (_, read) in zip(good, each, strict=True):
+        out[b] = read[name]
+    return out[:, 0] if k == 1 else out
 
 
 def _rest(structure: Structure, robot: Robot, theta: Array, sag: Any, g: Array) -> Rest:

@@ -92,7 +92,6 @@ def plan(
 ) -> None:
     """Plan a move from rest to rest: the fastest under limits, or the gentlest in a given time."""
     from ... import files
-    from ...architectures.kinds import architecture_of
     from ...files import joint_trajectories as moves
     from ...files.disk import check_place
 
@@ -126,15 +125,20 @@ def plan(
         raise SuppleError("give --to: where the move ends")
     else:
         goal = angles(end, "--to")
-        if start is not None:
-            begin = angles(start, "--from")
-        else:  # where a mechanism stands, else zero
-            kind = architecture_of(arm)
-            zero = kind.asked_by != "theta"
-            begin = [] if zero else kind.resolve(theta=None, position=None).theta[0].tolist()
-        ends = (begin if len(begin) == len(goal) else [0.0] * len(goal), goal)
+        ends = (_begin(arm, len(goal)) if start is None else angles(start, "--from"), goal)
     found, told = _found(arm, by, ends, {k: v for k, v in given.items() if v is not None})
     _finish(arm, by, found, told, rate, out, json)
+
+
+def _begin(robot: Robot, count: int) -> list[float]:
+    """Where a move begins unless it is told: where a mechanism stands, else zero."""
+    from ...architectures.kinds import architecture_of
+
+    kind = architecture_of(robot)
+    if kind.asked_by != "theta":
+        return [0.0] * count
+    stands: list[float] = kind.resolve(theta=None, position=None).theta[0].tolist()
+    return stands if len(stands) == count else [0.0] * count
 
 
 # What each way needs, and what it may have.

@@ -274,26 +274,7 @@ class Chain:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates, such as `theta.link1`, `eps.link1`, `eta.link1.xy1`."""
-        out = [f"theta.{name}" for name in self.motors]
-        out += [f"eps.{self.links[i].name}" for i in self.sprung]
-        for i, (support, _) in self.supports.items():
-            word = f"bearing.{self.links[i].name}" if i >= 0 else "foundation"
-            out += [f"{word}.{name}" for name in support.names]
-        for link in self.links:
-            if link.passive:
-                kind = "spherical" if link.freedoms == 3 else "universal"
-                words = [turn.word for turn in TURNS["free" if link.floats else kind]]
-                if link.floats and self.planar:
-                    words = [word for word in words if word in (".x", ".y", ".yaw")]
-                out += [
-                    f"passive.{link.name}{word}" for word in (words if link.freedoms > 1 else [""])
-                ]
-        for link in self.links:
-            seen: dict[str, int] = {}
-            for kind in link.shapes.kinds if link.shapes is not None else ():
-                seen[kind] = seen.get(kind, 0) + 1
-                out.append(f"eta.{link.name}.{kind}{seen[kind]}")
-        return tuple(name for k, name in enumerate(out) if k not in self.followers)
+        return _names(self)
 
     def index(self, name: str) -> int:
         """Return the place of the link of this name."""
@@ -336,6 +317,28 @@ def check_lengths(chain: Chain, q: Array) -> None:
                 f"the free length of {chain.links[i].name} is {low if low < least else high:g} "
                 f"m: it must lie {span} the beam's length {most:g} m; give its joint coordinate"
             )
+
+
+def _names(chain: Chain) -> tuple[str, ...]:
+    """Names of the coordinates of q."""
+    out = [f"theta.{name}" for name in chain.motors]
+    out += [f"eps.{chain.links[i].name}" for i in chain.sprung]
+    for i, (support, _) in chain.supports.items():
+        word = f"bearing.{chain.links[i].name}" if i >= 0 else "foundation"
+        out += [f"{word}.{name}" for name in support.names]
+    for link in chain.links:
+        if link.passive:
+            kind = "spherical" if link.freedoms == 3 else "universal"
+            words = [turn.word for turn in TURNS["free" if link.floats else kind]]
+            if link.floats and chain.planar:
+                words = [word for word in words if word in (".x", ".y", ".yaw")]
+            out += [f"passive.{link.name}{word}" for word in (words if link.freedoms > 1 else [""])]
+    for link in chain.links:
+        seen: dict[str, int] = {}
+        for kind in link.shapes.kinds if link.shapes is not None else ():
+            seen[kind] = seen.get(kind, 0) + 1
+            out.append(f"eta.{link.name}.{kind}{seen[kind]}")
+    return tuple(name for k, name in enumerate(out) if k not in chain.followers)
 
 
 def denoised(A: Array) -> Array:

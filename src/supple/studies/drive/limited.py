@@ -126,14 +126,19 @@ def jerk_limited(
             f"duration is {duration:.4g} s: the limits allow no move faster than "
             f"{found.duration:.4g} s"
         )
-    # Times of a profile's changes of jerk, and s, s', s'' there
+    t, s, sd, sdd = _knots(found)
+    move = b - a
+    return JerkLimited(t, a + np.outer(s, move), np.outer(sd, move), np.outer(sdd, move))
+
+
+def _knots(found: Any) -> tuple[Array, Array, Array, Array]:
+    """Times of a profile's changes of jerk, and s, s', s'' there."""
     times = np.cumsum([0.0, *found.profiles[0][0].t])
     t = times[np.append(True, np.diff(times) > 1e-12 * times[-1])]
     t[-1] = found.duration
     s, sd, sdd = (np.array(part)[:, 0] for part in zip(*map(found.at_time, t), strict=True))
     s[[0, -1]], sd[[0, -1]], sdd[[0, -1]] = (0.0, 1.0), 0.0, 0.0
-    move = b - a
-    return JerkLimited(t, a + np.outer(s, move), np.outer(sd, move), np.outer(sdd, move))
+    return t, s, sd, sdd
 
 
 def _each(name: str, value: Any, n: int) -> Array:

@@ -132,20 +132,7 @@ def plan(  # noqa: PLR0913 - every limit of a move
     bent = np.array(rows).reshape(-1, model.size)
     limits = {"effort": effort, "speed": speed, "deflection": deflection_limit}
     limits["stress"] = stress_limit
-    # Say so where the arm cannot even stand at the ends of the move
-    zero = np.zeros(model.size)
-    for word, q in zip(("start", "end"), ends, strict=True):
-        held = np.abs(model.inverse_dynamics(q, zero, zero)[: model.joints]) / effort
-        if held.max() >= 1:
-            raise SuppleError(
-                f"effort_limit cannot hold the arm at rest at the {word} of the move: joint "
-                f"{int(np.argmax(held)) + 1} needs {held.max():.3g} times as much"
-            )
-        if len(bent) and np.abs(bent @ q).max() >= 1:
-            raise SuppleError(
-                f"the sag at the {word} of the move is {np.abs(bent @ q).max():.3g} times "
-                "deflection_limit or stress_limit already: raise it"
-            )
+    _need_rest(model, ends, effort, bent)
     guess = _rigid_time(model, ends, effort, speed) if duration is None else float(duration)
     return task.solved(ends, duration, guess, limits, bent, iterations)
 
@@ -173,6 +160,23 @@ def _rigid_time(model: Model, ends: list[Array], effort: Array, speed: Array) ->
     inertia = np.diag(model.mass_matrix(ends[0]))[:k]
     times = 2 * np.sqrt(inertia * move / (effort * (1 - held)))
     return float(max(times.max(), (move / speed).max()))
+
+
+def _need_rest(model: Model, ends: list[Array], effort: Array, bent: Array) -> None:
+    """Say so where the arm cannot even stand at the ends of the move."""
+    zero = np.zeros(model.size)
+    for word, q in zip(("start", "end"), ends, strict=True):
+        held = np.abs(model.inverse_dynamics(q, zero, zero)[: model.joints]) / effort
+        if held.max() >= 1:
+            raise SuppleError(
+                f"effort_limit cannot hold the arm at rest at the {word} of the move: joint "
+                f"{int(np.argmax(held)) + 1} needs {held.max():.3g} times as much"
+            )
+        if len(bent) and np.abs(bent @ q).max() >= 1:
+            raise SuppleError(
+                f"the sag at the {word} of the move is {np.abs(bent @ q).max():.3g} times "
+                "deflection_limit or stress_limit already: raise it"
+            )
 
 
 def _gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:

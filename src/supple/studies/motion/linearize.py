@@ -15,6 +15,7 @@ from ...arguments import checked, listed, optional, reals, shown
 from ...control.controllers import Controller
 from ...equations.equilibrium import static_state
 from ...equations.evaluate import Evaluator, slope
+from ...equations.functions import slope_of
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 from ...outputs.kinds import Tip
@@ -71,8 +72,8 @@ def linearize(
     dq, dqd, dtau = model.derivatives(*at)
     push = dtau
     if len(loads) > 1:  # qdd by a force or moment on the tip, (N, 3) each
-        by_wrench = model.functions.slope("forward_dynamics_loaded", 3)(*at, np.zeros(6))[0]
-        force, moment = np.split(by_wrench, 2, axis=1)
+        by_wrench = slope_of(model.functions, "forward_dynamics_loaded", 3)
+        force, moment = np.split(by_wrench(*at, np.zeros(6))[0], 2, axis=1)
         tips = [force if word == "tip force" else moment for word in loads[1:]]
         push = np.hstack([dtau, *tips])
     rows = [_rows(model, at, output, (dq, dqd, push), loads) for output in asked]

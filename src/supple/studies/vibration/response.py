@@ -28,7 +28,7 @@ from ..configuration import where
 from .frequency_system import CHUNK, FrequencySystem, system_of
 from .linear_inversion import inputs_along
 from .modal_response import with_modes
-from .modes import modes
+from .modes import Modes, modes
 from .zeros import zeros_within
 
 __all__ = ["FrequencyResponse", "response"]
@@ -193,20 +193,11 @@ def response(  # noqa: PLR0913 - a question with two kinds of damping
     structure = structure_of(robot, asked.at, joints)
     system = system_of(structure, 1.001 * (top := 2 * math.pi * float(f.max())) + 1e-9)
     rows = sum((_each(each) for each in outputs), ())
-    ports = Ports(robot, system, tuple(inputs), rows, joints)
-    parts = structure.segments
+    ports, parts = Ports(robot, system, tuple(inputs), rows, joints), structure.segments
     elastic = any(not s.beam.rigid or any(r.stiffness for r in s.releases) for s in parts)
     found, poles, omega = None, np.zeros(0), 2 * math.pi * f
     if elastic:
-        # The elastic modes at least up to a frequency, rad/s
-        place: dict[str, Any] = {"theta": asked.take(asked.theta)}
-        if asked.position is not None:
-            place = {"position": asked.take(asked.position)}
-        count, last = 8, top * (MODES if modal_damping else 1.0)
-        found = modes(robot, count=count, joints=joints, **place)
-        while len(found.omega) >= count and found.omega[-1] <= last and count <= 4000:
-            count *= 2
-            found = modes(robot, count=count, joints=joints, **place)
+        found = _modes_up_to(robot, asked, joints, top * (MODES if modal_damping else 1.0))
         poles = found.omega[found.omega <= top * (1 + 1e-12)]
     if modal_damping and found is not None:
         wide = system_of(structure, 1.001 * max(MODES * top, float(found.omega[-1])) + 1e-9)
@@ -251,6 +242,19 @@ def _name(output: Output | One) -> str:
         what, place = type(output.output).__name__.lower(), output.output
         return f"{what}.{place.link}@{place.fraction:g}.{'xyz'[output.k]}"
     return str(output)
+
+
+def _modes_up_to(robot: Robot, asked: Any, joints: Joints, top: float) -> Modes:
+    """The elastic modes at least up to a frequency, rad/s."""
+    place: dict[str, Any] = {"theta": asked.take(asked.theta)}
+    if asked.position is not None:
+        place = {"position": asked.take(asked.position)}
+    count = 8
+    while True:
+        found = modes(robot, count=count, joints=joints, **place)
+        if len(found.omega) < count or found.omega[-1] > top or count > 4000:
+            return found
+        count *= 2
 
 
 def _frequencies(frequency_hz: ArrayLike, structural: float, modal: float) -> Array:

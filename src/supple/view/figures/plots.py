@@ -16,6 +16,7 @@ from ...errors import SuppleError
 from ...robot import Robot
 from ...studies.statics import Statics
 from ...studies.vibration.modes import Modes
+from ...studies.vibration.shapes import Shapes
 from ..scene.scene import running, told_pose
 from ..style import COLOURS, QUIET, finish, styled, wrapped
 from ..wording import tidy
@@ -56,11 +57,7 @@ def plot_modes(
     proven = modes.certified
     certified = f"certified{inside}" if proven else f"by {modes.method}, not certified"
     title = f"{modes.robot.name}, {pose}, joints {modes.joints}, {certified}"
-    heading, titles = wrapped(title, 0.95 * wide), []
-    for mode, value in enumerate(modes.frequency_hz):  # in lines that fit a panel
-        hertz = f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
-        told = f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}"
-        titles.append(wrapped(told, wide / columns - 0.4, 9))
+    heading, titles = wrapped(title, 0.95 * wide), _titles(modes, shapes, wide / columns)
     lines = max(title.count("\n") for title in titles) - 1, heading.count("\n")
     # inches a row of panels needs so that nothing overlaps and little is left empty
     width, height, _ = np.ptp(box, axis=1)
@@ -92,6 +89,15 @@ def plot_modes(
             figure.get_layout_engine().set(w_pad=0.16)  # type: ignore[union-attr, call-arg]
         figure.suptitle(heading, fontsize=10)
         return finish(figure, path)
+
+
+def _titles(modes: Modes, shapes: Shapes, inches: float) -> list[str]:
+    """Number, frequency and kind of every mode, in lines that fit a panel."""
+    told = []
+    for mode, value in enumerate(modes.frequency_hz):
+        hertz = f"{value:.4g}" if value < 1e4 else f"{value:.6g}"
+        told.append(f"mode {mode + 1}: {hertz} Hz\n{shapes.kind(mode)}")
+    return [wrapped(words, inches - 0.4, 9) for words in told]
 
 
 EXAGGERATION = 0.12  # largest drawn displacement over the arm's extent

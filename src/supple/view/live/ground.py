@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..scene.posing import LARGEST, ends, towards
 from ..scene.scene import Scene
 
-__all__ = ["FLOORS", "Ground"]
+__all__ = ["FLOORS", "Ground", "add_light"]
 
 Array = NDArray[np.float64]
 FLOORS = {  # colours of its lines, light and dark
@@ -62,3 +62,11 @@ class Ground:
         """Draw it for a dark or a light background."""
         for name, handle in self.lines.items():
             handle.colors = np.full(handle.colors.shape, FLOORS[name][dark], np.uint8)
+
+
+def add_light(world: Any, place: Array) -> None:
+    """Plain light from one side, so that colours are those of the map."""
+    world.configure_environment_map(hdri=None)
+    world.configure_default_lights(enabled=False)
+    world.add_light_ambient("/light/all", intensity=1.9)
+    world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))

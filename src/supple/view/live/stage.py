@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..scene.posing import Bent, Riders, bend, bend_in_place, exaggeration, rods, strips
 from ..scene.scene import Cloud, Scene
-from .ground import Ground
+from .ground import Ground, add_light
 
 if TYPE_CHECKING:
     import viser
@@ -116,12 +116,7 @@ class Stage:
             camera.position = tuple(centre + extent * away)
             camera.look_at, camera.up = tuple(centre), tuple(up)
             self.ground = Ground(server.scene, scene)
-            # Plain light from one side, so that colours are those of the map
-            world, place = server.scene, extent * away + 0.8 * extent * up
-            world.configure_environment_map(hdri=None)
-            world.configure_default_lights(enabled=False)
-            world.add_light_ambient("/light/all", intensity=1.9)
-            world.add_light_directional("/light/side", intensity=1.6, position=tuple(place))
+            add_light(server.scene, extent * away + 0.8 * extent * up)
 
     def _build(self, scene: Scene) -> None:
         for handle in self._frames:
@@ -140,18 +135,7 @@ class Stage:
         # A cylinder of unit length and radius along x
         angles = np.linspace(0, 2 * np.pi, 36, endpoint=False)
         cylinder = _prism(np.stack([np.cos(angles), np.sin(angles)], axis=1))
-        # A ball of unit radius
-        up = np.linspace(0, np.pi, 12 + 1)[:, None]
-        round_ = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-        x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
-        vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
-        i, j = np.meshgrid(np.arange(12), np.arange(24), indexing="ij")
-        a, b = (i * 24 + j).ravel(), (i * 24 + (j + 1) % 24).ravel()
-        faces = np.concatenate([np.stack([a, a + 24, b], 1), np.stack([b, a + 24, b + 24], 1)])
-        meshes = {
-            "ball": (vertices.astype(np.float32), faces.astype(np.uint32)),
-            "cylinder": cylinder,
-        }
+        meshes = {"ball": _ball(), "cylinder": cylinder}
         long = [ROLES[solid.role] for solid in scene.solids if solid.kind == "rod"]
         self._rods = self._batch("/base/rods", cylinder, len(long), True) if long else None
         if long:
@@ -331,3 +315,15 @@ def _prism(corners: Array) -> Mesh:
     fan = np.stack([np.zeros(K - 2, int), k[2:], k[1:-1]], 1)
     faces = np.concatenate([sides, fan + 2 * K, fan[:, ::-1] + 3 * K])
     return np.concatenate([*ends, *ends]).astype(np.float32), faces.astype(np.uint32)
+
+
+def _ball() -> Mesh:
+    """A ball of unit radius."""
+    up = np.linspace(0, np.pi, 12 + 1)[:, None]
+    round_ = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    x, y, z = np.sin(up) * np.cos(round_), np.sin(up) * np.sin(round_), np.cos(up) + 0 * round_
+    vertices = np.stack([x, y, z], axis=-1).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(12), np.arange(24), indexing="ij")
+    a, b = (i * 24 + j).ravel(), (i * 24 + (j + 1) % 24).ravel()
+    faces = np.concatenate([np.stack([a, a + 24, b], 1), np.stack([b, a + 24, b + 24], 1)])
+    return vertices.astype(np.float32), faces.astype(np.uint32)
