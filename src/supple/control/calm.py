@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..answers.held import Timed
 from ..errors import SuppleError
-from .trajectories import LAWS, Timed, Trajectory
+from .trajectories import LAWS, Trajectory
 
 __all__ = ["CalmMove", "Mode", "calmest", "left_by"]
 

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import kept
+from ..answers.held import Timed, kept
 from ..errors import SuppleError
 from .shapers import Shaper
-from .trajectories import Timed, Trajectory
+from .trajectories import Trajectory
 
 __all__ = ["Samples", "Scheduled", "Shaped", "residual_amplitude", "shaped"]
 
@@ -158,6 +158,12 @@ class Scheduled(Trajectory):
         once = np.array([0.0, *self.unshaped.breaks, self.unshaped.duration])
         phases = np.add.outer(self._delays, self._outside(once)[2]).ravel()
         return _apart(np.append(self._when(phases), self.times[-1]), self.duration)
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        phases = np.add.outer(self._delays, self._outside(self.times)[2]).ravel()
+        joints = self._when(phases) if len(self.times) > POINTS else np.empty(0)
+        return _apart(np.concatenate([self.breaks, joints]), self.duration)
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         w, wd, p = self._outside(t)

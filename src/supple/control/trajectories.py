@@ -30,7 +30,6 @@ __all__ = [
     "PointToPoint",
     "Repeated",
     "Slowed",
-    "Timed",
     "Trajectory",
     "WayPoints",
     "a_trajectory",
@@ -44,17 +43,6 @@ LAWS = {
     "quintic": Polynomial([0, 0, 0, 10, -15, 6]),
     "septic": Polynomial([0, 0, 0, 0, 35, -84, 70, -20]),
 }
-
-
-class Timed:
-    """What runs over times `t`, s, of its own."""
-
-    t: Any
-
-    @property
-    def duration(self) -> float:
-        """When it ends, s."""
-        return float(self.t[-1])
 
 
 class Trajectory(Held, ABC):
@@ -85,6 +73,11 @@ class Trajectory(Held, ABC):
     def breaks(self) -> tuple[float, ...]:
         """Times within 0..duration where the acceleration jumps or the law changes."""
         return ()
+
+    @property
+    def seams(self) -> tuple[float, ...]:
+        """Breaks, and times where what is smooth is no longer one series, as of splines."""
+        return self.breaks
 
     def __call__(self, t: ArrayLike) -> tuple[Array, Array, Array]:
         """Return position, velocity and acceleration, (n,) for one time, (N, n) for many."""

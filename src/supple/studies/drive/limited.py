@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import kept
+from ...answers.held import Timed, kept
 from ...arguments import Check, checked, number, optional, reals, shown, some, vector, whole
-from ...control.trajectories import Timed, Trajectory
+from ...control.trajectories import Trajectory
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held
+from ...answers.held import Held, Timed
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
-from ...control.trajectories import LAWS, Timed
+from ...control.trajectories import LAWS
 from ...equations.closed.coupled import ClosedFunctions
 from ...equations.equilibrium import static_state
 from ...equations.model import Model, a_model
