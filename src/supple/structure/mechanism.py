@@ -340,7 +340,6 @@ def _releases(
     if len(own) == 3 and (joint.stiffness is None or len(joint.stiffness) == 1):
         spring = joint.stiffness[0] if joint.stiffness else 0.0  # alike in all directions
         return tuple(Release(row, spring) for row in np.eye(6)[3:]) + bearing + stays
-    followed = {other.joint.mimic.joint for other in m.robot.links if other.joint.mimic is not None}
     for k, c in zip(link.own, own, strict=True):
         axis: Array = R_LS.T @ c.axis
         if any(other.order > c.order for other in own):  # carried by the turns that follow it
@@ -355,7 +354,10 @@ def _releases(
             turns.append(Release(direction, stiffness or 0.0))
         elif joints == "locked":
             turns += [] if stiffness is None else [Release(direction, stiffness)]
-        elif stiffness is not None and m.robot.links[i].name in followed:  # its motor leads
+        elif stiffness is not None and any(
+            other.joint.mimic is not None and other.joint.mimic.joint == m.robot.links[i].name
+            for other in m.robot.links
+        ):  # its motor leads other joints
             turns += [Release(direction, 0.0, J), Release(direction, stiffness)]
         elif stiffness is None or J == 0:
             turns.append(Release(direction, 0.0, J if stiffness is None else 0.0))
