@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -84,8 +83,8 @@ class PathResponse(Answer):
     law: Law | None = field(default=None, repr=False, compare=False)
     notes: dict[str, Any] = field(default_factory=dict, repr=False)
     outputs: dict[str, Array] = field(default_factory=dict)
-    passive: Array = field(default_factory=partial(np.zeros, (0, 0)), repr=False)
-    beside: Array = field(default_factory=partial(np.zeros, (0, 0)), repr=False)
+    passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    beside: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
 
     @property
     def swing(self) -> Array:
