@@ -410,16 +410,11 @@ def __getattr__(name: str) -> Any:
         return version("supple")
     for group in _GROUPS:
         if any(name in names for names in group.values()):
-            _load(group)
+            for module, names in group.items():
+                found = import_module(f".{module}", __name__)
+                globals().update({name: getattr(found, name) for name in names})
             return globals()[name]
     raise AttributeError(f"module 'supple' has no attribute '{name}'")
-
-
-def _load(group: dict[str, tuple[str, ...]]) -> None:
-    """Import the modules of a group and make their public names those of this one."""
-    for module, names in group.items():
-        found = import_module(f".{module}", __name__)
-        globals().update({name: getattr(found, name) for name in names})
 
 
 def __dir__() -> list[str]:

@@ -193,7 +193,7 @@ def resolve(
                 raise SuppleError(f"theta is missing: give {wanted}")
         given = m.start[None, m.driven]
     else:
-        given = rows_of(theta, len(names), lambda: wanted)
+        given = rows_of(theta, len(names), wanted)
     # Why a theta (B, motors) is none before anything is assembled, empty where it may be one
     reason = np.full(len(given), "", object)
     reason[~np.isfinite(given).all(axis=1)] = (

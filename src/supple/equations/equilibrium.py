@@ -13,7 +13,7 @@ from ..errors import SuppleError
 from .chains.chain import check_lengths
 from .closed.coupled import ClosedFunctions
 from .evaluate import Evaluator, slope
-from .functions import near_at
+from .functions import near_at, slope_of
 from .model import Model
 
 __all__ = [
@@ -161,11 +161,7 @@ def slopes_at_rest(model: Model, q: Array) -> tuple[Array, Array]:
         K, D = functions.evaluator("hold")(q)
         return K, D
 
-    def make() -> Evaluator:
-        return Evaluator(slope(functions.expression("dissipation"), 1), True)
-
-    lost: Evaluator = functions.derived("dissipation slope", make)
-    return total_stiffness(model, q), lost(q, 0 * q)[0]
+    return total_stiffness(model, q), slope_of(functions, "dissipation", 1)(q, 0 * q)[0]
 
 
 def total_stiffness(model: Model, q: Array) -> Array:

@@ -13,10 +13,10 @@ from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from ..robot import Robot
 from .chains.chain import Chain
-from .evaluate import AnyEvaluator, Evaluator
+from .evaluate import AnyEvaluator, Evaluator, slope
 from .evaluate import compiled as as_c
 
-__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open"]
+__all__ = ["INPUTS", "Functions", "LoopFunctions", "near_at", "need_open", "slope_of"]
 
 Array = NDArray[np.float64]
 
@@ -144,10 +144,10 @@ class Functions(Mapping[str, Any], ABC):
             self._expressions[name] = self.make(name)
         return self._expressions[name]
 
-    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return something made once from these functions, such as a step of an integrator."""
+    def derived(self, key: Any, make: Callable[..., Any], *given: Any) -> Any:
+        """Return make(..), made once from these functions, such as a step of an integrator."""
         if key not in self._derived:
-            self._derived[key] = make()
+            self._derived[key] = make(*given)
         return self._derived[key]
 
 
@@ -173,6 +173,15 @@ class LoopFunctions(Functions):
         why = kind.resolve(theta, None).reason[0]
         told = f"the loops of {robot.name} cannot be closed at this q: {why}"
         return SuppleError(told if why else self.not_finite.format(name=robot.name))
+
+
+def slope_of(functions: Functions, name: str, k: int) -> Evaluator:
+    """Return the Jacobian of a function's first output by its input k, for arrays, made once."""
+    made = functions.derived(("slopes", name), dict)
+    if k not in made:
+        made[k] = Evaluator(slope(functions.expression(name), k), True)
+    found: Evaluator = made[k]
+    return found
 
 
 def near_at(functions: Functions, q: Any) -> list[Any]:

@@ -105,7 +105,7 @@ class LedModel(SmallMotion):
         k = self.model.joints
         q, qd, qdd = self.states((np.asarray(x), np.asarray(v), np.asarray(a)))
         check_lengths(self.model.chain, q)
-        made: Evaluator = self.model.functions.derived("led", lambda: _made(self))
+        made: Evaluator = self.model.functions.derived("led", _made, self)
         led = [*range(k), *(k + place for place in self.loose)]
         near = self.near(np.asarray(x), q)
         beside = [] if near is None else [near]
@@ -217,7 +217,11 @@ def led_elements(
     model = remembered(
         robot,
         ("led elements", elements, order, damping),
-        lambda: build(robot, FiniteElements(elements, order), stiffening=True, damping=damping),
+        build,
+        robot,
+        FiniteElements(elements, order),
+        stiffening=True,
+        damping=damping,
     )
     led = LedModel(model)
     if held and led.loose:

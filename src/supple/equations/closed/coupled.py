@@ -99,29 +99,27 @@ class ClosedFunctions(LoopFunctions):
         """Return one function of its inputs and of a place near the followers."""
         key = ("core", name, self.solved.rounds, self.written)
         if key not in self.loops.made:
-            self.loops.made[key] = self._core(name)
+            ca = casadi()
+            words = _INPUTS[name]
+            n = len(self.loops.kept)
+            sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
+            kind = ca.SX if self.written and name not in CALLS else ca.MX
+            x = {word: kind.sym(word, sizes[word]) for word in words}
+            near = kind.sym("w", len(self.loops.followers))
+            dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
+            self.loops.made[key] = ca.Function(
+                name,
+                [*x.values(), near],
+                ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
+                [*words, "w"],
+                [f"out{i}" for i in range(len(dense))],
+            )
         return self.loops.made[key]
-
-    def _core(self, name: str) -> Any:
-        ca = casadi()
-        words = _INPUTS[name]
-        n = len(self.loops.kept)
-        sizes = {"q": n, "qd": n, "qdd": n, "tau": self.loops.motors, "wrench": 6}
-        kind = ca.SX if self.written and name not in CALLS else ca.MX
-        x = {word: kind.sym(word, sizes[word]) for word in words}
-        near = kind.sym("w", len(self.loops.followers))
-        dense = [ca.densify(out) for out in _outputs(self, name, x, near)]
-        return ca.Function(
-            name,
-            [*x.values(), near],
-            ca.cse(dense) if self.loops.small and kind is ca.SX else dense,
-            [*words, "w"],
-            [f"out{i}" for i in range(len(dense))],
-        )
 
     def spread(self, q: Array, near: Array | None = None) -> tuple[Any, Array]:
         """Return the tree's Chain, and its coordinates z (.., Z) at states (.., N)."""
-        return self.loops.book(q, lambda q: self.followers(q, near))
+        z = np.concatenate([q, self.followers(q, near)], axis=-1)[..., self.loops.order]
+        return self.loops.laws.chain, z
 
     def followers(self, q: Array, near: Array | None = None) -> Array:
         """Return w (.., W) at states (.., N), by Newton's method from `near` if that is given."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,10 +86,6 @@ class Loops(Ties):
         """Symbols of all coordinates and the closures in them."""
         found = self.written
         return Symbols(found.z, found.c[list(self.rows)], found.c)
-
-    def book(self, q: Array, found: Callable[[Array], Array]) -> tuple[Chain, Array]:
-        """Return the tree's Chain, and its coordinates z (.., Z)."""
-        return self.laws.chain, np.concatenate([q, found(q)], axis=-1)[..., self.order]
 
     def led_from(self, x: Array) -> Loops:
         """Return the same, other poses reached from a whole configuration (n + rods,), unbent."""

@@ -61,10 +61,7 @@ class Compensation(Answer):
     dims: ClassVar = {"t": ("t",), "before": ("t", "axis"), "after": ("t", "axis")}
     table_rows: ClassVar = ("t",)
     units: ClassVar = {"t": "s", "before": "m", "after": "m"}
-
-    def labels(self) -> dict[str, Any]:
-        """Return times and axes."""
-        return {"t": self.t, "axis": list("xyz")}
+    labels: ClassVar = {"t": "t", "axis": ("x", "y", "z")}
 
     @property
     def gain(self) -> float:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...answers.held import Held
+from ...answers.held import Held, Timed
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
@@ -38,7 +38,7 @@ A = ((0.25, 0.25 - np.sqrt(3) / 6), (0.25 + np.sqrt(3) / 6, 0.25))
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Held):
+class Plan(Timed, Held):
     """A planned move from rest to rest.
 
     Attributes:
@@ -59,11 +59,6 @@ class Plan(Held):
     objective: str
     iterations: int
     limits: Mapping[str, Any]
-
-    @property
-    def duration(self) -> float:
-        """How long the move takes, s."""
-        return float(self.t[-1])
 
     @cached_property
     def trajectory(self) -> Samples:

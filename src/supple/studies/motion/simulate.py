@@ -22,7 +22,7 @@ from ...equations.chains.chain import check_lengths
 from ...equations.equilibrium import assembled_pose, standing, static_state
 from ...equations.model import Model, a_model
 from ...errors import SuppleError
-from ...integration.closed_loop import Reference, as_feedback, check_path, wanted_motion
+from ...integration.closed_loop import Reference, check_path, wanted_motion
 from ...integration.inputs import Feedback, Input, MemoryWarning, as_input, as_wrench
 from ...integration.plan import Chunk, Plan, SimulationWarning, StoppedError, start_angles
 from ...integration.progress import shown
@@ -290,7 +290,8 @@ def _efforts(
         controller.check(model)
         return Reference(path)
     if callable(controller):
-        return as_input(as_feedback(controller, path), model.joints, timing[0])
+        law = controller
+        return as_input(lambda t, q, qd: law(t, q, qd, path(t)), model.joints, timing[0])
     raise SuppleError(f"controller is {controller!r}: give a Controller or a function")
 
 
