@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...answers.answer import Answer
-from ...answers.held import kept
 from ...architectures.kinds import architecture_of
 from ...arguments import Check, checked, counts, instance, number, one_of, optional, whole
 from ...beams.basis import FiniteElements
@@ -35,9 +33,10 @@ from ...path_dynamics.kineto_elastodynamics import Loads, ked
 from ...path_dynamics.linearised_model import LedModel, Swung, led_elements
 from ...path_dynamics.small_motion import Matrices, SmallMotion, elastic_modes
 from ...robot import Robot
-from ..small_range import LOST, SMALL, SmallRangeWarning, too_large
+from ..small_range import LOST, SmallRangeWarning, too_large
+from .path_response import PathResponse, moved
 
-__all__ = ["PathResponse", "SmallRangeWarning", "StepWarning", "follow"]
+__all__ = ["SmallRangeWarning", "StepWarning", "follow"]
 
 Array = NDArray[np.float64]
 Start = Literal["static", "rest", "periodic"]
@@ -51,112 +50,6 @@ INSTEAD = "drive slower, stiffen the links, or simulate the coupled model"
 
 class StepWarning(UserWarning):
     """The steps in time are longer than the frequencies that the path excites allow."""
-
-
-@dataclass(frozen=True)
-class PathResponse(Answer):
-    """The elastic motion of a robot whose motors follow a path.
-
-    Attributes:
-        model: what moved.  path: the motion wanted.  t: (T,).  wanted: (T, n), what the path
-        prescribes (a Delta's platform, or joints).  passive: (T, m), joints that nothing holds, of
-        the unbent robot, see `swing`.  y, yd, ydd: (T, N), elastic coordinates.
-        moved: (T, 6), displacement (m) and small rotation (rad) of platform or tip from the rigid
-        motion, base axes.  torque: (T, motors), of the elastic robot.  rigid_torque: (T, motors).
-        largest: the largest deflection over length or section rotation of any link.
-        law: damping that the equations do not have themselves.
-        step: the longest step of the integration, s, which is not the time between rows.
-        outputs: what was measured, by name, (T,) or (T, k).
-        beside: (T, w), about where loops stand, which are kept on one branch along the path.
-    """
-
-    model: SmallMotion
-    path: Trajectory
-    t: Array
-    wanted: Array
-    y: Array
-    yd: Array
-    ydd: Array
-    moved: Array
-    torque: Array
-    rigid_torque: Array
-    largest: float
-    step: float
-    law: Law | None = field(default=None, repr=False, compare=False)
-    notes: dict[str, Any] = field(default_factory=dict, repr=False)
-    outputs: dict[str, Array] = field(default_factory=dict)
-    passive: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-    beside: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
-
-    @property
-    def swing(self) -> Array:
-        """(T, m) passive coordinates that no motor and no loop holds, as the links bend."""
-        loose = self.model.loose if isinstance(self.model, LedModel) else []
-        return np.asarray(self.passive + self.y[:, loose]) if loose else np.zeros((len(self.t), 0))
-
-    @property
-    def led(self) -> Array:
-        """(T, ..) the motion that y is small about: the path, where loops stand, what swings."""
-        parts = (self.wanted, self.beside, self.passive)
-        return np.hstack([part for part in parts if part.size or part is self.wanted])
-
-    @property
-    def robot(self) -> Robot:
-        """The robot that moved."""
-        return self.model.robot
-
-    @kept
-    def tip(self) -> Array:
-        """(T, 3) where the tip or platform is, base axes, as of a Response."""
-        return np.asarray(self.model.place(self.led) + self.moved[:, :3])
-
-    @property
-    def small(self) -> bool:
-        """Whether the elastic motion stays where a linear model holds."""
-        return self.largest <= SMALL
-
-    @property
-    def stopped(self) -> bool:
-        """Whether something was computed after the path's end."""
-        return not self.path.periodic and bool(self.t[-1] > self.path.duration)
-
-    @property
-    def damping_ratios(self) -> Array:
-        """What the robot's modes really get of its damping at the start, rising, motors led."""
-        x = self.led[:1]
-        still = self.model.matrices(x, 0 * x, 0 * x)
-        C = still.C[0] if self.law is None else (still.C + self.law(still.M))[0]
-        periods2, Psi = elastic_modes(still.M[0], self.model.elastic(x[0]))
-        used = periods2 > 1e-14 * periods2.max(initial=0.0)
-        lost = np.einsum("ij,ik,kj->j", Psi, C, Psi)[used]
-        return np.asarray((lost / (2 * np.sqrt(periods2[used])))[::-1])
-
-    @property
-    def peak(self) -> Array:
-        """(6,) the largest variation of place and attitude, with its sign."""
-        rows = np.abs(self.moved).argmax(axis=0)
-        return np.asarray(self.moved[rows, np.arange(6)])
-
-    def residual(self) -> Array:
-        """Return the vibration after the stop, (6,): half of peak to peak once the path ended."""
-        if self.path.periodic:
-            raise SuppleError("a path that repeats never stops: residual is for one that ends")
-        after = self.moved[self.t >= self.path.duration - 1e-12]
-        if len(after) < 2:
-            raise SuppleError("nothing was computed after the stop: ask follow(..., after=0.5)")
-        return np.asarray((after.max(axis=0) - after.min(axis=0)) / 2)
-
-    def deflection(self, link: str, fraction: float = 1.0) -> Array:
-        """Return how a link bends at a fraction of its length, (T, 6), link axes.
-
-        Displacements (m) and section rotations (rad) relative to the link's root.
-        """
-        names = self.model.names
-        if link not in names:
-            raise SuppleError(f"there is no link '{link}': the links are {', '.join(names)}")
-        if not 0 <= fraction <= 1:
-            raise SuppleError(f"fraction is {fraction}: give a place from 0 (root) to 1 (end)")
-        return np.asarray(_moved(self.model.section(link, fraction, self.led), self.y))
 
 
 ARGUMENTS: dict[str, Check] = {
@@ -475,7 +368,7 @@ class _Run:
         for first in range(0, len(t), many):
             rows = slice(first, first + many)
             found = self.along(t[rows])
-            tips.append(_moved(found.tip, y[rows]))
+            tips.append(moved(found.tip, y[rows]))
             state = (y[rows], yd[rows], ydd[rows])
             efforts.append(model.torques((x[rows], v[rows], a[rows]), found, state))
         torque, rigid = (np.concatenate(each) for each in zip(*efforts, strict=True))
@@ -487,7 +380,7 @@ class _Run:
             bent += [float(np.abs(y[:, n]).max()) for n in model.loose if n not in slides]
         for link in model.names:
             if L := model.length(link):
-                end = np.abs(_moved(model.section(link, 1.0, x), y))
+                end = np.abs(moved(model.section(link, 1.0, x), y))
                 bent += [float(end[:, :3].max() / L), float(np.nan_to_num(end[:, 3:]).max())]
         return PathResponse(
             model,
@@ -506,8 +399,3 @@ class _Run:
             passive=x[:, k + beside :],
             beside=x[:, k : k + beside],
         )
-
-
-def _moved(field: Array, y: Array) -> Array:
-    """Motion (T, 6) from that per unit y, (1 or T, 6, N), and y (T, N)."""
-    return np.asarray((field @ y[..., None])[..., 0])
