@@ -20,7 +20,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.typing import ArrayLike, NDArray
 
-from ..answers.held import kept
+from ..answers.held import Timed, kept
 from ..errors import SuppleError
 from .shapers import Shaper
 from .trajectories import Trajectory
@@ -159,6 +159,12 @@ class Scheduled(Trajectory):
         phases = np.add.outer(self._delays, self._outside(once)[2]).ravel()
         return _apart(np.append(self._when(phases), self.times[-1]), self.duration)
 
+    @property
+    def seams(self) -> tuple[float, ...]:
+        phases = np.add.outer(self._delays, self._outside(self.times)[2]).ravel()
+        joints = self._when(phases) if len(self.times) > POINTS else np.empty(0)
+        return _apart(np.concatenate([self.breaks, joints]), self.duration)
+
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         w, wd, p = self._outside(t)
         x, v, a = (0.0, 0.0, 0.0)
@@ -174,7 +180,7 @@ class Scheduled(Trajectory):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples(Trajectory):
+class Samples(Timed, Trajectory):
     """A trajectory through samples: cubic splines, at rest at both ends.
 
     Attributes:
@@ -187,8 +193,8 @@ class Samples(Trajectory):
     smooth: bool = field(default=True, init=False)
 
     @property
-    def duration(self) -> float:
-        return float(self.t[-1])
+    def seams(self) -> tuple[float, ...]:
+        return tuple(self.t[1:-1].tolist())
 
     @cached_property
     def _spline(self) -> Any:

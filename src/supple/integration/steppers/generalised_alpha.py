@@ -76,7 +76,7 @@ class GeneralisedAlpha(Stepper):
             start, end = plan.grid[k : k + 2].tolist()
             hair = 1e-9 * (end - start)
             if plan.drive is not None and times is not None:
-                plan.drive.begin(start, *times.due(k), (state.q, state.qd))
+                plan.drive.begin(start, *times.due(k), (state.q, state.qd, system.near))
             if k in starts:
                 state = system.first(start + 1e-9 * step, end - start, state)
             inside = known[(known > start - hair) & (known < end - hair)]

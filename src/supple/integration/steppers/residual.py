@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...control.controllers import Decoupling, Wanted
+from ...equations.closed.coupled import near_symbols
 from ...equations.equilibrium import stiffness_at
 from ...equations.evaluate import AnyEvaluator, Evaluator, TapeEvaluator, compiled, slope
 from ...kernels.tape import replayed
 from ..closed_loop import Reference
 from ..inputs import Feedback
 from ..plan import Plan, wrench_power
-from ..states import near_symbols
 
 __all__ = ["System", "inverse"]
 
@@ -51,7 +51,9 @@ class System:
             self.led = bool(off < 1e-12)
         self.equations: _Equations = plan.model.functions.derived(
             ("residual", plan.controller, self.led, plan.width, plan.compiled),
-            lambda: _Equations(plan, self.led),
+            _Equations,
+            plan,
+            self.led,
         )
         self.near = x[2 * plan.model.size + 1 :].copy()
         self._answer: list[Array] | None = None

@@ -48,7 +48,7 @@ def follow_samples(
         if wanted[k] > 0:
             states.append(here)
         try:
-            drive.begin(t, *times.due(k), (here[:n], here[n : 2 * n]))
+            drive.begin(t, *times.due(k), (here[:n], here[n : 2 * n], here[2 * n + 1 :]))
         except (SuppleError, StoppedError):
             if states:  # what was done until then
                 yield Chunk(place, np.array(states), np.array(applied[: len(states)]), applied[-1])
