@@ -8,7 +8,7 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
 
@@ -88,10 +88,9 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
         position: where a Delta is assembled; a usual one on its axis unless given. There alone
         constant-velocity joints (rods: twist), straight there, are the Delta's own.
     """
-    if isinstance(robot, MechanismRobot):
-        return robot
-    written: MechanismRobot = _FAMILIES[type(robot)].written(robot, position)
-    return written
+    write = _FAMILIES[type(robot)].written
+    written: Any = robot if write is None else write(robot, position)
+    return cast("MechanismRobot", written)
 
 
 def has_motion(robot: Robot) -> bool:
