@@ -116,8 +116,9 @@ if TYPE_CHECKING:
     from .studies.drive.shape import ShapedMove, scheduled, shape
     from .studies.kinematics.forward import Pose, forward
     from .studies.kinematics.inverse import JointSolutions, inverse
-    from .studies.motion.follow import PathResponse, SmallRangeWarning, StepWarning, follow
+    from .studies.motion.follow import SmallRangeWarning, StepWarning, follow
     from .studies.motion.linearize import StateSpace, linearize
+    from .studies.motion.path_response import PathResponse
     from .studies.motion.response import Response
     from .studies.motion.simulate import SimulationWarning, simulate
     from .studies.motion.stability import Floquet, Stability, floquet, free_growth, stability
@@ -343,7 +344,8 @@ _PATHS = {
     "path_dynamics.kineto_elastodynamics": ("Ked", "Loads", "ked"),
     "path_dynamics.damping": ("Proportional", "Ratio", "Rayleigh"),
     "equations.closed.rigid_delta": ("RigidDelta",),
-    "studies.motion.follow": ("PathResponse", "SmallRangeWarning", "StepWarning", "follow"),
+    "studies.motion.follow": ("SmallRangeWarning", "StepWarning", "follow"),
+    "studies.motion.path_response": ("PathResponse",),
     "studies.vibration.workspace": ("JointMap", "WorkspaceMap", "workspace"),
 }
 _MOTION = {

@@ -192,6 +192,10 @@ class Samples(Timed, Trajectory):
     velocities: Array | None = None
     smooth: bool = field(default=True, init=False)
 
+    @property
+    def seams(self) -> tuple[float, ...]:
+        return tuple(self.t[1:-1].tolist())
+
     @cached_property
     def _spline(self) -> Any:
         from scipy.interpolate import CubicHermiteSpline, CubicSpline

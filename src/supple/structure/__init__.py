@@ -8,7 +8,7 @@ configurations of one robot, so that ten thousand poses cost one set of arrays. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -88,9 +88,9 @@ def as_mechanism(robot: Robot, position: ArrayLike | None = None) -> MechanismRo
         position: where a Delta is assembled; a usual one on its axis unless given. There alone
         constant-velocity joints (rods: twist), straight there, are the Delta's own.
     """
-    write = _FAMILIES[type(robot)].written
-    written: Any = robot if write is None else write(robot, position)
-    return cast("MechanismRobot", written)
+    writing = _FAMILIES[type(robot)].written
+    written: Any = robot if writing is None else writing(robot, position)
+    return written  # type: ignore[no-any-return]
 
 
 def has_motion(robot: Robot) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,6 +86,15 @@ class Loops(Ties):
         """Symbols of all coordinates and the closures in them."""
         found = self.written
         return Symbols(found.z, found.c[list(self.rows)], found.c)
+
+    def led_from(self, x: Array) -> Loops:
+        """Return the same, other poses reached from a whole configuration (n + rods,), unbent."""
+        m, chain, z = mechanism_of(self.robot), self.laws.chain, self.assembled.copy()
+        z[: self.motors] = x[m.driven]
+        z[[k for places in chain.passive for k in places]] = x[m.tree.passive]
+        found = copy(self)
+        found.assembled = z
+        return found
 
     def near(self, x: Array) -> Array:
         """Return w (B, W) unbent at whole configurations x (B, ..) of a mechanism."""

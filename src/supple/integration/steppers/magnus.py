@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from ...control.controllers import Controller, Decoupling
 from ...equations.evaluate import Evaluator
 from ...equations.model import Model
+from ...kernels.exponentials import exponentials
 from ..closed_loop import Reference, closed_rate
-from ..held_joints import exponentials, flexible
+from ..held_joints import flexible
 from ..plan import Chunk, Plan
 from .stepper import Stepper
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...answers.held import Held, Timed
+from ...architectures.kinds import architecture_of
 from ...arguments import checked, number, optional, reals, shown, whole
 from ...control.shaping import Samples
 from ...control.trajectories import LAWS
@@ -301,7 +302,9 @@ class _Task:
         at, pull = f.closing((x[0], x[1], x[2]), np.zeros(6), x[3])
         places = list(f.loops.followers)
         found = ca.vertcat(at.w, at.zd[places], at.zdd[places], pull)
-        w = f.followers(q)
+        branch = architecture_of(self.model.robot).branch(q[:, : self.model.joints])
+        kept = branch.x.shape[1] > 0 and branch.reached == len(q)
+        w = f.followers(q, f.loops.near(branch.x) if kept else None)
         return np.array(ca.Function("beside", x, [found]).map(len(q))(q.T, qd.T, qdd.T, w.T)).T
 
     def solved(

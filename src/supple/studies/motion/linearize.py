@@ -13,7 +13,7 @@ from ...architectures.base import warn_near
 from ...architectures.kinds import architecture_of
 from ...arguments import checked, listed, optional, reals, shown
 from ...control.controllers import Controller
-from ...equations.equilibrium import static_state
+from ...equations.equilibrium import standing, static_state
 from ...equations.evaluate import Evaluator, slope
 from ...equations.functions import slope_of
 from ...equations.model import Model, a_model
@@ -51,6 +51,7 @@ def linearize(
     controller. Efforts then come on top of the law's.
     """
     state = model.chain.pose() if q is None else np.asarray(q, float)
+    model = standing(model, state[: model.joints])
     if q is not None and state.shape == (model.joints,) and model.joints != model.size:
         state = static_state(model, state)
     kind = architecture_of(model.robot)

@@ -33,7 +33,7 @@ from .page import (
 )
 
 if TYPE_CHECKING:
-    from ...studies.motion.follow import PathResponse
+    from ...studies.motion.path_response import PathResponse
     from ...studies.motion.response import Response
     from ...studies.motion.stability import Stability
     from ...studies.vibration.workspace import FrequencyMap
