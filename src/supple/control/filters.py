@@ -9,6 +9,7 @@ or minima.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -130,9 +131,7 @@ def calm_durations(
             "shortest duration that belong together"
         )
 
-    def left(T: float) -> float:
-        return _left(law, hertz, damping_ratio, T)
-
+    left = partial(_left, law, hertz, damping_ratio)
     found: list[CalmDuration] = []
     step, T = 0.05 / high, max(shortest, 0.5 / low)
     values = [left(T), left(T + step)]

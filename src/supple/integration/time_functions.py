@@ -97,9 +97,7 @@ def as_time_function(given: Input | Feedback, duration: float, dt: float) -> Inp
         return given
     made = TimeFunction(given, (), 0.0)
 
-    def f(t: Array) -> Array:
-        return made.value(t, given.width)
-
+    f = partial(made.value, width=given.width)
     known, hair = written_times(given.function, duration), HAIR * duration
     known = np.clip(np.concatenate([known - hair, known + hair]), 0.0, duration)
     looks = first = min(max(LOOKS, int(2 * duration / dt)), MOST_LOOKS)
