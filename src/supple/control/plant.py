@@ -151,15 +151,16 @@ def _left_out(A: Array, B: Array, Q: Array, what: str, sampled: bool) -> str:
     words = ("measured", "moved by the noise of the efforts", "measure every joint")
     if what != "observer":
         words = ("moved by the motors", "weighed", "weigh every joint")
+    if not all(np.isfinite(np.abs(X).sum()) for X in (A, B, Q)):
+        return "they are too large to compute with; give others"
     values = np.linalg.eigvals(A)
     rates = np.log(values.astype(complex) + 1e-300) if sampled else values
     for s, rate in sorted(zip(values, rates, strict=True), key=lambda pair: abs(pair[1])):
         if rate.real < -1e-9 * abs(rate):
             continue
         for X, Y, word in ((A, B, words[0]), (A.T, Q, words[1])):
-            rows = np.hstack(
-                [X - s * np.eye(len(A)), Y * np.abs(X).max() / max(np.abs(Y).max(), 1e-300)]
-            )
+            size = np.abs(X).max() / max(np.abs(Y).max(), 1e-300)
+            rows = np.hstack([X - s * np.eye(len(A)), Y * size])
             rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
             if np.linalg.svd(rows, compute_uv=False)[-1] < 1e-9:
                 how = "a motion that nothing holds"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..architectures.assembling import mechanism_of, resolve
+from ..architectures.kinds import architecture_of
 from ..errors import SuppleError
 from .chains.chain import check_lengths
 from .closed.coupled import ClosedFunctions, led_from
@@ -65,14 +66,14 @@ def standing(model: Model, theta: ArrayLike | None) -> Model:
     at = np.asarray(theta, float)
     if at.shape != (model.joints,):
         return model  # which has a sentence of its own
-    x, reason = resolve(functions.loops.robot, at)
-    if reason[0]:
+    branch = architecture_of(functions.loops.robot).branch(at[None])
+    if not branch.x.shape[1] or not branch.reached:
         return model
-    q, near = assembled_pose(model, at), functions.loops.near(x)[0]
+    q, near = assembled_pose(model, at), functions.loops.near(branch.x)[0]
     there = functions.evaluator("followers")(q)[0]
     if np.abs(there - near).max(initial=0.0) < BESIDE:
         return model
-    return replace(model, functions=led_from(functions, x[0]))
+    return replace(model, functions=led_from(functions, branch.x[0]))
 
 
 def static_state(model: Model, theta0: ArrayLike | None = None) -> Array:

@@ -53,7 +53,6 @@ class Functions(Mapping[str, Any], ABC):
     needs: frozenset[Literal["loops"]] = frozenset()  # what a stepper must take besides
     iterates: bool = False  # whether an evaluation solves equations inside: exact slopes are dear
     everywhere: bool = True  # whether every theta is a pose
-    whole: int = 0  # numbers of a whole configuration, from which followers of loops are found
     not_finite: str = ""  # what a value that is not finite means, where that is known
 
     def __init__(self, compile_: bool) -> None:

@@ -72,7 +72,7 @@ class LedModel(SmallMotion):
         """Return q, q', q'' (B, N) of a motion and of y about it; without it, unbent."""
         x, v, a = np.atleast_2d(*motion)
         k, n = self.model.joints, x.shape[1] - len(self.loose)
-        if n not in (k, k + self.model.functions.whole):
+        if n != k and (n < k or n != k + architecture_of(self.robot).branch(x[:1, :k]).x.shape[1]):
             given = n if n > k else x.shape[1]
             raise SuppleError(f"the path has {given} coordinates: the robot has {k} motors")
         joints = architecture_of(self.robot).joint_motion(x[:, :k], v[:, :k], a[:, :k])

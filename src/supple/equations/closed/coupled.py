@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...architectures.assembling import mechanism_of
 from ...kernels.scalars import ldl, ldl_solve
 from ..evaluate import casadi, slope
 from ..functions import INPUTS, Functions, LoopFunctions
@@ -46,7 +45,7 @@ class ClosedFunctions(LoopFunctions):
         self.loops, self.near = loops, near
         # the slopes of small ones are expressions like all the others
         self.names = tuple(name for name in _INPUTS if not (loops.small and name in SLOPES))
-        self.solved, self.whole = Followers(loops, rounds), len(mechanism_of(loops.robot).start)
+        self.solved = Followers(loops, rounds)
 
     def ends(self) -> Array:
         """Return B (N, N) of `forward_dynamics_ends`: coordinates as they are."""
