@@ -54,9 +54,9 @@ class ChainFunctions(Functions):
 
     @property
     def taped(self) -> bool:
-        """Whether numbers come from tapes: not with slides, springs of balls, or C asked for."""
+        """Whether numbers come from tapes: not with springs of balls, or C asked for."""
         laws = self._laws
-        plain = isinstance(laws, Laws) and not laws.chain.sliding and not laws.balls
+        plain = isinstance(laws, Laws) and not laws.balls
         return plain and not self._compile and self._beta is None
 
     def evaluator(self, name: str, near: bool = False) -> AnyEvaluator:

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = ["Node", "Recorder", "Tape", "played", "replayed"]
+__all__ = ["TERMS", "Node", "Recorder", "Tape", "played", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
-ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, DOT2 = range(11, 23)
+ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, LOOKUP, DOT2 = range(11, 24)
+TERMS = 12  # of the series on a piece of a table
 LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
 COMMUTE = frozenset({ADD, MUL})
 WORDS = {  # of CasADi
@@ -96,6 +97,26 @@ class Node:
         """Return its hyperbolic tangent."""
         return self.on.write(TANH, self)
 
+    def sqrt(self) -> Node:
+        """Return its square root."""
+        return self.on.write(SQRT, self)
+
+    def within(self, low: float, high: float) -> Node:
+        """Return it where it is between these, else the nearer of them."""
+        return self.on.write(SMALLER, self.on.write(LARGER, self, low), high)
+
+    def looked_up(self, table: Array) -> list[Node]:
+        """Return rows of a table (pieces, rows, TERMS) here: Chebyshev series on pieces of width 1.
+
+        Pieces begin at 0; what is beyond the ends is at them.
+        """
+        (pieces, rows, _), on = table.shape, self.on
+        if id(table) not in on.tables:
+            on.tables[id(table)] = table, sum(one.size for one, _ in on.tables.values())
+        begin = on.tables[id(table)][1]
+        own = (float(rows * TERMS), float(pieces))
+        return [on.write(LOOKUP, self, float(begin + k * TERMS), *own) for k in range(rows)]
+
 
 class Recorder:
     """Writes operations down; `inputs` are its first nodes."""
@@ -104,6 +125,7 @@ class Recorder:
         self.inputs = [Node(self, i) for i in range(inputs)]
         self._known: dict[tuple[int, ...] | float, int] = {}
         self._lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
+        self.tables: dict[int, tuple[Array, int]] = {}  # and where each begins among the others
 
     def write(self, kind: int, *given: Any) -> Node:
         """Return the result of an operation, the one known already if there is one."""
@@ -136,12 +158,14 @@ class Recorder:
                 first += 1
                 operands += [place[j] for j in work[i][1:]]
             runs += [kind, len(members)]
+        tables = [one.ravel() for one, _ in self.tables.values()]
         program = _tape.program(
             count,
             np.array([self._lines[i] for i in constants], float),
             np.array(runs, np.int32),
             np.array(operands, np.int32),
             np.array([place[i] for i in ends], np.int32),
+            tables[0] if len(tables) == 1 else np.concatenate([np.zeros(0), *tables]),
         )
         return Tape(count, len(ends), len(work), program)
 

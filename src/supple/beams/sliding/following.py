@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
@@ -67,6 +67,7 @@ class FollowingModes(SlidingShapes):
     member: tuple[int, ...]
     moved: Array
     turned: Array
+    analytic: ClassVar[bool] = True
 
     @property
     def stroke(self) -> Stroke:

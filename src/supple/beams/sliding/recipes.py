@@ -1,7 +1,8 @@
-"""Expressions written once: nested answers in CasADi symbols, kept as one function.
+"""Expressions written once: nested answers in CasADi symbols, kept as one function or as a table.
 
 Writing out a sliding link takes tens of thousands of calls from Python; evaluating what was written
-at another symbol happens inside CasADi. Floats stay floats: they are facts about structure.
+at another symbol happens inside CasADi. On a tape what depends on the free length alone, smoothly,
+is looked up in a table. Floats stay floats: they are facts about structure.
 """
 
 from __future__ import annotations
@@ -10,9 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-__all__ = ["Recipe", "mapped", "recipe", "symbolic"]
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
+from ...kernels.tape import TERMS, Node, played
+
+__all__ = ["Lookup", "Recipe", "lookup", "mapped", "recipe", "symbolic"]
+
+Array = NDArray[np.float64]
 Scalar = Any
+PIECES = 128  # of a table: series of TERMS terms then end in rounding
 
 
 @dataclass(frozen=True)
@@ -33,8 +42,55 @@ class Recipe:
         """Return the answer at these arguments, groups of scalars as they were when written."""
         import casadi as ca
 
-        values = ca.vertsplit(self.function(*[ca.vertcat(*group) for group in arguments]))
+        flat, values = [x for group in arguments for x in group], None
+        if any(isinstance(x, Node) for x in flat):
+            values = played(self.function, flat)
+            assert values is not None
+        else:
+            values = ca.vertsplit(self.function(*[ca.vertcat(*group) for group in arguments]))
         return mapped(self.form, _Place, lambda place: values[place.index])
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A nested answer along a stroke as a table of a tape, in the fourth root of the length.
+
+    Attributes:
+        table: (pieces, rows, TERMS).  edges: fourth roots of the lengths between which it holds.
+    """
+
+    table: Array
+    edges: tuple[float, float]
+    form: Any
+
+    def at(self, l: Node) -> Any:
+        """Return the answer at a free length."""
+        low, high = self.edges
+        values = ((l.sqrt().sqrt() - low) * (len(self.table) / (high - low))).looked_up(self.table)
+        return mapped(self.form, _Place, lambda place: values[place.index])
+
+
+def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
+    """Return what `write` answers for arrays of lengths, analytic in them, as a table."""
+    nodes = chebyshev.chebpts1(TERMS)
+    to = chebyshev.chebvander(nodes, TERMS - 1) * (2 / TERMS)
+    to[:, 0] /= 2
+    at = (np.arange(PIECES)[:, None] + (nodes + 1) / 2) / PIECES
+    rows: dict[bytes, int] = {}
+    values: list[Array] = []
+
+    def kept(x: Array) -> _Place:
+        """Its row; what is equal stands there once."""
+        key = x.tobytes()
+        if key not in rows:
+            rows[key] = len(values)
+            values.append(x)
+        return _Place(rows[key])
+
+    lengths = ((edges[0] + (edges[1] - edges[0]) * at) ** 4).ravel()
+    form = mapped(write(lengths), np.ndarray, kept)
+    series = np.reshape(values, (len(values), PIECES, TERMS)) @ to
+    return Lookup(np.ascontiguousarray(series.swapaxes(0, 1)), edges, form)
 
 
 def symbolic(x: Scalar) -> bool:

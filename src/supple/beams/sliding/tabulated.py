@@ -52,7 +52,7 @@ class Along:
     form: Any
 
     def at(self, l: Scalar) -> Any:
-        """Return the answer at a free length, float or expression."""
+        """Return the answer at a free length, float, array or expression."""
         t = self.stroke.at(l)
         values: Any
         if symbolic(l):
@@ -64,7 +64,8 @@ class Along:
             series = ca.sparsify(ca.DM(self.rows))
             values = ca.vertsplit(ca.mtimes(series, ca.vertcat(*T[: self.rows.shape[1]])))
         else:
-            values = chebyshev.chebval(t, self.rows.T).tolist()
+            found = np.asarray(chebyshev.chebval(t, self.rows.T))
+            values = list(found) if np.ndim(l) else found.tolist()
         return mapped(self.form, int, lambda k: values[k])
 
 

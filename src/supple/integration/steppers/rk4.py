@@ -39,8 +39,8 @@ ASKED = 1000  # steps of a run in which a Python function of the state may do wh
 class RungeKutta4(Stepper):
     """Explicit steps of fourth order, as in [DeLuca1991].
 
-    Without a wrench or links that slide, and under laws that tapes know, they are carried out in
-    end coordinates, a constant linear change that the method does not notice.
+    Without a wrench, and under laws that tapes know, they are carried out in end coordinates, a
+    constant linear change that the method does not notice.
     """
 
     name = "rk4"
@@ -136,7 +136,12 @@ def on_tape(plan: Plan) -> bool:
     expression.
     """
     functions, law = plan.model.functions, plan.controller
-    if plan.wrench is not None or plan.compiled or plan.memory:
+    if (
+        plan.wrench is not None
+        or plan.compiled
+        or plan.memory
+        or plan.model.reading.beta != "newton"
+    ):
         return False
     own = law is None or type(law).acceleration is Controller.acceleration
     return own and isinstance(functions, ChainFunctions) and functions.taped
