@@ -257,12 +257,12 @@ GOOD = (
     np.array([4], np.int32),
     np.zeros(0),
 )
-TABLE = {  # rows of two terms at 0 of a table of two pieces, looked up at the first input
+TABLE = {  # one row, of a table of two pieces, looked up at the first input
     1: np.array([0.0, 24.0, 2.0]),
     2: np.array([[22, 1]], np.int32),
     3: np.array([0, 2, 3, 4], np.int32),
     4: np.array([5], np.int32),
-    5: np.concatenate([[1.0, 0.5], np.zeros(22), [2.0, -1.0], np.zeros(10)]),
+    5: np.concatenate([[1.0, 0.5], np.zeros(22), [2.0, -1.0], np.zeros(22)]),
 }
 WRONG = {
     "an operand that comes later": {3: np.array([0, 1, 4, 2, 0], np.int32)},
@@ -271,7 +271,7 @@ WRONG = {
     "an operand too many": {3: np.array([0, 1, 3, 2, 0, 0], np.int32)},
     "no such operation": {2: np.array([[2, 1], [28, 1]], np.int32)},
     "a sum of fewer products": {2: np.array([[2, 1], [23, 1]], np.int32)},
-    "a table that ends too soon": TABLE | {5: np.zeros(35)},
+    "a table that ends too soon": TABLE | {5: np.zeros(47)},
     "a row before its table": TABLE | {1: np.array([-1.0, 24.0, 2.0])},
     "a row that is no constant": TABLE | {3: np.array([0, 1, 3, 4], np.int32)},
     "a table without pieces": TABLE | {1: np.array([0.0, 24.0, 0.0])},

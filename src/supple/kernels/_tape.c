@@ -17,7 +17,7 @@
 
 #define LANES 8 /* sets of inputs that are worked out side by side */
 #define FEW 4   /* the same for the stages of a step, which then stay in the cache */
-#define TERMS 12 /* of the Chebyshev series on a piece of a table */
+#define TERMS 24 /* of the Chebyshev series on a piece of a table */
 #define NAME "supple.tape"
 
 enum {

@@ -11,20 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _tape
 
-__all__ = ["TERMS", "Node", "Recorder", "Tape", "played", "replayed"]
+__all__ = ["TERMS", "Node", "Recorder", "Tape", "known_table", "played", "replayed"]
 
 Array = NDArray[np.float64]
 ADD, SUB, MUL, DIV, MULADD, MULSUB, SUBMUL, NEG, SIN, COS, TANH = range(11)  # as in _tape.c
 ABS, SQRT, LESS, NOT, WHERE, UPTO, ATAN2, ASIN, LARGER, SMALLER, EXP, LOOKUP, DOT2 = range(11, 24)
-TERMS = 12  # of the series on a piece of a table
+TERMS = 24  # of the series on a piece of a table
 LONGEST = 6  # products in one sum: DOT2, DOT3, .. up to this
+_TABLES: WeakValueDictionary[float, Any] = WeakValueDictionary()  # by the number of their content
 COMMUTE = frozenset({ADD, MUL})
 WORDS = {  # of CasADi
     "ADD": ADD,
@@ -124,7 +127,7 @@ class Recorder:
     def __init__(self, inputs: int) -> None:
         self.inputs = [Node(self, i) for i in range(inputs)]
         self._known: dict[tuple[int, ...] | float, int] = {}
-        self._lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
+        self.lines: list[tuple[int, ...] | float] = [0.0] * inputs  # of each place
         self.tables: dict[int, tuple[Array, int]] = {}  # and where each begins among the others
 
     def write(self, kind: int, *given: Any) -> Node:
@@ -138,8 +141,8 @@ class Recorder:
         """Return where an operation, its kind and the places it reads, or a constant stands."""
         found = self._known.get(line)
         if found is None:
-            found = self._known[line] = len(self._lines)
-            self._lines.append(line)
+            found = self._known[line] = len(self.lines)
+            self.lines.append(line)
         return found
 
     def tape(self, outputs: Sequence[Any]) -> Tape:
@@ -147,7 +150,7 @@ class Recorder:
         ends = [x.at if type(x) is Node else self.place(float(x)) for x in outputs]
         # The operations that the ends need, joined and ordered, as a program of the kernel
         count = len(self.inputs)
-        work, constants = _joined(count, self._lines, ends)
+        work, constants = _joined(count, self.lines, ends)
         place = {i: i for i in range(count)}
         place.update({i: count + k for k, i in enumerate(constants)})
         runs, operands = [], []
@@ -161,7 +164,7 @@ class Recorder:
         tables = [one.ravel() for one, _ in self.tables.values()]
         program = _tape.program(
             count,
-            np.array([self._lines[i] for i in constants], float),
+            np.array([self.lines[i] for i in constants], float),
             np.array(runs, np.int32),
             np.array(operands, np.int32),
             np.array([place[i] for i in ends], np.int32),
@@ -202,6 +205,16 @@ class Tape:
         return out
 
 
+def known_table(table: Array) -> float:
+    """Return the number by which `played` knows a table (pieces, rows, TERMS).
+
+    A function of CasADi that takes a place and this number, and stays a call, is looked up there.
+    """
+    number = float(int.from_bytes(blake2b(table.tobytes(), digest_size=6).digest(), "big"))
+    _TABLES[number] = table
+    return number
+
+
 def replayed(function: Any) -> Tape | None:
     """Return a CasADi function of scalars as a tape, or None where it needs what tapes do not know.
 
@@ -235,7 +248,14 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
             held[made] = place(function.instruction_constant(k))
             continue
         used = reads(k)
-        if kind == ca.OP_INPUT:
+        if kind == ca.OP_CALL:
+            table = _TABLES.get(tape.lines[held[used[1]]]) if len(used) == 2 else None
+            if table is None:
+                return None
+            rows = Node(tape, held[used[0]]).looked_up(table)
+            for own, row in zip(makes(k), rows, strict=True):
+                held[own] = row.at
+        elif kind == ca.OP_INPUT:
             held[made] = given[begins[used[0]] + used[1]]
         elif kind == ca.OP_OUTPUT:
             outputs[ends[made] + makes(k)[1]] = Node(tape, held[used[0]])

@@ -47,13 +47,12 @@ def integrals(
     `stiffening` adds the columns of foreshortening. With `start` integrals are those
     of what lies beyond that fraction of l.
 
-    Expressions are written once for each kind of question and then evaluated at what is given; on a
-    tape they are looked up in a table where they can be.
+    Expressions are written once for each kind of question and then evaluated at what is given, or
+    looked up in a table where they can be.
 
     Source: [Theodore1997], Eqs. (24), (28), (29); (24) corrected, s_dot = l_dot in (28).
     """
-    taped = isinstance(l, Node)
-    if not (taped or symbolic(l)):
+    if not (isinstance(l, Node) or symbolic(l)):
         return _integrals(shapes, l, velocity, held, beta, stiffening, start)
     other, roots = [] if held is None else [held], [] if beta is None else list(beta)
     key = (velocity, len(other), None if beta is None else len(roots), stiffening, start)
@@ -63,7 +62,7 @@ def integrals(
         return _integrals(shapes, at[0], velocity, own, given, stiffening, start)
 
     found: SlideIntegrals
-    if taped and shapes.analytic and not (other or roots):
+    if shapes.analytic and not (other or roots):
         found = _looked_up(shapes, key, lambda at: write([at], [], []), l)
     else:
         if key not in shapes.recipes:
@@ -72,10 +71,11 @@ def integrals(
     return found
 
 
-def _looked_up(shapes: SlidingShapes, key: Any, write: Callable[[Any], Any], l: Node) -> Any:
+def _looked_up(shapes: SlidingShapes, key: Any, write: Callable[[Any], Any], l: Scalar) -> Any:
     """What `write` answers at a free length, from a table that is made once."""
     if key not in shapes.lookups:
-        shapes.lookups[key] = lookup(write, Stroke(shapes.beam.L).edges)
+        low, high = Stroke(shapes.beam.L).edges
+        shapes.lookups[key] = lookup(write, (low * (1 - 1e-9), high * (1 + 1e-9)))
     return shapes.lookups[key].at(l)
 
 
@@ -142,11 +142,10 @@ def spot_fields(
         return N, Psi
 
     x = spot.at if spot.held else spot.at * l
-    taped = isinstance(l, Node)
-    if not (taped or symbolic(l)):
+    if not (isinstance(l, Node) or symbolic(l)):
         return x, *write([l], roots)
     key = (spot, None if beta is None else len(roots), stiffening)
-    if taped and shapes.analytic and not roots:
+    if shapes.analytic and not roots:
         return x, *_looked_up(shapes, key, lambda at: write([at], []), l)
     if key not in shapes.recipes:
         shapes.recipes[key] = recipe(write, 1, len(roots))

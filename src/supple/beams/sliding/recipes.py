@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from ...kernels.tape import TERMS, Node, played
+from ...kernels.tape import TERMS, Node, known_table, played
 
 __all__ = ["Lookup", "Recipe", "lookup", "mapped", "recipe", "symbolic"]
 
 Array = NDArray[np.float64]
 Scalar = Any
-PIECES = 128  # of a table: series of TERMS terms then end in rounding
+PIECES = 16  # of a table: series of TERMS terms then end in rounding
 
 
 @dataclass(frozen=True)
@@ -53,21 +56,64 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """A nested answer along a stroke as a table of a tape, in the fourth root of the length.
+    """A nested answer along a stroke as a table, in the fourth root of the length.
 
     Attributes:
-        table: (pieces, rows, TERMS).  edges: fourth roots of the lengths between which it holds.
+        table: (pieces, rows, TERMS), Chebyshev series.  edges: fourth roots of the lengths between
+        which it holds.
     """
 
     table: Array
     edges: tuple[float, float]
     form: Any
 
-    def at(self, l: Node) -> Any:
-        """Return the answer at a free length."""
+    def at(self, l: Scalar) -> Any:
+        """Return the answer at a free length, a node of a tape or an expression of CasADi."""
         low, high = self.edges
-        values = ((l.sqrt().sqrt() - low) * (len(self.table) / (high - low))).looked_up(self.table)
-        return mapped(self.form, _Place, lambda place: values[place.index])
+        place = (l.sqrt().sqrt() - low) * (len(self.table) / (high - low))
+        values: list[Scalar]
+        if isinstance(place, Node):
+            values = place.looked_up(self.table)
+        else:
+            import casadi as ca
+
+            values = ca.vertsplit(self._function(place, self._number))
+        return mapped(self.form, _Place, lambda own: values[own.index])
+
+    @cached_property
+    def _number(self) -> float:
+        return known_table(self.table)
+
+    @cached_property
+    def _function(self) -> Any:
+        """The table as a CasADi function that stays a call: a spline of Bernstein's polynomials."""
+        import casadi as ca
+
+        pieces, rows, _ = self.table.shape
+        degree = TERMS - 1
+        to = np.zeros((TERMS, TERMS))  # Chebyshev's polynomials in Bernstein's, of one degree
+        for n in range(TERMS):
+            own = [(-1) ** (n - j) * comb(2 * n, 2 * j) / comb(n, j) for j in range(n + 1)]
+            for m in range(n, degree):
+                own = [
+                    own[0],
+                    *(
+                        (b * (m + 1 - j) + a * j) / (m + 1)
+                        for j, (a, b) in enumerate(pairwise(own), 1)
+                    ),
+                    own[-1],
+                ]
+            to[n] = own
+        points = self.table @ to
+        line = np.zeros((pieces * degree + 1, rows))
+        for j in range(TERMS):
+            line[j::degree][:pieces] += points[:, :, j]
+        line[degree:-1:degree] /= 2  # where two pieces meet
+        knots = [0.0, *np.repeat(np.arange(pieces + 1.0), degree).tolist(), float(pieces)]
+        x, which = ca.MX.sym("x"), ca.MX.sym("which")
+        options = {"lookup_mode": ["binary"]}
+        spline = ca.bspline(x, ca.DM(line.ravel()), [knots], [degree], rows, options)
+        return ca.Function("table", [x, which], [spline], {"never_inline": True})
 
 
 def lookup(write: Callable[[Array], Any], edges: tuple[float, float]) -> Lookup:
