@@ -232,6 +232,7 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
     if not function.is_a("SXFunction"):
         return None
     kinds = {getattr(ca, f"OP_{word}"): kind for word, kind in WORDS.items()}
+    short = {ca.OP_SQ: (MUL, None), ca.OP_TWICE: (ADD, None), ca.OP_INV: (DIV, 1.0)}
     tape = next(node.on for node in x if isinstance(node, Node))
     given = [one.at if isinstance(one, Node) else tape.place(float(one)) for one in x]
     begins = np.cumsum([0, *[function.numel_in(i) for i in range(function.n_in())]]).tolist()
@@ -259,19 +260,17 @@ def played(function: Any, x: Sequence[Any]) -> list[Any] | None:
             held[made] = given[begins[used[0]] + used[1]]
         elif kind == ca.OP_OUTPUT:
             outputs[ends[made] + makes(k)[1]] = Node(tape, held[used[0]])
+        elif kind in short:
+            own, first = short[kind]
+            a = held[used[0]]
+            held[made] = place((own, a if first is None else place(first), a))
         elif kind in kinds:
             own, a = kinds[kind], held[used[0]]
-            if len(used) == 1:
-                held[made] = place((own, a))
-            else:
-                b = held[used[1]]
-                commutes = a > b and own in COMMUTE
-                held[made] = place((own, b, a) if commutes else (own, a, b))
-        elif kind in (ca.OP_SQ, ca.OP_TWICE):
-            a = held[used[0]]
-            held[made] = place((MUL if kind == ca.OP_SQ else ADD, a, a))
-        elif kind == ca.OP_INV:
-            held[made] = place((DIV, place(1.0), held[used[0]]))
+            b = held[used[-1]]
+            commutes = a > b and own in COMMUTE
+            held[made] = place(
+                (own, a) if len(used) == 1 else (own, b, a) if commutes else (own, a, b)
+            )
         else:
             return None
     return outputs

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...control.controllers import Controller
 from ...equations.chain_functions import ChainFunctions
 from ...equations.evaluate import compiled, view
-from ...kernels.tape import Tape
+from ...kernels.tape import Tape, replayed
 from ..inputs import Feedback
 from ..plan import Chunk, Plan
 from ..spectrum import Spectrum
@@ -157,7 +157,7 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
     plain = plan.wrench is None and not model.chain.sliding and not functions.iterates
     ends = plain and controller is None
 
-    def make() -> Accumulated:
+    def make() -> Accumulated | Taped:
         import casadi as ca
 
         width = plan.width
@@ -173,6 +173,8 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
             f = ca.Function("rate", [y, tau], ca.cse([ca.vertcat(qd, qdd, power)]))
         else:
             f = plan.rate()
+        if not plan.compiled and f.is_a("SXFunction") and (tape := replayed(f)) is not None:
+            return Taped(tape)
         # One step: x, [u(t), u(t + dt/2), u(t + dt), dt] to x
         kind: Any = ca.SX if f.is_a("SXFunction") else ca.MX
         x, p = kind.sym("x", f.numel_in(0)), kind.sym("p", 3 * width + 1)
@@ -186,7 +188,8 @@ def _stepped(plan: Plan) -> tuple[Accumulated | Taped, bool]:
         return Accumulated(compiled(step) if plan.compiled else step, f.is_a("SXFunction"))
 
     key = ("rk4", ends, plan.width, plan.compiled, controller)
-    return functions.derived(key, make), ends
+    found: Accumulated | Taped = functions.derived(key, make)
+    return found, ends
 
 
 class Taped:
