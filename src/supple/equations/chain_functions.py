@@ -218,4 +218,12 @@ def _outputs(name: str, laws: AnyLaws, x: Mapping[str, list[Any]]) -> list[Any]:
     import casadi as ca
 
     qdd = _expression(laws.forward(q, qd, x["tau"]))
-    return [ca.jacobian(qdd, _expression(x[word])) for word in ("q", "qd", "tau")]
+    if not laws.chain.lengths_at:
+        return [ca.jacobian(qdd, _expression(x[word])) for word in ("q", "qd", "tau")]
+    # What follows from free lengths alone is told apart: its slopes are taken once
+    lengths = ca.vertcat(*(q[place] for place in laws.chain.lengths_at.values()))
+    own, names, values = ca.extract_parametric(qdd, lengths)
+    by = [ca.jacobian(own, _expression(x[word])) for word in ("q", "qd", "tau")]
+    along = ca.jacobian(ca.vertcat(*values), _expression(q))
+    by[0] += ca.mtimes(ca.jacobian(own, ca.vertcat(*names)), along)
+    return list(ca.substitute(by, names, values))
